@@ -1,0 +1,146 @@
+#pragma once
+/// What can compile, load, launch and time kernels: a GPU through the CUDA driver, or any CPU. Expected failures are
+/// values (CompileError, LaunchError); exceptions mean that the backend itself is broken.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tuner/core/device.hpp>
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/outcome.hpp>
+
+namespace tuner {
+
+struct CompileRequest {
+  std::string source;                       ///< the whole kernel file
+  std::string file_name;                    ///< for diagnostics
+  std::vector<std::string> expressions;     ///< name expressions to instantiate, e.g. `add<float, 32>`
+  std::vector<std::string> defines;         ///< `NAME=VALUE`
+  std::string architecture;                 ///< "sm_90"; the host backend's is "host"
+};
+
+struct CompiledFunction {
+  std::string expression;  ///< as requested
+  std::string symbol;      ///< lowered name in the image
+  Resources resources;     ///< occupancy not filled in
+};
+
+/// Machine code of one compile: a cubin or a shared object.
+struct Image {
+  std::vector<std::byte> code;
+  std::vector<CompiledFunction> functions;  ///< in the order of CompileRequest::expressions
+  std::string log;                          ///< warnings
+};
+
+using CompileResult = std::variant<Image, CompileError>;
+
+/// Needs no device; thread-safe.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  virtual CompileResult compile(const CompileRequest& request) = 0;
+  /// Compiler, version and fixed options: everything besides the request that decides the image.
+  virtual std::string identity() const = 0;
+};
+
+/// A loaded image. Functions are numbered as in Image::functions.
+class Module {
+ public:
+  virtual ~Module() = default;
+  /// Resources with occupancy for blocks of \p shape.
+  virtual Resources resources(std::size_t function, const LaunchShape& shape) const = 0;
+};
+
+using DevicePointer = std::uintptr_t;
+
+/// Owns memory of a backend; freed with it. Movable.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual DevicePointer address() const = 0;  ///< aligned to at least 256 bytes
+  virtual std::size_t bytes() const = 0;
+};
+
+/// A kernel argument by value: a device pointer or a scalar in the kernel's own type, at most 16 bytes.
+struct Argument {
+  alignas(16) std::byte bytes[16] = {};
+  std::size_t size = 0;
+
+  template <typename T>
+  static Argument of(const T& value) {
+    static_assert(sizeof(T) <= 16);
+    Argument argument;
+    __builtin_memcpy(argument.bytes, &value, sizeof(T));
+    argument.size = sizeof(T);
+    return argument;
+  }
+};
+
+/// A launch ready to go. \p module must outlive it.
+struct Launch {
+  const Module* module = nullptr;
+  std::size_t function = 0;
+  LaunchShape shape;
+  std::vector<Argument> arguments;
+};
+
+/// What one sample is: \p batch consecutive runs of all launches between two events.
+struct SampleRequest {
+  std::size_t samples = 1;
+  std::size_t batch = 1;      ///< runs in one sample; the sample is their mean
+  bool cold = true;           ///< flush L2 before each sample (batch must be 1)
+  double timeout_s = 0;       ///< give up after this long; 0: never
+};
+
+struct Sample {
+  double ns = 0;              ///< of one run
+  double clock_mhz = 0;       ///< SM clock seen around the run; 0 when unknown
+};
+
+using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
+
+/// Result of comparing an output with its reference where the data is.
+struct Comparison {
+  std::uint64_t mismatches = 0;
+  std::uint64_t first_index = 0;   ///< of the first mismatch
+  double actual = 0, expected = 0; ///< there
+  double largest_error = 0;        ///< relative, over all elements
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const Device& device() const = 0;
+  virtual std::string architecture() const = 0;
+  virtual Compiler& compiler() = 0;
+
+  /// LaunchError when the image does not load (wrong architecture, too many resources).
+  virtual std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) = 0;
+  /// Throws Error when there is no room; \p zero fills it with zero bytes.
+  virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+  virtual void upload(DevicePointer to, const void* from, std::size_t bytes) = 0;
+  virtual void download(void* to, DevicePointer from, std::size_t bytes) = 0;
+  virtual void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) = 0;
+  /// Fills \p count elements as \p fill says; element i depends only on (\p seed, i), equally on every backend.
+  virtual void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) = 0;
+  virtual Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
+                             const Tolerance& tolerance) = 0;
+  /// 64-bit fingerprint of memory, to see that inputs were not written.
+  virtual std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) = 0;
+
+  /// Runs \p launches in order and waits. Nothing when all went well. \p timeout_s as in SampleRequest: on a GPU a
+  /// kernel that hangs cannot be stopped, only reported (the process must end).
+  virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
+  virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
+  /// False once a fault has poisoned the device context: nothing more can run in this process.
+  virtual bool usable() const = 0;
+};
+
+}  // namespace tuner

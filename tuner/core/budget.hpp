@@ -1,0 +1,19 @@
+#pragma once
+/// When a tuning stops. Every limit is optional; the first one reached ends the search. With none, the strategy's
+/// own end (an exhausted space) does.
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+
+namespace tuner {
+
+struct Budget {
+  std::optional<std::chrono::duration<double>> wall_time;
+  std::optional<std::size_t> trials;
+  std::optional<double> fraction;        ///< of the valid configurations, 0..1
+  std::optional<double> target;          ///< stop at an objective at or below this
+  std::optional<double> until_unlikely;  ///< stop when P(an improvement of 1%) falls below this, 0..1
+};
+
+}  // namespace tuner

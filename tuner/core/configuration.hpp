@@ -1,0 +1,43 @@
+#pragma once
+/// A configuration: one value for each tuning parameter of a kernel. Stored and exchanged by value (names and
+/// values), never by index into a space, so that it survives a change of the space.
+
+#include <compare>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tuner/core/value.hpp>
+
+namespace tuner {
+
+class Configuration {
+ public:
+  using Entry = std::pair<std::string, Value>;
+
+  Configuration() = default;
+  Configuration(std::initializer_list<Entry> entries);
+
+  void set(std::string_view name, Value value);
+  /// The value of \p name, or nullptr.
+  const Value* find(std::string_view name) const;
+  /// Entries sorted by name.
+  const std::vector<Entry>& entries() const { return entries_; }
+  bool empty() const { return entries_.empty(); }
+
+  /// Canonical text: `block_x=32 block_y=8 vector=1`, sorted by name. Equal configurations have equal text.
+  std::string text() const;
+  /// Inverse of text(); entries are separated by blanks or commas. Throws std::invalid_argument naming the part
+  /// that is not `name=value` or repeats a name.
+  static Configuration parse(std::string_view text);
+
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+  friend auto operator<=>(const Configuration&, const Configuration&) = default;
+
+ private:
+  std::vector<Entry> entries_;  // sorted by name, names unique
+};
+
+}  // namespace tuner

@@ -1,0 +1,65 @@
+#pragma once
+/// What is known about the silicon that runs kernels: its identity (DeviceKey, the key of all wisdom), its limits
+/// (constraints that nobody has to write) and the software around it (Environment, which makes wisdom stale).
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace tuner {
+
+/// Identifies silicon, not a product name: two boards with equal keys share their wisdom.
+struct DeviceKey {
+  std::string backend;               ///< "cuda" or "host"
+  int compute_capability = 0;        ///< 90 for 9.0; 0 for the host
+  int sm_count = 0;                  ///< multiprocessors; CPU cores for the host
+  std::int64_t l2_bytes = 0;         ///< last-level cache for the host
+  int memory_bus_bits = 0;
+  std::int64_t max_shared_bytes = 0; ///< opt-in shared memory per block
+  int registers_per_sm = 0;
+  std::string cpu;                   ///< CPU model name; empty for a GPU
+
+  /// `cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536`; equal keys have equal text.
+  std::string text() const;
+  friend bool operator==(const DeviceKey&, const DeviceKey&) = default;
+  friend auto operator<=>(const DeviceKey&, const DeviceKey&) = default;
+};
+
+/// Limits a launch must respect; CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
+struct DeviceLimits {
+  int warp_size = 32;
+  int sm_count = 1;
+  int max_threads_per_block = 1024;
+  std::array<std::int64_t, 3> max_block{1024, 1024, 64};
+  std::array<std::int64_t, 3> max_grid{2147483647, 65535, 65535};
+  std::int64_t shared_bytes_per_block = 49152;  ///< without opting in
+  std::int64_t max_shared_bytes = 49152;        ///< opt-in limit per block
+  std::int64_t shared_bytes_per_sm = 65536;
+  std::int64_t reserved_shared_bytes = 0;       ///< taken by the system from each block (1 KB since cc 8.0)
+  int registers_per_block = 65536;
+  int registers_per_sm = 65536;
+  int max_registers_per_thread = 255;
+  int max_threads_per_sm = 2048;
+  int max_blocks_per_sm = 32;
+  int compute_capability = 0;
+};
+
+/// Software whose change makes stored wisdom stale (still served, marked so).
+struct Environment {
+  std::string driver;    ///< CUDA driver version, "13.0"; kernel release for the host
+  std::string compiler;  ///< "nvrtc 13.0", "g++ 12.2.0"
+};
+
+struct Device {
+  DeviceKey key;
+  DeviceLimits limits;
+  Environment environment;
+  std::string name;  ///< marketing name, for people only
+  int index = 0;     ///< ordinal on this machine
+  /// What this device was seen to stream, bytes/s; 0 when it has not been measured.
+  double read_ceiling = 0;  ///< reads only
+  double copy_ceiling = 0;  ///< reads plus writes
+};
+
+}  // namespace tuner

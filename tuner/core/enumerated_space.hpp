@@ -1,0 +1,55 @@
+#pragma once
+/// The valid configurations of a search space for one problem on one device, each known by its index. What search
+/// strategies walk on: random access, lookup, neighbours, uniform sampling. Indices are only meaningful within this
+/// object; stored results name values (Configuration).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <tuner/core/configuration.hpp>
+#include <tuner/core/tuning_parameter.hpp>
+
+namespace tuner {
+
+/// Which configurations count as neighbours.
+enum class Neighbourhood {
+  hamming,   ///< exactly one parameter differs, by any amount
+  adjacent,  ///< exactly one parameter differs, by one step in its order of values
+};
+
+class EnumeratedSpace {
+ public:
+  using Index = std::uint32_t;
+  /// Position of each parameter's value in its list of values, in parameter order.
+  using Digits = std::vector<std::uint16_t>;
+
+  EnumeratedSpace() = default;
+  /// \p digits: rows of parameters.size() digits, in any order, without duplicates. Throws std::length_error when
+  /// the product of the parameters passes 2^63.
+  EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits);
+  /// From explicit configurations (a recording): parameters and their values in order of value.
+  /// Index i is the i-th configuration given. Throws std::invalid_argument for unequal names or duplicates.
+  static EnumeratedSpace from_configurations(std::span<const Configuration> configurations);
+
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
+  const std::vector<TuningParameter>& parameters() const { return parameters_; }
+
+  Configuration configuration(Index index) const;
+  std::optional<Index> find(const Configuration& configuration) const;
+  void digits(Index index, std::span<std::uint16_t> out) const;
+  std::optional<Index> find_digits(std::span<const std::uint16_t> digits) const;
+  /// Valid neighbours of \p index, in ascending order of (parameter, value).
+  std::vector<Index> neighbours(Index index, Neighbourhood kind) const;
+
+ private:
+  std::vector<TuningParameter> parameters_;
+  std::vector<std::uint64_t> radix_;  // weight of each parameter's digit in a code
+  std::vector<std::uint64_t> codes_;  // by index
+  std::vector<Index> by_code_;        // indices sorted by code; empty when codes_ is sorted itself
+};
+
+}  // namespace tuner

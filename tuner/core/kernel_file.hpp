@@ -1,0 +1,18 @@
+#pragma once
+/// Reads kernel files: CUDA C++ with `#pragma tuner` lines (docs/kernel-files.md). Not a C++ parser: everything
+/// else in the file is left to the compiler.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <tuner/core/kernel_spec.hpp>
+
+namespace tuner {
+
+/// Throws SpecError with line and column, and a suggestion for misspelt directives and names.
+KernelSpec parse_kernel_file(std::string_view text, std::string file_name);
+/// Throws Error when \p path cannot be read, SpecError as above.
+KernelSpec read_kernel_file(const std::filesystem::path& path);
+
+}  // namespace tuner

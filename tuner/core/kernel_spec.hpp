@@ -1,0 +1,166 @@
+#pragma once
+/// Everything known about one kernel: source, space, launches, arguments, reference, bytes and flops. Built from a
+/// kernel file (kernel_file.hpp) or in code (tuner::KernelBuilder).
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/core/configuration.hpp>
+#include <tuner/core/device.hpp>
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/expression.hpp>
+#include <tuner/core/launch_shape.hpp>
+#include <tuner/core/problem_size.hpp>
+#include <tuner/core/search_space.hpp>
+
+namespace tuner {
+
+/// A compile-time choice of the caller: `type T = float double`, `choice operation = sum min`. Part of the problem,
+/// not tuned.
+struct ChoiceSpec {
+  std::string name;
+  bool is_type = false;
+  std::vector<std::string> values;  ///< canonical type names for a type; the first is the default
+};
+
+/// A type that follows from a type choice: `type R of T = int8:int64 half:float`; where T has no entry, R is T.
+/// Not part of the problem: the caller never sets it.
+struct DerivedTypeSpec {
+  std::string name;
+  std::string of;
+  std::map<std::string, std::string> mapping;  ///< canonical type names
+};
+
+/// A size of the problem and the integer type the kernel receives it as.
+struct SizeSpec {
+  std::string name;
+  ElementType type = ElementType::int32;  ///< int32, uint32, int64 or uint64; a size that does not fit is Invalid
+  std::optional<std::int64_t> default_value;
+};
+
+/// How an input is filled for tuning and verification; the same numbers on every backend for the same seed.
+struct Fill {
+  enum class Kind { uniform, constant, iota };
+  Kind kind = Kind::uniform;
+  double low = 0, high = 1;  ///< uniform: [low, high), rounded down for integers; constant: low
+};
+
+enum class BufferRole {
+  in,       ///< filled, never written by the kernel (checked)
+  out,      ///< poisoned before each verification, compared with the reference
+  inout,    ///< filled before each verification, compared with the reference
+  scratch,  ///< uninitialised work space
+  zeroed,   ///< zero before the first launch; the kernel leaves it zero (tickets)
+};
+
+struct BufferSpec {
+  std::string name;
+  BufferRole role = BufferRole::in;
+  std::string type;   ///< a type choice ("T"), a derived type or an element type name
+  Expression count;   ///< elements; may use parameters for scratch and zeroed only
+  Fill fill;
+};
+
+/// A by-value argument that is not a size: `scalar float alpha = 2`.
+struct ScalarSpec {
+  std::string name;
+  std::string type;  ///< a type choice or an element type name
+  double value = 0;
+};
+
+/// One kernel launch. Several in order make up a kernel that needs them (two-launch reductions).
+struct LaunchSpec {
+  std::string name;                     ///< for messages
+  std::string instantiate;              ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
+  std::array<Expression, 3> grid;       ///< in blocks; missing dimensions are 1
+  std::array<Expression, 3> block;      ///< in threads
+  Expression shared_bytes;              ///< dynamic shared memory
+  std::vector<std::string> arguments;   ///< names of buffers, sizes, scalars and parameters, in order
+  std::optional<Expression> when;       ///< launched only where it holds
+  SourceLocation location;
+};
+
+/// A further problem on which every configuration is verified before it may win.
+struct VerifySpec {
+  std::map<std::string, std::int64_t> sizes;
+  std::int64_t offset = 0;  ///< elements by which every in/out buffer is shifted from its aligned start
+};
+
+/// How outputs are compared: |actual - expected| <= absolute + relative * |expected|; integers exactly.
+struct Tolerance {
+  double relative = 0;
+  double absolute = 0;
+};
+
+struct KernelSpec {
+  std::string name;
+  std::string file;    ///< where it came from, for messages
+  std::string source;  ///< the whole file
+  std::vector<ChoiceSpec> choices;
+  std::vector<DerivedTypeSpec> derived_types;
+  std::vector<SizeSpec> sizes;
+  SearchSpace space;
+  std::vector<BufferSpec> buffers;
+  std::vector<ScalarSpec> scalars;
+  std::vector<LaunchSpec> launches;
+  std::vector<LaunchSpec> reference;       ///< empty: verified against a C++ function or, failing that, not at all
+  std::vector<VerifySpec> verify;
+  std::optional<Tolerance> tolerance;      ///< given in the file; else by type, see tolerance_for()
+  std::optional<Expression> accumulates;   ///< terms summed into one output element; widens the default tolerance
+  std::optional<Expression> bytes;         ///< minimum traffic of one run, for GB/s
+  std::optional<Expression> flops;
+  std::optional<Configuration> default_configuration;
+
+  const ChoiceSpec* find_choice(std::string_view name) const;
+  const SizeSpec* find_size(std::string_view name) const;
+  const BufferSpec* find_buffer(std::string_view name) const;
+  const ScalarSpec* find_scalar(std::string_view name) const;
+};
+
+/// \p size with every missing choice and size at its default. Throws Error naming an unknown name (with a
+/// suggestion), a value that is not allowed, or a size that has no default.
+ProblemSize complete(const KernelSpec& spec, ProblemSize size);
+
+/// Names that expressions of \p spec may use with their values: sizes, choices, device limits (`warp_size`,
+/// `sm_count`, `max_threads_per_block`, `max_shared_bytes`, `cc`, …; docs/kernel-files.md).
+Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// The same with the values of \p configuration added.
+Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, const Configuration& configuration);
+
+/// The configurations of \p spec that meet its constraints AND the limits of the device for every launch (threads
+/// per block, block and grid dimensions, dynamic shared memory).
+EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+
+/// Why \p configuration may not run for (\p size, \p limits): a value outside the space, a constraint, a device
+/// limit, a size that does not fit its type. Nothing when it may.
+std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                       const Configuration& configuration);
+
+/// One launch with every name replaced by its value.
+struct ResolvedLaunch {
+  const LaunchSpec* spec = nullptr;
+  std::string expression;  ///< C++ name expression: `sumMatrix2D<float, 32, 8>`
+  LaunchShape shape;
+};
+
+/// The launches of (\p spec, \p size, \p configuration), in order, those whose `when` fails left out.
+std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                             const Configuration& configuration);
+/// The reference's launches; configuration-independent.
+std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+
+/// Macros defined for every compile of \p size: `TUNER=1`, and for each choice `TUNER_T_float=1`.
+std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size);
+
+/// Element type of a buffer or scalar once choices are made. Throws Error for a type that is no element type.
+ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::string_view type);
+
+/// The file's tolerance, or u * (16 + sqrt(terms)) for floating types: rounding errors of a sum of `terms` terms
+/// grow with its square root (Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019).
+Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type);
+
+}  // namespace tuner

@@ -1,0 +1,27 @@
+#pragma once
+/// Grid, block and dynamic shared memory of one launch.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tuner/core/device.hpp>
+
+namespace tuner {
+
+struct LaunchShape {
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+  std::array<std::int64_t, 3> block{1, 1, 1};
+  std::int64_t shared_bytes = 0;  ///< dynamic shared memory per block
+
+  std::int64_t threads_per_block() const { return block[0] * block[1] * block[2]; }
+  std::int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+
+/// Why \p shape cannot be launched on a device with \p limits, e.g. "block of 256x8x1 = 2048 threads exceeds the
+/// limit of 1024 threads per block"; nothing when it can.
+std::optional<std::string> violated_limit(const LaunchShape& shape, const DeviceLimits& limits);
+
+}  // namespace tuner

@@ -1,0 +1,52 @@
+#pragma once
+/// Tuning parameters and constraints. enumerate() visits only prefixes that can still become valid: constraints are
+/// checked as soon as their last parameter is bound, so a product of 10^9 with a few thousand valid configurations
+/// takes milliseconds.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/expression.hpp>
+#include <tuner/core/tuning_parameter.hpp>
+
+namespace tuner {
+
+/// A named predicate over parameters, problem size, choices and device limits.
+struct Constraint {
+  std::string name;
+  Expression predicate;
+};
+
+/// What made a configuration invalid.
+struct Violation {
+  std::string constraint;  ///< its name
+  std::string reason;      ///< `whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1`
+};
+
+class SearchSpace {
+ public:
+  SearchSpace() = default;
+  /// Throws std::invalid_argument: duplicate parameter, duplicate constraint name.
+  SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints);
+
+  const std::vector<TuningParameter>& parameters() const { return parameters_; }
+  const std::vector<Constraint>& constraints() const { return constraints_; }
+  const TuningParameter* find(std::string_view name) const;
+  /// Number of configurations before constraints; a double because it may pass 2^64.
+  double product() const;
+
+  /// All valid configurations for \p fixed (problem size, choices, device limits). Throws EvaluationError for
+  /// a constraint that cannot be evaluated and std::length_error past 2^26 valid configurations.
+  EnumeratedSpace enumerate(const Bindings& fixed) const;
+
+  /// Nothing when \p configuration assigns every parameter one of its values and meets every constraint.
+  std::optional<Violation> violation(const Configuration& configuration, const Bindings& fixed) const;
+
+ private:
+  std::vector<TuningParameter> parameters_;
+  std::vector<Constraint> constraints_;
+};
+
+}  // namespace tuner

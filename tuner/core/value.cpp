@@ -1,0 +1,22 @@
+#include <tuner/core/value.hpp>
+
+#include <charconv>
+
+namespace tuner {
+
+std::string Value::text() const {
+  if (is_integer()) return std::to_string(std::get<std::int64_t>(data_));
+  if (is_boolean()) return std::get<bool>(data_) ? "true" : "false";
+  return std::get<std::string>(data_);
+}
+
+Value Value::parse(std::string_view text) {
+  if (text == "true") return Value(true);
+  if (text == "false") return Value(false);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return Value(number);
+  return Value(std::string(text));
+}
+
+}  // namespace tuner

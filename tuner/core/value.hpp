@@ -1,0 +1,45 @@
+#pragma once
+/// One value of a tuning parameter: an integer, a boolean or a string. A value type with a total order and a
+/// text form that parses back to the same value. Not a general variant: kernels need nothing else.
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tuner {
+
+class Value {
+ public:
+  Value() : data_(std::int64_t{0}) {}
+  Value(std::int64_t v) : data_(v) {}
+  Value(int v) : data_(std::int64_t{v}) {}
+  Value(bool v) : data_(v) {}
+  Value(std::string v) : data_(std::move(v)) {}
+  Value(const char* v) : data_(std::string(v)) {}
+
+  bool is_integer() const { return std::holds_alternative<std::int64_t>(data_); }
+  bool is_boolean() const { return std::holds_alternative<bool>(data_); }
+  bool is_string() const { return std::holds_alternative<std::string>(data_); }
+
+  /// Integer value; booleans count as 0 and 1. Throws std::bad_variant_access for a string.
+  std::int64_t integer() const { return is_boolean() ? std::int64_t{std::get<bool>(data_)} : std::get<std::int64_t>(data_); }
+  /// Throws std::bad_variant_access unless is_boolean().
+  bool boolean() const { return std::get<bool>(data_); }
+  /// Throws std::bad_variant_access unless is_string().
+  const std::string& string() const { return std::get<std::string>(data_); }
+
+  /// `42`, `true`, `shuffle`: the form of kernel files, command lines and databases.
+  std::string text() const;
+  /// Inverse of text(): decimal integers and `true`/`false` first, everything else is a string.
+  static Value parse(std::string_view text);
+
+  friend bool operator==(const Value&, const Value&) = default;
+  friend auto operator<=>(const Value&, const Value&) = default;
+
+ private:
+  std::variant<std::int64_t, bool, std::string> data_;
+};
+
+}  // namespace tuner
