@@ -53,6 +53,7 @@ enum class BufferRole {
   in,       ///< filled, never written by the kernel (checked)
   out,      ///< poisoned before each verification, compared with the reference
   inout,    ///< filled before each verification, compared with the reference
+  consumed, ///< filled before each verification; the kernel may destroy it; not compared (in-place reductions)
   scratch,  ///< uninitialised work space
   zeroed,   ///< zero before the first launch; the kernel leaves it zero (tickets)
 };
