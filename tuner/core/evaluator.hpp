@@ -3,6 +3,8 @@
 /// replayed from a recording. Asynchronous, so that compiling, running and searching overlap.
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/outcome.hpp>
@@ -19,6 +21,13 @@ class Evaluator {
   virtual std::size_t in_flight() const = 0;
   /// Waits for the next finished trial, in any order. Precondition: in_flight() > 0.
   virtual Trial next() = 0;
+  /// Measures finished configurations again, interleaved so that slow drift hits all of them alike, and returns one
+  /// trial each in the order given. Empty where there is nothing to measure (recordings). Precondition:
+  /// in_flight() == 0.
+  virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists) {
+    (void)finalists;
+    return {};
+  }
 };
 
 }  // namespace tuner

@@ -1,0 +1,57 @@
+#pragma once
+/// A tuning session: strategy x evaluator x budget -> trials, each stored as it happens, and the best one verified
+/// against the rest. Knows nothing of backends: the evaluator does the work.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/core/budget.hpp>
+#include <tuner/core/evaluator.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/objective.hpp>
+#include <tuner/session/observer.hpp>
+
+namespace tuner {
+
+class TrialStore;
+
+struct SessionOptions {
+  Budget budget;
+  std::string strategy = "auto";
+  std::map<std::string, double> strategy_options;
+  std::uint64_t seed = 1;
+  Objective objective;
+  /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
+  double finalist_factor = 1.03;
+  std::size_t max_finalists = 8;
+  /// Set from a signal handler or another thread: the session finishes the trials in flight and ends.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+enum class StopReason { exhausted, wall_time, trials, fraction, target, unlikely, interrupted };
+std::string_view text(StopReason reason);
+
+struct SessionResult {
+  std::vector<Trial> trials;          ///< resumed ones first, then in order of completion
+  std::size_t resumed = 0;
+  std::optional<Trial> best;          ///< verified; absent when nothing worked
+  /// Configurations that the measurements cannot tell from the best; it was preferred for being simpler.
+  std::vector<Configuration> ties;
+  double product = 0;
+  std::size_t valid = 0;
+  StopReason stop_reason = StopReason::exhausted;
+  TrialTimes times;                   ///< summed over the trials of this run
+  double wall_seconds = 0;
+};
+
+/// Tunes \p spec for \p size on \p device through \p evaluator. \p store may be null: nothing is kept.
+/// Throws Error when the space has no valid configuration (naming the constraint that rules out most), and
+/// std::invalid_argument for an unknown strategy.
+SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
+                          TrialStore* store, const SessionOptions& options, Observer* observer);
+
+}  // namespace tuner
