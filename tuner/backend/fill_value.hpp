@@ -1,0 +1,121 @@
+#pragma once
+/// The numbers that inputs are filled with: element i of a fill depends only on (seed, i) and is the same bit for bit
+/// on every backend. Plain C++ without includes, so that the very same text can be compiled for a GPU by NVRTC.
+/// Not a random number library: one draw an element, as good as SplitMix64 (Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", OOPSLA 2014).
+///
+/// A host file that includes this is compiled with -ffp-contract=off: a fused multiply-add would round differently.
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define TUNER_FILL_FUNCTION __host__ __device__ inline
+#else
+#define TUNER_FILL_FUNCTION inline
+#endif
+
+namespace tuner::fill_value {
+
+using Bits = unsigned long long;  // 64 bits on every platform of interest
+
+TUNER_FILL_FUNCTION Bits splitmix64(Bits x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// \p low + (\p high - \p low) * u, u uniform in [0, 1) with 53 bits. Each operation is rounded on its own.
+TUNER_FILL_FUNCTION double uniform(Bits seed, Bits i, double low, double high) {
+  const Bits u = splitmix64(seed ^ splitmix64(i));
+  const double unit = static_cast<double>(u >> 11) * 0x1p-53;  // exact
+#if defined(__CUDA_ARCH__)
+  return __dadd_rn(low, __dmul_rn(__dadd_rn(high, -low), unit));
+#else
+  return low + (high - low) * unit;
+#endif
+}
+
+/// The largest integer not above \p value, in the range of the 64-bit type; NaN gives 0.
+TUNER_FILL_FUNCTION long long floor_signed(double value) {
+  if (!(value >= -0x1p63)) return value < 0 ? (-0x7fffffffffffffffLL - 1) : 0;
+  if (value >= 0x1p63) return 0x7fffffffffffffffLL;
+  const long long truncated = static_cast<long long>(value);
+  return static_cast<double>(truncated) > value ? truncated - 1 : truncated;
+}
+TUNER_FILL_FUNCTION Bits floor_unsigned(double value) {
+  if (!(value >= 0)) return static_cast<Bits>(floor_signed(value));
+  if (value >= 0x1p64) return ~0ULL;
+  return static_cast<Bits>(value);
+}
+
+TUNER_FILL_FUNCTION unsigned float_bits(float value) {
+  unsigned bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+TUNER_FILL_FUNCTION float float_of(unsigned bits) {
+  float value = 0;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// IEEE binary16 of \p value, rounded to nearest even; overflow is infinity, NaN is quiet.
+TUNER_FILL_FUNCTION unsigned short half_bits(float value) {
+  const unsigned bits = float_bits(value);
+  const unsigned sign = (bits >> 16) & 0x8000u;
+  const unsigned magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
+  if (magnitude >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);  // 65520 and above
+  if (magnitude >= 0x38800000u) {                                                    // normal: 2^-14 and above
+    const unsigned rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+    return static_cast<unsigned short>(sign | ((rounded - 0x38000000u) >> 13));
+  }
+  if (magnitude <= 0x33000000u) return static_cast<unsigned short>(sign);  // 2^-25 ties to zero
+  const unsigned shift = 126u - (magnitude >> 23);                         // units of 2^-24
+  const unsigned mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  const unsigned half_unit = (1u << (shift - 1u)) - 1u;
+  return static_cast<unsigned short>(sign | ((mantissa + half_unit + ((mantissa >> shift) & 1u)) >> shift));
+}
+TUNER_FILL_FUNCTION float half_value(unsigned short half) {
+  const unsigned sign = (half & 0x8000u) << 16;
+  const unsigned exponent = (half >> 10) & 0x1fu;
+  const unsigned mantissa = half & 0x3ffu;
+  if (exponent == 0x1fu) return float_of(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return float_of(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+  const float subnormal = static_cast<float>(mantissa) * 0x1p-24f;  // exact
+  return sign != 0 ? -subnormal : subnormal;
+}
+
+/// bfloat16 of \p value, rounded to nearest even; NaN is quiet.
+TUNER_FILL_FUNCTION unsigned short bfloat16_bits(float value) {
+  const unsigned bits = float_bits(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>((bits >> 16) | 0x40u);
+  return static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+TUNER_FILL_FUNCTION float bfloat16_value(unsigned short bits) { return float_of(static_cast<unsigned>(bits) << 16); }
+
+/// Whether \p actual is not \p expected within the tolerance: NaN on either side always differs, infinities must be
+/// equal.
+TUNER_FILL_FUNCTION bool differs(double actual, double expected, double relative, double absolute) {
+  if (actual == expected) return false;
+  const double error = actual < expected ? expected - actual : actual - expected;
+  const double size = expected < 0 ? -expected : expected;
+  if (!(size < __builtin_huge_val()) || !(error < __builtin_huge_val())) return true;
+  return !(error <= absolute + relative * size);
+}
+
+/// |actual - expected| / |expected|; 0 when equal, infinity where it has no value.
+TUNER_FILL_FUNCTION double relative_error(double actual, double expected) {
+  if (actual == expected) return 0;
+  const double error = actual < expected ? expected - actual : actual - expected;
+  const double size = expected < 0 ? -expected : expected;
+  if (!(size > 0) || !(size < __builtin_huge_val()) || !(error < __builtin_huge_val())) return __builtin_huge_val();
+  return error / size;
+}
+
+}  // namespace tuner::fill_value
+
+// Which numbers a fill gives (Fill of core/kernel_spec.hpp), by kind:
+//   uniform   floating: uniform(seed, i, low, high) rounded to the type (half and bfloat16 through float);
+//             signed integers: floor_signed of it, unsigned: floor_unsigned of it, truncated to the type's width.
+//   constant  low, converted in the same way.
+//   iota      i: floating types through double (half and bfloat16 through double and float), integers modulo 2^bits.
