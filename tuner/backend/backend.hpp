@@ -139,6 +139,13 @@ class Backend {
   /// kernel that hangs cannot be stopped, only reported (the process must end).
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
+  /// The hot path of serving: enqueues one launch on \p stream (a CUstream; null: the default stream; ignored by the
+  /// host backend, which returns when the kernel is done). \p parameters: one pointer to each argument, as
+  /// cuLaunchKernel takes them. No allocation, no lock. Throws Error.
+  virtual void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
+                       void* stream) = 0;
+  /// Waits for \p stream. Throws Error.
+  virtual void synchronize(void* stream) = 0;
   /// False once a fault has poisoned the device context: nothing more can run in this process.
   virtual bool usable() const = 0;
 };
