@@ -1,27 +1,11 @@
 # Third-party code: all of it in Debian's and Ubuntu's archives, linked statically so that one file can be copied to
 # a GPU machine. The CUDA toolkit is optional at build time (headers only) and loaded at run time.
 
-set(Boost_USE_STATIC_LIBS ${TUNER_STATIC})
-find_package(Boost 1.74 REQUIRED COMPONENTS program_options context)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json 3.10 REQUIRED)
-find_package(Threads REQUIRED)
-if(TUNER_STATIC)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  set(ZLIB_USE_STATIC_LIBS ON)
-endif()
-find_library(TUNER_SQLITE3_LIBRARY sqlite3 REQUIRED)
-find_library(TUNER_SQLITECPP_LIBRARY SQLiteCpp REQUIRED)
-find_path(TUNER_SQLITECPP_INCLUDE SQLiteCpp/SQLiteCpp.h REQUIRED)
-find_package(ZLIB REQUIRED)
-unset(CMAKE_FIND_LIBRARY_SUFFIXES)
-
-add_library(tuner_sqlite INTERFACE)
-target_include_directories(tuner_sqlite SYSTEM INTERFACE $<BUILD_INTERFACE:${TUNER_SQLITECPP_INCLUDE}>)
-target_link_libraries(tuner_sqlite INTERFACE ${TUNER_SQLITECPP_LIBRARY} ${TUNER_SQLITE3_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+include(ThirdParty)
+find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
 
 if(TUNER_TESTS)
-  find_package(GTest 1.12 REQUIRED)
+  find_package(GTest 1.11 REQUIRED)
   include(GoogleTest)
 endif()
 if(TUNER_BENCH)

@@ -1,0 +1,28 @@
+# What tuner's libraries link. Included by the build and by the installed package's tuner-config.cmake, so that both
+# find the same things the same way. TUNER_STATIC: prefer .a over .so.
+
+set(Boost_USE_STATIC_LIBS ${TUNER_STATIC})
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(Threads REQUIRED)
+
+set(tuner_suffixes ${CMAKE_FIND_LIBRARY_SUFFIXES})
+if(TUNER_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(ZLIB_USE_STATIC_LIBS ON)
+endif()
+find_library(TUNER_SQLITE3_LIBRARY sqlite3 REQUIRED)
+find_library(TUNER_SQLITECPP_LIBRARY SQLiteCpp REQUIRED)
+find_path(TUNER_SQLITECPP_INCLUDE SQLiteCpp/SQLiteCpp.h REQUIRED)
+find_package(ZLIB REQUIRED)
+set(CMAKE_FIND_LIBRARY_SUFFIXES ${tuner_suffixes})
+unset(tuner_suffixes)
+mark_as_advanced(TUNER_SQLITE3_LIBRARY TUNER_SQLITECPP_LIBRARY TUNER_SQLITECPP_INCLUDE)
+
+if(NOT TARGET tuner_sqlite)
+  add_library(tuner_sqlite INTERFACE IMPORTED GLOBAL)
+  target_include_directories(tuner_sqlite SYSTEM INTERFACE ${TUNER_SQLITECPP_INCLUDE})
+  target_link_libraries(tuner_sqlite INTERFACE ${TUNER_SQLITECPP_LIBRARY} ${TUNER_SQLITE3_LIBRARY} Threads::Threads
+                                               ${CMAKE_DL_LIBS})
+endif()
