@@ -1,0 +1,55 @@
+#pragma once
+/// What a database holds, as plain lists for `tune show` and for people who look after files.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cache/database.hpp>
+#include <cache/records.hpp>
+
+namespace tuner::cache {
+
+/// An empty field matches everything.
+struct Filter {
+  std::string kernel;
+  std::string device_key;
+  std::string choices;
+};
+
+struct KernelSummary {
+  KernelRecord kernel;
+  std::int64_t problems = 0;  ///< with a best configuration
+  std::int64_t sessions = 0;
+  std::int64_t trials = 0;
+};
+
+/// Sorted by name, then source hash.
+std::vector<KernelSummary> kernels(Database& database);
+/// Sorted by key.
+std::vector<DeviceRecord> devices(Database& database);
+/// Sorted by device, environment, kernel, choices and sizes (by number).
+std::vector<BestRecord> best_rows(Database& database, const Filter& filter = {});
+/// Newest first.
+std::vector<SessionRecord> sessions(Database& database, const Filter& filter = {});
+
+struct Statistics {
+  std::string path;  ///< ":memory:" when there is none
+  std::int64_t file_bytes = 0;
+  std::int64_t free_bytes = 0;  ///< inside the file, reused before it grows
+  int schema_version = 0;
+  std::string sqlite_version;
+  std::string journal_mode;  ///< "delete", "wal", "memory"
+  std::string wal_state;     ///< why WAL is, or is not, in use
+  bool read_only = false;
+  bool in_memory = false;
+  std::int64_t kernels = 0, devices = 0, environments = 0, problems = 0, configurations = 0, sessions = 0;
+  std::int64_t unfinished_sessions = 0, trials = 0, failed_trials = 0, best = 0, quarantined = 0;
+};
+Statistics statistics(Database& database);
+
+/// Complete checks (integrity_check, every row's checksum, references); a sentence for each finding, empty when the
+/// database is sound. Takes seconds for large files.
+std::vector<std::string> doctor(Database& database);
+
+}  // namespace tuner::cache

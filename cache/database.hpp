@@ -1,0 +1,80 @@
+#pragma once
+/// A database of tuning results: the user's own (read-write) or a shipped one (read-only). Opening never fails: a
+/// damaged or foreign file is set aside, an unwritable place is replaced by memory, each with exactly one warning.
+/// Several processes may use one file; several threads may share one Database (operations take turns).
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cache/error.hpp>
+#include <cache/records.hpp>
+
+namespace tuner::cache {
+
+class Store;
+
+/// Version of schema.sql, stored as user_version.
+inline constexpr int kSchemaVersion = 2;
+/// 'CAT1', stored as application_id.
+inline constexpr int kApplicationId = 0x43415431;
+
+struct OpenOptions {
+  WarningSink warn;
+  /// How long to wait for other processes before going on in memory.
+  std::chrono::milliseconds busy_timeout{10'000};
+  /// Files up to this size are checked for damage (quick_check) when opened; larger ones cost too much for that and
+  /// rely on row checksums. tune's doctor checks everything.
+  std::int64_t check_bytes = std::int64_t{16} << 20;
+  /// For tests: bounds the file (PRAGMA max_page_count, pages of 4096 bytes); 0: unbounded.
+  int max_pages = 0;
+};
+
+class Database {
+ public:
+  /// Opens or creates the user's database; missing folders are created with mode 0700, the file with 0600.
+  static Database open_user(const std::filesystem::path& file, OpenOptions options = {});
+  /// Opens a shipped database read-only. nullopt, with one warning, when it is missing, damaged, not ours, of another
+  /// version, or its SHA-256 differs from the one in `MANIFEST.sha256` beside it.
+  static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
+  /// Every usable database of shipped_database_files(\p application), in that order.
+  static std::vector<Database> open_all_shipped(const std::filesystem::path& application = {},
+                                                OpenOptions options = {});
+  /// A database that ends with the process.
+  static Database in_memory(OpenOptions options = {});
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  const std::filesystem::path& path() const;  ///< empty for in_memory()
+  bool read_only() const;
+  /// True when nothing written now will be found by the next process.
+  bool is_in_memory() const;
+  /// The answer of the last open or write that went wrong; empty when all is well.
+  std::string trouble() const;
+
+  // Quarantine: configurations that crashed.
+  void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const std::string& configuration,
+                  const std::string& reason);
+  /// Of one kernel source on one device, ordered by configuration.
+  std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel);
+
+  /// For the files of this room.
+  Store& store() { return *store_; }
+
+ private:
+  explicit Database(std::unique_ptr<Store> store);
+  std::unique_ptr<Store> store_;
+};
+
+/// The journal mode for a file: "WAL" only where it is safe. SQLite 3.7.0 to 3.51.2 can lose a committed WAL reset
+/// (fixed in 3.51.3, 3.50.7 and 3.44.6), and WAL needs memory shared between processes, which network file systems
+/// do not give (sqlite.org/wal.html).
+const char* journal_mode(int sqlite_version, bool network_file_system);
+
+}  // namespace tuner::cache

@@ -1,0 +1,45 @@
+#pragma once
+/// Results in and out: reviewable wisdom text, complete exports, and merging of databases.
+///
+/// Two results for the same (kernel, problem, device, environment) are resolved the same way everywhere: the later
+/// measurement wins, then more samples, then the lower median, then the order of their text. So merging is
+/// idempotent, commutative and associative. Sessions are united by their uuid, trials by their place in it.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+
+namespace tuner::cache {
+
+struct ImportCount {
+  std::int64_t best = 0;  ///< rows that are new or replaced an older one
+  std::int64_t sessions = 0;
+  std::int64_t trials = 0;
+  std::int64_t quarantined = 0;
+  std::int64_t unchanged = 0;  ///< known already, or older than what is there
+};
+
+/// Wisdom as JSON lines: a header line for each (device, environment), then one line for each best configuration,
+/// sorted; equal contents give equal text. Format: cache/README.md.
+std::string export_wisdom(Database& database, const Filter& filter = {});
+/// Everything: wisdom, sessions, trials with their samples, quarantine. The same kind of text.
+std::string export_all(Database& database, const Filter& filter = {});
+/// Both kinds of text, told apart by their lines. All or nothing: throws ImportError with the line, and nothing is
+/// imported then. \p source names the text in messages.
+ImportCount import_text(Database& database, std::string_view text, const std::string& source = "import");
+
+/// Written through a temporary file; compressed when the name ends in `.gz`. Throws CacheError.
+void write_text(const std::filesystem::path& file, std::string_view text);
+/// Plain or gzip, whatever the name. Throws CacheError.
+std::string read_text(const std::filesystem::path& file);
+
+/// Takes over everything in \p from, in one transaction; damaged rows of \p from are left out with a warning.
+ImportCount merge(Database& into, Database& from);
+/// A compact copy of a database that may be in use (VACUUM INTO). Throws CacheError, also when \p file exists.
+void copy_database(Database& database, const std::filesystem::path& file);
+
+}  // namespace tuner::cache

@@ -1,0 +1,139 @@
+#pragma once
+/// What the cache stores, as plain data: text, numbers and maps. The cache knows nothing of kernels or devices beyond
+/// these records; whoever has richer types converts. All times are nanoseconds of one run, all instants milliseconds
+/// since 1970 (UTC).
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tuner::cache {
+
+using Sizes = std::map<std::string, std::int64_t>;
+
+/// Silicon. \p key alone is the identity; the numbers let a lookup find similar devices.
+struct DeviceRecord {
+  std::string key;             ///< `cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536`
+  std::string name;            ///< marketing name, for people only
+  std::string backend;         ///< "cuda" or "host"
+  int compute_capability = 0;  ///< 90 for 9.0
+  int sm_count = 0;
+  std::int64_t l2_bytes = 0;
+  int memory_bus_bits = 0;
+  std::int64_t max_shared_bytes = 0;
+  int registers_per_sm = 0;
+  std::string properties = "{}";  ///< a JSON object: anything else worth keeping
+  friend bool operator==(const DeviceRecord&, const DeviceRecord&) = default;
+};
+
+/// The software around the device. A lookup compares \p driver and \p compiler; the rest is for people.
+struct EnvironmentRecord {
+  std::string driver;
+  std::string compiler;
+  std::string tuner;  ///< version of tuner
+  std::string os;
+  bool same_software(const EnvironmentRecord& other) const {
+    return driver == other.driver && compiler == other.compiler;
+  }
+  friend bool operator==(const EnvironmentRecord&, const EnvironmentRecord&) = default;
+};
+
+struct KernelRecord {
+  std::string name;
+  std::string source_hash;         ///< 64 hexadecimal digits: SHA-256 of all that makes the code
+  std::string objective = "time";  ///< what was minimised
+  friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
+};
+
+struct ProblemRecord {
+  std::string choices;  ///< `T=float operation=sum`: must match exactly
+  Sizes sizes;          ///< never negative; may match nearby ones
+  friend bool operator==(const ProblemRecord&, const ProblemRecord&) = default;
+};
+
+/// `n=4096 rows=2`, sorted by name; equal sizes have equal text.
+std::string sizes_text(const Sizes& sizes);
+/// Inverse of sizes_text(); nullopt for anything it would not write.
+std::optional<Sizes> parse_sizes(const std::string& text);
+
+struct ResourceRecord {
+  int registers = 0;  ///< per thread
+  int spill_bytes = 0;
+  int stack_bytes = 0;
+  std::int64_t static_shared_bytes = 0;
+  std::int64_t constant_bytes = 0;
+  int blocks_per_sm = 0;
+  double occupancy = 0;  ///< 0..1
+  friend bool operator==(const ResourceRecord&, const ResourceRecord&) = default;
+};
+
+/// One configuration and what became of it. Numbers that are not finite are stored as absent and read back as NaN.
+struct TrialRecord {
+  std::string configuration;  ///< canonical text: `block_x=32 block_y=8`
+  std::string kind = "ok";    ///< ok compile launch timeout wrong invalid
+  std::string message;        ///< why it failed
+  std::string log;            ///< compiler output of a compile failure
+  std::vector<double> samples_ns;
+  double median_ns = 0;
+  double low_ns = 0;  ///< 95% interval of the median
+  double high_ns = 0;
+  double relative_noise = 0;
+  bool cold = true;
+  bool throttled = false;
+  bool converged = false;
+  bool abandoned = false;
+  bool verified = false;  ///< its output matched the reference
+  double clock_mhz = 0;
+  std::map<std::string, double> metrics;  ///< further objectives by name
+  std::map<std::string, double> times_s;  ///< where the time went: compile, load, verify, measure, wait
+  std::optional<ResourceRecord> resources;
+  std::int64_t created_ms = 0;  ///< 0: set to now when it is stored
+};
+
+/// All that makes two tunings the same tuning: trials of one may be reused by the other.
+struct SessionKey {
+  KernelRecord kernel;
+  DeviceRecord device;
+  EnvironmentRecord environment;
+  ProblemRecord problem;
+  std::string conditions = "{}";  ///< JSON text of how it is measured (cold, targets); compared as text
+};
+
+struct SessionRecord {
+  SessionKey key;
+  std::string uuid;
+  std::string strategy;
+  std::uint64_t seed = 0;
+  std::string origin;  ///< who measured: "tune", "first use", a host name
+  std::int64_t started_ms = 0;
+  std::optional<std::int64_t> finished_ms;  ///< absent: it was interrupted, or still runs
+  std::int64_t trials = 0;                  ///< stored so far; ignored when written
+};
+
+/// The best known configuration for one (kernel, problem, device, environment).
+struct BestRecord {
+  KernelRecord kernel;
+  DeviceRecord device;
+  EnvironmentRecord environment;
+  ProblemRecord problem;
+  std::string configuration;
+  double median_ns = 0;
+  double low_ns = 0;
+  double high_ns = 0;
+  double relative_noise = 0;
+  std::int64_t samples = 0;
+  std::int64_t measured_ms = 0;
+};
+
+/// A configuration that crashed or hung on a device and is not tried or served again there.
+struct QuarantineRecord {
+  std::string device_key;
+  KernelRecord kernel;
+  std::string configuration;
+  std::string reason;
+  std::int64_t created_ms = 0;
+};
+
+}  // namespace tuner::cache
