@@ -1,0 +1,40 @@
+#pragma once
+/// Tuning from code: what `tune --kernel` does, for one kernel and one problem. C++17.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <tuner/kernel.hpp>
+#include <tuner/problem.hpp>
+
+namespace tuner {
+
+struct TuneOptions {
+  std::optional<std::chrono::duration<double>> wall_time;  ///< end of the search; none: the strategy's own end
+  std::optional<std::size_t> trials;
+  std::string strategy = "auto";
+  std::uint64_t seed = 1;
+  bool force = false;  ///< measure again although the answer is known
+  /// Called after every trial; return false to stop early.
+  std::function<bool(std::size_t finished, double best_ns)> on_trial;
+};
+
+struct TuneResult {
+  std::string configuration;   ///< canonical text: `block_x=32 block_y=8`
+  double median_ns = 0;
+  double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
+  std::size_t trials = 0;
+  std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
+  bool from_cache = false;
+};
+
+/// Tunes \p kernel for \p sizes and \p choices (types too: `{"T", "float"}`; the first value when left out) and
+/// stores the result, which later launches use. Throws Error when no configuration works.
+TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const TuneOptions& options = {});
+
+}  // namespace tuner

@@ -1,0 +1,9 @@
+#pragma once
+/// The whole public API. C++17.
+
+#include <tuner/kernel.hpp>
+#include <tuner/kernel_builder.hpp>
+#include <tuner/reduce.hpp>
+#include <tuner/settings.hpp>
+#include <tuner/sum_matrix_2d.hpp>
+#include <tuner/tune.hpp>
