@@ -27,7 +27,8 @@ class EnumeratedSpace {
   using Digits = std::vector<std::uint16_t>;
 
   EnumeratedSpace() = default;
-  /// \p digits: rows of parameters.size() digits, in any order, without duplicates. Throws std::length_error when
+  /// \p digits: rows of parameters.size() digits, in any order, without duplicates; a space
+  /// without parameters has one configuration. Throws std::length_error when
   /// the product of the parameters passes 2^63.
   EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits);
   /// From explicit configurations (a recording): parameters and their values in order of value.
@@ -41,15 +42,26 @@ class EnumeratedSpace {
   Configuration configuration(Index index) const;
   std::optional<Index> find(const Configuration& configuration) const;
   void digits(Index index, std::span<std::uint16_t> out) const;
+  /// Position of \p index's value of parameter number \p parameter.
+  std::uint16_t digit(Index index, std::size_t parameter) const;
   std::optional<Index> find_digits(std::span<const std::uint16_t> digits) const;
   /// Valid neighbours of \p index, in ascending order of (parameter, value).
   std::vector<Index> neighbours(Index index, Neighbourhood kind) const;
 
  private:
+  std::uint64_t sorted_code(std::size_t position) const;
+  Index sorted_index(std::size_t position) const;
+  std::optional<Index> find_code(std::uint64_t code) const;
+  void build_buckets(std::uint64_t product);
+
   std::vector<TuningParameter> parameters_;
   std::vector<std::uint64_t> radix_;  // weight of each parameter's digit in a code
   std::vector<std::uint64_t> codes_;  // by index
   std::vector<Index> by_code_;        // indices sorted by code; empty when codes_ is sorted itself
+  // Codes c with equal c >> bucket_shift_ stand together in the sorted order, from bucket_start_[c >> bucket_shift_]:
+  // about one a bucket, so that a lookup costs two cache misses instead of a binary search over all codes.
+  int bucket_shift_ = 0;
+  std::vector<Index> bucket_start_;
 };
 
 }  // namespace tuner

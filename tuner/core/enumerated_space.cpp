@@ -1,0 +1,197 @@
+#include <tuner/core/enumerated_space.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+namespace tuner {
+
+namespace {
+
+/// Strings that are numbers ("0.5", "1e-3") are ordered as numbers, after everything that is not a string.
+bool value_before(const Value& a, const Value& b) {
+  if (a.is_string() && b.is_string()) {
+    const auto number = [](const std::string& text) {
+      double parsed = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+      return error == std::errc() && end == text.data() + text.size() ? std::optional(parsed) : std::nullopt;
+    };
+    const auto x = number(a.string());
+    const auto y = number(b.string());
+    if (x && y && *x != *y) return *x < *y;
+    if (x.has_value() != y.has_value()) return x.has_value();
+  }
+  return a < b;
+}
+
+}  // namespace
+
+EnumeratedSpace::EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits)
+    : parameters_(std::move(parameters)) {
+  const std::size_t width = parameters_.size();
+  radix_.assign(width, 1);
+  std::uint64_t product = 1;
+  for (std::size_t p = width; p-- > 0;) {
+    radix_[p] = product;
+    const std::uint64_t count = std::max<std::size_t>(parameters_[p].values.size(), 1);
+    if (product > (std::uint64_t{1} << 63) / count)
+      throw std::length_error("the product of the tuning parameters' values passes 2^63; remove values or parameters");
+    product *= count;
+  }
+  const std::size_t rows = width == 0 ? 1 : digits.size() / width;
+  if (rows > std::numeric_limits<Index>::max())
+    throw std::length_error("more than 2^32 valid configurations; tighten the constraints");
+  codes_.resize(rows);
+  bool sorted = true;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::uint64_t code = 0;
+    for (std::size_t p = 0; p < width; ++p) code += radix_[p] * digits[row * width + p];
+    codes_[row] = code;
+    sorted = sorted && (row == 0 || codes_[row - 1] <= code);
+  }
+  if (!sorted) {
+    by_code_.resize(rows);
+    std::iota(by_code_.begin(), by_code_.end(), Index{0});
+    std::sort(by_code_.begin(), by_code_.end(), [&](Index a, Index b) { return codes_[a] < codes_[b]; });
+  }
+  build_buckets(product);
+}
+
+void EnumeratedSpace::build_buckets(std::uint64_t product) {
+  const std::size_t rows = codes_.size();
+  bucket_shift_ = std::max(0, static_cast<int>(std::bit_width(product)) - static_cast<int>(std::bit_width(rows)));
+  bucket_start_.assign(static_cast<std::size_t>((product - 1) >> bucket_shift_) + 2, 0);
+  for (const std::uint64_t code : codes_) ++bucket_start_[static_cast<std::size_t>(code >> bucket_shift_) + 1];
+  std::partial_sum(bucket_start_.begin(), bucket_start_.end(), bucket_start_.begin());
+}
+
+EnumeratedSpace EnumeratedSpace::from_configurations(std::span<const Configuration> configurations) {
+  if (configurations.empty()) return {};
+  const auto& first = configurations.front().entries();
+  std::vector<TuningParameter> parameters;
+  for (const auto& [name, value] : first) parameters.push_back({name, {}});
+  const std::size_t width = parameters.size();
+  const auto before = [](const Value& a, const Value& b) { return value_before(a, b); };
+  std::vector<std::map<Value, std::uint16_t, decltype(before)>> digit(
+      width, std::map<Value, std::uint16_t, decltype(before)>(before));
+  for (const Configuration& configuration : configurations) {
+    const auto& entries = configuration.entries();
+    const bool same_names =
+        entries.size() == width && std::equal(entries.begin(), entries.end(), first.begin(),
+                                              [](const auto& a, const auto& b) { return a.first == b.first; });
+    if (!same_names)
+      throw std::invalid_argument("configuration '" + configuration.text() + "' does not assign the parameters of '" +
+                                  configurations.front().text() + "'");
+    for (std::size_t p = 0; p < width; ++p) digit[p].emplace(entries[p].second, std::uint16_t{0});
+  }
+  for (std::size_t p = 0; p < width; ++p) {
+    if (digit[p].size() > std::numeric_limits<std::uint16_t>::max())
+      throw std::invalid_argument("parameter '" + parameters[p].name + "' has more than 65535 values");
+    std::uint16_t next = 0;
+    for (auto& [value, position] : digit[p]) {
+      position = next++;
+      parameters[p].values.push_back(value);
+    }
+  }
+  std::vector<std::uint16_t> digits;
+  digits.reserve(configurations.size() * width);
+  for (const Configuration& configuration : configurations)
+    for (std::size_t p = 0; p < width; ++p) digits.push_back(digit[p].at(configuration.entries()[p].second));
+  EnumeratedSpace space(std::move(parameters), digits);
+  for (std::size_t i = 1; i < space.size(); ++i)
+    if (space.sorted_code(i - 1) == space.sorted_code(i))
+      throw std::invalid_argument("configuration '" + space.configuration(space.sorted_index(i)).text() +
+                                  "' is given twice");
+  return space;
+}
+
+std::size_t EnumeratedSpace::size() const { return codes_.size(); }
+
+std::uint64_t EnumeratedSpace::sorted_code(std::size_t position) const { return codes_[sorted_index(position)]; }
+
+EnumeratedSpace::Index EnumeratedSpace::sorted_index(std::size_t position) const {
+  return by_code_.empty() ? static_cast<Index>(position) : by_code_[position];
+}
+
+Configuration EnumeratedSpace::configuration(Index index) const {
+  Configuration out;
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    out.set(parameters_[p].name, parameters_[p].values[digit(index, p)]);
+  return out;
+}
+
+std::optional<EnumeratedSpace::Index> EnumeratedSpace::find(const Configuration& configuration) const {
+  if (configuration.entries().size() != parameters_.size()) return std::nullopt;
+  std::uint64_t code = 0;
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    const Value* value = configuration.find(parameters_[p].name);
+    if (!value) return std::nullopt;
+    const auto& values = parameters_[p].values;
+    const auto at = std::find(values.begin(), values.end(), *value);
+    if (at == values.end()) return std::nullopt;
+    code += radix_[p] * static_cast<std::uint64_t>(at - values.begin());
+  }
+  return find_code(code);
+}
+
+std::uint16_t EnumeratedSpace::digit(Index index, std::size_t parameter) const {
+  return static_cast<std::uint16_t>(codes_[index] / radix_[parameter] % parameters_[parameter].values.size());
+}
+
+void EnumeratedSpace::digits(Index index, std::span<std::uint16_t> out) const {
+  std::uint64_t rest = codes_[index];
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    out[p] = static_cast<std::uint16_t>(rest / radix_[p]);
+    rest -= radix_[p] * out[p];
+  }
+}
+
+std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_digits(std::span<const std::uint16_t> digits) const {
+  if (digits.size() != parameters_.size()) return std::nullopt;
+  std::uint64_t code = 0;
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    if (digits[p] >= parameters_[p].values.size()) return std::nullopt;
+    code += radix_[p] * digits[p];
+  }
+  return find_code(code);
+}
+
+std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_code(std::uint64_t code) const {
+  if (codes_.empty()) return std::nullopt;
+  const auto bucket = static_cast<std::size_t>(code >> bucket_shift_);
+  std::size_t low = bucket_start_[bucket];
+  std::size_t high = bucket_start_[bucket + 1];
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (sorted_code(middle) < code) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < bucket_start_[bucket + 1] && sorted_code(low) == code) return sorted_index(low);
+  return std::nullopt;
+}
+
+std::vector<EnumeratedSpace::Index> EnumeratedSpace::neighbours(Index index, Neighbourhood kind) const {
+  std::vector<Index> out;
+  const std::uint64_t code = codes_[index];
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    const int here = digit(index, p);
+    const int last = static_cast<int>(parameters_[p].values.size()) - 1;
+    const int from = kind == Neighbourhood::adjacent ? std::max(here - 1, 0) : 0;
+    const int to = kind == Neighbourhood::adjacent ? std::min(here + 1, last) : last;
+    const std::uint64_t base = code - radix_[p] * static_cast<std::uint64_t>(here);
+    for (int value = from; value <= to; ++value) {
+      if (value == here) continue;
+      if (const auto found = find_code(base + radix_[p] * static_cast<std::uint64_t>(value))) out.push_back(*found);
+    }
+  }
+  return out;
+}
+
+}  // namespace tuner
