@@ -1,0 +1,30 @@
+#pragma once
+/// Names a winner among measured trials. The fastest must be ahead by more than the noise; otherwise it is a tie,
+/// which goes to the simplest configuration: fewest registers, then canonical text order.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <tuner/core/outcome.hpp>
+
+namespace tuner {
+
+struct DecideOptions {
+  double min_lead = 0.002;  ///< leads below this part are ties however quiet the measurements are
+  double max_loss = 0.01;   ///< nothing whose median is slower by more than this is ever called a tie
+};
+
+struct Decision {
+  std::size_t winner = 0;
+  std::size_t fastest = 0;        ///< lowest median; differs from winner when a tie went to a simpler one
+  std::vector<std::size_t> ties;  ///< all that cannot be told from the fastest, without the winner, fastest first
+};
+
+/// \p finalists: at least one, each with a measurement. When two have equally many samples, sample k of
+/// both was taken at nearly the same moment (Runner::remeasure) and they are compared in pairs: a tie is where the
+/// 95% interval of the median ratio reaches down to 1 + min_lead. Otherwise a tie is where their intervals overlap.
+/// Throws std::invalid_argument when a trial has no measurement or there is none.
+Decision decide(std::span<const Trial> finalists, const DecideOptions& options = {});
+
+}  // namespace tuner

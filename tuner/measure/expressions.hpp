@@ -1,0 +1,34 @@
+#pragma once
+/// What must be compiled for a configuration: the name expressions of its launches on the problem and on every
+/// `verify` problem. Images are found by expression, so one image may serve several configurations.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/kernel_spec.hpp>
+
+namespace tuner {
+
+/// \p size with every size that \p verify names replaced.
+ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify);
+
+/// Distinct expressions in launch order: of \p size, then of the `verify` problems on which \p configuration is
+/// valid. Throws SpecError or EvaluationError. Precondition: why_invalid() has nothing against it.
+std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                            const Configuration& configuration);
+/// The same for the reference's launches; empty when \p spec has none.
+std::vector<std::string> reference_expressions(const KernelSpec& spec, const ProblemSize& size,
+                                               const DeviceLimits& limits);
+
+/// A compile of \p expressions from \p spec's source with the defines of \p size.
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
+                               std::vector<std::string> expressions);
+
+/// Number of \p expression in \p image; nothing when it is not there.
+std::optional<std::size_t> find_function(const Image& image, std::string_view expression);
+
+}  // namespace tuner

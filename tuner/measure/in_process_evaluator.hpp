@@ -1,0 +1,46 @@
+#pragma once
+/// Evaluates configurations in this process: a few compile threads ahead of one run thread. For backends whose
+/// faults do no harm here and for small jobs (tune on first use); where a kernel may fault or hang, use worker
+/// processes (worker/isolated_evaluator.hpp).
+
+#include <cstddef>
+#include <memory>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/evaluator.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/measure/host_reference.hpp>
+#include <tuner/measure/image_store.hpp>
+#include <tuner/measure/measure_options.hpp>
+
+namespace tuner {
+
+struct InProcessOptions {
+  std::size_t compile_threads = 0;  ///< 0: one for each core, at most 16
+  std::size_t batch = 0;            ///< configurations in one compile; 0: 8 on the host backend, else by cores
+  std::size_t ahead = 0;            ///< capacity(); 0: two batches for each compile thread
+  ImageStore images;
+  HostReference reference;
+};
+
+class InProcessEvaluator : public Evaluator {
+ public:
+  /// \p backend and \p spec must outlive it. Compiles and runs the reference; throws Error when that fails.
+  InProcessEvaluator(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure = {},
+                     InProcessOptions options = {});
+  ~InProcessEvaluator() override;
+
+  std::size_t capacity() const override;
+  /// Once the backend is no longer usable every trial is a LaunchError that says so.
+  void submit(const Configuration& configuration, double best_ns) override;
+  std::size_t in_flight() const override;
+  Trial next() override;
+  /// MeasureOptions::finalist_rounds rounds.
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tuner

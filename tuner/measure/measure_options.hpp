@@ -1,0 +1,47 @@
+#pragma once
+/// How a configuration is verified and measured. Plain data: it travels to worker processes.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tuner {
+
+struct MeasureOptions {
+  std::uint64_t seed = 1;         ///< of the inputs
+  bool cold = true;               ///< L2 flushed before every sample
+  bool verify = true;             ///< false: only for experiments; such trials are never `verified`
+  std::size_t guard_bytes = 256;  ///< canaries on both sides of every buffer; a multiple of 256, or 0
+
+  std::size_t warm_up = 1;  ///< unmeasured runs before the first sample
+  std::size_t min_samples = 10;
+  std::size_t max_samples = 200;
+  double target_width = 0.01;  ///< of the 95% interval of the median, relative to it
+  double max_seconds = 1.0;    ///< of measuring one configuration; min_samples are taken even when it is passed
+
+  /// Finalists are measured again in so many rounds of so many samples each.
+  std::size_t finalist_rounds = 15;
+  std::size_t finalist_samples = 2;
+
+  /// A configuration whose interval lies wholly above this factor of the best is abandoned; 0: never.
+  double abandon_factor = 1.05;
+  std::size_t abandon_samples = 5;  ///< never abandoned with fewer
+
+  /// Hot runs shorter than this are repeated inside one sample until it takes batch_ns (the clock's steps vanish).
+  double batch_below_ns = 20e3;
+  double batch_ns = 200e3;
+  /// Step of the device's clock, assumed where samples cannot show it. CUDA driver API, cuEventElapsedTime:
+  /// "resolution of around 0.5 microseconds".
+  double clock_step_ns = 500;
+
+  /// Samples whose clock is below this part of the typical clock are retaken after a pause.
+  double throttle_fraction = 0.75;
+  double throttle_pause_s = 0.05;
+  double throttle_budget_s = 1.0;  ///< of pauses for one configuration; afterwards slow samples are kept, flagged
+
+  /// A run that takes longer than max(hang_floor_s, hang_factor * best known time) hangs.
+  double hang_floor_s = 2.0;
+  double hang_factor = 50;
+  double first_run_s = 30;  ///< limit while no time is known at all (the reference's first run)
+};
+
+}  // namespace tuner

@@ -1,0 +1,69 @@
+#pragma once
+/// Proves configurations of one (kernel, problem) correct and measures them on a backend. Owns the buffers, the
+/// expected outputs and the knowledge of what is normal here (clock, times). Runs only: compiling is left to others
+/// (expressions.hpp), so that it can happen elsewhere and earlier.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/outcome.hpp>
+#include <tuner/measure/host_reference.hpp>
+#include <tuner/measure/measure_options.hpp>
+
+namespace tuner {
+
+/// What a runner is busy with.
+enum class Phase { prepare, load, verify, measure };
+std::string_view text(Phase phase);
+
+/// Told before each step that could hang: what it is, and how long it may take. A supervisor that hears nothing for
+/// much longer than \p limit_s may conclude that the step hangs.
+using PhaseListener = std::function<void(Phase phase, double limit_s)>;
+
+class Runner {
+ public:
+  /// Allocates and fills the buffers of \p size and of every `verify` problem. \p backend and \p spec must outlive
+  /// the runner; \p size is completed. \p reference: a C++ function that replaces the spec's reference kernels.
+  /// Throws Error when there is no room or a buffer's count cannot be evaluated.
+  Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options = {},
+         HostReference reference = {});
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  void set_phase_listener(PhaseListener listener);
+
+  /// Computes the expected outputs. \p image holds reference_expressions(); null when there are none (a C++
+  /// reference, or nothing to compare with). Must be called once, before evaluate(). Throws Error when the
+  /// reference itself fails: nothing could be verified.
+  void prepare(const Image* image);
+
+  /// Verifies and measures one configuration. \p image holds at least launch_expressions() of it. \p best_ns:
+  /// median of the best so far, 0 when there is none. Never throws for what a kernel does.
+  Trial evaluate(const Configuration& configuration, const Image& image, double best_ns);
+
+  struct Finalist {
+    Configuration configuration;
+    const Image* image = nullptr;
+  };
+  /// Measures \p finalists again, interleaved: in each of finalist_rounds rounds each of them gives finalist_samples
+  /// samples, in an order that changes by round, so that drift meets all alike. Sample k of every trial belongs to
+  /// the same round; see decide(). They must have been verified by evaluate() (of this or another runner).
+  std::vector<Trial> remeasure(std::span<const Finalist> finalists);
+
+  /// Whether further configurations can run here (Backend::usable()).
+  bool usable() const;
+  const MeasureOptions& options() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tuner

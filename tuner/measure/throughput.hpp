@@ -1,0 +1,21 @@
+#pragma once
+/// What a time means: bytes/s, flops/s and the fraction of what the device was seen to stream.
+
+#include <optional>
+
+#include <tuner/core/device.hpp>
+#include <tuner/core/kernel_spec.hpp>
+
+namespace tuner {
+
+struct Throughput {
+  std::optional<double> bytes_per_second;  ///< least traffic of one run / time
+  std::optional<double> flops_per_second;
+  std::optional<double> ceiling_fraction;  ///< of the device's ceiling for this mix of reads and writes, 0..1
+};
+
+/// Of one run of \p spec on \p size in \p ns. The ceiling is the device's read ceiling when outputs are less than a
+/// hundredth of the traffic, else its copy ceiling. Absent: not given in the spec, or not measured on the device.
+Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Device& device, double ns);
+
+}  // namespace tuner
