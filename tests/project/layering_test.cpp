@@ -1,0 +1,145 @@
+// The arrows of the folder tree: a room includes only rooms below it. See CONTRIBUTING.md, "Rooms".
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What each room may include besides itself. `api` is the headers directly in tuner/, which the runtime implements.
+const std::map<std::string, std::set<std::string>>& allowed() {
+  static const std::map<std::string, std::set<std::string>> table = [] {
+    std::map<std::string, std::set<std::string>> rooms;
+    rooms["cache"] = {};
+    rooms["tuner/core"] = {};
+    rooms["tuner/search"] = {"tuner/core"};
+    rooms["tuner/backend"] = {"tuner/core"};
+    rooms["tuner/backend/host"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/backend/cuda"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/replay"] = {"tuner/core", "tuner/search", "cache"};
+    rooms["tuner/measure"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/worker"] = {"tuner/core",        "cache", "tuner/measure", "tuner/backend", "tuner/backend/host",
+                             "tuner/backend/cuda"};
+    rooms["tuner/session"] = rooms["tuner/worker"];
+    rooms["tuner/session"].insert({"tuner/worker", "tuner/search", "tuner/replay"});
+    rooms["tuner/runtime"] = rooms["tuner/session"];
+    rooms["tuner/runtime"].insert({"tuner/session", "api"});
+    rooms["api"] = {"tuner/runtime", "tuner/core"};
+    rooms["tuner/cli"] = rooms["tuner/runtime"];
+    rooms["tuner/cli"].insert("tuner/runtime");
+    return rooms;
+  }();
+  return table;
+}
+
+/// The room of a path relative to the root: `tuner/core/value.hpp` -> `tuner/core`; empty for what is in none.
+std::string room_of(std::string_view path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  if (folder == "tuner") return "api";
+  for (std::string at = folder; !at.empty(); at = fs::path(at).parent_path().string())
+    if (allowed().count(at)) return at;
+  return {};
+}
+
+/// `tuner/core/value.hpp` of `#include <tuner/core/value.hpp>`, `<` or `"` kept in front; empty for other lines.
+std::string include_of(std::string_view line) {
+  const auto start = line.find_first_not_of(" \t");
+  if (start == std::string_view::npos || line.substr(start, 8) != "#include") return {};
+  const auto open = line.find_first_of("<\"", start);
+  if (open == std::string_view::npos) return {};
+  const auto close = line.find_first_of(">\"", open + 1);
+  return std::string(line.substr(open, close == std::string_view::npos ? close : close - open));
+}
+
+/// What is wrong with \p path including \p target (as include_of gives it); empty when nothing is.
+std::string complaint(const std::string& path, const std::string& target) {
+  const std::string name = target.substr(1);
+  const std::string from = room_of(path);
+  if (target[0] == '"') return path + " includes \"" + name + "\": write the path from the root in angle brackets";
+  const std::string to = name.rfind("tuner/", 0) == 0 || name.rfind("cache/", 0) == 0 ? room_of(name) : "";
+  if (!to.empty() && to != from && !allowed().at(from).count(to))
+    return path + " includes <" + name + ">: " + from + " must not know " + to;
+  for (const std::string_view third_party : {"boost/", "fmt/", "SQLiteCpp/", "nlohmann/", "cuda", "nvrtc", "sqlite3"})
+    if (from == "tuner/core" && name.rfind(third_party, 0) == 0)
+      return path + " includes <" + name + ">: tuner/core uses the standard library only";
+  return {};
+}
+
+std::vector<std::string> sources() {
+  std::vector<std::string> paths;
+  const fs::path root = TUNER_SOURCE_DIR;
+  for (const char* top : {"tuner", "cache"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / top))
+      if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp")
+        paths.push_back(entry.path().lexically_relative(root).string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(fs::path(TUNER_SOURCE_DIR) / path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Layering, IncludesPointOnlyDown) {
+  std::size_t includes = 0;
+  for (const std::string& path : sources())
+    for (const std::string& line : lines_of(path))
+      if (const std::string target = include_of(line); !target.empty()) {
+        ++includes;
+        const std::string wrong = complaint(path, target);
+        EXPECT_TRUE(wrong.empty()) << wrong;
+      }
+  EXPECT_GT(includes, 100u) << "the walk over the sources found next to nothing: is TUNER_SOURCE_DIR right?";
+}
+
+TEST(Layering, EveryFileLivesInARoom) {
+  for (const std::string& path : sources()) EXPECT_FALSE(room_of(path).empty()) << path;
+}
+
+TEST(Layering, EveryHeaderIsGuarded) {
+  for (const std::string& path : sources()) {
+    if (fs::path(path).extension() != ".hpp") continue;
+    const auto lines = lines_of(path);
+    EXPECT_NE(std::find(lines.begin(), lines.end(), "#pragma once"), lines.end()) << path;
+  }
+}
+
+TEST(LayeringRule, ComplainsAboutAnArrowThatPointsUp) {
+  EXPECT_NE(complaint("tuner/core/value.cpp", "<tuner/search/strategy.hpp").find("must not know tuner/search"),
+            std::string::npos);
+  EXPECT_NE(complaint("tuner/search/random.cpp", "<tuner/session/observer.hpp"), "");
+  EXPECT_NE(complaint("tuner/backend/host/fibers.cpp", "<tuner/backend/cuda/driver.hpp"), "");
+  EXPECT_NE(complaint("cache/database.cpp", "<tuner/core/value.hpp"), "");
+  EXPECT_NE(complaint("tuner/session/tune_session.cpp", "<tuner/tuner.hpp"), "");
+}
+
+TEST(LayeringRule, AcceptsArrowsThatPointDownOrOutside) {
+  EXPECT_EQ(complaint("tuner/search/random.cpp", "<tuner/core/value.hpp"), "");
+  EXPECT_EQ(complaint("tuner/core/value.cpp", "<vector"), "");
+  EXPECT_EQ(complaint("tuner/cli/main.cpp", "<tuner/session/observer.hpp"), "");
+}
+
+TEST(LayeringRule, WantsPathsFromTheRootAndAPlainCore) {
+  EXPECT_NE(complaint("tuner/core/value.cpp", "\"value.hpp"), "");
+  EXPECT_NE(complaint("tuner/core/value.cpp", "<fmt/format.h"), "");
+}
+
+TEST(LayeringRule, ReadsIncludesInBothForms) {
+  EXPECT_EQ(include_of("#include <tuner/core/value.hpp>  // why"), "<tuner/core/value.hpp");
+  EXPECT_EQ(include_of("  #include \"value.hpp\""), "\"value.hpp");
+  EXPECT_EQ(include_of("// #include <vector>"), "");
+  EXPECT_EQ(include_of("include"), "");
+}
+
+}  // namespace

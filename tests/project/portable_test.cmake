@@ -1,0 +1,15 @@
+# cmake -D PROGRAM=path -P portable_test.cmake: PROGRAM needs nothing but glibc's own libraries, so that it runs on
+# another distribution (with the same or a newer glibc).
+find_program(READELF readelf REQUIRED)
+execute_process(COMMAND ${READELF} -d ${PROGRAM} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "Shared library: \\[[^]]*\\]" needed "${dynamic}")
+if(NOT needed)
+  message(FATAL_ERROR "readelf lists no shared library for ${PROGRAM}: not even libc")
+endif()
+set(allowed "libc.so.6;libm.so.6;libdl.so.2;libpthread.so.0;librt.so.1;ld-linux-x86-64.so.2;ld-linux-aarch64.so.1")
+foreach(entry IN LISTS needed)
+  string(REGEX REPLACE ".*\\[(.*)\\]" "\\1" library "${entry}")
+  if(NOT library IN_LIST allowed)
+    message(SEND_ERROR "${PROGRAM} needs ${library}, which another distribution may not have: link it statically")
+  endif()
+endforeach()
