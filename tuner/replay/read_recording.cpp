@@ -1,0 +1,66 @@
+#include <tuner/replay/read_recording.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include <zlib.h>
+
+namespace tuner::replay {
+
+namespace {
+
+struct CloseGzip {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+
+std::string without_endings(const std::string& origin) {
+  std::string stem = std::filesystem::path(origin).filename().string();
+  for (const std::string_view ending : {".gz", ".csv", ".json", ".jsonl"})
+    if (stem.size() > ending.size() && stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+  return stem;
+}
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& path) {
+  errno = 0;
+  const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
+  if (!file) throw RecordingError(path.string() + ": cannot be opened: " + std::strerror(errno));
+  std::string text;
+  std::string block(std::size_t{1} << 18, '\0');
+  for (;;) {
+    const int got = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()));
+    if (got < 0) {
+      int code = 0;
+      throw RecordingError(path.string() + ": cannot be read: " + gzerror(file.get(), &code));
+    }
+    if (got == 0) break;
+    text.append(block, 0, static_cast<std::size_t>(got));
+  }
+  int code = Z_OK;
+  const char* message = gzerror(file.get(), &code);
+  if (code != Z_OK) throw RecordingError(path.string() + ": cannot be read: " + message + " (is the file cut off?)");
+  return text;
+}
+
+Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
+
+Recording parse_recording(std::string_view text, const std::string& origin) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string_view::npos) throw RecordingError(origin + ": the file is empty");
+  Recording out;
+  if (text[first] != '{') {
+    out = parse_csv(text, origin);
+  } else if (text.find("\"results\"") != std::string_view::npos && text.find("\"cache\"") == std::string_view::npos) {
+    out = parse_t4(text, origin);
+  } else if (text.find("\"cache\"") != std::string_view::npos) {
+    out = parse_kernel_tuner(text, origin);
+  } else {
+    throw RecordingError(origin + ": JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
+  }
+  out.name = without_endings(origin);
+  return out;
+}
+
+}  // namespace tuner::replay

@@ -1,0 +1,63 @@
+#include <tuner/replay/recording.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+namespace tuner::replay {
+
+namespace {
+constexpr std::array<std::string_view, 6> kind_names{"ok", "compile", "launch", "timeout", "wrong", "invalid"};
+}
+
+std::string_view name(OutcomeKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+
+std::optional<OutcomeKind> outcome_kind(std::string_view name) {
+  const auto at = std::find(kind_names.begin(), kind_names.end(), name);
+  if (at == kind_names.end()) return std::nullopt;
+  return static_cast<OutcomeKind>(at - kind_names.begin());
+}
+
+std::size_t Recording::valid_count() const {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const RecordedRow& row) { return row.objective.has_value(); }));
+}
+
+std::optional<double> Recording::optimum() const {
+  std::optional<double> best;
+  for (const RecordedRow& row : rows)
+    if (row.objective && (!best || *row.objective < *best)) best = row.objective;
+  return best;
+}
+
+Recording make_recording(std::string name, std::span<const RecordedTrial> trials, std::string unit) {
+  if (trials.empty()) throw RecordingError(name + ": no trials are recorded");
+  std::map<Configuration, std::size_t> position;
+  std::vector<Configuration> configurations;
+  Recording out;
+  for (const RecordedTrial& trial : trials) {
+    RecordedRow row{trial.objective, trial.eval_seconds, trial.kind};
+    if (row.objective && !std::isfinite(*row.objective)) row.objective.reset();
+    if (!row.objective && row.kind == OutcomeKind::ok) row.kind = OutcomeKind::launch;
+    if (row.objective && row.kind != OutcomeKind::ok) row.objective.reset();
+    const auto [at, is_new] = position.emplace(trial.configuration, out.rows.size());
+    if (is_new) {
+      configurations.push_back(trial.configuration);
+      out.rows.push_back(row);
+    } else {
+      out.rows[at->second] = row;
+    }
+  }
+  try {
+    out.space = EnumeratedSpace::from_configurations(configurations);
+  } catch (const std::exception& error) {
+    throw RecordingError(name + ": " + error.what());
+  }
+  out.name = std::move(name);
+  out.unit = std::move(unit);
+  return out;
+}
+
+}  // namespace tuner::replay

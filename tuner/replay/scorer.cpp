@@ -1,0 +1,167 @@
+#include <tuner/replay/scorer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include <tuner/replay/pchip.hpp>
+
+namespace tuner::replay {
+
+namespace {
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+}
+
+/// Number of random draws after which \p portion of the way from the median to the optimum is expected.
+double draws_until(double portion, std::span<const double> ascending) {
+  const std::size_t count = ascending.size();
+  const double optimum = ascending.front();
+  const double median = median_of({ascending.begin(), ascending.end()});
+  const double target = optimum + (median - optimum) * (1 - portion);
+  // The first of the descending list at or below the target.
+  const auto above = std::upper_bound(ascending.begin(), ascending.end(), target);
+  auto i = static_cast<std::size_t>(ascending.end() - above);
+  if (i == count) i = count - 1;
+  const double value = ascending[count - 1 - i];
+  if (value == optimum && portion != 1 && i > 0) --i;
+  return std::ceil(static_cast<double>(i) / static_cast<double>(count + 1 - i));
+}
+
+}  // namespace
+
+Scorer::Scorer(const Recording& recording, const ScoreOptions& options) : recording_(recording), options_(options) {
+  for (const RecordedRow& row : recording.rows)
+    if (row.objective) ascending_.push_back(*row.objective);
+  if (ascending_.empty()) throw RecordingError(recording.name + ": no configuration of this recording is valid");
+  std::sort(ascending_.begin(), ascending_.end());
+  set_times();
+  set_baseline();
+}
+
+void Scorer::set_times() {
+  std::vector<double> all;
+  double valid = 0;
+  double invalid = 0;
+  std::size_t invalid_count = 0;
+  for (const RecordedRow& row : recording_.rows) {
+    all.push_back(row.eval_seconds);
+    if (row.objective) {
+      valid += row.eval_seconds;
+    } else {
+      invalid += row.eval_seconds;
+      ++invalid_count;
+    }
+  }
+  seconds_a_draw_ = valid / static_cast<double>(ascending_.size());
+  if (invalid_count > 0) {
+    const double share = static_cast<double>(invalid_count) / static_cast<double>(all.size());
+    seconds_a_draw_ += share * invalid / static_cast<double>(invalid_count);
+  }
+  const double median = median_of(std::move(all));
+  const double first = draws_until(options_.start, ascending_) * median;
+  const double last = draws_until(options_.end, ascending_) * median;
+  times_.resize(std::max<std::size_t>(options_.points, 2));
+  const double step = (last - first) / static_cast<double>(times_.size() - 1);
+  for (std::size_t i = 0; i < times_.size(); ++i) times_[i] = first + step * static_cast<double>(i);
+  times_.back() = last;
+}
+
+void Scorer::set_baseline() {
+  const auto count = static_cast<double>(ascending_.size());
+  const auto expected_best = [&](double draws) {
+    const double position = std::min(count - 1, std::nearbyint(draws * (count + 1) / (draws + 1)));
+    return ascending_[ascending_.size() - 1 - static_cast<std::size_t>(position)];
+  };
+  std::vector<double> draws;
+  std::vector<double> best;
+  for (const double time : times_) {
+    const double k = seconds_a_draw_ > 0 ? std::nearbyint(std::max(time / seconds_a_draw_, 1.0)) : 1.0;
+    if (!draws.empty() && draws.back() == k) continue;
+    draws.push_back(k);
+    best.push_back(expected_best(k));
+  }
+  if (draws.size() == 1) {
+    baseline_.assign(times_.size(), best.front());
+    return;
+  }
+  const Pchip smooth(draws, best);
+  baseline_.resize(times_.size());
+  const double step = (draws.back() - draws.front()) / static_cast<double>(times_.size() - 1);
+  for (std::size_t i = 0; i < times_.size(); ++i) baseline_[i] = smooth(draws.front() + step * static_cast<double>(i));
+  baseline_.back() = smooth(draws.back());
+}
+
+RankCurve Scorer::rank_curve(std::span<const EnumeratedSpace::Index> rows, std::span<const double> spent) const {
+  constexpr auto none = static_cast<std::uint32_t>(-1);
+  RankCurve curve(times_.size(), none);
+  std::uint32_t first = none;
+  std::uint32_t best = none;
+  double now = 0;
+  std::size_t point = 0;
+  for (std::size_t i = 0; i < rows.size() && point < times_.size(); ++i) {
+    const RecordedRow& row = recording_.rows[rows[i]];
+    now = spent.empty() ? now + row.eval_seconds : spent[i];
+    while (point < times_.size() && times_[point] < now) curve[point++] = best;
+    if (!row.objective) continue;
+    const auto at = std::lower_bound(ascending_.begin(), ascending_.end(), *row.objective);
+    const auto rank = static_cast<std::uint32_t>(at - ascending_.begin());
+    if (first == none) first = rank;
+    best = std::min(best, rank);
+  }
+  while (point < times_.size()) curve[point++] = best;
+  if (first == none) first = static_cast<std::uint32_t>(ascending_.size() - 1);
+  for (std::uint32_t& rank : curve)
+    if (rank == none) rank = first;
+  return curve;
+}
+
+double Scorer::score_of(std::span<const double> mean_rank, std::vector<double>* curve) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < mean_rank.size(); ++i) {
+    const double value = ascending_[static_cast<std::size_t>(std::nearbyint(mean_rank[i]))];
+    if (curve) curve->push_back(value);
+    const double room = baseline_[i] - optimum();
+    // Where random search is expected at the optimum itself there is nothing to win, only to lose.
+    if (room > 0) sum += (baseline_[i] - value) / room;
+  }
+  return sum / static_cast<double>(mean_rank.size());
+}
+
+Score Scorer::score(std::span<const RankCurve> repeats) const {
+  const std::size_t points = times_.size();
+  const auto mean_of = [&](const std::vector<std::size_t>& chosen) {
+    std::vector<double> mean(points, 0.0);
+    for (const std::size_t repeat : chosen)
+      for (std::size_t i = 0; i < points; ++i) mean[i] += repeats[repeat][i];
+    for (double& value : mean) value /= static_cast<double>(chosen.size());
+    return mean;
+  };
+  Score out;
+  std::vector<std::size_t> all(repeats.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  out.value = score_of(mean_of(all), &out.curve);
+  out.relative_to_optimum = optimum() / out.curve.back();
+  out.random_to_optimum = optimum() / baseline_.back();
+  if (repeats.size() < 2) return out;
+
+  std::mt19937_64 random(0x5eed);  // the same repeats give the same standard error
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t sample = 0; sample < options_.bootstrap; ++sample) {
+    std::vector<std::size_t> chosen(repeats.size());
+    for (std::size_t& repeat : chosen) repeat = random() % repeats.size();
+    const double value = score_of(mean_of(chosen), nullptr) - out.value;
+    sum += value;
+    squares += value * value;
+  }
+  const auto samples = static_cast<double>(options_.bootstrap);
+  if (samples > 1) out.standard_error = std::sqrt(std::max(0.0, (squares - sum * sum / samples) / (samples - 1)));
+  return out;
+}
+
+}  // namespace tuner::replay

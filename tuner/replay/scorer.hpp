@@ -1,0 +1,71 @@
+#pragma once
+/// The score by which the auto-tuning community compares search strategies on a recorded space: how far a strategy's
+/// best-so-far runs ahead of random search's expected one, averaged over the time in which random search goes from
+/// 1% to 95% of the way to the optimum. 0 is random search, 1 is the optimum at once.
+///
+/// Source: Willemsen, Nugteren, Filipovic, van Werkhoven, "A methodology for comparing optimization algorithms for
+/// auto-tuning", Future Generation Computer Systems 159 (2024), in the form of the package autotuning_methodology.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tuner/replay/recording.hpp>
+
+namespace tuner::replay {
+
+struct ScoreOptions {
+  double start = 0.01;         ///< the time axis begins when random search is this far from the median to the optimum
+  double end = 0.95;           ///< and ends when it is this far
+  std::size_t points = 1000;   ///< on the time axis
+  std::size_t bootstrap = 500; ///< resamples behind the standard error
+};
+
+/// One repeat on the time axis: the best so far at each point, as its rank among the valid objectives (0: optimum).
+using RankCurve = std::vector<std::uint32_t>;
+
+struct Score {
+  double value = 0;
+  double standard_error = 0;        ///< bootstrap over the repeats; 0 for one repeat
+  double relative_to_optimum = 0;   ///< optimum / mean best at the last time point, 0..1
+  double random_to_optimum = 0;     ///< the same of the random baseline
+  std::vector<double> curve;        ///< objective at each time point
+};
+
+class Scorer {
+ public:
+  /// \p recording must outlive the scorer. Throws RecordingError when fewer than one row is valid.
+  explicit Scorer(const Recording& recording, const ScoreOptions& options = {});
+
+  /// Equally spaced, seconds.
+  std::span<const double> times() const { return times_; }
+  /// Random search's expected best at each time.
+  std::span<const double> baseline() const { return baseline_; }
+  double optimum() const { return ascending_.front(); }
+  /// Evaluations that random search makes until the last time point.
+  double random_draws() const { return times_.back() / seconds_a_draw_; }
+  /// A run that costs this many seconds has reached every time point.
+  double horizon() const { return 1.1 * times_.back(); }
+
+  /// \p rows: the configurations of one repeat in the order first evaluated. \p spent: seconds at which each was known, or
+  /// empty for one after another. A repeat without any valid result has the worst rank.
+  RankCurve rank_curve(std::span<const EnumeratedSpace::Index> rows, std::span<const double> spent = {}) const;
+
+  /// \p repeats: at least one.
+  Score score(std::span<const RankCurve> repeats) const;
+
+ private:
+  double score_of(std::span<const double> mean_rank, std::vector<double>* curve) const;
+  void set_times();
+  void set_baseline();
+
+  const Recording& recording_;
+  ScoreOptions options_;
+  std::vector<double> ascending_;  // valid objectives
+  double seconds_a_draw_ = 0;
+  std::vector<double> times_;
+  std::vector<double> baseline_;
+};
+
+}  // namespace tuner::replay
