@@ -1,0 +1,89 @@
+#pragma once
+/// Evaluates configurations in worker processes (program `tuner-worker`): a pool that compiles and one that runs on
+/// the device. A kernel or compiler that crashes or hangs costs one failed trial; its process is replaced and
+/// nothing else is lost. This process never touches the device.
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/evaluator.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/measure/image_store.hpp>
+#include <tuner/measure/measure_options.hpp>
+
+namespace tuner {
+
+/// The worker program is missing, does not speak this version, or cannot open the device however often it is started.
+class WorkerError : public Error {
+ public:
+  using Error::Error;
+};
+
+struct IsolatedOptions {
+  std::string backend = "cuda";     ///< "cuda" or "host"
+  int device = 0;                   ///< ordinal
+  std::filesystem::path program;    ///< empty: find_worker_program()
+  std::size_t compile_workers = 0;  ///< processes; 0: one for each core, at most 64
+  std::size_t batch = 0;            ///< configurations in one compile at most; 0: 8 on the host backend, else by cores
+  double compile_timeout_s = 60;    ///< of one compile; then the compiler's process is killed
+  double open_timeout_s = 60;       ///< for opening the device, allocating and running the reference
+  double grace_s = 1;               ///< after a worker's own limit has passed, before it is killed
+  std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
+  ImageStore images;
+  /// Called in next() and remeasure() for each configuration that killed or hung a run worker.
+  std::function<void(const Configuration& configuration, const Outcome& outcome)> on_crash;
+};
+
+/// Where the wall time of an evaluator's life went, seconds. Compile is summed over workers, so it may pass the wall
+/// time; the others are the run worker's.
+struct SessionTimes {
+  double start = 0;  ///< until the run worker was ready for its first configuration
+  double compile = 0, load = 0, verify = 0, measure = 0;
+  double wait = 0;           ///< the run worker had nothing to run
+  double restart = 0;        ///< replacing crashed run workers
+  std::size_t compiled = 0;  ///< configurations compiled
+  std::size_t compiles = 0;  ///< compiler calls
+  std::size_t cached = 0;    ///< configurations whose image came from the image store
+  std::size_t run_restarts = 0, compile_restarts = 0;
+};
+
+class IsolatedEvaluator : public Evaluator {
+ public:
+  /// Whether \p spec can travel to a worker: its source is a kernel file that parses to a kernel of the same name
+  /// with the same parameters. Kernels described in code, or verified by a C++ function, cannot.
+  static bool can_isolate(const KernelSpec& spec);
+
+  /// Starts the workers and returns at once; the device is opened meanwhile. \p spec must outlive it. Throws
+  /// WorkerError when the program cannot be started, and Error when \p spec cannot be isolated.
+  IsolatedEvaluator(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure = {},
+                    IsolatedOptions options = {});
+  ~IsolatedEvaluator() override;
+
+  /// The device the run worker has opened; waits for it. Throws WorkerError when it cannot be opened.
+  const Device& device();
+
+  std::size_t capacity() const override;
+  void submit(const Configuration& configuration, double best_ns) override;
+  std::size_t in_flight() const override;
+  /// Throws WorkerError when workers cannot be kept alive, and Error when the kernel's reference fails.
+  Trial next() override;
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists) override;
+
+  SessionTimes times() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// $TUNER_WORKER, else `tuner-worker` beside the running executable, else in ../libexec/tuner of its folder, else in
+/// the install's libexec. Throws WorkerError that names the places.
+std::filesystem::path find_worker_program();
+
+}  // namespace tuner
