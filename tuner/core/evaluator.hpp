@@ -21,6 +21,9 @@ class Evaluator {
   virtual std::size_t in_flight() const = 0;
   /// Waits for the next finished trial, in any order. Precondition: in_flight() > 0.
   virtual Trial next() = 0;
+  /// False once nothing more can run (a fault poisoned the device in this process): trials that still come back say
+  /// nothing about their configurations.
+  virtual bool usable() const { return true; }
   /// Measures finished configurations again, interleaved so that slow drift hits all of them alike, and returns one
   /// trial each in the order given. Empty where there is nothing to measure (recordings). Precondition:
   /// in_flight() == 0.

@@ -32,7 +32,7 @@ struct SessionOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-enum class StopReason { exhausted, wall_time, trials, fraction, target, unlikely, interrupted };
+enum class StopReason { exhausted, wall_time, trials, fraction, target, unlikely, interrupted, device_lost };
 std::string_view text(StopReason reason);
 
 struct SessionResult {

@@ -1,0 +1,66 @@
+#include <tuner/session/database_store.hpp>
+
+#include <stdexcept>
+
+#include <tuner/session/records.hpp>
+
+namespace tuner {
+namespace {
+
+/// A crash or a hang is remembered for good; a configuration that merely could not launch is not dangerous.
+bool endangers_a_session(const Trial& trial) {
+  return std::holds_alternative<Timeout>(trial.outcome) ||
+         (std::holds_alternative<LaunchError>(trial.outcome) && trial.resources.has_value());
+}
+
+}  // namespace
+
+DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size,
+                             const Device& device, StoreOptions options)
+    : database_(database), options_(std::move(options)) {
+  key_ = {to_record(spec, options_.objective), to_record(device), environment_record(device), to_record(size),
+          options_.conditions};
+  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel)) {
+    quarantine_.emplace(record.configuration, record.reason);
+  }
+  cache::SessionOptions session;
+  session.strategy = options_.strategy;
+  session.seed = options_.seed;
+  session.origin = options_.origin;
+  writer_ = std::make_unique<cache::SessionWriter>(database_, key_, session);
+}
+
+std::vector<Trial> DatabaseStore::resume() {
+  std::vector<Trial> trials;
+  if (!options_.resume) return trials;
+  for (const cache::TrialRecord& record : cache::finished_trials(database_, key_)) {
+    try {
+      trials.push_back(from_record(record));
+    } catch (const std::invalid_argument&) {
+      // Not a configuration any more: it is measured again.
+    }
+  }
+  return trials;
+}
+
+std::optional<std::string> DatabaseStore::quarantined(const Configuration& configuration) {
+  const auto at = quarantine_.find(configuration.text());
+  return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void DatabaseStore::append(const Trial& trial) {
+  writer_->add(to_record(trial));
+  if (!endangers_a_session(trial)) return;
+  const std::string configuration = trial.configuration.text();
+  const std::string reason(message(trial.outcome));
+  database_.quarantine(key_.device, key_.kernel, configuration, reason);
+  quarantine_.emplace(configuration, reason);
+}
+
+void DatabaseStore::finish(const Trial* best, bool complete) {
+  writer_->flush();
+  if (best) writer_->set_best(best->configuration.text());
+  if (complete) writer_->finish();
+}
+
+}  // namespace tuner

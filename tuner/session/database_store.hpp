@@ -1,0 +1,45 @@
+#pragma once
+/// A session's trials in the user's database.
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include <cache/session.hpp>
+
+#include <tuner/core/device.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/objective.hpp>
+#include <tuner/session/trial_store.hpp>
+
+namespace tuner {
+
+struct StoreOptions {
+  std::string strategy;
+  std::uint64_t seed = 0;
+  std::string origin = "tune";    ///< who measures: "tune", "first use"
+  std::string conditions = "{}";  ///< JSON of how it is measured; trials made under others are not reused
+  Objective objective;
+  bool resume = true;             ///< false: measure everything again
+};
+
+class DatabaseStore final : public TrialStore {
+ public:
+  /// \p database must outlive the store.
+  DatabaseStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                StoreOptions options);
+
+  std::vector<Trial> resume() override;
+  std::optional<std::string> quarantined(const Configuration& configuration) override;
+  void append(const Trial& trial) override;
+  void finish(const Trial* best, bool complete) override;
+
+ private:
+  cache::Database& database_;
+  cache::SessionKey key_;
+  StoreOptions options_;
+  std::map<std::string, std::string> quarantine_;  // configuration text -> reason
+  std::unique_ptr<cache::SessionWriter> writer_;
+};
+
+}  // namespace tuner

@@ -1,0 +1,24 @@
+#pragma once
+/// Between tuner's types and the cache's records.
+
+#include <cache/records.hpp>
+
+#include <tuner/core/device.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/objective.hpp>
+#include <tuner/core/outcome.hpp>
+#include <tuner/core/problem_size.hpp>
+
+namespace tuner {
+
+cache::DeviceRecord to_record(const Device& device);
+/// Driver, compiler, tuner's version and the operating system.
+cache::EnvironmentRecord environment_record(const Device& device);
+/// The source hash covers the kernel file's text.
+cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective);
+cache::ProblemRecord to_record(const ProblemSize& size);
+cache::TrialRecord to_record(const Trial& trial);
+/// Throws std::invalid_argument when the configuration's text cannot be read.
+Trial from_record(const cache::TrialRecord& record);
+
+}  // namespace tuner

@@ -1,0 +1,283 @@
+#include <tuner/session/tune_session.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/decide.hpp>
+#include <tuner/search/strategy.hpp>
+#include <tuner/session/empty_space.hpp>
+#include <tuner/session/trial_store.hpp>
+
+namespace tuner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Index = EnumeratedSpace::Index;
+
+search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
+  search::Observation seen;
+  seen.index = index;
+  if (const Measurement* measured = trial.measurement()) seen.objective = objective(*measured);
+  seen.invalid = std::holds_alternative<CompileError>(trial.outcome) || std::holds_alternative<Invalid>(trial.outcome);
+  if (trial.resources) {
+    const Resources& used = *trial.resources;
+    seen.features = {{"registers", used.registers},
+                     {"spill_bytes", used.spill_bytes},
+                     {"static_shared_bytes", static_cast<double>(used.static_shared_bytes)},
+                     {"occupancy", used.occupancy}};
+  }
+  return seen;
+}
+
+/// Only a configuration whose output was seen to be right can win.
+bool can_win(const Trial& trial) { return trial.verified && trial.measurement() != nullptr; }
+
+TrialTimes& operator+=(TrialTimes& sum, const TrialTimes& part) {
+  sum.compile += part.compile;
+  sum.load += part.load;
+  sum.verify += part.verify;
+  sum.measure += part.measure;
+  sum.wait += part.wait;
+  return sum;
+}
+
+/// One run of a session, from the first proposal to the winner.
+class Session {
+ public:
+  Session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator, TrialStore* store,
+          const SessionOptions& options, Observer* observer)
+      : spec_(spec), size_(size), device_(device), evaluator_(evaluator), store_(store), options_(options),
+        observer_(observer), space_(enumerate(spec, size, device.limits)) {
+    if (space_.empty()) throw Error(explain_empty_space(spec, size, device.limits));
+    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options};
+    strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
+    result_.product = spec.space.product();
+    result_.valid = space_.size();
+  }
+
+  SessionResult run() {
+    take_over_earlier_trials();
+    announce();
+    search();
+    const bool complete = result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
+    if (complete) settle_finalists();
+    if (best_) result_.best = result_.trials[*best_];
+    if (store_) store_->finish(result_.best ? &*result_.best : nullptr, complete);
+    result_.wall_seconds = elapsed();
+    return std::move(result_);
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  /// Trials, resumed ones included, after which the budget ends; nothing when it does not count them.
+  std::optional<std::size_t> trial_limit() const {
+    std::optional<std::size_t> limit = options_.budget.trials;
+    if (options_.budget.fraction) {
+      const auto share = static_cast<std::size_t>(std::ceil(*options_.budget.fraction * static_cast<double>(space_.size())));
+      limit = std::min(limit.value_or(share), share);
+    }
+    return limit;
+  }
+
+  void take_over_earlier_trials() {
+    if (!store_) return;
+    std::vector<search::Observation> seen;
+    for (Trial& trial : store_->resume()) {
+      const std::optional<Index> index = space_.find(trial.configuration);
+      if (!index) continue;  // the space changed since
+      seen.push_back(observation(*index, trial, options_.objective));
+      keep(std::move(trial));
+    }
+    result_.resumed = result_.trials.size();
+    strategy_->learn(seen);
+  }
+
+  void announce() {
+    if (!observer_) return;
+    observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed});
+  }
+
+  void search() {
+    for (;;) {
+      const std::optional<StopReason> reason = reason_to_stop();
+      if (!reason && !exhausted_) submit_proposals();
+      if (evaluator_.in_flight() == 0) {
+        result_.stop_reason = reason.value_or(StopReason::exhausted);
+        return;
+      }
+      const bool was_usable = evaluator_.usable();
+      Trial trial = evaluator_.next();
+      if (was_usable) receive(std::move(trial));  // the trial that lost the device still counts, those behind it do not
+    }
+  }
+
+  std::optional<StopReason> reason_to_stop() const {
+    const Budget& budget = options_.budget;
+    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return StopReason::interrupted;
+    if (!evaluator_.usable()) return StopReason::device_lost;
+    if (budget.wall_time && elapsed() >= budget.wall_time->count()) return StopReason::wall_time;
+    const std::size_t started = result_.trials.size() + evaluator_.in_flight();
+    if (budget.trials && started >= *budget.trials) return StopReason::trials;
+    if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
+    if (budget.target && best_ && best_objective() <= *budget.target) return StopReason::target;
+    return std::nullopt;
+  }
+
+  void submit_proposals() {
+    std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
+    if (const auto limit = trial_limit()) {
+      room = std::min(room, *limit - std::min(*limit, result_.trials.size() + evaluator_.in_flight()));
+    }
+    while (room > 0) {
+      const std::vector<Index> proposals = strategy_->propose(room);
+      if (proposals.empty()) {
+        exhausted_ = true;
+        return;
+      }
+      for (const Index index : proposals) {
+        const Configuration configuration = space_.configuration(index);
+        if (refuse_quarantined(index, configuration)) continue;
+        evaluator_.submit(configuration, best_ ? result_.trials[*best_].measurement()->median_ns : 0);
+        --room;
+      }
+    }
+  }
+
+  bool refuse_quarantined(Index index, const Configuration& configuration) {
+    const auto reason = store_ ? store_->quarantined(configuration) : std::nullopt;
+    if (!reason) return false;
+    Trial trial;
+    trial.configuration = configuration;
+    trial.outcome = LaunchError{"quarantined, not run again: " + *reason};
+    const search::Observation seen = observation(index, trial, options_.objective);
+    strategy_->learn({&seen, 1});
+    keep(std::move(trial));
+    report(result_.trials.back());
+    return true;
+  }
+
+  void receive(Trial trial) {
+    if (const std::optional<Index> index = space_.find(trial.configuration)) {
+      const search::Observation seen = observation(*index, trial, options_.objective);
+      strategy_->learn({&seen, 1});
+    }
+    result_.times += trial.times;
+    if (store_) store_->append(trial);
+    keep(std::move(trial));
+    report(result_.trials.back());
+  }
+
+  void keep(Trial trial) {
+    result_.trials.push_back(std::move(trial));
+    const Trial& newest = result_.trials.back();
+    if (!can_win(newest)) return;
+    const std::optional<double> objective = options_.objective(*newest.measurement());
+    if (objective && (!best_ || *objective < best_objective())) best_ = result_.trials.size() - 1;
+  }
+
+  double best_objective() const { return *options_.objective(*result_.trials[*best_].measurement()); }
+
+  void report(const Trial& trial) {
+    if (!observer_) return;
+    Progress progress;
+    progress.valid = space_.size();
+    progress.resumed = result_.resumed;
+    progress.finished = result_.trials.size() - result_.resumed;
+    progress.elapsed = std::chrono::duration<double>(elapsed());
+    progress.best = best_ ? &result_.trials[*best_] : nullptr;
+    estimate(progress);
+    observer_->on_trial(trial, progress);
+  }
+
+  void estimate(Progress& progress) const {
+    const std::size_t limit = std::min(trial_limit().value_or(space_.size()), space_.size());
+    progress.planned = limit - std::min(limit, result_.resumed);
+    double seconds = 0;
+    if (progress.finished > 0) {
+      const auto left = static_cast<double>(*progress.planned - std::min(*progress.planned, progress.finished));
+      seconds = left * progress.elapsed.count() / static_cast<double>(progress.finished);
+    }
+    if (options_.budget.wall_time) {
+      const double left = std::max(0.0, options_.budget.wall_time->count() - progress.elapsed.count());
+      if (progress.finished == 0 || left < seconds) {
+        seconds = left;
+        progress.planned.reset();
+      }
+    }
+    progress.remaining = std::chrono::duration<double>(seconds);
+  }
+
+  /// Measures the leaders again, side by side: the first measurements were made minutes apart, under other clocks.
+  void settle_finalists() {
+    if (!best_) return;
+    std::vector<std::size_t> leaders;
+    for (std::size_t i = 0; i < result_.trials.size(); ++i) {
+      if (!can_win(result_.trials[i]) || result_.trials[i].measurement()->abandoned) continue;
+      const std::optional<double> objective = options_.objective(*result_.trials[i].measurement());
+      if (objective && *objective <= best_objective() * options_.finalist_factor) leaders.push_back(i);
+    }
+    const auto objective_of = [&](std::size_t i) { return *options_.objective(*result_.trials[i].measurement()); };
+    std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
+    if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
+    if (leaders.size() < 2) return;
+
+    std::vector<Configuration> finalists;
+    for (const std::size_t i : leaders) finalists.push_back(result_.trials[i].configuration);
+    if (observer_) observer_->on_finalists(finalists.size());
+    const std::vector<Trial> again = evaluator_.remeasure(finalists);
+    for (std::size_t k = 0; k < again.size() && k < leaders.size(); ++k) {
+      result_.times += again[k].times;
+      if (!again[k].measurement()) continue;  // lost on the way (a worker died): the first measurement stands
+      result_.trials[leaders[k]].outcome = again[k].outcome;
+      if (store_) store_->append(result_.trials[leaders[k]]);
+    }
+    choose_winner(leaders, objective_of);
+  }
+
+  /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
+  void choose_winner(std::span<const std::size_t> leaders, const auto& objective_of) {
+    if (options_.objective.name != "time") {
+      best_ = *std::min_element(leaders.begin(), leaders.end(),
+                                [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
+      return;
+    }
+    std::vector<Trial> finalists;
+    for (const std::size_t i : leaders) finalists.push_back(result_.trials[i]);
+    const Decision decision = decide(finalists);
+    best_ = leaders[decision.winner];
+    for (const std::size_t k : decision.ties) result_.ties.push_back(finalists[k].configuration);
+  }
+
+  const KernelSpec& spec_;
+  const ProblemSize& size_;
+  const Device& device_;
+  Evaluator& evaluator_;
+  TrialStore* store_;
+  const SessionOptions& options_;
+  Observer* observer_;
+  EnumeratedSpace space_;
+  std::unique_ptr<search::Strategy> strategy_;
+  bool exhausted_ = false;
+  std::optional<std::size_t> best_;  // position in result_.trials
+  SessionResult result_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+std::string_view text(StopReason reason) {
+  constexpr std::string_view names[] = {"space exhausted", "time budget spent", "trial budget spent", "fraction of the space tried",
+                                        "target reached",  "improvement unlikely", "interrupted", "device lost"};
+  return names[static_cast<std::size_t>(reason)];
+}
+
+SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
+                          TrialStore* store, const SessionOptions& options, Observer* observer) {
+  return Session(spec, size, device, evaluator, store, options, observer).run();
+}
+
+}  // namespace tuner

@@ -1,0 +1,38 @@
+#pragma once
+/// Tunes one kernel for one problem from end to end: evaluator, store and session put together. What the command line
+/// and the library's tune() call.
+
+#include <string>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/measure/host_reference.hpp>
+#include <tuner/measure/measure_options.hpp>
+#include <tuner/session/tune_session.hpp>
+#include <tuner/session/wisdom.hpp>
+
+namespace tuner {
+
+/// Where configurations run.
+enum class Isolation {
+  none,     ///< in this process: a kernel that faults ends the session
+  process,  ///< in worker processes: a kernel that faults or hangs costs one trial
+};
+
+struct TuningOptions {
+  SessionOptions session;
+  MeasureOptions measure;
+  Isolation isolation = Isolation::process;
+  bool resume = true;             ///< take over the trials of an interrupted session
+  bool image_cache = true;        ///< keep compiled GPU images for later sessions
+  std::string origin = "tune";    ///< who measures, for the database
+  HostReference reference;        ///< expected outputs by a C++ function; needs Isolation::none
+};
+
+/// Throws Error when the reference fails, nothing is valid or the worker program is missing.
+SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, Backend& backend, Wisdom& wisdom,
+                          const TuningOptions& options, Observer* observer);
+
+/// How measuring was set up, as it is stored with every session: trials are resumed only under equal conditions.
+std::string conditions_text(const TuningOptions& options);
+
+}  // namespace tuner
