@@ -29,8 +29,9 @@ struct TuningOptions {
 };
 
 /// Throws Error when the reference fails, nothing is valid or the worker program is missing.
-SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, Backend& backend, Wisdom& wisdom,
-                          const TuningOptions& options, Observer* observer);
+/// \p backend: used for Isolation::none; null: opened when needed.
+SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
+                          const TuningOptions& options, Observer* observer, Backend* backend = nullptr);
 
 /// How measuring was set up, as it is stored with every session: trials are resumed only under equal conditions.
 std::string conditions_text(const TuningOptions& options);

@@ -1,0 +1,74 @@
+#include <tuner/session/kernel_library.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include <templates/embedded.hpp>
+
+#include <tuner/core/error.hpp>
+#include <tuner/core/kernel_file.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_template_path(std::vector<fs::path>& folders) {
+  const char* const value = std::getenv("TUNER_TEMPLATE_PATH");
+  const std::string path = value ? value : "";
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    if (end > begin) folders.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".cu"); }
+
+std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrary::Entry>& known) {
+  std::vector<std::string> names;
+  std::string listed;
+  for (const KernelLibrary::Entry& entry : known) {
+    names.push_back(entry.name);
+    listed += (listed.empty() ? "" : ", ") + entry.name;
+  }
+  std::string message = "unknown kernel '" + std::string(name) + "'";
+  if (const auto nearest = nearest_name(name, names)) message += "; did you mean '" + *nearest + "'?";
+  return message + " Known kernels: " + listed + ". A file of your own is given by its path: ./" + std::string(name) + ".cu";
+}
+
+}  // namespace
+
+KernelLibrary::KernelLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) { add_template_path(folders_); }
+
+std::vector<KernelLibrary::Entry> KernelLibrary::list() const {
+  std::map<std::string, std::string> found;
+  for (const fs::path& folder : folders_) {
+    std::error_code ignored;  // a folder that cannot be read holds no kernels
+    for (const auto& file : fs::directory_iterator(folder, ignored)) {
+      if (file.path().extension() == ".cu") found.emplace(file.path().stem().string(), file.path().string());
+    }
+  }
+  for (const EmbeddedTemplate& built_in : embedded_templates()) found.emplace(built_in.name, "built in");
+  std::vector<Entry> entries;
+  for (const auto& [name, origin] : found) entries.push_back({name, origin});
+  return entries;
+}
+
+KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
+  if (is_path(name_or_path)) return read_kernel_file(fs::path(name_or_path));
+  for (const fs::path& folder : folders_) {
+    const fs::path file = folder / (std::string(name_or_path) + ".cu");
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) return read_kernel_file(file);
+  }
+  for (const EmbeddedTemplate& built_in : embedded_templates()) {
+    if (built_in.name == name_or_path) {
+      return parse_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
+    }
+  }
+  throw Error(unknown_kernel(name_or_path, list()));
+}
+
+}  // namespace tuner
