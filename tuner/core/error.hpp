@@ -12,22 +12,30 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A place in a kernel file, 1-based.
+/// A place in a kernel file, 1-based; columns count bytes. Line 0: the file (or the code) as a whole.
 struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
-  std::string text() const { return file + ':' + std::to_string(line) + ':' + std::to_string(column); }
+  /// `file:line:column`; without a line only the file, which may be empty.
+  std::string text() const {
+    return line == 0 ? file : file + ':' + std::to_string(line) + ':' + std::to_string(column);
+  }
 };
 
-/// A kernel file or builder that does not describe a kernel. what() is `file:line:column: message`.
+/// A kernel file or builder that does not describe a kernel. what() is `file:line:column: message`, or less where
+/// there is no line or no file.
 class SpecError : public Error {
  public:
   SpecError(SourceLocation location, const std::string& message)
-      : Error(location.text() + ": " + message), location_(std::move(location)) {}
+      : Error(prefix(location) + message), location_(std::move(location)) {}
   const SourceLocation& location() const { return location_; }
 
  private:
+  static std::string prefix(const SourceLocation& location) {
+    const std::string place = location.text();
+    return place.empty() ? place : place + ": ";
+  }
   SourceLocation location_;
 };
 

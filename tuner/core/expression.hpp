@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/tuning_parameter.hpp>
 #include <tuner/core/value.hpp>
 
 namespace tuner {
@@ -22,6 +23,8 @@ class Bindings {
  public:
   void set(std::string_view name, Value value);
   const Value* find(std::string_view name) const;
+  /// Sorted.
+  std::vector<std::string> names() const;
 
  private:
   std::map<std::string, Value, std::less<>> values_;
@@ -33,14 +36,12 @@ class EvaluationError : public SpecError {
   using SpecError::SpecError;
 };
 
-struct ExpressionNode;
-
 /// An immutable parsed expression; copies share the tree.
 class Expression {
  public:
   /// The constant 0.
   Expression();
-  /// Parses \p text; \p origin is the place of its first character. Throws SpecError.
+  /// Parses \p text; \p origin is the place of its first character ({} when it comes from no file). Throws SpecError.
   static Expression parse(std::string_view text, const SourceLocation& origin);
   static Expression constant(std::int64_t value);
 
@@ -58,16 +59,30 @@ class Expression {
   const SourceLocation& location() const;
 
  private:
-  friend class CompiledExpression;
-  std::shared_ptr<const ExpressionNode> node_;
+  friend struct ExpressionAccess;
+  struct Tree;
+  explicit Expression(std::shared_ptr<const Tree> tree) : tree_(std::move(tree)) {}
+  std::shared_ptr<const Tree> tree_;
 };
 
-/// An expression whose names are resolved to slots once, for loops that evaluate it millions of times.
+/// A predicate over tuning parameters whose names are resolved once, for loops that evaluate it millions of times:
+/// no allocation, no lookup, words are numbers. Configurations are given as digits: the position of each parameter's
+/// value in its list.
 class CompiledExpression {
  public:
-  /// Names in \p slots are read from that position; all other names must be in \p fixed.
-  CompiledExpression(const Expression& expression, std::span<const std::string> slots, const Bindings& fixed);
-  bool holds(std::span<const Value* const> values) const;
+  enum class Verdict { no, yes, error };
+
+  /// Names of \p parameters are read from the digits; all others are taken from \p fixed.
+  CompiledExpression(const Expression& expression, std::span<const TuningParameter> parameters, const Bindings& fixed);
+  /// \p digits: one for each parameter; those of parameters that the predicate does not name are not looked at.
+  Verdict check(std::span<const std::uint16_t> digits) const;
+  /// Throws EvaluationError where check() answers error.
+  bool holds(std::span<const std::uint16_t> digits) const;
+  /// True when no completion of \p digits can hold, by interval arithmetic; false when one may. \p bound: which digits
+  /// are decided. \p failing_is_no: completions that have no answer count as not holding.
+  bool cannot_hold(std::span<const std::uint16_t> digits, std::span<const bool> bound, bool failing_is_no) const;
+  /// Positions of the parameters it names, ascending.
+  const std::vector<std::size_t>& parameters() const;
 
  private:
   struct Impl;

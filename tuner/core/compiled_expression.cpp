@@ -1,0 +1,331 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <tuner/core/expression_tree.hpp>
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/interval.hpp>
+
+namespace tuner {
+namespace {
+
+using Digits = std::span<const std::uint16_t>;
+
+struct Instruction {
+  Op op = Op::constant;  // Op::name reads a slot
+  std::uint32_t slot = 0;
+  std::int64_t value = 0;
+  std::vector<std::uint32_t> operands;
+};
+
+/// A parameter as the program sees it: its values as numbers; words by their number in a table.
+struct Slot {
+  std::size_t parameter = 0;
+  std::vector<std::int64_t> values;
+  Interval all;
+};
+
+struct Program {
+  std::vector<Instruction> instructions;
+  std::uint32_t root = 0;
+  std::vector<Slot> slots;
+
+  std::int64_t run(std::uint32_t at, Digits digits, ArithmeticProblem& problem) const {
+    const Instruction& i = instructions[at];
+    const auto operand = [&](std::size_t k) { return run(i.operands[k], digits, problem); };
+    switch (i.op) {
+      case Op::constant:
+        return i.value;
+      case Op::name:
+        return slots[i.slot].values[digits[slots[i.slot].parameter]];
+      case Op::logical_and:
+        return operand(0) != 0 && !problem.message && operand(1) != 0;
+      case Op::logical_or:
+        return operand(0) != 0 || (!problem.message && operand(1) != 0);
+      case Op::conditional: {
+        const bool condition = operand(0) != 0;
+        return problem.message ? 0 : operand(condition ? 1 : 2);
+      }
+      case Op::member: {
+        const std::int64_t value = operand(0);
+        for (std::size_t k = 1; k < i.operands.size() && !problem.message; ++k) {
+          if (operand(k) == value) return !problem.message;
+        }
+        return 0;
+      }
+      default: {
+        const std::int64_t a = operand(0);
+        if (problem.message) return 0;
+        if (i.operands.size() == 1) return apply_unary(i.op, a, problem);
+        const std::int64_t b = operand(1);
+        return problem.message ? 0 : apply_binary(i.op, a, b, problem);
+      }
+    }
+  }
+
+  Interval bound(std::uint32_t at, Digits digits, std::span<const bool> decided) const {
+    const Instruction& i = instructions[at];
+    const auto operand = [&](std::size_t k) { return bound(i.operands[k], digits, decided); };
+    switch (i.op) {
+      case Op::constant:
+        return {i.value, i.value, false};
+      case Op::name: {
+        const Slot& slot = slots[i.slot];
+        if (!decided[slot.parameter]) return slot.all;
+        const std::int64_t value = slot.values[digits[slot.parameter]];
+        return {value, value, false};
+      }
+      case Op::logical_and: {
+        const Interval left = operand(0).truth();
+        if (left.surely_zero()) return left;
+        const Interval right = operand(1).truth();
+        return {left.low & right.low, left.high & right.high, left.may_fail || right.may_fail};
+      }
+      case Op::logical_or: {
+        const Interval left = operand(0).truth();
+        if (left.surely_nonzero()) return left;
+        const Interval right = operand(1).truth();
+        return {left.low | right.low, left.high | right.high, left.may_fail || right.may_fail};
+      }
+      case Op::conditional: {
+        const Interval condition = operand(0).truth();
+        Interval result = condition.is_single() ? operand(condition.low ? 1 : 2) : hull(operand(1), operand(2));
+        result.may_fail = result.may_fail || condition.may_fail;
+        return result;
+      }
+      case Op::member: {
+        const Interval value = operand(0);
+        Interval result{0, 0, value.may_fail};
+        for (std::size_t k = 1; k < i.operands.size(); ++k) {
+          const Interval same = apply_binary(Op::equal, value, operand(k));
+          result = {result.low | same.low, result.high | same.high, result.may_fail || same.may_fail};
+        }
+        return result;
+      }
+      default:
+        return i.operands.size() == 1 ? apply_unary(i.op, operand(0)) : apply_binary(i.op, operand(0), operand(1));
+    }
+  }
+};
+
+/// Translates a tree; gives up (nothing) where words and numbers mix in ways that only evaluation can judge.
+class Translator {
+ public:
+  Translator(std::span<const TuningParameter> parameters, const Bindings& fixed)
+      : parameters_(parameters), fixed_(fixed) {}
+
+  std::optional<Program> translate(const ExpressionNode& root) {
+    const Reference result = number(root);
+    if (!result) return std::nullopt;
+    program_.root = *result;
+    return std::move(program_);
+  }
+
+ private:
+  using Reference = std::optional<std::uint32_t>;
+
+  Reference number(const ExpressionNode& node) {
+    const auto known = done_.find(&node);
+    if (known != done_.end()) return known->second;
+    const Reference result = translated(node);
+    if (result) done_[&node] = *result;
+    return result;
+  }
+
+  Reference translated(const ExpressionNode& node) {
+    switch (node.op) {
+      case Op::constant:
+      case Op::boolean:
+        return constant(node.value);
+      case Op::name:
+        return name(node, false);
+      case Op::size_of: {
+        const Value* type = fixed_.find(node.name);
+        const auto element = type && type->is_string() ? element_type(type->string()) : std::nullopt;
+        return element ? constant(static_cast<std::int64_t>(info(*element).bytes)) : Reference();
+      }
+      case Op::equal:
+      case Op::not_equal:
+      case Op::member:
+        return comparison(node);
+      default:
+        return operation(node);
+    }
+  }
+
+  Reference operation(const ExpressionNode& node) {
+    std::vector<std::uint32_t> operands;
+    for (const auto& child : node.children) {
+      const Reference operand = number(*child);
+      if (!operand) return std::nullopt;
+      operands.push_back(*operand);
+      const Instruction& first = program_.instructions[operands.front()];
+      if (operands.size() > 1 || first.op != Op::constant) continue;
+      // A decided condition leaves one branch, and the other one may be anything.
+      if (node.op == Op::conditional) return number(*node.children[first.value != 0 ? 1 : 2]);
+      if (node.op == Op::logical_and && first.value == 0) return constant(0);
+      if (node.op == Op::logical_or && first.value != 0) return constant(1);
+    }
+    return emit(node.op, std::move(operands));
+  }
+
+  Reference comparison(const ExpressionNode& node) {
+    const bool words =
+        std::any_of(node.children.begin(), node.children.end(), [&](const auto& child) { return is_word(*child); });
+    if (!words) return operation(node);
+    std::vector<std::uint32_t> operands;
+    for (const auto& child : node.children) {
+      const bool fits = child->op == Op::name && (is_word(*child) || is_free(*child));
+      const Reference operand = fits ? name(*child, true) : Reference();
+      if (!operand) return std::nullopt;
+      operands.push_back(*operand);
+    }
+    // `in` compares its first operand with each: two free names there have no meaning.
+    if (is_free(*node.children[0])) {
+      for (std::size_t i = 1; i < node.children.size(); ++i) {
+        if (is_free(*node.children[i])) return std::nullopt;
+      }
+    }
+    return emit(node.op, std::move(operands));
+  }
+
+  Reference emit(Op op, std::vector<std::uint32_t> operands) {
+    const auto is_constant = [&](std::uint32_t at) { return program_.instructions[at].op == Op::constant; };
+    Instruction instruction;
+    instruction.op = op;
+    const bool folds = std::all_of(operands.begin(), operands.end(), is_constant);
+    instruction.operands = std::move(operands);
+    program_.instructions.push_back(std::move(instruction));
+    const auto at = static_cast<std::uint32_t>(program_.instructions.size() - 1);
+    if (!folds) return at;
+    ArithmeticProblem problem;
+    const std::int64_t value = program_.run(at, {}, problem);
+    return problem.message ? at : constant(value);
+  }
+
+  Reference constant(std::int64_t value) {
+    Instruction instruction;
+    instruction.value = value;
+    program_.instructions.push_back(std::move(instruction));
+    return static_cast<std::uint32_t>(program_.instructions.size() - 1);
+  }
+
+  Reference name(const ExpressionNode& node, bool as_word) {
+    if (const auto at = parameter(node.name)) {
+      if (is_word(*at) != as_word) return std::nullopt;
+      return slot(*at);
+    }
+    const Value* value = fixed_.find(node.name);
+    if (!value) return as_word ? constant(word_number(node.name)) : Reference();
+    if (value->is_string() != as_word) return std::nullopt;
+    return constant(as_word ? word_number(value->string()) : value->integer());
+  }
+
+  Reference slot(std::size_t parameter) {
+    Slot slot;
+    slot.parameter = parameter;
+    for (const Value& value : parameters_[parameter].values) {
+      // One kind of value only: name() and is_word() looked at the first.
+      if (value.is_string() != parameters_[parameter].values.front().is_string()) return std::nullopt;
+      slot.values.push_back(value.is_string() ? word_number(value.string()) : value.integer());
+    }
+    const auto [low, high] = std::minmax_element(slot.values.begin(), slot.values.end());
+    slot.all = {*low, *high, false};
+    Instruction instruction;
+    instruction.op = Op::name;
+    instruction.slot = static_cast<std::uint32_t>(program_.slots.size());
+    program_.slots.push_back(std::move(slot));
+    program_.instructions.push_back(std::move(instruction));
+    return static_cast<std::uint32_t>(program_.instructions.size() - 1);
+  }
+
+  std::optional<std::size_t> parameter(std::string_view wanted) const {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (parameters_[i].name == wanted) return i;
+    }
+    return std::nullopt;
+  }
+
+  bool is_word(std::size_t parameter) const { return parameters_[parameter].values.front().is_string(); }
+
+  bool is_word(const ExpressionNode& node) const {
+    if (node.op != Op::name) return false;
+    if (const auto at = parameter(node.name)) return is_word(*at);
+    const Value* value = fixed_.find(node.name);
+    return value && value->is_string();
+  }
+
+  bool is_free(const ExpressionNode& node) const {
+    return node.op == Op::name && !parameter(node.name) && !fixed_.find(node.name);
+  }
+
+  std::int64_t word_number(const std::string& word) {
+    return words_.emplace(word, static_cast<std::int64_t>(words_.size())).first->second;
+  }
+
+  std::span<const TuningParameter> parameters_;
+  const Bindings& fixed_;
+  Program program_;
+  std::map<const ExpressionNode*, std::uint32_t> done_;
+  std::map<std::string, std::int64_t, std::less<>> words_;
+};
+
+}  // namespace
+
+struct CompiledExpression::Impl {
+  Expression expression;
+  std::vector<TuningParameter> parameters;
+  Bindings fixed;
+  std::vector<std::size_t> used;
+  std::optional<Program> program;  // absent: the tree is evaluated
+
+  Bindings with(Digits digits) const {
+    Bindings bindings = fixed;
+    for (const std::size_t i : used) bindings.set(parameters[i].name, parameters[i].values[digits[i]]);
+    return bindings;
+  }
+};
+
+CompiledExpression::CompiledExpression(const Expression& expression, std::span<const TuningParameter> parameters,
+                                       const Bindings& fixed) {
+  auto impl = std::make_shared<Impl>();
+  impl->expression = expression;
+  impl->fixed = fixed;
+  impl->parameters.assign(parameters.begin(), parameters.end());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (std::binary_search(expression.names().begin(), expression.names().end(), parameters[i].name))
+      impl->used.push_back(i);
+  }
+  impl->program = Translator(parameters, fixed).translate(*ExpressionAccess::root(expression));
+  impl_ = std::move(impl);
+}
+
+CompiledExpression::Verdict CompiledExpression::check(std::span<const std::uint16_t> digits) const {
+  if (impl_->program) {
+    ArithmeticProblem problem;
+    const std::int64_t value = impl_->program->run(impl_->program->root, digits, problem);
+    return problem.message ? Verdict::error : value != 0 ? Verdict::yes : Verdict::no;
+  }
+  try {
+    return impl_->expression.evaluate_boolean(impl_->with(digits)) ? Verdict::yes : Verdict::no;
+  } catch (const EvaluationError&) {
+    return Verdict::error;
+  }
+}
+
+bool CompiledExpression::holds(std::span<const std::uint16_t> digits) const {
+  const Verdict verdict = check(digits);
+  // The tree knows what went wrong, and where.
+  return verdict == Verdict::error ? impl_->expression.evaluate_boolean(impl_->with(digits)) : verdict == Verdict::yes;
+}
+
+bool CompiledExpression::cannot_hold(std::span<const std::uint16_t> digits, std::span<const bool> bound,
+                                     bool failing_is_no) const {
+  if (!impl_->program) return false;
+  const Interval result = impl_->program->bound(impl_->program->root, digits, bound);
+  return result.surely_zero() && (failing_is_no || !result.may_fail);
+}
+
+const std::vector<std::size_t>& CompiledExpression::parameters() const { return impl_->used; }
+
+}  // namespace tuner

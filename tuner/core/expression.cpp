@@ -1,0 +1,269 @@
+#include <tuner/core/expression.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/expression_tree.hpp>
+
+namespace tuner {
+namespace {
+
+[[noreturn]] void fail(const ExpressionNode& node, const std::string& message) {
+  throw EvaluationError(node.location, message);
+}
+
+/// Evaluates one tree by walking over it.
+class Evaluator {
+ public:
+  explicit Evaluator(const Bindings& bindings) : bindings_(bindings) {}
+
+  Value value(const ExpressionNode& node) const {
+    switch (node.op) {
+      case Op::constant:
+        return node.value;
+      case Op::boolean:
+        return node.value != 0;
+      case Op::name:
+        return bound(node);
+      case Op::conditional:
+        return value(*node.children[holds(*node.children[0]) ? 1 : 2]);
+      case Op::logical_and:
+        return holds(*node.children[0]) && holds(*node.children[1]);
+      case Op::logical_or:
+        return holds(*node.children[0]) || holds(*node.children[1]);
+      case Op::member:
+        return is_member(node);
+      case Op::equal:
+        return equal(*node.children[0], *node.children[1]);
+      case Op::not_equal:
+        return !equal(*node.children[0], *node.children[1]);
+      case Op::size_of:
+        return size_of(node);
+      default:
+        return arithmetic(node);
+    }
+  }
+
+  std::int64_t number(const ExpressionNode& node) const {
+    const Value result = value(node);
+    if (result.is_string()) fail(node, "the word " + quoted(result.string()) + " stands where a number is needed");
+    return result.integer();
+  }
+
+  bool holds(const ExpressionNode& node) const { return number(node) != 0; }
+
+ private:
+  const Value& bound(const ExpressionNode& node) const {
+    const Value* found = bindings_.find(node.name);
+    if (!found) fail(node, "unknown name " + quoted(node.name) + suggestion(node.name, bindings_.names()));
+    return *found;
+  }
+
+  Value arithmetic(const ExpressionNode& node) const {
+    ArithmeticProblem problem;
+    const std::int64_t a = number(*node.children[0]);
+    const bool one = node.children.size() == 1;
+    const std::int64_t b = one ? 0 : number(*node.children[1]);
+    const std::int64_t result = one ? apply_unary(node.op, a, problem) : apply_binary(node.op, a, b, problem);
+    if (problem.message) {
+      const std::string operands = one ? std::to_string(a) : std::to_string(a) + " and " + std::to_string(b);
+      fail(node, std::string(problem.message) + " (of " + operands + ")");
+    }
+    const bool logical =
+        node.op == Op::logical_not || node.op == Op::is_pow2 || (node.op >= Op::less && node.op <= Op::greater_equal);
+    return logical ? Value(result != 0) : Value(result);
+  }
+
+  /// A name that is not bound is a word when the other side is one.
+  bool equal(const ExpressionNode& a, const ExpressionNode& b) const {
+    const bool a_free = is_free(a);
+    const bool b_free = is_free(b);
+    if (a_free && b_free) bound(a);
+    if (a_free) return equals_word(b, value(b), a);
+    if (b_free) return equals_word(a, value(a), b);
+    const Value left = value(a);
+    const Value right = value(b);
+    if (left.is_string() != right.is_string()) {
+      fail(b, "the word " + quoted(left.is_string() ? left.string() : right.string()) +
+                  " is compared with the number " + (left.is_string() ? right : left).text());
+    }
+    return left.is_string() ? left.string() == right.string() : left.integer() == right.integer();
+  }
+
+  bool is_free(const ExpressionNode& node) const { return node.op == Op::name && !bindings_.find(node.name); }
+
+  bool equals_word(const ExpressionNode&, const Value& known, const ExpressionNode& word) const {
+    if (!known.is_string()) bound(word);  // throws
+    return known.string() == word.name;
+  }
+
+  bool is_member(const ExpressionNode& node) const {
+    for (std::size_t i = 1; i < node.children.size(); ++i) {
+      if (equal(*node.children[0], *node.children[i])) return true;
+    }
+    return false;
+  }
+
+  Value size_of(const ExpressionNode& node) const {
+    const Value& type = bound(node);
+    const auto element = type.is_string() ? element_type(type.string()) : std::nullopt;
+    if (!element) fail(node, quoted(node.name) + " is not an element type");
+    return static_cast<std::int64_t>(info(*element).bytes);
+  }
+
+  const Bindings& bindings_;
+};
+
+/// Finds the first name that is unknown or used as what it is not.
+class NameChecker {
+ public:
+  explicit NameChecker(const KnownNames& known) : known_(known) {}
+
+  void number(const ExpressionNode& node) {
+    if (!node.children.empty() && !seen_.insert(&node).second) return;
+    if (node.op == Op::name) {
+      if (kind(node).is_word)
+        fail(node, quoted(node.name) + " is a word, which can only be compared with ==, != and in");
+    } else if (node.op == Op::size_of) {
+      if (!kind(node).is_word) fail(node, quoted(node.name) + " is not a type");
+    } else if (node.op == Op::equal || node.op == Op::not_equal || node.op == Op::member) {
+      for (std::size_t i = 1; i < node.children.size(); ++i) comparison(*node.children[0], *node.children[i]);
+    } else {
+      for (const auto& child : node.children) number(*child);
+    }
+  }
+
+ private:
+  void comparison(const ExpressionNode& a, const ExpressionNode& b) {
+    const NameKind* words_a = words(a);
+    const NameKind* words_b = words(b);
+    if (words_a && words_b) return;
+    if (words_a) return compared_with(a, *words_a, b);
+    if (words_b) return compared_with(b, *words_b, a);
+    number(a);
+    number(b);
+  }
+
+  void compared_with(const ExpressionNode& name, const NameKind& kind, const ExpressionNode& other) {
+    const auto& allowed = kind.words;
+    if (other.op != Op::name) fail(other, quoted(name.name) + " is a word and cannot be compared with a number");
+    if (std::find(allowed.begin(), allowed.end(), other.name) != allowed.end()) return;
+    if (known_.count(other.name)) {
+      fail(other, quoted(name.name) + " is a word and cannot be compared with the number " + quoted(other.name));
+    }
+    fail(other, quoted(other.name) + " is no value of " + quoted(name.name) + suggestion(other.name, allowed));
+  }
+
+  const NameKind* words(const ExpressionNode& node) const {
+    const auto at = node.op == Op::name ? known_.find(node.name) : known_.end();
+    return at != known_.end() && at->second.is_word ? &at->second : nullptr;
+  }
+
+  const NameKind& kind(const ExpressionNode& node) const {
+    const auto at = known_.find(node.name);
+    if (at != known_.end()) return at->second;
+    std::vector<std::string> names;
+    for (const auto& [name, ignored] : known_) names.push_back(name);
+    fail(node, "unknown name " + quoted(node.name) + suggestion(node.name, names));
+  }
+
+  [[noreturn]] static void fail(const ExpressionNode& node, const std::string& message) {
+    throw SpecError(node.location, message);
+  }
+
+  const KnownNames& known_;
+  std::set<const ExpressionNode*> seen_;
+};
+
+const ExpressionNode* first_unknown(const ExpressionNode& node, std::span<const std::string> known) {
+  if (!node.name.empty() && std::find(known.begin(), known.end(), node.name) == known.end()) return &node;
+  for (const auto& child : node.children) {
+    if (const ExpressionNode* found = first_unknown(*child, known)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Bindings::set(std::string_view name, Value value) {
+  values_.insert_or_assign(std::string(name), std::move(value));
+}
+
+const Value* Bindings::find(std::string_view name) const {
+  const auto at = values_.find(name);
+  return at == values_.end() ? nullptr : &at->second;
+}
+
+std::vector<std::string> Bindings::names() const {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : values_) result.push_back(name);
+  return result;
+}
+
+Expression::Expression() : Expression(constant(0)) {}
+
+Expression Expression::constant(std::int64_t value) {
+  auto node = std::make_shared<ExpressionNode>();
+  node->value = value;
+  return ExpressionAccess::make(std::move(node), std::to_string(value), {});
+}
+
+Value Expression::evaluate(const Bindings& bindings) const { return Evaluator(bindings).value(*tree_->root); }
+
+std::int64_t Expression::evaluate_integer(const Bindings& bindings) const {
+  return Evaluator(bindings).number(*tree_->root);
+}
+
+bool Expression::evaluate_boolean(const Bindings& bindings) const { return Evaluator(bindings).holds(*tree_->root); }
+
+const std::vector<std::string>& Expression::names() const { return tree_->names; }
+const std::string& Expression::text() const { return tree_->text; }
+const SourceLocation& Expression::location() const { return tree_->location; }
+
+void Expression::require_known(std::span<const std::string> known) const {
+  if (const ExpressionNode* node = first_unknown(*tree_->root, known)) {
+    throw SpecError(node->location,
+                    "unknown name " + quoted(node->name) + suggestion(node->name, {known.begin(), known.end()}));
+  }
+}
+
+void check_names(const Expression& expression, const KnownNames& known) {
+  NameChecker(known).number(*ExpressionAccess::root(expression));
+}
+
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  // Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each.
+  constexpr std::size_t longest = 100;
+  if (name.size() > longest) return std::nullopt;
+  std::optional<std::string> best;
+  std::size_t best_distance = name.size() < 3 ? 2 : name.size() < 6 ? 3 : 4;  // must be below this
+  std::vector<std::size_t> before, previous, current;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > longest || candidate == name) continue;
+    previous.resize(candidate.size() + 1);
+    current.resize(candidate.size() + 1);
+    for (std::size_t j = 0; j <= candidate.size(); ++j) previous[j] = j;
+    for (std::size_t i = 1; i <= name.size(); ++i) {
+      current[0] = i;
+      for (std::size_t j = 1; j <= candidate.size(); ++j) {
+        const bool same = name[i - 1] == candidate[j - 1];
+        current[j] = std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (same ? 0 : 1)});
+        if (i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1]) {
+          current[j] = std::min(current[j], before[j - 2] + 1);
+        }
+      }
+      before = previous;
+      previous = current;
+    }
+    const std::size_t distance = previous[candidate.size()];
+    // A short name of which nothing remains is not a misspelling.
+    if (distance < best_distance && distance < std::max(name.size(), candidate.size())) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace tuner

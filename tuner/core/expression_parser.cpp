@@ -1,0 +1,412 @@
+#include <tuner/core/expression_tree.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include <tuner/core/element_type.hpp>
+
+namespace tuner {
+namespace {
+
+using Pointer = ExpressionNode::Pointer;
+
+// Far more than anybody writes, far less than a thread's stack holds, even one of a sanitizer build.
+constexpr int kMostNesting = 100;
+constexpr std::size_t kMostDepth = 1000;
+constexpr std::size_t kMostNodes = 20000;
+
+struct Function {
+  std::string_view name;
+  Op op;
+  std::size_t least, most;
+};
+constexpr std::size_t kAny = 1000;
+constexpr std::array<Function, 7> kFunctions{{
+    {"ceil_div", Op::ceil_div, 2, 2},
+    {"min", Op::minimum, 1, kAny},
+    {"max", Op::maximum, 1, kAny},
+    {"log2", Op::log2, 1, 1},
+    {"is_pow2", Op::is_pow2, 1, 1},
+    {"sizeof", Op::size_of, 1, 1},
+    {"abs", Op::absolute, 1, 1},
+}};
+
+struct BinaryOperator {
+  std::string_view text;
+  Op op;
+};
+constexpr std::array<BinaryOperator, 6> kComparisons{{{"==", Op::equal},
+                                                      {"!=", Op::not_equal},
+                                                      {"<", Op::less},
+                                                      {"<=", Op::less_equal},
+                                                      {">", Op::greater},
+                                                      {">=", Op::greater_equal}}};
+constexpr std::array<BinaryOperator, 2> kShifts{{{"<<", Op::shift_left}, {">>", Op::shift_right}}};
+constexpr std::array<BinaryOperator, 2> kSums{{{"+", Op::add}, {"-", Op::subtract}}};
+constexpr std::array<BinaryOperator, 3> kProducts{{{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::modulo}}};
+
+std::optional<Op> match(const Token& token, const auto& operators) {
+  for (const BinaryOperator& candidate : operators) {
+    if (token.is(candidate.text)) return candidate.op;
+  }
+  return std::nullopt;
+}
+
+bool is_constant(const ExpressionNode& node) { return node.op == Op::constant || node.op == Op::boolean; }
+
+bool is_boolean_result(Op op) {
+  return op == Op::logical_not || op == Op::is_pow2 || (op >= Op::equal && op <= Op::greater_equal);
+}
+
+[[noreturn]] void fail(const SourceLocation& location, const std::string& message) {
+  throw SpecError(location, message);
+}
+
+Pointer leaf(Op op, std::int64_t value, const SourceLocation& location) {
+  auto node = std::make_shared<ExpressionNode>();
+  node->op = op;
+  node->value = value;
+  node->location = location;
+  return node;
+}
+
+/// Operators of constants are computed here, so that `1 / 0` is found when the file is read.
+Pointer make(Op op, std::vector<Pointer> children, const SourceLocation& location) {
+  if (op == Op::minimum || op == Op::maximum) {
+    while (children.size() > 2) {
+      Pointer first = make(op, {children[0], children[1]}, location);
+      children.erase(children.begin());
+      children.front() = std::move(first);
+    }
+    if (children.size() == 1) return children.front();
+  }
+  ArithmeticProblem problem;
+  const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member;
+  if (arithmetic &&
+      std::all_of(children.begin(), children.end(), [](const Pointer& child) { return is_constant(*child); })) {
+    const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)
+                                                    : apply_binary(op, children[0]->value, children[1]->value, problem);
+    if (problem.message) throw EvaluationError(location, problem.message);
+    return leaf(is_boolean_result(op) ? Op::boolean : Op::constant, value, location);
+  }
+  if ((op == Op::divide || op == Op::modulo || op == Op::ceil_div) && is_constant(*children[1]) &&
+      children[1]->value == 0) {
+    throw EvaluationError(location, "division by zero");
+  }
+  auto node = std::make_shared<ExpressionNode>();
+  node->op = op;
+  node->location = location;
+  for (const Pointer& child : children) {
+    node->depth = std::max(node->depth, child->depth + 1);
+    node->count += child->count;
+  }
+  if (node->depth > kMostDepth || node->count > kMostNodes) {
+    fail(location, "the expression is too large (at most " + std::to_string(kMostNodes) + " operations, " +
+                       std::to_string(kMostDepth) + " within each other); simplify it");
+  }
+  node->children = std::move(children);
+  return node;
+}
+
+class Parser {
+ public:
+  Parser(TokenCursor& cursor, const Substitutions& substitutions) : cursor_(cursor), substitutions_(substitutions) {}
+
+  Pointer expression() {
+    const Nesting nesting(*this);
+    Pointer condition = disjunction();
+    if (!cursor_.peek().is("?")) return condition;
+    const SourceLocation location = cursor_.place();
+    cursor_.take();
+    Pointer yes = expression();
+    if (!cursor_.peek().is(":")) cursor_.fail("expected ':' of 'condition ? a : b', not " + cursor_.described());
+    cursor_.take();
+    return make(Op::conditional, {std::move(condition), std::move(yes), expression()}, location);
+  }
+
+ private:
+  struct Nesting {
+    explicit Nesting(Parser& p) : parser(p) {
+      if (++parser.nesting_ > kMostNesting) {
+        parser.cursor_.fail("nested more than " + std::to_string(kMostNesting) + " levels deep; name parts with 'let'");
+      }
+    }
+    ~Nesting() { --parser.nesting_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+    Parser& parser;
+  };
+
+  Pointer disjunction() {
+    Pointer left = conjunction();
+    while (cursor_.peek().is("or") || cursor_.peek().is("||")) {
+      const SourceLocation location = cursor_.place();
+      cursor_.take();
+      left = make(Op::logical_or, {left, conjunction()}, location);
+    }
+    return left;
+  }
+
+  Pointer conjunction() {
+    Pointer left = negation();
+    while (cursor_.peek().is("and") || cursor_.peek().is("&&")) {
+      const SourceLocation location = cursor_.place();
+      cursor_.take();
+      left = make(Op::logical_and, {left, negation()}, location);
+    }
+    return left;
+  }
+
+  Pointer negation() {
+    if (!cursor_.peek().is("not")) return comparison();
+    const Nesting nesting(*this);
+    const SourceLocation location = cursor_.place();
+    cursor_.take();
+    return make(Op::logical_not, {negation()}, location);
+  }
+
+  Pointer comparison() {
+    const bool exclaimed = cursor_.peek().is("!");
+    Pointer left = chain(kShifts, [this] { return sum(); });
+    if (!at_comparison()) return left;
+    if (exclaimed)
+      cursor_.fail("'!a " + std::string(cursor_.peek().text) + " b' can be read two ways; add parentheses");
+    const SourceLocation location = cursor_.place();
+    if (cursor_.accept("in")) {
+      left = membership(std::move(left), location);
+    } else {
+      const Op op = *match(cursor_.peek(), kComparisons);
+      cursor_.take();
+      left = make(op, {left, chain(kShifts, [this] { return sum(); })}, location);
+    }
+    if (at_comparison()) cursor_.fail("comparisons cannot be chained; write 'a < b and b < c'");
+    return left;
+  }
+
+  bool at_comparison() const { return cursor_.peek().is("in") || match(cursor_.peek(), kComparisons); }
+
+  Pointer membership(Pointer left, const SourceLocation& location) {
+    cursor_.expect("{", "'in'");
+    std::vector<Pointer> operands{std::move(left)};
+    do {
+      operands.push_back(expression());
+    } while (cursor_.accept(","));
+    cursor_.expect("}", "the values of 'in {'");
+    return make(Op::member, std::move(operands), location);
+  }
+
+  Pointer sum() {
+    return chain(kSums, [this] { return chain(kProducts, [this] { return unary(); }); });
+  }
+
+  /// Operators of one rank, from left to right.
+  Pointer chain(const auto& operators, const auto& operand) {
+    Pointer left = operand();
+    while (const auto op = match(cursor_.peek(), operators)) {
+      const SourceLocation location = cursor_.place();
+      cursor_.take();
+      left = make(*op, {left, operand()}, location);
+    }
+    return left;
+  }
+
+  Pointer unary() {
+    const Token& token = cursor_.peek();
+    const SourceLocation location = cursor_.place();
+    if (token.is("-")) {
+      const Nesting nesting(*this);
+      cursor_.take();
+      if (cursor_.peek().is("9223372036854775808")) {
+        cursor_.take();
+        return leaf(Op::constant, INT64_MIN, location);
+      }
+      return make(Op::negate, {unary()}, location);
+    }
+    if (token.is("!")) {
+      const Nesting nesting(*this);
+      cursor_.take();
+      return make(Op::logical_not, {unary()}, location);
+    }
+    return primary();
+  }
+
+  Pointer primary() {
+    const SourceLocation location = cursor_.place();
+    if (cursor_.at_number()) return number();
+    if (cursor_.at_identifier()) return word();
+    if (!cursor_.accept("(")) {
+      const std::string hint = cursor_.peek().is("=") ? " (equality is written '==')" : "";
+      cursor_.fail("expected a value, not " + cursor_.described() + hint);
+    }
+    Pointer inner = expression();
+    if (!cursor_.peek().is(")")) {
+      fail(cursor_.at_end() ? location : cursor_.place(),
+           cursor_.at_end() ? "'(' is never closed" : "expected ')' or an operator, not " + cursor_.described());
+    }
+    cursor_.take();
+    return inner;
+  }
+
+  Pointer number() {
+    const SourceLocation location = cursor_.place();
+    const std::string_view text = cursor_.take().text;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) fail(location, quoted(text) + " does not fit 64 bits");
+    if (error != std::errc{} || end != text.data() + text.size()) {
+      fail(location, quoted(text) + " is not a decimal integer");
+    }
+    return leaf(Op::constant, value, location);
+  }
+
+  Pointer word() {
+    const SourceLocation location = cursor_.place();
+    const std::string_view text = cursor_.peek().text;
+    if (text == "true" || text == "false") {
+      cursor_.take();
+      return leaf(Op::boolean, text == "true", location);
+    }
+    if (is_reserved_word(text)) cursor_.fail("expected a value, not " + cursor_.described());
+    const std::string name(cursor_.take().text);
+    if (cursor_.peek().is("(")) return call(name, location);
+    const auto substitution = substitutions_.find(name);
+    if (substitution != substitutions_.end()) return ExpressionAccess::root(substitution->second);
+    return named(Op::name, name, location);
+  }
+
+  static Pointer named(Op op, const std::string& name, const SourceLocation& location) {
+    auto node = std::make_shared<ExpressionNode>();
+    node->op = op;
+    node->name = name;
+    node->location = location;
+    return node;
+  }
+
+  Pointer call(const std::string& name, const SourceLocation& location) {
+    const auto at =
+        std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
+    if (at == kFunctions.end()) {
+      std::vector<std::string> names;
+      for (const Function& function : kFunctions) names.emplace_back(function.name);
+      fail(location, "unknown function " + quoted(name) + suggestion(name, names));
+    }
+    const SourceLocation open = cursor_.place();
+    cursor_.take();
+    if (at->op == Op::size_of) return size_of(location);
+    std::vector<Pointer> arguments;
+    if (!cursor_.peek().is(")")) {
+      do {
+        arguments.push_back(expression());
+      } while (cursor_.accept(","));
+    }
+    if (cursor_.at_end()) fail(open, "'(' is never closed");
+    if (!cursor_.peek().is(")"))
+      cursor_.fail("expected ',' or ')' in the arguments of " + quoted(name) + ", not " + cursor_.described());
+    cursor_.take();
+    if (arguments.size() < at->least || arguments.size() > at->most) {
+      const std::string wanted = at->most == kAny
+                                     ? "at least 1 argument"
+                                     : std::to_string(at->least) + (at->least == 1 ? " argument" : " arguments");
+      fail(location, quoted(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
+    }
+    return make(at->op, std::move(arguments), location);
+  }
+
+  Pointer size_of(const SourceLocation& location) {
+    const Token type = cursor_.expect_identifier("the name of a type in 'sizeof'");
+    const std::string name(type.text);
+    Pointer result;
+    if (const auto element = element_type(name)) {
+      result = leaf(Op::constant, static_cast<std::int64_t>(info(*element).bytes), location);
+    } else {
+      result = named(Op::size_of, name, cursor_.place(type));
+    }
+    cursor_.expect(")", "the type of 'sizeof'");
+    return result;
+  }
+
+  TokenCursor& cursor_;
+  const Substitutions& substitutions_;
+  int nesting_ = 0;
+};
+
+// Shared subtrees (from `let`) are visited once.
+void collect_names(const ExpressionNode& node, std::set<const ExpressionNode*>& seen, std::vector<std::string>& names) {
+  if (!node.name.empty()) names.push_back(node.name);
+  if (!node.children.empty() && !seen.insert(&node).second) return;
+  for (const Pointer& child : node.children) collect_names(*child, seen, names);
+}
+
+}  // namespace
+
+bool is_function_name(std::string_view name) {
+  return std::any_of(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
+}
+
+bool is_reserved_word(std::string_view name) {
+  constexpr std::array<std::string_view, 6> words{"and", "or", "not", "in", "true", "false"};
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+Expression ExpressionAccess::make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location) {
+  auto tree = std::make_shared<Expression::Tree>();
+  std::set<const ExpressionNode*> seen;
+  collect_names(*root, seen, tree->names);
+  std::sort(tree->names.begin(), tree->names.end());
+  tree->names.erase(std::unique(tree->names.begin(), tree->names.end()), tree->names.end());
+  tree->root = std::move(root);
+  tree->text = std::move(text);
+  tree->location = location;
+  return Expression(std::move(tree));
+}
+
+Expression ExpressionAccess::parse(TokenCursor& cursor, const Substitutions& substitutions) {
+  const SourceLocation location = cursor.place();
+  const std::size_t begin = cursor.peek().begin;
+  Pointer root = Parser(cursor, substitutions).expression();
+  return make(std::move(root), cursor.line().text.substr(begin, cursor.last_stop() - begin), location);
+}
+
+Expression Expression::parse(std::string_view text, const SourceLocation& origin) {
+  const LogicalLine line = LogicalLine::from(text, origin);
+  TokenCursor cursor(line);
+  Expression result = ExpressionAccess::parse(cursor, {});
+  if (!cursor.at_end()) cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
+  return result;
+}
+
+Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text) {
+  std::vector<Pointer> children;
+  for (const Expression& operand : operands) children.push_back(ExpressionAccess::root(operand));
+  // Built by hand rather than by make(): a constant that has no answer must not throw here but when it is evaluated.
+  auto node = std::make_shared<ExpressionNode>();
+  node->op = op;
+  node->location = operands.front().location();
+  for (const Pointer& child : children) {
+    node->depth = std::max(node->depth, child->depth + 1);
+    node->count += child->count;
+  }
+  node->children = std::move(children);
+  return ExpressionAccess::make(std::move(node), text, operands.front().location());
+}
+
+std::vector<Expression> split_conjunction(const Expression& expression) {
+  std::vector<Pointer> open{ExpressionAccess::root(expression)};
+  std::vector<Expression> parts;
+  while (!open.empty()) {
+    const Pointer node = open.back();
+    open.pop_back();
+    if (node->op == Op::logical_and) {
+      open.push_back(node->children[1]);
+      open.push_back(node->children[0]);
+    } else {
+      parts.push_back(ExpressionAccess::make(node, expression.text(), expression.location()));
+    }
+  }
+  return parts;
+}
+
+}  // namespace tuner

@@ -1,0 +1,106 @@
+#pragma once
+/// The syntax tree behind Expression. Private to this room.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/core/expression.hpp>
+#include <tuner/core/token.hpp>
+
+namespace tuner {
+
+enum class Op : std::uint8_t {
+  constant,
+  boolean,
+  name,
+  negate,
+  logical_not,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  shift_left,
+  shift_right,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  logical_and,
+  logical_or,
+  conditional,
+  member,
+  ceil_div,
+  minimum,
+  maximum,
+  log2,
+  is_pow2,
+  size_of,
+  absolute
+};
+
+struct ExpressionNode {
+  using Pointer = std::shared_ptr<const ExpressionNode>;
+
+  Op op = Op::constant;
+  std::int64_t value = 0;  ///< of a constant or boolean
+  std::string name;        ///< of a name, and of size_of's argument
+  std::vector<Pointer> children;
+  SourceLocation location;  ///< of the operator, or of the value itself
+  std::size_t depth = 1;    ///< of the tree below
+  std::size_t count = 1;    ///< of nodes, shared ones counted each time they occur
+};
+
+struct Expression::Tree {
+  ExpressionNode::Pointer root;
+  std::string text;
+  SourceLocation location;
+  std::vector<std::string> names;  // sorted, unique
+};
+
+/// Names that stand for expressions (`let`).
+using Substitutions = std::map<std::string, Expression, std::less<>>;
+
+/// What a name in an expression may be: a number, or a word out of a list.
+struct NameKind {
+  bool is_word = false;
+  std::vector<std::string> words;  ///< what it may be compared with
+};
+using KnownNames = std::map<std::string, NameKind, std::less<>>;
+
+/// Lets the parts of this room that make or take apart expressions see their trees.
+struct ExpressionAccess {
+  static const ExpressionNode::Pointer& root(const Expression& expression) { return expression.tree_->root; }
+  static Expression make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location);
+  /// Parses one expression from \p cursor and leaves it at the first token that does not belong to it.
+  static Expression parse(TokenCursor& cursor, const Substitutions& substitutions);
+};
+
+/// The operands of top-level `and`s, in order.
+std::vector<Expression> split_conjunction(const Expression& expression);
+/// \p op of \p operands, for predicates that nobody wrote; \p text is what messages show.
+Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text);
+
+/// Throws SpecError at the first name that is not in \p known, at a word compared with something it can never be,
+/// and at a word where a number is needed.
+void check_names(const Expression& expression, const KnownNames& known);
+
+/// Arithmetic shared by all evaluators. \p problem is set, and 0 returned, where there is no answer.
+struct ArithmeticProblem {
+  const char* message = nullptr;
+};
+std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem);
+std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem);
+
+bool is_function_name(std::string_view name);
+/// `and or not in true false`.
+bool is_reserved_word(std::string_view name);
+
+}  // namespace tuner

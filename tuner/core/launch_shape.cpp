@@ -1,0 +1,47 @@
+#include <tuner/core/launch_shape.hpp>
+
+namespace tuner {
+namespace {
+
+constexpr char kAxis[] = {'x', 'y', 'z'};
+
+std::string joined(const std::array<std::int64_t, 3>& extents) {
+  return std::to_string(extents[0]) + 'x' + std::to_string(extents[1]) + 'x' + std::to_string(extents[2]);
+}
+
+std::optional<std::string> violated_extent(const char* what, const std::array<std::int64_t, 3>& extents,
+                                           const std::array<std::int64_t, 3>& limits) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string place = std::string(what) + " of " + joined(extents);
+    if (extents[i] < 1) return place + " is empty: its extent in " + kAxis[i] + " is " + std::to_string(extents[i]);
+    if (extents[i] > limits[i]) {
+      return place + " exceeds the limit of " + std::to_string(limits[i]) + " in " + kAxis[i];
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> violated_limit(const LaunchShape& shape, const DeviceLimits& limits) {
+  // Threads first: more telling than one axis of the block. Extents may be so large that their product overflows.
+  std::int64_t threads = 0;
+  const bool overflows = __builtin_mul_overflow(shape.block[0], shape.block[1], &threads) ||
+                         __builtin_mul_overflow(threads, shape.block[2], &threads);
+  const bool empty = shape.block[0] < 1 || shape.block[1] < 1 || shape.block[2] < 1;
+  if (!empty && (overflows || threads > limits.max_threads_per_block)) {
+    return "block of " + joined(shape.block) + (overflows ? "" : " = " + std::to_string(threads) + " threads") +
+           " exceeds the limit of " + std::to_string(limits.max_threads_per_block) + " threads per block";
+  }
+  if (auto violated = violated_extent("block", shape.block, limits.max_block)) return violated;
+  if (auto violated = violated_extent("grid", shape.grid, limits.max_grid)) return violated;
+  if (shape.shared_bytes < 0)
+    return "dynamic shared memory of " + std::to_string(shape.shared_bytes) + " bytes is negative";
+  if (shape.shared_bytes > limits.max_shared_bytes) {
+    return "dynamic shared memory of " + std::to_string(shape.shared_bytes) + " bytes exceeds the limit of " +
+           std::to_string(limits.max_shared_bytes) + " bytes per block";
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuner

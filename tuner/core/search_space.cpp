@@ -1,0 +1,106 @@
+#include <tuner/core/search_space.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+#include <tuner/core/enumeration.hpp>
+#include <tuner/core/expression_tree.hpp>
+
+namespace tuner {
+namespace {
+
+void require_usable(const TuningParameter& parameter) {
+  if (parameter.values.empty()) throw std::invalid_argument("parameter '" + parameter.name + "' has no values");
+  if (parameter.values.size() > std::numeric_limits<std::uint16_t>::max()) {
+    throw std::invalid_argument("parameter '" + parameter.name + "' has more than 65535 values");
+  }
+  const std::set<Value> distinct(parameter.values.begin(), parameter.values.end());
+  if (distinct.size() != parameter.values.size()) {
+    throw std::invalid_argument("parameter '" + parameter.name + "' has a value twice");
+  }
+}
+
+std::string listed(const std::vector<Value>& values) {
+  std::string result;
+  for (const Value& value : values) result += (result.empty() ? "" : " ") + value.text();
+  return result;
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints)
+    : parameters_(std::move(parameters)), constraints_(std::move(constraints)) {
+  std::set<std::string> names;
+  for (const TuningParameter& parameter : parameters_) {
+    if (!names.insert(parameter.name).second)
+      throw std::invalid_argument("parameter '" + parameter.name + "' is given twice");
+    require_usable(parameter);
+  }
+  names.clear();
+  for (const Constraint& constraint : constraints_) {
+    if (!names.insert(constraint.name).second)
+      throw std::invalid_argument("constraint '" + constraint.name + "' is given twice");
+  }
+}
+
+const TuningParameter* SearchSpace::find(std::string_view name) const {
+  const auto at = std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& p) { return p.name == name; });
+  return at == parameters_.end() ? nullptr : &*at;
+}
+
+double SearchSpace::product() const {
+  double result = 1;
+  for (const TuningParameter& parameter : parameters_) result *= static_cast<double>(parameter.values.size());
+  return result;
+}
+
+EnumeratedSpace SearchSpace::enumerate(const Bindings& fixed) const {
+  std::vector<Conjunct> conjuncts;
+  for (const Constraint& constraint : constraints_) conjuncts.push_back({constraint.predicate, false});
+  return enumerate_conjuncts(parameters_, conjuncts, fixed);
+}
+
+std::optional<Violation> SearchSpace::violation(const Configuration& configuration, const Bindings& fixed) const {
+  Bindings all = fixed;
+  for (const TuningParameter& parameter : parameters_) {
+    const Value* value = configuration.find(parameter.name);
+    if (!value) return Violation{parameter.name, "parameter '" + parameter.name + "' has no value"};
+    if (std::find(parameter.values.begin(), parameter.values.end(), *value) == parameter.values.end()) {
+      return Violation{parameter.name,
+                       parameter.name + "=" + value->text() + " is not one of: " + listed(parameter.values)};
+    }
+    all.set(parameter.name, *value);
+  }
+  for (const auto& [name, value] : configuration.entries()) {
+    if (find(name)) continue;
+    std::vector<std::string> names;
+    for (const TuningParameter& parameter : parameters_) names.push_back(parameter.name);
+    return Violation{name, "unknown parameter '" + name + "'" + suggestion(name, names)};
+  }
+  // As enumerate() sees it: what is false decides, whatever else has no answer.
+  std::optional<EvaluationError> problem;
+  for (const Constraint& constraint : constraints_) {
+    for (const Expression& part : split_conjunction(constraint.predicate)) {
+      try {
+        if (part.evaluate_boolean(all)) continue;
+      } catch (const EvaluationError& error) {
+        if (!problem) problem = error;
+        continue;
+      }
+      std::string reason = constraint.name + ": " + constraint.predicate.text();
+      const char* separator = " with ";
+      for (const std::string& name : constraint.predicate.names()) {
+        if (!find(name)) continue;
+        reason += separator + name + "=" + configuration.find(name)->text();
+        separator = " ";
+      }
+      return Violation{constraint.name, reason};
+    }
+  }
+  if (problem) throw EvaluationError(*problem);
+  return std::nullopt;
+}
+
+}  // namespace tuner

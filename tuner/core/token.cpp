@@ -1,0 +1,132 @@
+#include <tuner/core/token.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <tuner/core/expression.hpp>
+
+namespace tuner {
+namespace {
+
+// Own predicates: those of <cctype> depend on the locale and are undefined for negative chars.
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_word(char c) { return is_word_start(c) || is_digit(c); }
+
+constexpr std::array<std::string_view, 8> kTwoCharacters{"==", "!=", "<=", ">=", "<<", ">>", "&&", "||"};
+constexpr std::string_view kOneCharacter = "+-*/%<>!?:,=()[]{}";
+
+}  // namespace
+
+LogicalLine LogicalLine::from(std::string_view text, const SourceLocation& origin) {
+  LogicalLine result;
+  result.text = text;
+  result.file = origin.file;
+  Position at{origin.line, origin.column};
+  for (const char c : text) {
+    result.positions.push_back(at);
+    if (origin.line == 0) continue;
+    if (c == '\n') {
+      ++at.line;
+      at.column = 1;
+    } else {
+      ++at.column;
+    }
+  }
+  result.positions.push_back(at);
+  return result;
+}
+
+Token TokenCursor::take() {
+  const Token taken = token_;
+  last_stop_ = taken.stop();
+  lex(last_stop_);
+  return taken;
+}
+
+bool TokenCursor::accept(std::string_view text) {
+  if (!token_.is(text)) return false;
+  take();
+  return true;
+}
+
+Token TokenCursor::expect(std::string_view text, std::string_view after) {
+  if (!token_.is(text)) {
+    fail("expected '" + std::string(text) + "' after " + std::string(after) + ", not " + described());
+  }
+  return take();
+}
+
+Token TokenCursor::expect_identifier(std::string_view what) {
+  if (!at_identifier()) fail("expected " + std::string(what) + ", not " + described());
+  return take();
+}
+
+std::string_view TokenCursor::rest() const {
+  std::string_view result = std::string_view(line_->text).substr(token_.begin);
+  while (!result.empty() && is_blank(result.back())) result.remove_suffix(1);
+  return result;
+}
+
+std::string TokenCursor::described() const { return at_end() ? "the end of the line" : quoted(token_.text); }
+
+void TokenCursor::lex(std::size_t from) {
+  const std::string_view text = line_->text;
+  while (from < text.size() && is_blank(text[from])) ++from;
+  token_ = {Token::Kind::end, text.substr(from, 0), from};
+  if (from == text.size()) return;
+
+  std::size_t stop = from + 1;
+  const char first = text[from];
+  if (is_word_start(first)) {
+    token_.kind = Token::Kind::identifier;
+    while (stop < text.size() && is_word(text[stop])) ++stop;
+  } else if (is_digit(first) || (first == '.' && stop < text.size() && is_digit(text[stop]))) {
+    // As the preprocessor does: letters, dots and signed exponents belong to the number, so that `12ab` is one error.
+    token_.kind = Token::Kind::number;
+    while (stop < text.size() &&
+           (is_word(text[stop]) || text[stop] == '.' ||
+            ((text[stop] == '+' || text[stop] == '-') && (text[stop - 1] == 'e' || text[stop - 1] == 'E')))) {
+      ++stop;
+    }
+  } else {
+    // Bytes that start no token are tokens too: whoever meets one reports it, and raw text may hold it.
+    token_.kind = Token::Kind::punctuator;
+    const std::string_view two = text.substr(from, 2);
+    if (std::find(kTwoCharacters.begin(), kTwoCharacters.end(), two) != kTwoCharacters.end()) {
+      stop = from + 2;
+    } else if (kOneCharacter.find(first) == std::string_view::npos) {
+      while (stop < text.size() && (static_cast<unsigned char>(text[stop]) & 0xC0u) == 0x80u) ++stop;
+    }
+  }
+  token_.text = text.substr(from, stop - from);
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && is_word_start(text.front()) && std::all_of(text.begin(), text.end(), is_word);
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
+  const auto near = nearest_name(name, candidates);
+  return near ? "; did you mean '" + *near + "'?" : std::string();
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  constexpr char hex[] = "0123456789abcdef";
+  std::string result = "'";
+  for (const char c : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+    } else {
+      result += c;
+    }
+  }
+  while (text.size() > longest && !result.empty() && (static_cast<unsigned char>(result.back()) & 0x80u))
+    result.pop_back();
+  return result + (text.size() > longest ? "…'" : "'");
+}
+
+}  // namespace tuner

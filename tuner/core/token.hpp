@@ -1,0 +1,80 @@
+#pragma once
+/// Tokens of kernel files' directives and expressions, each with its place. Private to this room.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner {
+
+/// One logical line: continuations joined and comments blanked out, each character still knowing its place.
+struct LogicalLine {
+  struct Position {
+    int line = 0, column = 0;
+  };
+  std::string text;
+  std::vector<Position> positions;  ///< one for each character, and one for the end
+  std::string file;
+
+  SourceLocation place(std::size_t offset) const { return {file, positions[offset].line, positions[offset].column}; }
+  /// \p text as one line that starts at \p origin; an origin without a line gives no lines to its characters either.
+  static LogicalLine from(std::string_view text, const SourceLocation& origin);
+};
+
+struct Token {
+  enum class Kind { identifier, number, punctuator, end };
+  Kind kind = Kind::end;
+  std::string_view text;  ///< into LogicalLine::text
+  std::size_t begin = 0;  ///< offset into LogicalLine::text
+
+  std::size_t stop() const { return begin + text.size(); }
+  bool is(std::string_view expected) const { return kind != Kind::end && text == expected; }
+};
+
+/// Walks over the tokens of \p line, which must outlive it.
+class TokenCursor {
+ public:
+  explicit TokenCursor(const LogicalLine& line, std::size_t begin = 0) : line_(&line) { lex(begin); }
+
+  const Token& peek() const { return token_; }
+  bool at_end() const { return token_.kind == Token::Kind::end; }
+  bool at_identifier() const { return token_.kind == Token::Kind::identifier; }
+  bool at_number() const { return token_.kind == Token::Kind::number; }
+  Token take();
+  /// Takes the next token when it is \p text.
+  bool accept(std::string_view text);
+  /// Throws SpecError when the next token is not \p text; \p after says what it should follow.
+  Token expect(std::string_view text, std::string_view after);
+  Token expect_identifier(std::string_view what);
+  /// Everything from the next token to the end of the line, without the blanks at its end.
+  std::string_view rest() const;
+  void skip_rest() { lex(line_->text.size()); }
+
+  /// End of the token taken last.
+  std::size_t last_stop() const { return last_stop_; }
+  SourceLocation place() const { return line_->place(token_.begin); }
+  SourceLocation place(const Token& token) const { return line_->place(token.begin); }
+  const LogicalLine& line() const { return *line_; }
+  /// `'foo'` or `the end of the line`: the next token, for messages.
+  std::string described() const;
+  [[noreturn]] void fail(const std::string& message) const { throw SpecError(place(), message); }
+
+ private:
+  void lex(std::size_t from);
+
+  const LogicalLine* line_;
+  Token token_;
+  std::size_t last_stop_ = 0;
+};
+
+bool is_identifier(std::string_view text);
+/// `; did you mean 'name'?`, or nothing when none is near.
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
+/// `'text'` with unprintable bytes escaped and long text cut.
+std::string quoted(std::string_view text);
+
+}  // namespace tuner
