@@ -1,0 +1,214 @@
+// The text-book's ladder: one reduction written ten times, each version removing one cost of the version before it. Not
+// the fastest reduction (that is reduce.cu) but the place to see what each step is worth.
+//
+// Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, sections "Avoiding
+// Branch Divergence" and "Unrolling Loops", after M. Harris, "Optimizing Parallel Reduction in CUDA" (2007). Written
+// anew, for two reasons:
+// - As published, the kernels need n to be a multiple of everything they are unrolled by. Here any n is right: only
+//   elements that exist are read, and no thread returns before a barrier that others wait at (undefined: Programming
+//   Guide, "Synchronization Functions").
+// - As published, the last warp relies on its lanes running in step. Since Volta they need not (Programming Guide,
+//   "Independent Thread Scheduling"): `volatile` alone is a race. See finish_warp().
+//
+// Like the originals these work in place and destroy x; each block leaves one partial result and a second launch adds
+// those. Results of integers wrap.
+
+#pragma tuner kernel      reduceClassic
+#pragma tuner type        T = int float double
+#pragma tuner type        W of T = int:int64 float:double
+#pragma tuner size        n : uint64 = 16777216
+#pragma tuner parameter   step = neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 unroll16 \
+                                 unroll_warps8 complete_unroll8 template8
+#pragma tuner parameter   threads = 32 64 128 256 512 1024
+#pragma tuner parameter   final_threads = 128 256 512 1024    // of the second launch's only block
+#pragma tuner let         chunks = step in {unroll8, unroll_warps8, complete_unroll8, template8} ? 8 : \
+                                   step == unroll16 ? 16 : step == unroll4 ? 4 : step == unroll2 ? 2 : 1
+#pragma tuner let         blocks = max(1, ceil_div(n, threads * chunks))
+#pragma tuner consumed    x[n]
+#pragma tuner out         y[1]
+#pragma tuner scratch     partials[blocks]
+#pragma tuner scratch     wide[8192] : W               // of the reference
+
+#pragma tuner launch      reduce
+#pragma tuner grid        blocks
+#pragma tuner block       threads
+#pragma tuner arguments   x, n, partials
+#pragma tuner instantiate reduceClassic<T, Step::step, threads>
+
+#pragma tuner launch      sum_partials
+#pragma tuner grid        1
+#pragma tuner block       final_threads
+#pragma tuner arguments   partials, n, y
+#pragma tuner instantiate sumPartials<T, Step::step, threads, final_threads>
+
+#pragma tuner reference   sumReference<T, W>
+#pragma tuner grid        32
+#pragma tuner block       256
+#pragma tuner arguments   x, n, wide
+#pragma tuner reference   sumReferenceEnd<T, W>
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   wide, y
+#pragma tuner verify      n=0
+#pragma tuner verify      n=1 offset=1
+#pragma tuner verify      n=33 offset=3
+#pragma tuner verify      n=4097
+#pragma tuner verify      n=100003 offset=1
+#pragma tuner accumulates n
+#pragma tuner bytes       n * sizeof(T)
+#pragma tuner flops       n
+#pragma tuner default     step=template8 threads=256 final_threads=1024
+
+enum class Step {
+  neighbored,                 // a thread adds its neighbour; every second, fourth, ... thread works: warps diverge
+  neighbored_less_divergent,  // the same additions by the first threads of the block: whole warps work or rest
+  interleaved,                // the partner is half a block away: neighbouring threads, neighbouring addresses
+  unroll2,                    // interleaved, after each thread has added 2, 4, 8, 16 elements of its own:
+  unroll4,                    //   fewer blocks, and independent loads in flight
+  unroll8,
+  unroll16,
+  unroll_warps8,              // the last warp needs no block barrier
+  complete_unroll8,           // no loop either, the block size a run-time value
+  template8,                  // the block size a compile-time value: no comparisons left
+};
+
+using uint64 = unsigned long long;
+
+// Consecutive runs of a block's size that one block adds up.
+__host__ __device__ constexpr unsigned chunks(Step step) {
+  switch (step) {
+    case Step::unroll2: return 2;
+    case Step::unroll4: return 4;
+    case Step::unroll8: case Step::unroll_warps8: case Step::complete_unroll8: case Step::template8: return 8;
+    case Step::unroll16: return 16;
+    default: return 1;
+  }
+}
+
+// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
+template <typename T>
+__device__ T plus(T a, T b) { return a + b; }
+__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+
+// a[i] += a[i + distance], where both exist.
+template <typename T>
+__device__ void add_from(T* a, unsigned i, unsigned distance, unsigned size) {
+  if (i + distance < size) a[i] = plus(a[i], a[i + distance]);
+}
+
+// a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The text-books' warp-synchronous tail: in each
+// step a lane reads what another one writes in the same step, so all read, meet, write and meet again. Lanes beyond the
+// width of a step compute sums that nobody needs: that spares a branch, and is why the first meeting is needed.
+// `volatile` makes each access one of memory, so that the partner can see it.
+template <typename T>
+__device__ void finish_warp(volatile T* a, unsigned size) {
+  const unsigned lane = threadIdx.x;
+  T sum = lane < size ? a[lane] : T(0);
+#pragma unroll
+  for (unsigned distance = 32; distance > 0; distance /= 2) {
+    const T other = lane + distance < size ? a[lane + distance] : T(0);
+    __syncwarp();  // nobody writes before all have read
+    sum = plus(sum, other);
+    if (lane < size) a[lane] = sum;
+    __syncwarp();  // nobody reads before all have written
+  }
+}
+
+// The tree over a[0, size) without a loop; a block of `threads` threads holds at most that many values.
+template <typename T>
+__device__ void finish_block_unrolled(T* a, unsigned size, unsigned threads) {
+  if (threads >= 1024 && threadIdx.x < 512) add_from(a, threadIdx.x, 512, size);
+  __syncthreads();
+  if (threads >= 512 && threadIdx.x < 256) add_from(a, threadIdx.x, 256, size);
+  __syncthreads();
+  if (threads >= 256 && threadIdx.x < 128) add_from(a, threadIdx.x, 128, size);
+  __syncthreads();
+  if (threads >= 128 && threadIdx.x < 64) add_from(a, threadIdx.x, 64, size);
+  __syncthreads();
+  if (threadIdx.x < 32) finish_warp<T>(a, size);
+}
+
+template <typename T, Step step, unsigned threads>
+__global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* partials) {
+  static_assert(threads >= 32 && threads <= 1024 && (threads & (threads - 1)) == 0, "a power of two of whole warps");
+  const unsigned i = threadIdx.x;
+  const uint64 begin = static_cast<uint64>(blockIdx.x) * (threads * chunks(step));
+  const uint64 left = n > begin ? n - begin : 0;
+  T* const a = x + begin;  // this block's part, a[0, left)
+
+  // A thread's own elements first, so that the tree below is over one chunk.
+  if constexpr (chunks(step) > 1) {
+    T sum = T(0);
+#pragma unroll
+    for (unsigned chunk = 0; chunk < chunks(step); ++chunk) {
+      if (chunk * threads + i < left) sum = plus(sum, a[chunk * threads + i]);
+    }
+    if (i < left) a[i] = sum;
+    __syncthreads();
+  }
+  const unsigned size = left < threads ? static_cast<unsigned>(left) : threads;
+
+  if constexpr (step == Step::neighbored) {
+    for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
+      if (i % (2 * stride) == 0) add_from(a, i, stride, size);
+      __syncthreads();  // outside of the branch: all threads of the block must meet
+    }
+  } else if constexpr (step == Step::neighbored_less_divergent) {
+    for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
+      const unsigned index = 2 * stride * i;
+      if (index < blockDim.x) add_from(a, index, stride, size);
+      __syncthreads();
+    }
+  } else if constexpr (step == Step::unroll_warps8) {
+    for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2) {
+      if (i < stride) add_from(a, i, stride, size);
+      __syncthreads();
+    }
+    if (i < 32) finish_warp<T>(a, size);
+  } else if constexpr (step == Step::complete_unroll8) {
+    finish_block_unrolled(a, size, blockDim.x);
+  } else if constexpr (step == Step::template8) {
+    finish_block_unrolled(a, size, threads);
+  } else {
+    for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+      if (i < stride) add_from(a, i, stride, size);
+      __syncthreads();
+    }
+  }
+  if (i == 0) partials[blockIdx.x] = size > 0 ? a[0] : T(0);  // written last by thread 0 itself: no barrier needed
+}
+
+// y = the sum of the partial results, by one block. The text-books do this on the CPU.
+template <typename T, Step step, unsigned threads, unsigned final_threads>
+__global__ void __launch_bounds__(final_threads) sumPartials(const T* partials, uint64 n, T* y) {
+  constexpr unsigned tile = threads * chunks(step);
+  const uint64 count = n == 0 ? 1 : (n + tile - 1) / tile;
+  __shared__ T sum[final_threads];
+  T mine = T(0);
+#pragma unroll 8
+  for (uint64 i = threadIdx.x; i < count; i += final_threads) mine = plus(mine, partials[i]);
+  sum[threadIdx.x] = mine;
+  __syncthreads();
+  for (unsigned stride = final_threads / 2; stride > 0; stride /= 2) {
+    if (threadIdx.x < stride) sum[threadIdx.x] = plus(sum[threadIdx.x], sum[threadIdx.x + stride]);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) *y = sum[0];
+}
+
+// Thread i of 8192 adds the elements i, i + 8192, ... in that order, and a single thread the 8192 results, in a wider
+// type W. An int's sum wraps when it is stored.
+template <typename T, typename W>
+__global__ void sumReference(const T* x, uint64 n, W* wide) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  W sum = 0;
+  for (uint64 i = thread; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+  wide[thread] = sum;
+}
+
+template <typename T, typename W>
+__global__ void sumReferenceEnd(const W* wide, T* y) {
+  W sum = 0;
+  for (unsigned i = 0; i < 8192; ++i) sum += wide[i];
+  *y = static_cast<T>(sum);
+}
