@@ -77,8 +77,9 @@ struct ScalarSpec {
 struct LaunchSpec {
   std::string name;                     ///< for messages
   std::string instantiate;              ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
-  std::array<Expression, 3> grid;       ///< in blocks; missing dimensions are 1
-  std::array<Expression, 3> block;      ///< in threads
+  /// In blocks and threads; missing dimensions are 1.
+  std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
+  std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   Expression shared_bytes;              ///< dynamic shared memory
   std::vector<std::string> arguments;   ///< names of buffers, sizes, scalars and parameters, in order
   std::optional<Expression> when;       ///< launched only where it holds
@@ -122,9 +123,17 @@ struct KernelSpec {
   const ScalarSpec* find_scalar(std::string_view name) const;
 };
 
+/// Throws SpecError at the first thing that makes no kernel: unknown or clashing names, values that are not allowed,
+/// missing parts, parameters where none may be. Both ways to a KernelSpec end here: parse_kernel_file() with places,
+/// code that fills a KernelSpec itself without.
+void validate(const KernelSpec& spec);
+
 /// \p size with every missing choice and size at its default. Throws Error naming an unknown name (with a
 /// suggestion), a value that is not allowed, or a size that has no default.
 ProblemSize complete(const KernelSpec& spec, ProblemSize size);
+
+/// \p size with the sizes of \p verify in place of its own: the same choices, another problem.
+ProblemSize with_verify(ProblemSize size, const VerifySpec& verify);
 
 /// Names that expressions of \p spec may use with their values: sizes, choices, device limits (`warp_size`,
 /// `sm_count`, `max_threads_per_block`, `max_shared_bytes`, `cc`, …; docs/kernel-files.md).
@@ -148,7 +157,8 @@ struct ResolvedLaunch {
   LaunchShape shape;
 };
 
-/// The launches of (\p spec, \p size, \p configuration), in order, those whose `when` fails left out.
+/// The launches of (\p spec, \p size, \p configuration), in order, those whose `when` fails left out. Throws
+/// EvaluationError where why_invalid() would give it as the reason.
 std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                              const Configuration& configuration);
 /// The reference's launches; configuration-independent.

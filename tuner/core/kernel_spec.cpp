@@ -1,0 +1,292 @@
+#include <tuner/core/kernel_spec.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <tuner/core/enumeration.hpp>
+#include <tuner/core/names.hpp>
+
+namespace tuner {
+namespace {
+
+template <typename T>
+const T* find_named(const std::vector<T>& things, std::string_view name) {
+  const auto at = std::find_if(things.begin(), things.end(), [&](const T& thing) { return thing.name == name; });
+  return at == things.end() ? nullptr : &*at;
+}
+
+std::string listed(const std::vector<std::string>& values) {
+  std::string result;
+  for (const std::string& value : values) result += (result.empty() ? "" : " ") + value;
+  return result;
+}
+
+/// The allowed value that \p text names, aliases of types included.
+std::string canonical_choice(const ChoiceSpec& choice, const std::string& text) {
+  const auto type = choice.is_type ? element_type(text) : std::nullopt;
+  const std::string value = type ? std::string(info(*type).name) : text;
+  if (std::find(choice.values.begin(), choice.values.end(), value) != choice.values.end()) return value;
+  throw Error(choice.name + "=" + text + " is not one of: " + listed(choice.values) + suggestion(text, choice.values));
+}
+
+std::int64_t largest(ElementType type) {
+  switch (type) {
+    case ElementType::int32:
+      return std::numeric_limits<std::int32_t>::max();
+    case ElementType::uint32:
+      return std::numeric_limits<std::uint32_t>::max();
+    default:
+      return std::numeric_limits<std::int64_t>::max();
+  }
+}
+
+bool has_fixed_count(const BufferSpec& buffer) {
+  return buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed;
+}
+
+std::optional<std::string> count_problem(const BufferSpec& buffer, const Bindings& bindings) {
+  try {
+    const std::int64_t count = buffer.count.evaluate_integer(bindings);
+    if (count < 0) return "buffer '" + buffer.name + "' would have " + std::to_string(count) + " elements";
+  } catch (const EvaluationError& error) {
+    return "buffer '" + buffer.name + "': " + error.what();
+  }
+  return std::nullopt;
+}
+
+/// Why no configuration at all may run for this problem.
+std::optional<std::string> problem_of_size(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings) {
+  for (const SizeSpec& wanted : spec.sizes) {
+    const auto at = size.sizes.find(wanted.name);
+    if (at == size.sizes.end()) return "size '" + wanted.name + "' is not given";
+    if (at->second < 0 || at->second > largest(wanted.type)) {
+      return wanted.name + "=" + std::to_string(at->second) + " does not fit its type " +
+             std::string(info(wanted.type).name);
+    }
+  }
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (!has_fixed_count(buffer)) continue;
+    if (auto problem = count_problem(buffer, bindings)) return problem;
+  }
+  return std::nullopt;
+}
+
+LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
+  LaunchShape shape;
+  for (std::size_t i = 0; i < 3; ++i) {
+    shape.grid[i] = launch.grid[i].evaluate_integer(bindings);
+    shape.block[i] = launch.block[i].evaluate_integer(bindings);
+  }
+  shape.shared_bytes = launch.shared_bytes.evaluate_integer(bindings);
+  return shape;
+}
+
+/// The device's limits for \p launch as predicates that enumeration can prune with.
+void add_limits(const LaunchSpec& launch, const DeviceLimits& limits, std::vector<Conjunct>& conjuncts) {
+  const std::string text = "limits of the device";
+  const auto require = [&](const Expression& predicate) {
+    const Expression guarded =
+        launch.when ? combine(Op::logical_or, {combine(Op::logical_not, {*launch.when}, text), predicate}, text)
+                    : predicate;
+    conjuncts.push_back({guarded, true});
+  };
+  const auto within = [&](std::int64_t low, const Expression& value, std::int64_t high) {
+    require(combine(Op::less_equal, {Expression::constant(low), value}, text));
+    require(combine(Op::less_equal, {value, Expression::constant(high)}, text));
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    within(1, launch.block[i], limits.max_block[i]);
+    within(1, launch.grid[i], limits.max_grid[i]);
+  }
+  const Expression plane = combine(Op::multiply, {launch.block[0], launch.block[1]}, text);
+  within(1, combine(Op::multiply, {plane, launch.block[2]}, text), limits.max_threads_per_block);
+  within(0, launch.shared_bytes, limits.max_shared_bytes);
+}
+
+/// Nothing would be launched when every launch has a `when` and none holds.
+std::optional<Expression> any_launch(const KernelSpec& spec) {
+  std::optional<Expression> result;
+  for (const LaunchSpec& launch : spec.launches) {
+    if (!launch.when) return std::nullopt;
+    result = result ? combine(Op::logical_or, {*result, *launch.when}, "some launch happens") : *launch.when;
+  }
+  return result;
+}
+
+/// In a template argument list a negative number could merge with the sign before it.
+std::string cpp_text(const Value& value) {
+  return value.is_integer() && value.integer() < 0 ? "(" + value.text() + ")" : value.text();
+}
+
+std::map<std::string, std::string, std::less<>> replacements(const KernelSpec& spec, const ProblemSize& size,
+                                                             const Configuration& configuration) {
+  std::map<std::string, std::string, std::less<>> values;
+  for (const auto& [name, value] : size.sizes) values[name] = std::to_string(value);
+  for (const auto& [name, value] : size.choices) values[name] = value;
+  const auto set_type = [&](const std::string& name) { values[name] = info(resolved_type(spec, size, name)).spelling; };
+  for (const ChoiceSpec& choice : spec.choices) {
+    if (choice.is_type) set_type(choice.name);
+  }
+  for (const DerivedTypeSpec& type : spec.derived_types) set_type(type.name);
+  for (const auto& [name, value] : configuration.entries()) values[name] = cpp_text(value);
+  return values;
+}
+
+std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, const Bindings& bindings,
+                                    const std::map<std::string, std::string, std::less<>>& values) {
+  std::vector<ResolvedLaunch> result;
+  for (const LaunchSpec& launch : launches) {
+    if (launch.when && !launch.when->evaluate_boolean(bindings)) continue;
+    result.push_back({&launch, substitute_words(launch.instantiate, values), shape_of(launch, bindings)});
+  }
+  return result;
+}
+
+}  // namespace
+
+const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
+const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
+const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
+const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
+
+ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
+  std::vector<std::string> names;
+  for (const ChoiceSpec& choice : spec.choices) names.push_back(choice.name);
+  for (const SizeSpec& wanted : spec.sizes) names.push_back(wanted.name);
+  for (auto& [name, value] : size.choices) {
+    const ChoiceSpec* choice = spec.find_choice(name);
+    if (!choice) throw Error("kernel '" + spec.name + "' has no choice '" + name + "'" + suggestion(name, names));
+    value = canonical_choice(*choice, value);
+  }
+  for (const auto& [name, value] : size.sizes) {
+    if (!spec.find_size(name))
+      throw Error("kernel '" + spec.name + "' has no size '" + name + "'" + suggestion(name, names));
+    if (value < 0) throw Error("size " + name + "=" + std::to_string(value) + " is negative");
+  }
+  for (const ChoiceSpec& choice : spec.choices) size.choices.try_emplace(choice.name, choice.values.front());
+  for (const SizeSpec& wanted : spec.sizes) {
+    if (size.sizes.count(wanted.name)) continue;
+    if (!wanted.default_value) {
+      throw Error("size '" + wanted.name + "' of kernel '" + spec.name + "' has no default; give it, as in " +
+                  wanted.name + "=1000");
+    }
+    size.sizes[wanted.name] = *wanted.default_value;
+  }
+  return size;
+}
+
+ProblemSize with_verify(ProblemSize size, const VerifySpec& verify) {
+  for (const auto& [name, value] : verify.sizes) size.sizes[name] = value;
+  return size;
+}
+
+Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  Bindings result;
+  bind_device_limits(result, limits);
+  for (const auto& [name, value] : size.sizes) result.set(name, value);
+  for (const ChoiceSpec& choice : spec.choices) {
+    const auto at = size.choices.find(choice.name);
+    const std::string& value = at == size.choices.end() ? choice.values.front() : at->second;
+    result.set(choice.name, choice.is_type ? Value(value) : Value::parse(value));
+  }
+  for (const DerivedTypeSpec& type : spec.derived_types) {
+    result.set(type.name, Value(std::string(info(resolved_type(spec, size, type.name)).name)));
+  }
+  return result;
+}
+
+Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                  const Configuration& configuration) {
+  Bindings result = bindings(spec, size, limits);
+  for (const auto& [name, value] : configuration.entries()) result.set(name, value);
+  return result;
+}
+
+EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  const Bindings fixed = bindings(spec, size, limits);
+  if (problem_of_size(spec, size, fixed)) return EnumeratedSpace(spec.space.parameters(), {});
+  std::vector<Conjunct> conjuncts;
+  for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
+  for (const LaunchSpec& launch : spec.launches) add_limits(launch, limits, conjuncts);
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (has_fixed_count(buffer)) continue;
+    conjuncts.push_back(
+        {combine(Op::greater_equal, {buffer.count, Expression::constant(0)}, "elements of " + buffer.name), true});
+  }
+  if (const auto any = any_launch(spec)) conjuncts.push_back({*any, true});
+  return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed);
+}
+
+std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                       const Configuration& configuration) {
+  const Bindings fixed = bindings(spec, size, limits);
+  if (auto problem = problem_of_size(spec, size, fixed)) return problem;
+  const Bindings all = bindings(spec, size, limits, configuration);
+  try {
+    if (const auto violation = spec.space.violation(configuration, fixed)) return violation->reason;
+  } catch (const EvaluationError& error) {
+    return error.what();
+  }
+  bool launched = false;
+  for (const LaunchSpec& launch : spec.launches) {
+    const std::string place = spec.launches.size() > 1 ? "launch '" + launch.name + "': " : "";
+    try {
+      if (launch.when && !launch.when->evaluate_boolean(all)) continue;
+      launched = true;
+      if (const auto violated = violated_limit(shape_of(launch, all), limits)) return place + *violated;
+    } catch (const EvaluationError& error) {
+      return place + error.what();
+    }
+  }
+  if (!launched) return "no launch happens: the condition of every one is false";
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (auto problem = count_problem(buffer, all)) return problem;
+  }
+  return std::nullopt;
+}
+
+std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
+                                             const DeviceLimits& limits, const Configuration& configuration) {
+  return resolve(spec.launches, bindings(spec, size, limits, configuration), replacements(spec, size, configuration));
+}
+
+std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
+                                              const DeviceLimits& limits) {
+  return resolve(spec.reference, bindings(spec, size, limits), replacements(spec, size, {}));
+}
+
+std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size) {
+  std::vector<std::string> result{"TUNER=1"};
+  for (const ChoiceSpec& choice : spec.choices) {
+    const auto at = size.choices.find(choice.name);
+    result.push_back("TUNER_" + choice.name + "_" + (at == size.choices.end() ? choice.values.front() : at->second) +
+                     "=1");
+  }
+  return result;
+}
+
+ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::string_view type) {
+  if (const auto element = element_type(type)) return *element;
+  if (const DerivedTypeSpec* derived = find_named(spec.derived_types, type)) {
+    const ElementType of = resolved_type(spec, size, derived->of);
+    const auto at = derived->mapping.find(std::string(info(of).name));
+    return at == derived->mapping.end() ? of : resolved_type(spec, size, at->second);
+  }
+  const ChoiceSpec* choice = spec.find_choice(type);
+  if (!choice || !choice->is_type)
+    throw Error("'" + std::string(type) + "' is not a type of kernel '" + spec.name + "'");
+  const auto at = size.choices.find(choice->name);
+  const std::string& name = at == size.choices.end() ? choice->values.front() : at->second;
+  if (const auto element = element_type(name)) return *element;
+  throw Error(choice->name + "=" + name + " is not an element type");
+}
+
+Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type) {
+  if (!info(type).is_floating) return {};
+  if (spec.tolerance) return *spec.tolerance;
+  const std::int64_t terms = spec.accumulates ? spec.accumulates->evaluate_integer(bindings(spec, size, limits)) : 1;
+  return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(std::max<std::int64_t>(terms, 0)))), 0};
+}
+
+}  // namespace tuner

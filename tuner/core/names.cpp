@@ -1,0 +1,105 @@
+#include <tuner/core/names.hpp>
+
+#include <algorithm>
+
+#include <tuner/core/token.hpp>
+
+namespace tuner {
+namespace {
+
+bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Calls \p visit with each word and \p between with everything else; `1u` and `0x1F` are no words.
+void scan_words(std::string_view text, const auto& visit, const auto& between) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && is_word_character(text[end])) ++end;
+    if (end == begin) {
+      between(text.substr(begin, 1));
+      ++end;
+    } else if (text[begin] >= '0' && text[begin] <= '9') {
+      between(text.substr(begin, end - begin));
+    } else {
+      visit(text.substr(begin, end - begin));
+    }
+    begin = end;
+  }
+}
+
+}  // namespace
+
+void bind_device_limits(Bindings& bindings, const DeviceLimits& limits) {
+  bindings.set("warp_size", limits.warp_size);
+  bindings.set("sm_count", limits.sm_count);
+  bindings.set("max_threads_per_block", limits.max_threads_per_block);
+  bindings.set("max_threads_per_sm", limits.max_threads_per_sm);
+  bindings.set("max_shared_bytes", limits.max_shared_bytes);
+  bindings.set("shared_bytes_per_sm", limits.shared_bytes_per_sm);
+  bindings.set("registers_per_block", limits.registers_per_block);
+  bindings.set("max_grid_x", limits.max_grid[0]);
+  bindings.set("max_grid_y", limits.max_grid[1]);
+  bindings.set("cc", limits.compute_capability);
+  bindings.set("is_host", limits.compute_capability == 0);
+}
+
+const std::vector<std::string>& device_limit_names() {
+  static const std::vector<std::string> names = [] {
+    Bindings bindings;
+    bind_device_limits(bindings, {});
+    return bindings.names();
+  }();
+  return names;
+}
+
+KnownNames known_names(const KernelSpec& spec, Parameters parameters) {
+  KnownNames known;
+  std::vector<std::string> types;
+  for (const ElementTypeInfo& type : element_types()) types.emplace_back(type.name);
+  for (const std::string& name : device_limit_names()) known[name] = {};
+  for (const SizeSpec& size : spec.sizes) known[size.name] = {};
+  for (const DerivedTypeSpec& type : spec.derived_types) known[type.name] = {true, types};
+  for (const ChoiceSpec& choice : spec.choices) {
+    const bool is_word = choice.is_type || (!choice.values.empty() && Value::parse(choice.values.front()).is_string());
+    known[choice.name] = {is_word, choice.is_type ? types : choice.values};
+  }
+  if (parameters == Parameters::refused) return known;
+  for (const TuningParameter& parameter : spec.space.parameters()) {
+    NameKind kind{parameter.values.front().is_string(), {}};
+    for (const Value& value : parameter.values) kind.words.push_back(value.text());
+    known[parameter.name] = std::move(kind);
+  }
+  return known;
+}
+
+std::string name_problem(std::string_view name) {
+  if (!is_identifier(name)) return quoted(name) + " is not a name";
+  if (is_reserved_word(name)) return quoted(name) + " is a word of the expression language";
+  if (is_function_name(name)) return quoted(name) + " is a function of the expression language";
+  if (element_type(name)) return quoted(name) + " is an element type";
+  const auto& limits = device_limit_names();
+  if (std::find(limits.begin(), limits.end(), name) != limits.end()) return quoted(name) + " is a limit of the device";
+  return {};
+}
+
+std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values) {
+  std::string result;
+  scan_words(
+      text,
+      [&](std::string_view word) {
+        const auto at = values.find(word);
+        result += at == values.end() ? word : std::string_view(at->second);
+      },
+      [&](std::string_view other) { result += other; });
+  return result;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> result;
+  scan_words(
+      text, [&](std::string_view word) { result.push_back(word); }, [](std::string_view) {});
+  return result;
+}
+
+}  // namespace tuner
