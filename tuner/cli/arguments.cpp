@@ -1,0 +1,159 @@
+#include <tuner/cli/arguments.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tuner::cli {
+namespace {
+
+constexpr double kLargest = 9007199254740992.0;  // 2^53: up to here a double holds every whole number
+
+std::optional<double> read_double(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+[[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view wanted) {
+  throw UsageError(fmt::format("{}: '{}' is not {}", option, text, wanted));
+}
+
+/// `2^24` and `2**24`.
+std::optional<std::int64_t> read_power(std::string_view text) {
+  std::size_t at = text.find('^'), length = 1;
+  if (at == std::string_view::npos) at = text.find("**"), length = 2;
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto base = read_double(text.substr(0, at)), exponent = read_double(text.substr(at + length));
+  if (!base || !exponent || *base < 0 || *exponent < 0) return std::nullopt;
+  const double value = std::pow(*base, *exponent);
+  if (value > std::ldexp(1.0, 62) || value != std::floor(value)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+int suffix_shift(char suffix) {
+  switch (suffix) {
+    case 'k':
+    case 'K':
+      return 10;
+    case 'M':
+      return 20;
+    case 'G':
+      return 30;
+    case 'T':
+      return 40;
+    default:
+      return 0;
+  }
+}
+
+double unit_seconds(std::string_view unit) {
+  static const std::pair<std::string_view, double> units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
+                                                              {"sec", 1},   {"m", 60},    {"min", 60},  {"h", 3600}};
+  for (const auto& [name, seconds] : units)
+    if (name == unit) return seconds;
+  return 0;
+}
+
+/// Sum of `number unit` parts in seconds; a bare number counts \p bare seconds (0: not allowed).
+std::optional<double> read_duration(std::string_view text, double bare) {
+  double seconds = 0;
+  if (text.empty()) return std::nullopt;
+  if (const auto number = read_double(text)) return bare > 0 ? std::optional(*number * bare) : std::nullopt;
+  while (!text.empty()) {
+    const auto unit_at = text.find_first_not_of("0123456789.");
+    if (unit_at == 0 || unit_at == std::string_view::npos) return std::nullopt;
+    const auto unit_end = std::min(text.find_first_of("0123456789.", unit_at), text.size());
+    const auto number = read_double(text.substr(0, unit_at));
+    const double unit = unit_seconds(text.substr(unit_at, unit_end - unit_at));
+    if (!number || unit == 0) return std::nullopt;
+    seconds += *number * unit;
+    text.remove_prefix(unit_end);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+std::int64_t parse_count(std::string_view text, std::string_view option) {
+  constexpr std::string_view wanted = "a whole number such as 4096, 4k, 16M, 1e6 or 2^24";
+  const std::string_view number = trimmed(text);
+  std::int64_t exact = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), exact);
+  if (error == std::errc() && end == number.data() + number.size() && !number.empty()) {
+    if (exact < 0) reject(option, text, wanted);
+    return exact;
+  }
+  if (const auto power = read_power(number)) return *power;
+  const int shift = number.empty() ? 0 : suffix_shift(number.back());
+  const auto value = read_double(shift ? number.substr(0, number.size() - 1) : number);
+  if (!value || *value < 0) reject(option, text, wanted);
+  const double scaled = std::ldexp(*value, shift);
+  if (scaled != std::floor(scaled) || scaled > kLargest) reject(option, text, wanted);
+  return static_cast<std::int64_t>(scaled);
+}
+
+std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option) {
+  const auto seconds = read_duration(trimmed(text), 1);
+  if (!seconds || *seconds <= 0) reject(option, text, "a duration such as 30s, 500ms, 5m or 1h");
+  return std::chrono::duration<double>(*seconds);
+}
+
+double parse_nanoseconds(std::string_view text, std::string_view option) {
+  const auto seconds = read_duration(trimmed(text), 0);
+  if (!seconds || *seconds <= 0) reject(option, text, "a time such as 12us, 1.5ms or 800ns");
+  return *seconds * 1e9;
+}
+
+double parse_number(std::string_view text, std::string_view option, double low, double high) {
+  const auto value = read_double(trimmed(text));
+  if (!value) reject(option, text, "a number");
+  if (*value < low || *value > high)
+    throw UsageError(fmt::format("{}: {} is not between {} and {}", option, text, low, high));
+  return *value;
+}
+
+std::vector<std::string> split(const std::vector<std::string>& texts, char separator) {
+  std::vector<std::string> parts;
+  for (const std::string_view text : texts) {
+    for (std::size_t start = 0; start <= text.size();) {
+      const std::size_t end = std::min(text.find(separator, start), text.size());
+      if (const auto part = trimmed(text.substr(start, end - start)); !part.empty()) parts.emplace_back(part);
+      start = end + 1;
+    }
+  }
+  return parts;
+}
+
+std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option) {
+  std::map<std::string, std::string> values;
+  for (const std::string& part : split(split({std::string(text)}, ','), ' ')) {
+    const auto equals = part.find('=');
+    const std::string name(trimmed(std::string_view(part).substr(0, equals)));
+    if (equals == std::string::npos || name.empty() || equals + 1 == part.size())
+      throw UsageError(fmt::format("{}: '{}' is not NAME=VALUE", option, part));
+    if (!values.emplace(name, trimmed(std::string_view(part).substr(equals + 1))).second)
+      throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
+  }
+  return values;
+}
+
+std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::string_view option) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, value] : parse_assignments(text, option)) sizes[name] = parse_count(value, option);
+  if (sizes.empty()) throw UsageError(fmt::format("{}: no sizes given; write for example nx=4096,ny=4096", option));
+  return sizes;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,42 @@
+#pragma once
+/// What people type, read into values: numbers with suffixes, durations, sizes, choices. Pure; no terminal.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tuner::cli {
+
+/// A command line that cannot be understood: exit code 2. what() says what, where and what to do.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A whole number: `4096`, `4k`, `16M`, `1G` (powers of 1024), `1e6`, `2.5e3`, `2^24`, `2**24`. Never negative.
+/// Throws UsageError naming \p option.
+std::int64_t parse_count(std::string_view text, std::string_view option);
+
+/// `30s`, `2.5m`, `1h`, `500ms`, `90` (seconds), `1m30s`. Throws UsageError naming \p option.
+std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option);
+
+/// A time of one run in nanoseconds: `12us`, `1.5ms`, `800ns`, `2s`; a unit is required. Throws UsageError.
+double parse_nanoseconds(std::string_view text, std::string_view option);
+
+/// A finite number in [low, high]. Throws UsageError naming \p option.
+double parse_number(std::string_view text, std::string_view option, double low, double high);
+
+/// `nx=4096,ny=4k`. Throws UsageError: a part without `=`, a repeated name, a number that is none.
+std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::string_view option);
+
+/// `operation=sum,finish=atomic`.
+std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option);
+
+/// Each element split at \p separator, blanks around parts removed, empty parts left out.
+std::vector<std::string> split(const std::vector<std::string>& texts, char separator);
+
+}  // namespace tuner::cli

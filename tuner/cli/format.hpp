@@ -1,0 +1,31 @@
+#pragma once
+/// Numbers for people: three significant digits and a unit. Pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tuner::cli {
+
+/// `812 ns`, `12.3 us`, `1.05 ms`, `2.4 s`.
+std::string format_ns(double ns);
+/// `2.8 s`, `1:48`, `2:03:10`: how long something takes or took.
+std::string format_seconds(double seconds);
+/// `4.21 TB/s`, `812 GB/s`: powers of 1000, as vendors give bandwidth.
+std::string format_rate(double bytes_per_second);
+/// `1.25 TFLOP/s`.
+std::string format_flops(double flops_per_second);
+/// `227 KiB`, `60 MiB`, `768 B`: powers of 1024.
+std::string format_bytes(std::int64_t bytes);
+/// `87.2%`; a fraction of 1 in.
+std::string format_percent(double fraction);
+/// `123`, `12,345`, `1.2e+12` once digits stop helping.
+std::string format_count(double count);
+/// `+-0.4%`: half the width of [low, high] relative to \p centre.
+std::string format_interval(double centre, double low, double high);
+/// `2026-03-01 12:30` (UTC) of milliseconds since 1970.
+std::string format_instant(std::int64_t milliseconds);
+/// \p count with its noun: `1 trial`, `3 trials`.
+std::string plural(std::int64_t count, std::string_view noun);
+
+}  // namespace tuner::cli

@@ -1,0 +1,24 @@
+#pragma once
+/// Ctrl-C, twice: the first one (or a SIGTERM) asks the session to end after the trials in flight, the second ends
+/// the process at once.
+
+#include <atomic>
+
+namespace tuner::cli {
+
+/// Exit code after an interruption, as shells use it for SIGINT.
+inline constexpr int kInterrupted = 130;
+
+/// Handles SIGINT, SIGTERM and SIGHUP for its lifetime. One at a time.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// True once interrupted; for SessionOptions::stop.
+  const std::atomic<bool>& flag() const;
+};
+
+}  // namespace tuner::cli

@@ -1,0 +1,100 @@
+#include <tuner/cli/json.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace tuner::cli {
+
+Json to_json(const Value& value) {
+  if (value.is_boolean()) return value.boolean();
+  if (value.is_integer()) return value.integer();
+  return value.string();
+}
+
+Json to_json(const Configuration& configuration) {
+  Json object = Json::object();
+  for (const auto& [name, value] : configuration.entries()) object[name] = to_json(value);
+  return object;
+}
+
+Json to_json(const ProblemSize& size) {
+  Json choices = Json::object(), sizes = Json::object();
+  for (const auto& [name, value] : size.choices) choices[name] = value;
+  for (const auto& [name, value] : size.sizes) sizes[name] = value;
+  return {{"choices", choices}, {"sizes", sizes}, {"text", size.text()}};
+}
+
+Json to_json(const Device& device) {
+  const DeviceLimits& limits = device.limits;
+  Json object{{"name", device.name},
+              {"index", device.index},
+              {"key", device.key.text()},
+              {"backend", device.key.backend},
+              {"compute_capability", device.key.compute_capability},
+              {"sm_count", device.key.sm_count},
+              {"l2_bytes", device.key.l2_bytes},
+              {"memory_bus_bits", device.key.memory_bus_bits},
+              {"driver", device.environment.driver},
+              {"compiler", device.environment.compiler}};
+  object["limits"] = {{"warp_size", limits.warp_size},
+                      {"max_threads_per_block", limits.max_threads_per_block},
+                      {"max_block", limits.max_block},
+                      {"max_grid", limits.max_grid},
+                      {"shared_bytes_per_block", limits.shared_bytes_per_block},
+                      {"max_shared_bytes", limits.max_shared_bytes},
+                      {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
+                      {"registers_per_block", limits.registers_per_block},
+                      {"registers_per_sm", limits.registers_per_sm},
+                      {"max_registers_per_thread", limits.max_registers_per_thread},
+                      {"max_threads_per_sm", limits.max_threads_per_sm},
+                      {"max_blocks_per_sm", limits.max_blocks_per_sm}};
+  if (device.read_ceiling > 0) object["read_ceiling_bytes_per_s"] = device.read_ceiling;
+  if (device.copy_ceiling > 0) object["copy_ceiling_bytes_per_s"] = device.copy_ceiling;
+  return object;
+}
+
+Json to_json(const Resources& resources) {
+  return {{"registers", resources.registers},
+          {"spill_bytes", resources.spill_bytes},
+          {"stack_bytes", resources.stack_bytes},
+          {"static_shared_bytes", resources.static_shared_bytes},
+          {"constant_bytes", resources.constant_bytes},
+          {"blocks_per_sm", resources.blocks_per_sm},
+          {"occupancy", resources.occupancy}};
+}
+
+Json to_json(const Trial& trial) {
+  Json object{{"configuration", to_json(trial.configuration)},
+              {"configuration_text", trial.configuration.text()},
+              {"outcome", kind(trial.outcome)}};
+  if (const Measurement* const measured = trial.measurement()) {
+    object["median_ns"] = measured->median_ns;
+    object["low_ns"] = measured->low_ns;
+    object["high_ns"] = measured->high_ns;
+    object["relative_noise"] = measured->relative_noise;
+    object["samples_ns"] = measured->samples_ns;
+    object["cold"] = measured->cold;
+    object["throttled"] = measured->throttled;
+    object["converged"] = measured->converged;
+    object["abandoned"] = measured->abandoned;
+    object["clock_mhz"] = measured->clock_mhz;
+    if (!measured->metrics.empty()) object["metrics"] = measured->metrics;
+  } else {
+    object["message"] = message(trial.outcome);
+  }
+  if (const auto* const failed = std::get_if<CompileError>(&trial.outcome)) object["log"] = failed->log;
+  object["verified"] = trial.verified;
+  if (trial.resources) object["resources"] = to_json(*trial.resources);
+  object["times_s"] = {{"compile", trial.times.compile},
+                       {"load", trial.times.load},
+                       {"verify", trial.times.verify},
+                       {"measure", trial.times.measure},
+                       {"wait", trial.times.wait}};
+  return object;
+}
+
+void print_json(const Json& document) {
+  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::fprintf(stdout, "%s\n", text.c_str());
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,27 @@
+#pragma once
+/// tuner's types as JSON for `--json` and logs. Times are nanoseconds in fields ending in `_ns`, seconds in `_s`.
+
+#include <cstdio>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <tuner/core/configuration.hpp>
+#include <tuner/core/device.hpp>
+#include <tuner/core/outcome.hpp>
+#include <tuner/core/problem_size.hpp>
+
+namespace tuner::cli {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Value& value);
+Json to_json(const Configuration& configuration);
+Json to_json(const ProblemSize& size);
+Json to_json(const Device& device);
+Json to_json(const Resources& resources);
+Json to_json(const Trial& trial);
+
+/// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
+void print_json(const Json& document);
+
+}  // namespace tuner::cli

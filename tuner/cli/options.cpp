@@ -1,0 +1,81 @@
+#include <tuner/cli/options.hpp>
+
+#include <cstdio>
+#include <sstream>
+
+#include <boost/program_options/errors.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <fmt/format.h>
+
+#include <tuner/core/expression.hpp>
+
+namespace tuner::cli {
+namespace {
+
+std::string unknown_option(const std::string& given, const po::options_description& options) {
+  std::vector<std::string> known;
+  for (const auto& option : options.options()) known.push_back(option->long_name());
+  const std::string bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  const std::string name = bare.substr(0, bare.find('='));
+  std::string message = fmt::format("unknown option '{}'", given);
+  if (const auto nearest = nearest_name(name, known)) message += fmt::format("; did you mean '--{}'?", *nearest);
+  return message;
+}
+
+}  // namespace
+
+void add_help(po::options_description& options) { options.add_options()("help,h", "this text"); }
+
+po::variables_map parse_options(int argc, char** argv, const po::options_description& options,
+                                const std::vector<std::string>& positional) {
+  namespace style = po::command_line_style;
+  po::options_description all;
+  all.add(options);
+  po::positional_options_description places;
+  for (const std::string& name : positional) {
+    const bool many = name.ends_with("...");
+    const std::string key = many ? name.substr(0, name.size() - 3) : name;
+    if (options.find_nothrow(key, false) == nullptr)
+      all.add_options()(key.c_str(), po::value<std::vector<std::string>>());
+    places.add(key.c_str(), many ? -1 : 1);
+  }
+  try {
+    po::variables_map given;
+    po::store(po::command_line_parser(argc, argv)
+                  .options(all)
+                  .positional(places)
+                  .style(style::default_style & ~style::allow_guessing)
+                  .run(),
+              given);
+    po::notify(given);
+    return given;
+  } catch (const po::unknown_option& error) {
+    throw UsageError(unknown_option(error.get_option_name(), options));
+  } catch (const po::too_many_positional_options_error&) {
+    throw UsageError("too many arguments: options start with two dashes, and values with blanks need quotes");
+  } catch (const po::error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+int print_help(const std::string& usage, const po::options_description& options, const std::string& examples) {
+  std::ostringstream text;
+  text << usage << "\n\n" << options;
+  if (!examples.empty()) text << "\nExamples:\n" << examples;
+  std::fputs(text.str().c_str(), stdout);
+  return kDone;
+}
+
+std::string text_of(const po::variables_map& given, const char* option) {
+  return given.count(option) ? given[option].as<std::string>() : std::string();
+}
+
+std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  std::string message = fmt::format("unknown {} '{}'", what, name);
+  if (const auto nearest = nearest_name(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
+  std::string list;
+  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+  return message + fmt::format(" Known: {}.", list);
+}
+
+}  // namespace tuner::cli

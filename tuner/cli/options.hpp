@@ -1,0 +1,37 @@
+#pragma once
+/// Parsing of one command's options with messages that help, and what all commands share.
+
+#include <string>
+#include <vector>
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/positional_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
+#include <boost/program_options/variables_map.hpp>
+
+#include <tuner/cli/arguments.hpp>
+
+namespace tuner::cli {
+
+namespace po = boost::program_options;
+
+inline constexpr int kDone = 0, kFailed = 1, kUsage = 2;
+
+/// `--help`, which every command has.
+void add_help(po::options_description& options);
+
+/// \p argv[0] is the command's name. \p positional: names of the arguments without a dash, in order; the last takes
+/// all that are left when it ends in `...`. Throws UsageError with a suggestion for misspelt options.
+po::variables_map parse_options(int argc, char** argv, const po::options_description& options,
+                                const std::vector<std::string>& positional = {});
+
+/// Prints usage, a line each of \p usage, the options and \p examples to stdout. Returns kDone.
+int print_help(const std::string& usage, const po::options_description& options, const std::string& examples);
+
+/// Value of a string option, or nothing: "".
+std::string text_of(const po::variables_map& given, const char* option);
+
+/// `'NAME' is unknown; did you mean 'X'?` with all \p known ones listed.
+std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace tuner::cli

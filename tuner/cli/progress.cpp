@@ -1,0 +1,138 @@
+#include <tuner/cli/progress.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/measure/throughput.hpp>
+
+namespace tuner::cli {
+namespace {
+
+/// `12.3 us 4.21 TB/s`; empty without a measurement.
+std::string best_text(const SessionPlan& plan, const Trial* best) {
+  const Measurement* const measured = best ? best->measurement() : nullptr;
+  if (!measured) return {};
+  std::string text = format_ns(measured->median_ns);
+  const Throughput rate = throughput(*plan.spec, *plan.size, *plan.device, measured->median_ns);
+  if (rate.bytes_per_second) text += ' ' + format_rate(*rate.bytes_per_second);
+  return text;
+}
+
+std::string bar(double fraction) {
+  constexpr std::size_t kLength = 16;
+  const auto filled = static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * kLength);
+  return '[' + std::string(filled, '#') + std::string(kLength - filled, '-') + ']';
+}
+
+/// How much of the run is done: of the planned trials, else of its time.
+double done_fraction(const Progress& progress) {
+  if (progress.planned && *progress.planned > 0)
+    return static_cast<double>(progress.finished) / static_cast<double>(*progress.planned);
+  if (!progress.remaining) return 0;
+  const double whole = progress.elapsed.count() + progress.remaining->count();
+  return whole > 0 ? progress.elapsed.count() / whole : 1;
+}
+
+}  // namespace
+
+const std::vector<std::string>& outcome_kinds() {
+  static const std::vector<std::string> kinds{"ok", "compile", "launch", "timeout", "wrong", "invalid"};
+  return kinds;
+}
+
+void OutcomeCounts::add(const Outcome& outcome) { ++counts_[std::string(kind(outcome))]; }
+
+std::size_t OutcomeCounts::of(std::string_view kind) const {
+  const auto at = counts_.find(kind);
+  return at == counts_.end() ? 0 : at->second;
+}
+
+std::size_t OutcomeCounts::failures() const {
+  std::size_t sum = 0;
+  for (const auto& [kind, count] : counts_) sum += kind == "ok" ? 0 : count;
+  return sum;
+}
+
+std::string OutcomeCounts::text() const {
+  std::string text;
+  for (const std::string& kind : outcome_kinds())
+    if (const std::size_t count = of(kind)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind);
+  return text;
+}
+
+std::string progress_line(const Progress& progress, const OutcomeCounts& counts, std::string_view best,
+                          std::size_t width) {
+  const double seconds = progress.elapsed.count();
+  std::string done = fmt::format("{}", progress.finished);
+  if (progress.planned) done += fmt::format("/{}", *progress.planned);
+  std::vector<std::string> parts{done};  // most important first
+  if (!best.empty()) parts.push_back(fmt::format("best {}", best));
+  if (progress.remaining) parts.push_back(fmt::format("{} left", format_seconds(progress.remaining->count())));
+  if (seconds > 0) parts.push_back(fmt::format("{:.3g}/s", static_cast<double>(progress.finished) / seconds));
+  parts.push_back(counts.text());
+  if (progress.resumed > 0) parts.push_back(fmt::format("{} resumed", progress.resumed));
+
+  std::string line = bar(done_fraction(progress)) + ' ' + parts[0];
+  if (display_width(line) > width) line = parts[0].substr(0, width);
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (!parts[i].empty() && display_width(line) + 2 + display_width(parts[i]) <= width) line += "  " + parts[i];
+  return line;
+}
+
+void ProgressObserver::on_start(const SessionPlan& plan) {
+  plan_ = plan;
+  counts_ = {};
+  console_.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
+                            format_count(static_cast<double>(plan.valid)), plan.strategy));
+  if (plan.resumed > 0)
+    console_.line(fmt::format("resuming  {} of an interrupted run are taken over",
+                              plural(static_cast<std::int64_t>(plan.resumed), "trial")));
+  console_.status([](std::size_t) { return std::string("compiling the first configurations"); });
+}
+
+void ProgressObserver::on_trial(const Trial& trial, const Progress& progress) {
+  counts_.add(trial.outcome);
+  if (verbose_) {
+    const Measurement* const measured = trial.measurement();
+    const std::string result =
+        measured ? format_ns(measured->median_ns) : fmt::format("{}: {}", kind(trial.outcome), message(trial.outcome));
+    console_.line(fmt::format("  {}  {}", trial.configuration.text(), result.substr(0, result.find('\n'))));
+  }
+  console_.status(
+      [&](std::size_t width) { return progress_line(progress, counts_, best_text(plan_, progress.best), width); });
+}
+
+void ProgressObserver::on_finalists(std::size_t count) {
+  console_.line(fmt::format("finalists {} are measured again, side by side",
+                            plural(static_cast<std::int64_t>(count), "configuration")));
+}
+
+void ProgressObserver::on_warning(std::string_view text) { console_.warning(text); }
+
+TrialLog::TrialLog(const std::string& path) : file_(std::fopen(path.c_str(), "a")) {
+  if (file_ == nullptr) throw Error(fmt::format("--log {}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+TrialLog::~TrialLog() { std::fclose(file_); }
+
+void TrialLog::on_start(const SessionPlan& plan) { plan_ = plan; }
+
+void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
+  nlohmann::ordered_json line{{"kernel", plan_.spec->name},
+                              {"problem", plan_.size->text()},
+                              {"device", plan_.device->key.text()},
+                              {"elapsed_s", progress.elapsed.count()}};
+  line.update(to_json(trial));
+  std::fprintf(file_, "%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::fflush(file_);
+}
+
+}  // namespace tuner::cli

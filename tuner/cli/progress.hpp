@@ -1,0 +1,91 @@
+#pragma once
+/// What a tuning run says while it works: what it is about to do, how far it is, what it found so far.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/cli/terminal.hpp>
+#include <tuner/session/observer.hpp>
+
+namespace tuner::cli {
+
+/// Trials by outcome, in the order ok, compile, launch, timeout, wrong, invalid.
+class OutcomeCounts {
+ public:
+  void add(const Outcome& outcome);
+  std::size_t of(std::string_view kind) const;
+  std::size_t failures() const;
+  /// `118 ok, 3 compile, 2 wrong`; kinds that did not occur are left out.
+  std::string text() const;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> counts_;
+};
+/// The kinds in their order.
+const std::vector<std::string>& outcome_kinds();
+
+/// `[####----] 124/512  8.1/s  0:48 left  best 12.3 us 4.2 TB/s  118 ok, 3 compile`, cut to \p width columns; the
+/// least important parts go first.
+std::string progress_line(const Progress& progress, const OutcomeCounts& counts, std::string_view best,
+                          std::size_t width);
+
+/// Reports a session on a console.
+class ProgressObserver : public Observer {
+ public:
+  explicit ProgressObserver(Console& console) : console_(console) {}
+  /// Also prints every trial on a line of its own.
+  void set_verbose(bool verbose) { verbose_ = verbose; }
+
+  void on_start(const SessionPlan& plan) override;
+  void on_trial(const Trial& trial, const Progress& progress) override;
+  void on_finalists(std::size_t count) override;
+  void on_warning(std::string_view message) override;
+
+ private:
+  Console& console_;
+  bool verbose_ = false;
+  OutcomeCounts counts_;
+  SessionPlan plan_;
+};
+
+/// One JSON object a line for each trial, flushed as it happens, so that a log can be followed.
+class TrialLog : public Observer {
+ public:
+  /// Appends to \p path. Throws Error when it cannot be written.
+  explicit TrialLog(const std::string& path);
+  ~TrialLog() override;
+  void on_start(const SessionPlan& plan) override;
+  void on_trial(const Trial& trial, const Progress& progress) override;
+
+ private:
+  std::FILE* file_;
+  SessionPlan plan_;
+};
+
+/// Tells several observers.
+class Observers : public Observer {
+ public:
+  explicit Observers(std::vector<Observer*> all) : all_(std::move(all)) {}
+  void on_start(const SessionPlan& plan) override {
+    for (Observer* one : all_) one->on_start(plan);
+  }
+  void on_trial(const Trial& trial, const Progress& progress) override {
+    for (Observer* one : all_) one->on_trial(trial, progress);
+  }
+  void on_finalists(std::size_t count) override {
+    for (Observer* one : all_) one->on_finalists(count);
+  }
+  void on_warning(std::string_view message) override {
+    for (Observer* one : all_) one->on_warning(message);
+  }
+
+ private:
+  std::vector<Observer*> all_;
+};
+
+}  // namespace tuner::cli

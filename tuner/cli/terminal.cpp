@@ -1,0 +1,80 @@
+#include <tuner/cli/terminal.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tuner::cli {
+namespace {
+
+bool is_capable_terminal(std::FILE* stream) {
+  const char* const kind = std::getenv("TERM");
+  return ::isatty(::fileno(stream)) == 1 && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+}
+
+}  // namespace
+
+Style Style::of(std::FILE* stream) {
+  const char* const no_color = std::getenv("NO_COLOR");
+  return Style((no_color == nullptr || *no_color == '\0') && is_capable_terminal(stream));
+}
+
+std::string Style::wrap(std::string_view code, std::string_view text) const {
+  if (!on_ || text.empty()) return std::string(text);
+  return "\x1b[" + std::string(code) + 'm' + std::string(text) + "\x1b[0m";
+}
+
+Console::Console(std::FILE* stream, bool quiet)
+    : stream_(stream),
+      quiet_(quiet),
+      is_terminal_(is_capable_terminal(stream)),
+      style_(Style::of(stream)),
+      // A pipe's first status comes after a while: short runs need none.
+      next_status_(Clock::now() + (is_terminal_ ? std::chrono::seconds(0) : std::chrono::seconds(3))) {}
+
+Console::~Console() { end_status(); }
+
+void Console::line(std::string_view text) {
+  if (quiet_) return;
+  end_status();
+  std::fprintf(stream_, "%.*s\n", static_cast<int>(text.size()), text.data());
+}
+
+void Console::warning(std::string_view text) {
+  end_status();
+  std::fprintf(stream_, "%s %.*s\n", style_.yellow("warning:").c_str(), static_cast<int>(text.size()), text.data());
+}
+
+bool Console::status_is_due() {
+  if (quiet_) return false;
+  const auto now = Clock::now();
+  if (now < next_status_) return false;
+  next_status_ = now + (is_terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
+  return true;
+}
+
+void Console::show_status(const std::string& text) {
+  if (is_terminal_)
+    std::fprintf(stream_, "\r\x1b[K%s", text.c_str());
+  else
+    std::fprintf(stream_, "%s\n", text.c_str());
+  std::fflush(stream_);
+  has_status_ = is_terminal_;
+}
+
+void Console::end_status() {
+  if (!has_status_) return;
+  std::fprintf(stream_, "\r\x1b[K");
+  std::fflush(stream_);
+  has_status_ = false;
+}
+
+std::size_t Console::width() const {
+  winsize size{};
+  if (is_terminal_ && ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col - 1u;
+  return is_terminal_ ? 79 : 200;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,70 @@
+#pragma once
+/// Where text for people goes: colours where they help, one status line that is rewritten in place on a terminal and
+/// printed now and then into a pipe or file.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace tuner::cli {
+
+/// Marks text with ANSI attributes, or leaves it as it is.
+class Style {
+ public:
+  explicit Style(bool on) : on_(on) {}
+  /// On only for a terminal that can do it; never with NO_COLOR set (no-color.org).
+  static Style of(std::FILE* stream);
+
+  std::string bold(std::string_view text) const { return wrap("1", text); }
+  std::string dim(std::string_view text) const { return wrap("2", text); }
+  std::string red(std::string_view text) const { return wrap("31", text); }
+  std::string green(std::string_view text) const { return wrap("32", text); }
+  std::string yellow(std::string_view text) const { return wrap("33", text); }
+  /// The one number that matters.
+  std::string loud(std::string_view text) const { return wrap("1;32", text); }
+
+ private:
+  std::string wrap(std::string_view code, std::string_view text) const;
+  bool on_;
+};
+
+/// Messages and progress on one stream (stderr). Not thread-safe.
+class Console {
+ public:
+  /// \p quiet: only warnings get through.
+  Console(std::FILE* stream, bool quiet);
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// A line that stays. Empty ones too.
+  void line(std::string_view text);
+  void warning(std::string_view text);
+  /// Replaces the status line; shown at most ten times a second on a terminal, every five seconds elsewhere.
+  /// \p make is called only when it will be shown: std::string(std::size_t width).
+  template <typename Make>
+  void status(Make&& make) {
+    if (status_is_due()) show_status(make(width()));
+  }
+  /// Ends the status line: a terminal's is erased.
+  void end_status();
+
+  const Style& style() const { return style_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool status_is_due();
+  void show_status(const std::string& text);
+  std::size_t width() const;
+
+  std::FILE* stream_;
+  bool quiet_;
+  bool is_terminal_;
+  Style style_;
+  bool has_status_ = false;
+  Clock::time_point next_status_;
+};
+
+}  // namespace tuner::cli
