@@ -1,0 +1,102 @@
+#include <tuner/session/database_store.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/session/records.hpp>
+#include <tuner/session/wisdom.hpp>
+
+#include "fakes.hpp"
+
+namespace tuner {
+namespace {
+
+using namespace tuner::testing;
+
+class DatabaseStoreTest : public ::testing::Test {
+ protected:
+  DatabaseStore store(StoreOptions options = {}) { return {database_, spec_, size_, device_, std::move(options)}; }
+
+  cache::Database database_ = cache::Database::in_memory();
+  const KernelSpec spec_ = small_kernel();
+  const ProblemSize size_ = small_problem();
+  const Device device_ = some_device();
+  const Configuration one_{{"block", 32}, {"unroll", 1}};
+  const Configuration two_{{"block", 64}, {"unroll", 1}};
+};
+
+TEST_F(DatabaseStoreTest, GivesBackWhatItWasGiven) {
+  Trial trial = measured(one_, 1234.5, 17);
+  std::get<Measurement>(trial.outcome).metrics["energy_j"] = 2.5;
+  trial.times.compile = 0.25;
+  const Trial back = from_record(to_record(trial));
+  EXPECT_EQ(back.configuration, trial.configuration);
+  EXPECT_EQ(back.measurement()->median_ns, 1234.5);
+  EXPECT_EQ(back.measurement()->samples_ns, trial.measurement()->samples_ns);
+  EXPECT_EQ(back.measurement()->metrics, trial.measurement()->metrics);
+  EXPECT_EQ(back.resources->registers, 17);
+  EXPECT_EQ(back.times.compile, 0.25);
+  EXPECT_TRUE(back.verified);
+}
+
+TEST_F(DatabaseStoreTest, KeepsTheKindAndMessageOfEveryFailure) {
+  const Outcome failures[] = {CompileError{"no", "log"}, LaunchError{"no"}, Timeout{"no"}, WrongResult{"no"}, Invalid{"no"}};
+  for (const Outcome& failure : failures) {
+    const Trial back = from_record(to_record(failed(one_, failure)));
+    EXPECT_EQ(back.outcome.index(), failure.index());
+    EXPECT_EQ(message(back.outcome), "no");
+  }
+}
+
+TEST_F(DatabaseStoreTest, ResumesAnInterruptedSession) {
+  {
+    DatabaseStore first = store();
+    first.append(measured(one_, 1000));
+    first.append(failed(two_, WrongResult{"no"}));
+  }  // never finished
+  const std::vector<Trial> trials = store().resume();
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].configuration, one_);
+  EXPECT_EQ(kind(trials[1].outcome), "wrong");
+}
+
+TEST_F(DatabaseStoreTest, DoesNotResumeTrialsMadeUnderOtherConditions) {
+  {
+    StoreOptions hot;
+    hot.conditions = R"({"cold":false})";
+    store(hot).append(measured(one_, 1000));
+  }
+  EXPECT_TRUE(store().resume().empty());
+}
+
+TEST_F(DatabaseStoreTest, ForgetsEarlierTrialsWhenAskedToMeasureAgain) {
+  store().append(measured(one_, 1000));
+  StoreOptions again;
+  again.resume = false;
+  EXPECT_TRUE(store(again).resume().empty());
+}
+
+TEST_F(DatabaseStoreTest, QuarantinesWhatHungOnThisDeviceOnly) {
+  store().append(failed(one_, Timeout{"hung in verify"}));
+  EXPECT_EQ(store().quarantined(one_), "hung in verify");
+  EXPECT_FALSE(store().quarantined(two_));
+  Device other = device_;
+  other.key.sm_count = 80;
+  EXPECT_FALSE(DatabaseStore(database_, spec_, size_, other, {}).quarantined(one_));
+}
+
+TEST_F(DatabaseStoreTest, ServesTheBestOfAFinishedSession) {
+  DatabaseStore writing = store();
+  const Trial best = measured(one_, 1000);
+  writing.append(best);
+  writing.finish(&best, true);
+  cache::Database* const databases[] = {&database_};
+  const auto match = cache::lookup(
+      {to_record(spec_, Objective{}), to_record(device_), environment_record(device_), to_record(size_)}, databases);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match.tier, cache::Tier::exact);
+  EXPECT_EQ(match.best->configuration, one_.text());
+}
+
+}  // namespace
+}  // namespace tuner

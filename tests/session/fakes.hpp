@@ -1,0 +1,131 @@
+#pragma once
+/// Stand-ins for sessions in tests: an evaluator that answers from a function, a store in memory, a small kernel.
+
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <tuner/core/evaluator.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/trial_store.hpp>
+
+namespace tuner::testing {
+
+inline KernelSpec small_kernel() {
+  return parse_kernel_file(R"(
+#pragma tuner kernel copy
+#pragma tuner type T = float
+#pragma tuner size n
+#pragma tuner parameter block = 32 64 128 256
+#pragma tuner parameter unroll = 1 2 4
+#pragma tuner constraint small: block * unroll <= 512
+#pragma tuner block block
+#pragma tuner grid ceil_div(n, block * unroll)
+#pragma tuner in a[n]
+#pragma tuner out b[n]
+#pragma tuner arguments a, b, n
+#pragma tuner instantiate copy<T, block, unroll>
+template <typename T, int block, int unroll> __global__ void copy(const T* a, T* b, int n);
+)",
+                           "copy.cu");
+}
+
+inline ProblemSize small_problem() { return complete(small_kernel(), {{{"n", 1000}}, {}}); }
+
+inline Device some_device() {
+  Device device;
+  device.key = {"cuda", 90, 132, 62914560, 6144, 232448, 65536, ""};
+  device.environment = {"13.0", "nvrtc 13.0"};
+  device.name = "Test GPU";
+  return device;
+}
+
+inline Trial measured(const Configuration& configuration, double ns, int registers = 32) {
+  Measurement measurement;
+  measurement.samples_ns = {ns, ns, ns};
+  measurement.median_ns = ns;
+  measurement.low_ns = ns * 0.999;
+  measurement.high_ns = ns * 1.001;
+  Trial trial;
+  trial.configuration = configuration;
+  trial.outcome = measurement;
+  trial.verified = true;
+  trial.resources = Resources{};
+  trial.resources->registers = registers;
+  return trial;
+}
+
+inline Trial failed(const Configuration& configuration, Outcome outcome) {
+  Trial trial;
+  trial.configuration = configuration;
+  trial.outcome = std::move(outcome);
+  return trial;
+}
+
+/// Nanoseconds with a single optimum at block=128 unroll=2.
+inline double cost(const Configuration& configuration) {
+  const auto distance = [](std::int64_t a, std::int64_t b) { return static_cast<double>(a > b ? a - b : b - a); };
+  return 1000 + distance(configuration.find("block")->integer(), 128) + 50 * distance(configuration.find("unroll")->integer(), 2);
+}
+
+class FakeEvaluator final : public Evaluator {
+ public:
+  using Answer = std::function<Trial(const Configuration&)>;
+  explicit FakeEvaluator(Answer answer = [](const Configuration& c) { return measured(c, cost(c)); }, std::size_t capacity = 3)
+      : answer_(std::move(answer)), capacity_(capacity) {}
+
+  std::size_t capacity() const override { return capacity_; }
+  void submit(const Configuration& configuration, double) override {
+    submitted.push_back(configuration);
+    waiting_.push_back(configuration);
+  }
+  std::size_t in_flight() const override { return waiting_.size(); }
+  Trial next() override {  // last in, first out: trials need not come back in order
+    const Configuration configuration = waiting_.back();
+    waiting_.pop_back();
+    Trial trial = answer_(configuration);
+    if (lost_after && submitted.size() - waiting_.size() >= lost_after) lost_ = true;
+    return trial;
+  }
+  bool usable() const override { return !lost_; }
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists) override {
+    remeasured.assign(finalists.begin(), finalists.end());
+    std::vector<Trial> trials;
+    if (again) {
+      for (const Configuration& configuration : finalists) trials.push_back(again(configuration));
+    }
+    return trials;
+  }
+
+  std::vector<Configuration> submitted, remeasured;
+  Answer again;
+  std::size_t lost_after = 0;
+
+ private:
+  Answer answer_;
+  std::size_t capacity_;
+  std::vector<Configuration> waiting_;
+  bool lost_ = false;
+};
+
+class MemoryStore final : public TrialStore {
+ public:
+  std::vector<Trial> resume() override { return earlier; }
+  std::optional<std::string> quarantined(const Configuration& configuration) override {
+    return crashed.contains(configuration) ? std::optional<std::string>("illegal address") : std::nullopt;
+  }
+  void append(const Trial& trial) override { appended.push_back(trial); }
+  void finish(const Trial* winner, bool done) override {
+    if (winner) best = *winner;
+    complete = done;
+  }
+
+  std::vector<Trial> earlier, appended;
+  std::set<Configuration> crashed;
+  std::optional<Trial> best;
+  bool complete = false;
+};
+
+}  // namespace tuner::testing

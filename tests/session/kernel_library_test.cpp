@@ -1,0 +1,76 @@
+#include <tuner/session/kernel_library.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <tuner/core/error.hpp>
+
+#include "fakes.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class KernelLibraryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) / ("library-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    std::string text = testing::small_kernel().source;
+    std::ofstream(folder_ / "copy.cu") << text;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
+  const auto entries = KernelLibrary().list();
+  for (const char* name : {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "warpDivergence"}) {
+    EXPECT_THAT(entries, Contains(Field(&KernelLibrary::Entry::name, name)));
+    EXPECT_EQ(KernelLibrary().find(name).name, name);
+  }
+}
+
+TEST_F(KernelLibraryTest, SuggestsTheNearestNameAndListsAllOfThem) {
+  const std::string message = error_of([] { KernelLibrary().find("sumMatrix2d"); });
+  EXPECT_THAT(message, HasSubstr("unknown kernel 'sumMatrix2d'; did you mean 'sumMatrix2D'?"));
+  EXPECT_THAT(message, HasSubstr("warpDivergence"));
+}
+
+TEST_F(KernelLibraryTest, ReadsAFileByItsPath) {
+  EXPECT_EQ(KernelLibrary().find((folder_ / "copy.cu").string()).name, "copy");
+}
+
+TEST_F(KernelLibraryTest, SaysWhichFileCannotBeRead) {
+  EXPECT_THAT(error_of([&] { KernelLibrary().find((folder_ / "missing.cu").string()); }), HasSubstr("missing.cu"));
+}
+
+TEST_F(KernelLibraryTest, PrefersAFolderToTheBuiltInTemplates) {
+  std::filesystem::copy(folder_ / "copy.cu", folder_ / "reduce.cu");
+  EXPECT_EQ(KernelLibrary({folder_}).find("reduce").name, "copy");
+}
+
+TEST_F(KernelLibraryTest, SearchesTheTemplatePathOfTheEnvironment) {
+  ::setenv("TUNER_TEMPLATE_PATH", ("/nowhere:" + folder_.string()).c_str(), 1);
+  EXPECT_EQ(KernelLibrary().find("copy").name, "copy");
+  ::unsetenv("TUNER_TEMPLATE_PATH");
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,261 @@
+#include <tuner/session/tune_session.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include <tuner/core/error.hpp>
+
+#include "fakes.hpp"
+
+namespace tuner {
+namespace {
+
+using namespace tuner::testing;
+using ::testing::HasSubstr;
+
+class TuneSession : public ::testing::Test {
+ protected:
+  SessionResult run(FakeEvaluator& evaluator, SessionOptions options = {}, Observer* observer = nullptr) {
+    if (options.strategy == "auto") options.strategy = "exhaustive";
+    return run_session(spec_, size_, device_, evaluator, &store_, options, observer);
+  }
+
+  const KernelSpec spec_ = small_kernel();
+  const ProblemSize size_ = small_problem();
+  const Device device_ = some_device();
+  const Configuration optimum_{{"block", 128}, {"unroll", 2}};
+  MemoryStore store_;
+};
+
+TEST_F(TuneSession, FindsTheBestOfAnExhaustedSpace) {
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.stop_reason, StopReason::exhausted);
+  EXPECT_EQ(result.trials.size(), result.valid);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, SubmitsEachConfigurationOnce) {
+  FakeEvaluator evaluator;
+  run(evaluator);
+  const std::set<Configuration> distinct(evaluator.submitted.begin(), evaluator.submitted.end());
+  EXPECT_EQ(distinct.size(), evaluator.submitted.size());
+}
+
+TEST_F(TuneSession, StoresEveryTrialAndTheWinner) {
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(store_.appended.size(), result.trials.size());
+  ASSERT_TRUE(store_.best);
+  EXPECT_EQ(store_.best->configuration, optimum_);
+  EXPECT_TRUE(store_.complete);
+}
+
+TEST_F(TuneSession, ResumesWithoutRepeatingFinishedTrials) {
+  FakeEvaluator first;
+  SessionOptions few;
+  few.budget.trials = 5;
+  const SessionResult begun = run(first, few);
+  store_.earlier = begun.trials;
+  store_.appended.clear();
+
+  FakeEvaluator second;
+  const SessionResult result = run(second);
+  EXPECT_EQ(result.resumed, 5u);
+  EXPECT_EQ(second.submitted.size(), result.valid - 5);
+  for (const Trial& trial : begun.trials) {
+    EXPECT_THAT(second.submitted, ::testing::Not(::testing::Contains(trial.configuration)));
+  }
+  EXPECT_EQ(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, CountsResumedTrialsInTheTrialBudget) {
+  store_.earlier = {measured({{"block", 32}, {"unroll", 1}}, 5000)};
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.budget.trials = 4;
+  EXPECT_EQ(run(evaluator, options).trials.size(), 4u);
+  EXPECT_EQ(evaluator.submitted.size(), 3u);
+}
+
+TEST_F(TuneSession, IgnoresEarlierTrialsOfConfigurationsThatNoLongerExist) {
+  store_.earlier = {measured({{"block", 48}, {"unroll", 1}}, 1)};
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.resumed, 0u);
+  EXPECT_EQ(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, StopsAtTheTrialBudgetExactly) {
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.budget.trials = 4;
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::trials);
+  EXPECT_EQ(result.trials.size(), 4u);
+}
+
+TEST_F(TuneSession, StopsAtAFractionOfTheSpace) {
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.budget.fraction = 0.5;
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::fraction);
+  EXPECT_EQ(result.trials.size(), (result.valid + 1) / 2);
+}
+
+TEST_F(TuneSession, StopsOnceTheTargetIsReached) {
+  FakeEvaluator evaluator({[](const Configuration& c) { return measured(c, cost(c)); }}, 1);
+  SessionOptions options;
+  options.budget.target = 1e9;  // the first trial reaches it
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::target);
+  EXPECT_EQ(result.trials.size(), 1u);
+}
+
+TEST_F(TuneSession, StartsNothingWithoutTimeAndSaysSo) {
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.budget.wall_time = std::chrono::seconds(0);
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+  EXPECT_TRUE(evaluator.submitted.empty());
+  EXPECT_FALSE(result.best);
+}
+
+TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen) {
+  std::atomic<bool> stop{false};
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    stop = true;
+    return measured(c, cost(c));
+  });
+  SessionOptions options;
+  options.stop = &stop;
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::interrupted);
+  EXPECT_EQ(result.trials.size(), evaluator.capacity());
+  EXPECT_EQ(store_.appended.size(), evaluator.capacity());
+  EXPECT_TRUE(result.best);
+  EXPECT_TRUE(store_.best);
+  EXPECT_FALSE(store_.complete);
+}
+
+TEST_F(TuneSession, NeverNamesAnUnverifiedConfigurationBest) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    trial.verified = c != optimum_;
+    return trial;
+  });
+  const SessionResult result = run(evaluator);
+  ASSERT_TRUE(result.best);
+  EXPECT_NE(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, KeepsFailuresAsTrialsAndStillFindsTheBest) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    return c.find("unroll")->integer() == 4 ? failed(c, WrongResult{"c[3] is 1, expected 2"}) : measured(c, cost(c));
+  });
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.trials.size(), result.valid);
+  EXPECT_EQ(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, HasNoBestWhenEverythingFails) {
+  FakeEvaluator evaluator([](const Configuration& c) { return failed(c, LaunchError{"illegal address"}); });
+  const SessionResult result = run(evaluator);
+  EXPECT_FALSE(result.best);
+  EXPECT_FALSE(store_.best);
+}
+
+TEST_F(TuneSession, MeasuresCloseLeadersAgainAndBelievesTheSecondMeasurement) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}};
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == rival ? 900 : 1000); };
+  const SessionResult result = run(evaluator);
+  EXPECT_THAT(evaluator.remeasured, ::testing::Contains(optimum_));
+  EXPECT_EQ(result.best->configuration, rival);
+  EXPECT_EQ(result.best->measurement()->median_ns, 900);
+}
+
+TEST_F(TuneSession, NamesATieAndPrefersFewerRegisters) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}};
+  const auto answer = [&](const Configuration& c) {
+    return measured(c, c == rival || c == optimum_ ? 1000 : 2000, c == rival ? 20 : 40);
+  };
+  FakeEvaluator evaluator(answer);
+  evaluator.again = answer;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, rival);
+  EXPECT_THAT(result.ties, ::testing::ElementsAre(optimum_));
+}
+
+TEST_F(TuneSession, NeverRunsAQuarantinedConfiguration) {
+  store_.crashed = {optimum_};
+  FakeEvaluator evaluator;
+  const SessionResult result = run(evaluator);
+  EXPECT_THAT(evaluator.submitted, ::testing::Not(::testing::Contains(optimum_)));
+  EXPECT_NE(result.best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, StopsWhenTheDeviceIsLostAndDoesNotBelieveTrialsBehindTheFault) {
+  FakeEvaluator evaluator;
+  evaluator.lost_after = 2;
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.stop_reason, StopReason::device_lost);
+  EXPECT_EQ(store_.appended.size(), 2u);
+  EXPECT_FALSE(store_.complete);
+}
+
+TEST_F(TuneSession, MinimisesTheNamedMetric) {
+  FakeEvaluator evaluator([](const Configuration& c) {
+    Trial trial = measured(c, 1000);
+    std::get<Measurement>(trial.outcome).metrics["energy_j"] = static_cast<double>(c.find("block")->integer());
+    return trial;
+  });
+  SessionOptions options;
+  options.objective.name = "energy_j";
+  EXPECT_EQ(run(evaluator, options).best->configuration.find("block")->integer(), 32);
+}
+
+TEST_F(TuneSession, TellsTheObserverOfEveryTrialWithTheBestSoFar) {
+  struct Listener : Observer {
+    void on_start(const SessionPlan& plan) override { valid = plan.valid; }
+    void on_trial(const Trial&, const Progress& progress) override {
+      ++trials;
+      EXPECT_EQ(progress.finished, trials);
+      ASSERT_NE(progress.best, nullptr);
+      EXPECT_LE(progress.best->measurement()->median_ns, last_best);
+      last_best = progress.best->measurement()->median_ns;
+    }
+    std::size_t valid = 0, trials = 0;
+    double last_best = 1e300;
+  } listener;
+  FakeEvaluator evaluator;
+  run(evaluator, {}, &listener);
+  EXPECT_EQ(listener.trials, listener.valid);
+}
+
+TEST_F(TuneSession, ExplainsASpaceWithoutValidConfigurations) {
+  const KernelSpec spec = parse_kernel_file(spec_.source + "#pragma tuner constraint never: block < unroll\n", "copy.cu");
+  FakeEvaluator evaluator;
+  try {
+    run_session(spec, size_, device_, evaluator, nullptr, {}, nullptr);
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no valid configuration"));
+    EXPECT_THAT(error.what(), HasSubstr("never"));
+  }
+}
+
+TEST_F(TuneSession, RefusesAnUnknownStrategy) {
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.strategy = "exhaustiv";
+  EXPECT_THROW(run(evaluator, options), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tuner

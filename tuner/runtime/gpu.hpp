@@ -1,0 +1,32 @@
+#pragma once
+/// The few questions that serving asks of the CUDA driver at each call. Without a driver (or without CUDA at build
+/// time) the answers are "no GPU".
+
+#include <cstdint>
+#include <memory>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/problem.hpp>
+
+namespace tuner::runtime {
+
+/// True when there is a driver and a device.
+bool gpu_available();
+/// Handle of this thread's current context; 0: none.
+std::uint64_t current_gpu_context();
+/// Handle of the context that owns \p pointer; 0: not memory of a GPU.
+std::uint64_t gpu_context_of(const void* pointer);
+
+enum class PointerPlace {
+  host,     ///< ordinary memory: a GPU cannot read it
+  device,   ///< a GPU's, managed, or page-locked and mapped
+};
+PointerPlace place_of(const void* pointer);
+
+/// Whether \p stream records into a CUDA graph: nothing may be allocated, compiled or waited for then.
+bool is_capturing(Stream stream);
+
+/// A backend on \p context, which must stay alive. Throws Error.
+std::unique_ptr<Backend> open_gpu_context(std::uint64_t context);
+
+}  // namespace tuner::runtime

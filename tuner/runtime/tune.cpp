@@ -1,0 +1,92 @@
+#include <tuner/tune.hpp>
+
+#include <atomic>
+
+#include <tuner/core/error.hpp>
+#include <tuner/runtime/kernel_impl.hpp>
+#include <tuner/runtime/serving.hpp>
+#include <tuner/session/tuning.hpp>
+
+namespace tuner {
+namespace {
+
+/// Passes trials on to the caller's function and keeps the wish to stop.
+class CallbackObserver final : public Observer {
+ public:
+  CallbackObserver(const TuneOptions& options, std::atomic<bool>& stop) : options_(options), stop_(stop) {}
+  void on_trial(const Trial&, const Progress& progress) override {
+    const double best = progress.best ? progress.best->measurement()->median_ns : 0;
+    if (options_.on_trial && !options_.on_trial(progress.finished, best)) stop_ = true;
+  }
+  void on_warning(std::string_view message) override { runtime::Serving::process().warn(message); }
+
+ private:
+  const TuneOptions& options_;
+  std::atomic<bool>& stop_;
+};
+
+ProblemSize problem(const Kernel& kernel, const Sizes& sizes, const Choices& choices) {
+  const KernelSpec& spec = kernel.spec();
+  if (sizes.count() != spec.sizes.size()) {
+    throw Error("kernel '" + spec.name + "' takes " + std::to_string(spec.sizes.size()) + " sizes, " +
+                std::to_string(sizes.count()) + " were given");
+  }
+  ProblemSize size;
+  size.choices = KernelAccess::choices(kernel);
+  for (const auto& [name, value] : choices) size.choices[name] = value;
+  for (std::size_t i = 0; i < spec.sizes.size(); ++i) size.sizes[spec.sizes[i].name] = sizes[i];
+  return complete(spec, std::move(size));
+}
+
+TuneResult known(const cache::BestRecord& best) {
+  TuneResult result;
+  result.configuration = best.configuration;
+  result.median_ns = best.median_ns;
+  result.low_ns = best.low_ns;
+  result.high_ns = best.high_ns;
+  result.from_cache = true;
+  return result;
+}
+
+}  // namespace
+
+TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) {
+  runtime::Serving& serving = runtime::Serving::process();
+  runtime::ServedDevice& device = serving.device(serving.context_for(nullptr));
+  const KernelSpec& spec = kernel.spec();
+  const ProblemSize size = problem(kernel, sizes, choices);
+  const std::lock_guard lock(serving.wisdom_mutex());
+  if (!options.force) {
+    const cache::WisdomMatch match = serving.wisdom().lookup(spec, size, device.device());
+    if (match && match.tier == cache::Tier::exact) return known(*match.best);
+  }
+
+  std::atomic<bool> stop{false};
+  CallbackObserver observer(options, stop);
+  TuningOptions tuning;
+  tuning.session.budget.wall_time = options.wall_time;
+  tuning.session.budget.trials = options.trials;
+  tuning.session.strategy = options.strategy;
+  tuning.session.seed = options.seed;
+  tuning.session.stop = &stop;
+  tuning.isolation = Isolation::none;
+  tuning.resume = !options.force;
+  tuning.origin = "tuner::tune";
+  const SessionResult session = tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &device.backend());
+  if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
+  KernelAccess::renew_plans(kernel);
+
+  const Measurement& best = *session.best->measurement();
+  TuneResult result;
+  result.configuration = session.best->configuration.text();
+  result.median_ns = best.median_ns;
+  result.low_ns = best.low_ns;
+  result.high_ns = best.high_ns;
+  result.trials = session.trials.size();
+  for (const Trial& trial : session.trials) {
+    if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];
+  }
+  return result;
+}
+
+}  // namespace tuner
