@@ -1,0 +1,57 @@
+#include <tuner/measure/compile_queue.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace tuner {
+namespace {
+
+bool may_share(const CompileRequest& a, const CompileRequest& b) {
+  return a.architecture == b.architecture && a.defines == b.defines && a.source == b.source;
+}
+
+}  // namespace
+
+std::size_t CompileQueue::size() const {
+  std::size_t count = fresh_.size();
+  for (const auto& jobs : split_) count += jobs.size();
+  return count;
+}
+
+std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers) {
+  std::vector<CompileJob> batch;
+  if (!split_.empty()) {
+    batch = std::move(split_.front());
+    split_.pop_front();
+    return batch;
+  }
+  workers = std::max<std::size_t>(workers, 1);
+  const std::size_t fair = (fresh_.size() + workers - 1) / workers;
+  const std::size_t count = std::clamp<std::size_t>(fair, 1, std::max<std::size_t>(most, 1));
+  while (!fresh_.empty() && batch.size() < count) {
+    if (!batch.empty() && !may_share(batch.front().request, fresh_.front().request)) break;
+    batch.push_back(std::move(fresh_.front()));
+    fresh_.pop_front();
+  }
+  return batch;
+}
+
+void CompileQueue::split(std::vector<CompileJob> jobs) {
+  const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
+  std::vector<CompileJob> second(std::make_move_iterator(middle), std::make_move_iterator(jobs.end()));
+  jobs.erase(middle, jobs.end());
+  split_.push_front(std::move(second));
+  split_.push_front(std::move(jobs));
+}
+
+CompileRequest merge(std::span<const CompileJob> jobs) {
+  CompileRequest request = jobs.front().request;
+  for (const CompileJob& job : jobs.subspan(1))
+    for (const std::string& expression : job.request.expressions)
+      if (std::find(request.expressions.begin(), request.expressions.end(), expression) == request.expressions.end())
+        request.expressions.push_back(expression);
+  return request;
+}
+
+}  // namespace tuner

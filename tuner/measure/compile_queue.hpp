@@ -1,0 +1,42 @@
+#pragma once
+/// Configurations that wait for the compiler, grouped into batches: several in one compile cost less than one by one.
+/// A batch that fails is split until only the guilty configuration fails. Not thread-safe; knows no compiler.
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/configuration.hpp>
+
+namespace tuner {
+
+struct CompileJob {
+  std::size_t id = 0;  ///< the caller's
+  Configuration configuration;
+  CompileRequest request;  ///< of this configuration alone
+  double seconds = 0;      ///< compile time so far, its share of batches
+};
+
+class CompileQueue {
+ public:
+  void push(CompileJob job) { fresh_.push_back(std::move(job)); }
+  bool empty() const { return fresh_.empty() && split_.empty(); }
+  std::size_t size() const;
+
+  /// The jobs of the next compile, oldest first: at most \p most, and no more than leaves some for each of
+  /// \p workers. Jobs whose defines or source differ never share a compile. Empty when there are none.
+  std::vector<CompileJob> take(std::size_t most, std::size_t workers);
+  /// Takes a failed batch of several jobs back, in two halves that come next. Precondition: jobs.size() > 1.
+  void split(std::vector<CompileJob> jobs);
+
+ private:
+  std::deque<CompileJob> fresh_;
+  std::deque<std::vector<CompileJob>> split_;
+};
+
+/// One request for all of \p jobs; expressions that several need appear once. Precondition: at least one job.
+CompileRequest merge(std::span<const CompileJob> jobs);
+
+}  // namespace tuner

@@ -1,0 +1,63 @@
+#include <tuner/measure/decide.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <tuner/measure/statistics.hpp>
+
+namespace tuner {
+namespace {
+
+const Measurement& measured(const Trial& trial) {
+  const Measurement* measurement = trial.measurement();
+  if (measurement == nullptr)
+    throw std::invalid_argument("decide: no measurement of " + trial.configuration.text() + " (" +
+                                std::string(kind(trial.outcome)) + ")");
+  return *measurement;
+}
+
+/// Simplest first.
+std::pair<int, std::string> simplicity(const Trial& trial) {
+  return {trial.resources ? trial.resources->registers : std::numeric_limits<int>::max(), trial.configuration.text()};
+}
+
+bool tie(const Measurement& fastest, const Measurement& other, const DecideOptions& options) {
+  if (other.median_ns > fastest.median_ns * (1 + options.max_loss)) return false;
+  if (other.median_ns <= fastest.median_ns * (1 + options.min_lead)) return true;
+  const std::size_t n = fastest.samples_ns.size();
+  if (n < 2 || n != other.samples_ns.size()) return other.low_ns <= fastest.high_ns;
+  std::vector<double> ratios(n);
+  for (std::size_t i = 0; i < n; ++i) ratios[i] = other.samples_ns[i] / fastest.samples_ns[i];
+  return median_interval(ratios).low <= 1 + options.min_lead;
+}
+
+}  // namespace
+
+Decision decide(std::span<const Trial> finalists, const DecideOptions& options) {
+  if (finalists.empty()) throw std::invalid_argument("decide: no finalists");
+  std::vector<std::size_t> order(finalists.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double x = measured(finalists[a]).median_ns, y = measured(finalists[b]).median_ns;
+    return x != y ? x < y : simplicity(finalists[a]) < simplicity(finalists[b]);
+  });
+
+  Decision decision;
+  decision.fastest = order.front();
+  std::vector<std::size_t> group;
+  for (const std::size_t i : order)
+    if (i == decision.fastest || tie(measured(finalists[decision.fastest]), measured(finalists[i]), options))
+      group.push_back(i);
+  decision.winner = *std::min_element(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
+    return simplicity(finalists[a]) < simplicity(finalists[b]);
+  });
+  std::copy_if(group.begin(), group.end(), std::back_inserter(decision.ties),
+               [&](std::size_t i) { return i != decision.winner; });
+  return decision;
+}
+
+}  // namespace tuner

@@ -1,0 +1,53 @@
+#include <tuner/measure/expressions.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tuner {
+namespace {
+
+void add(std::vector<std::string>& all, const std::vector<ResolvedLaunch>& launches) {
+  for (const ResolvedLaunch& launch : launches)
+    if (std::find(all.begin(), all.end(), launch.expression) == all.end()) all.push_back(launch.expression);
+}
+
+}  // namespace
+
+ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify) {
+  ProblemSize result = size;
+  for (const auto& [name, value] : verify.sizes) result.sizes[name] = value;
+  return result;
+}
+
+std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                            const Configuration& configuration) {
+  std::vector<std::string> all;
+  add(all, resolve_launches(spec, size, limits, configuration));
+  for (const VerifySpec& verify : spec.verify) {
+    const ProblemSize further = verify_size(size, verify);
+    if (!why_invalid(spec, further, limits, configuration))
+      add(all, resolve_launches(spec, further, limits, configuration));
+  }
+  return all;
+}
+
+std::vector<std::string> reference_expressions(const KernelSpec& spec, const ProblemSize& size,
+                                               const DeviceLimits& limits) {
+  std::vector<std::string> all;
+  add(all, resolve_reference(spec, size, limits));
+  for (const VerifySpec& verify : spec.verify) add(all, resolve_reference(spec, verify_size(size, verify), limits));
+  return all;
+}
+
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
+                               std::vector<std::string> expressions) {
+  return {spec.source, spec.file, std::move(expressions), defines(spec, size), std::move(architecture)};
+}
+
+std::optional<std::size_t> find_function(const Image& image, std::string_view expression) {
+  for (std::size_t i = 0; i < image.functions.size(); ++i)
+    if (image.functions[i].expression == expression) return i;
+  return std::nullopt;
+}
+
+}  // namespace tuner

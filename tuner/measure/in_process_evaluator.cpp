@@ -1,0 +1,253 @@
+#include <tuner/measure/in_process_evaluator.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/compile_queue.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/image_shelf.hpp>
+#include <tuner/measure/runner.hpp>
+
+namespace tuner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+}  // namespace
+
+struct InProcessEvaluator::State {
+  State(Backend& b, const KernelSpec& s, const ProblemSize& problem, InProcessOptions o)
+      : backend(b), spec(s), size(complete(s, problem)), options(std::move(o)) {
+    if (options.compile_threads == 0) options.compile_threads = std::min<std::size_t>(cores(), 16);
+    if (options.batch == 0) options.batch = backend.device().key.backend == "host" ? 8 : cores() >= 8 ? 1 : 4;
+    if (options.ahead == 0) options.ahead = 2 * options.batch * options.compile_threads;
+    identity = backend.compiler().identity();
+  }
+
+  struct Finished {
+    CompileJob job;
+    std::shared_ptr<const Image> image;  // null: error holds
+    std::optional<Outcome> error;
+  };
+
+  CompileResult compile(const CompileRequest& request);
+  void work();
+  void finish(CompileJob job, std::shared_ptr<const Image> image, std::optional<Outcome> error);
+  std::shared_ptr<const Image> image_of(const Configuration& configuration);
+
+  Backend& backend;
+  const KernelSpec& spec;
+  ProblemSize size;
+  InProcessOptions options;
+  std::string identity;
+  std::unique_ptr<Runner> runner;
+  ImageShelf shelf;
+
+  std::mutex mutex;
+  std::condition_variable work_there, result_there;
+  CompileQueue queue;
+  std::deque<Finished> finished;
+  bool stopping = false;
+  std::vector<std::thread> threads;
+
+  double best_ns = 0;  // as of the latest submit
+  std::size_t flying = 0;
+  std::size_t next_id = 0;
+};
+
+CompileResult InProcessEvaluator::State::compile(const CompileRequest& request) try {
+  return backend.compiler().compile(request);
+} catch (const std::exception& error) {
+  return CompileError{error.what(), {}};
+}
+
+void InProcessEvaluator::State::finish(CompileJob job, std::shared_ptr<const Image> image,
+                                       std::optional<Outcome> error) {
+  {
+    const std::lock_guard lock(mutex);
+    finished.push_back({std::move(job), std::move(image), std::move(error)});
+  }
+  result_there.notify_one();
+}
+
+/// A compile thread.
+void InProcessEvaluator::State::work() {
+  while (true) {
+    std::vector<CompileJob> jobs;
+    {
+      std::unique_lock lock(mutex);
+      work_there.wait(lock, [&] { return stopping || !queue.empty(); });
+      if (stopping) return;
+      jobs = queue.take(options.batch, threads.size());
+    }
+    if (options.images.get) {
+      std::vector<CompileJob> missing;
+      for (CompileJob& job : jobs) {
+        if (auto image = options.images.get(job.request, identity))
+          finish(std::move(job), std::make_shared<const Image>(std::move(*image)), std::nullopt);
+        else
+          missing.push_back(std::move(job));
+      }
+      jobs = std::move(missing);
+      if (jobs.empty()) continue;
+    }
+
+    const auto start = Clock::now();
+    CompileResult result = compile(merge(jobs));
+    for (CompileJob& job : jobs) job.seconds += seconds_since(start) / double(jobs.size());
+    if (auto* error = std::get_if<CompileError>(&result)) {
+      if (jobs.size() == 1) {
+        finish(std::move(jobs.front()), nullptr, std::move(*error));
+        continue;
+      }
+      {
+        const std::lock_guard lock(mutex);
+        queue.split(std::move(jobs));
+      }
+      work_there.notify_all();
+      continue;
+    }
+    const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+    for (CompileJob& job : jobs) {
+      if (options.images.put) options.images.put(job.request, identity, *image);
+      finish(std::move(job), image, std::nullopt);
+    }
+  }
+}
+
+InProcessEvaluator::InProcessEvaluator(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
+                                       MeasureOptions measure, InProcessOptions options)
+    : state_(std::make_unique<State>(backend, spec, size, std::move(options))) {
+  State& s = *state_;
+  const bool needs_reference = measure.verify && !s.options.reference && !spec.reference.empty();
+  std::future<CompileResult> reference;
+  if (needs_reference)
+    reference = std::async(std::launch::async, [&s]() -> CompileResult {
+      CompileRequest request = compile_request(s.spec, s.size, s.backend.architecture(),
+                                               reference_expressions(s.spec, s.size, s.backend.device().limits));
+      if (s.options.images.get)
+        if (auto image = s.options.images.get(request, s.identity)) return std::move(*image);
+      CompileResult result = s.compile(request);
+      if (const Image* image = std::get_if<Image>(&result); image != nullptr && s.options.images.put)
+        s.options.images.put(request, s.identity, *image);
+      return result;
+    });
+  s.runner = std::make_unique<Runner>(backend, spec, s.size, std::move(measure), s.options.reference);
+  if (needs_reference) {
+    const CompileResult result = reference.get();
+    if (const auto* error = std::get_if<CompileError>(&result))
+      throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec.file, error->message, error->log));
+    s.runner->prepare(&std::get<Image>(result));
+  } else {
+    s.runner->prepare(nullptr);
+  }
+  s.threads.reserve(s.options.compile_threads);
+  const std::lock_guard lock(s.mutex);  // work() reads threads.size()
+  for (std::size_t i = 0; i < s.options.compile_threads; ++i) s.threads.emplace_back([&s] { s.work(); });
+}
+
+InProcessEvaluator::~InProcessEvaluator() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  state_->work_there.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+std::size_t InProcessEvaluator::capacity() const { return state_->options.ahead; }
+std::size_t InProcessEvaluator::in_flight() const { return state_->flying; }
+
+void InProcessEvaluator::submit(const Configuration& configuration, double best_ns) {
+  State& s = *state_;
+  ++s.flying;
+  s.best_ns = best_ns;
+  CompileJob job{s.next_id++, configuration, {}, 0};
+  const DeviceLimits& limits = s.backend.device().limits;
+  try {
+    if (auto reason = why_invalid(s.spec, s.size, limits, configuration))
+      return s.finish(std::move(job), nullptr, Invalid{std::move(*reason)});
+    job.request = compile_request(s.spec, s.size, s.backend.architecture(),
+                                  launch_expressions(s.spec, s.size, limits, configuration));
+  } catch (const Error& error) {
+    return s.finish(std::move(job), nullptr, Invalid{error.what()});
+  }
+  {
+    const std::lock_guard lock(s.mutex);
+    s.queue.push(std::move(job));
+  }
+  s.work_there.notify_one();
+}
+
+Trial InProcessEvaluator::next() {
+  State& s = *state_;
+  if (s.flying == 0) throw std::logic_error("InProcessEvaluator::next: nothing is in flight");
+  const auto start = Clock::now();
+  State::Finished done;
+  {
+    std::unique_lock lock(s.mutex);
+    s.result_there.wait(lock, [&] { return !s.finished.empty(); });
+    done = std::move(s.finished.front());
+    s.finished.pop_front();
+  }
+  --s.flying;
+  const double waited = seconds_since(start);
+
+  Trial trial;
+  trial.configuration = std::move(done.job.configuration);
+  if (done.error) {
+    trial.outcome = std::move(*done.error);
+  } else if (!s.runner->usable()) {
+    trial.outcome = LaunchError{"not run: a fault of an earlier configuration has made the device unusable here"};
+  } else {
+    trial = s.runner->evaluate(trial.configuration, *done.image, s.best_ns);
+    s.shelf.offer(trial, std::move(done.image));
+  }
+  trial.times.compile = done.job.seconds;
+  trial.times.wait = waited;
+  return trial;
+}
+
+std::shared_ptr<const Image> InProcessEvaluator::State::image_of(const Configuration& configuration) {
+  if (auto image = shelf.find(configuration)) return image;
+  const CompileRequest request = compile_request(
+      spec, size, backend.architecture(), launch_expressions(spec, size, backend.device().limits, configuration));
+  if (options.images.get)
+    if (auto image = options.images.get(request, identity)) return std::make_shared<const Image>(std::move(*image));
+  CompileResult result = compile(request);
+  if (auto* error = std::get_if<CompileError>(&result))
+    throw Error(
+        fmt::format("{}: a finalist no longer compiles ({}): {}", spec.file, configuration.text(), error->message));
+  return std::make_shared<const Image>(std::move(std::get<Image>(result)));
+}
+
+std::vector<Trial> InProcessEvaluator::remeasure(std::span<const Configuration> finalists) {
+  State& s = *state_;
+  std::vector<std::shared_ptr<const Image>> images;
+  std::vector<Runner::Finalist> all;
+  for (const Configuration& configuration : finalists) {
+    images.push_back(s.image_of(configuration));
+    all.push_back({configuration, images.back().get()});
+  }
+  return s.runner->remeasure(all);
+}
+
+}  // namespace tuner

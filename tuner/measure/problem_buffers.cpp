@@ -1,0 +1,349 @@
+#include "problem_buffers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tuner/backend/fill_value.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner {
+namespace {
+
+constexpr unsigned char guard_byte = 0xc5;
+constexpr unsigned char poisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
+
+/// \p value in the bytes of \p type.
+Argument scalar_argument(ElementType type, double value) {
+  switch (type) {
+    case ElementType::int8:
+      return Argument::of(static_cast<std::int8_t>(value));
+    case ElementType::uint8:
+      return Argument::of(static_cast<std::uint8_t>(value));
+    case ElementType::int16:
+      return Argument::of(static_cast<std::int16_t>(value));
+    case ElementType::uint16:
+      return Argument::of(static_cast<std::uint16_t>(value));
+    case ElementType::int32:
+      return Argument::of(static_cast<std::int32_t>(value));
+    case ElementType::uint32:
+      return Argument::of(static_cast<std::uint32_t>(value));
+    case ElementType::int64:
+      return Argument::of(static_cast<std::int64_t>(value));
+    case ElementType::uint64:
+      return Argument::of(static_cast<std::uint64_t>(value));
+    case ElementType::half:
+      return Argument::of(fill_value::half_bits(static_cast<float>(value)));
+    case ElementType::bfloat16:
+      return Argument::of(fill_value::bfloat16_bits(static_cast<float>(value)));
+    case ElementType::float32:
+      return Argument::of(static_cast<float>(value));
+    case ElementType::float64:
+      return Argument::of(value);
+  }
+  return {};
+}
+
+Argument integer_argument(ElementType type, std::int64_t value) {
+  switch (type) {
+    case ElementType::uint32:
+      return Argument::of(static_cast<std::uint32_t>(value));
+    case ElementType::int64:
+      return Argument::of(value);
+    case ElementType::uint64:
+      return Argument::of(static_cast<std::uint64_t>(value));
+    default:
+      return Argument::of(static_cast<std::int32_t>(value));
+  }
+}
+
+std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
+
+}  // namespace
+
+ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
+                               const MeasureOptions& options, std::uint64_t seed)
+    : backend_(backend), spec_(spec), options_(options), size_(std::move(size)), offset_(offset) {
+  if (offset_ < 0) throw Error(fmt::format("{}: a verify offset of {} is negative", spec.file, offset_));
+  const Bindings names = bindings(spec_, size_, backend_.device().limits);
+  buffers_.reserve(spec.buffers.size());
+  for (const BufferSpec& buffer_spec : spec.buffers) {
+    Buffer& buffer = buffers_.emplace_back();
+    buffer.spec = &buffer_spec;
+    buffer.type = resolved_type(spec_, size_, buffer_spec.type);
+    buffer.seed = seed + 0x9e3779b97f4a7c15ULL * buffers_.size();
+    if (buffer.is_work_space()) continue;
+    buffer.tolerance = tolerance_for(spec_, size_, backend_.device().limits, buffer.type);
+    set_count(buffer, names);
+    buffer.actual = allocate(buffer);
+    if (buffer.is_output()) buffer.expected = allocate(buffer);
+  }
+  restore_inputs();
+}
+
+std::string ProblemBuffers::text() const {
+  const std::string sizes = size_.sizes_text();
+  return offset_ == 0 ? sizes : fmt::format("{} offset={}", sizes, offset_);
+}
+
+void ProblemBuffers::set_count(Buffer& buffer, const Bindings& names) const {
+  const std::int64_t count = buffer.spec->count.evaluate_integer(names);
+  const auto limit = static_cast<std::int64_t>(std::numeric_limits<std::int64_t>::max() / 2 / info(buffer.type).bytes);
+  if (count < 0 || count > limit)
+    throw Error(fmt::format("{}: buffer {}[{}] has {} elements on {}", spec_.file, buffer.spec->name,
+                            buffer.spec->count.text(), count, text()));
+  buffer.count = static_cast<std::size_t>(count);
+}
+
+ProblemBuffers::Region ProblemBuffers::allocate(const Buffer& buffer) const {
+  Region region;
+  const std::size_t shift = buffer.is_work_space() ? 0 : bytes_of(buffer.type, static_cast<std::size_t>(offset_));
+  region.front = options_.guard_bytes + shift;
+  region.bytes = bytes_of(buffer.type, buffer.count);
+  region.memory = backend_.allocate(std::max<std::size_t>(region.front + region.bytes + options_.guard_bytes, 1));
+  return region;
+}
+
+void ProblemBuffers::write_guards(const Region& region) {
+  if (region.front > 0) set_bytes(region.memory->address(), guard_byte, region.front);
+  if (options_.guard_bytes > 0) set_bytes(region.data() + region.bytes, guard_byte, options_.guard_bytes);
+}
+
+void ProblemBuffers::set_bytes(DevicePointer to, unsigned char value, std::size_t bytes) {
+  if (bytes > 0) backend_.fill_bytes(to, value, bytes);
+}
+
+std::uint64_t ProblemBuffers::fingerprint(DevicePointer from, std::size_t bytes) {
+  return bytes > 0 ? backend_.fingerprint(from, bytes) : 0;
+}
+
+void ProblemBuffers::fill(const Buffer& buffer, const Region& region) {
+  if (buffer.count > 0) backend_.fill(region.data(), buffer.type, buffer.count, buffer.spec->fill, buffer.seed);
+}
+
+void ProblemBuffers::restore_inputs() {
+  for (Buffer& buffer : buffers_) {
+    if (buffer.is_work_space()) continue;
+    write_guards(buffer.actual);
+    if (buffer.is_output()) write_guards(buffer.expected);
+    if (!buffer.is_filled()) continue;
+    fill(buffer, buffer.actual);
+    if (buffer.spec->role == BufferRole::in)
+      buffer.fingerprint = fingerprint(buffer.actual.data(), buffer.actual.bytes);
+  }
+}
+
+void ProblemBuffers::reset_for_reference() {
+  // The reference takes no parameters, but it may be given work space whose size depends on them.
+  const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
+    return buffer.is_work_space() &&
+           std::any_of(spec_.reference.begin(), spec_.reference.end(), [&](const auto& launch) {
+             return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.spec->name) > 0;
+           });
+  });
+  if (needs_work_space) size_work_space(spec_.default_configuration.value_or(Configuration{}));
+  reset(0);
+  for (Buffer& buffer : buffers_) {
+    if (buffer.spec->role == BufferRole::out) set_bytes(buffer.expected.data(), 0xff, buffer.expected.bytes);
+    if (buffer.spec->role == BufferRole::inout) fill(buffer, buffer.expected);
+  }
+}
+
+void ProblemBuffers::compute_reference(const HostReference& reference) {
+  std::map<std::string, HostBuffer> host;
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.is_work_space()) continue;
+    HostBuffer& copy = host[buffer.spec->name];
+    copy.type = buffer.type;
+    copy.count = buffer.count;
+    copy.bytes.resize(buffer.actual.bytes);
+    const Region& from = buffer.is_output() ? buffer.expected : buffer.actual;
+    if (!copy.bytes.empty()) backend_.download(copy.bytes.data(), from.data(), copy.bytes.size());
+  }
+  reference(size_, host);
+  for (const Buffer& buffer : buffers_) {
+    if (!buffer.is_output() || buffer.count == 0) continue;
+    const std::vector<std::byte>& bytes = host.at(buffer.spec->name).bytes;
+    if (bytes.size() != buffer.expected.bytes)
+      throw Error(fmt::format("{}: the reference function changed the size of {} from {} to {} bytes", spec_.name,
+                              buffer.spec->name, buffer.expected.bytes, bytes.size()));
+    backend_.upload(buffer.expected.data(), bytes.data(), bytes.size());
+  }
+}
+
+void ProblemBuffers::accept_reference() {
+  two_passes_ = false;
+  for (Buffer& buffer : buffers_) {
+    if (!buffer.is_output() || buffer.count == 0) continue;
+    buffer.expected_fingerprint = fingerprint(buffer.expected.data(), buffer.expected.bytes);
+    if (info(buffer.type).is_floating) {
+      const Comparison self =
+          backend_.compare(buffer.expected.data(), buffer.expected.data(), buffer.type, buffer.count, {});
+      if (self.mismatches > 0)
+        throw Error(fmt::format("{}: the reference gives NaN (or does not write) at {}[{}] and {} more elements on {}",
+                                spec_.name, buffer.spec->name, self.first_index, self.mismatches - 1, text()));
+    } else if (buffer.spec->role == BufferRole::out) {
+      choose_poison(buffer);
+    }
+  }
+}
+
+void ProblemBuffers::choose_poison(Buffer& buffer) {
+  for (const unsigned char poison : poisons) {
+    set_bytes(buffer.actual.data(), poison, buffer.actual.bytes);
+    const Comparison unwritten =
+        backend_.compare(buffer.actual.data(), buffer.expected.data(), buffer.type, buffer.count, {});
+    buffer.poison = poison;
+    if (unwritten.mismatches == buffer.count) return;
+  }
+  // An unwritten element equals at most one of two different poisons.
+  buffer.poison = poisons[0];
+  two_passes_ = true;
+}
+
+void ProblemBuffers::size_work_space(const Configuration& configuration) {
+  if (work_space_for_ == configuration) return;
+  const Bindings names = configuration.empty() ? bindings(spec_, size_, backend_.device().limits)
+                                               : bindings(spec_, size_, backend_.device().limits, configuration);
+  for (Buffer& buffer : buffers_) {
+    if (!buffer.is_work_space()) continue;
+    set_count(buffer, names);
+    const std::size_t bytes = bytes_of(buffer.type, buffer.count);
+    if (!buffer.actual.memory || buffer.actual.memory->bytes() < bytes + 2 * options_.guard_bytes) {
+      buffer.actual = {};  // first, so that both never exist at once
+      buffer.actual = allocate(buffer);
+    }
+    buffer.actual.bytes = bytes;
+  }
+  work_space_for_ = configuration;
+}
+
+void ProblemBuffers::reset(std::size_t pass) {
+  for (Buffer& buffer : buffers_) {
+    if (!buffer.actual.memory) continue;  // work space that the reference does not use
+    switch (buffer.spec->role) {
+      case BufferRole::in:
+        break;
+      case BufferRole::inout:
+      case BufferRole::consumed:
+        fill(buffer, buffer.actual);
+        break;
+      case BufferRole::out:
+        set_bytes(buffer.actual.data(), pass == 0 ? buffer.poison : poisons[1], buffer.actual.bytes);
+        break;
+      case BufferRole::scratch:
+      case BufferRole::zeroed:
+        reset_work_space(buffer);
+        break;
+    }
+  }
+}
+
+void ProblemBuffers::reset_for_measuring() {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.is_work_space()) reset_work_space(buffer);
+    if (buffer.spec->role == BufferRole::inout || buffer.spec->role == BufferRole::consumed)
+      fill(buffer, buffer.actual);
+  }
+}
+
+void ProblemBuffers::reset_work_space(const Buffer& buffer) {
+  write_guards(buffer.actual);
+  // 0xff shows reads of what was never written.
+  set_bytes(buffer.actual.data(), buffer.spec->role == BufferRole::zeroed ? 0 : 0xff, buffer.actual.bytes);
+}
+
+std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const Region& region) {
+  std::vector<unsigned char> bytes(std::max(region.front, options_.guard_bytes));
+  if (region.front > 0) {
+    backend_.download(bytes.data(), region.memory->address(), region.front);
+    for (std::size_t i = region.front; i-- > 0;)
+      if (bytes[i] != guard_byte)
+        return fmt::format("wrote out of bounds: {} bytes before the start of {} ({} elements of {})", region.front - i,
+                           buffer.spec->name, buffer.count, info(buffer.type).name);
+  }
+  if (options_.guard_bytes > 0) {
+    backend_.download(bytes.data(), region.data() + region.bytes, options_.guard_bytes);
+    for (std::size_t i = 0; i < options_.guard_bytes; ++i)
+      if (bytes[i] != guard_byte)
+        return fmt::format("wrote out of bounds: {} bytes behind the end of {} ({} elements of {})", i,
+                           buffer.spec->name, buffer.count, info(buffer.type).name);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ProblemBuffers::damage() {
+  for (Buffer& buffer : buffers_) {
+    if (auto broken = broken_guard(buffer, buffer.actual)) return broken;
+    const Region& region = buffer.actual;
+    if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes) != buffer.fingerprint)
+      return fmt::format("wrote to its input {}", buffer.spec->name);
+  }
+  for (Buffer& buffer : buffers_) {
+    if (buffer.spec->role != BufferRole::zeroed || buffer.actual.bytes == 0) continue;
+    const Region& region = buffer.actual;
+    const std::uint64_t after = fingerprint(region.data(), region.bytes);
+    set_bytes(region.data(), 0, region.bytes);
+    if (after != fingerprint(region.data(), region.bytes))
+      return fmt::format("did not leave {} zero, as `zeroed` promises: the next run would start wrong",
+                         buffer.spec->name);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ProblemBuffers::mismatch() {
+  for (Buffer& buffer : buffers_) {
+    if (!buffer.is_output() || buffer.count == 0) continue;
+    const Comparison found =
+        backend_.compare(buffer.actual.data(), buffer.expected.data(), buffer.type, buffer.count, buffer.tolerance);
+    if (found.mismatches > 0)
+      return fmt::format("{}[{}] is {:.9g}, expected {:.9g} ({} of {} elements differ)", buffer.spec->name,
+                         found.first_index, found.actual, found.expected, found.mismatches, buffer.count);
+  }
+  return std::nullopt;
+}
+
+bool ProblemBuffers::expected_intact() {
+  return std::all_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
+    return !buffer.is_output() || buffer.count == 0 ||
+           fingerprint(buffer.expected.data(), buffer.expected.bytes) == buffer.expected_fingerprint;
+  });
+}
+
+std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,
+                                                bool reference) const {
+  std::vector<Argument> result;
+  result.reserve(launch.arguments.size());
+  for (const std::string& name : launch.arguments) {
+    const auto buffer = std::find_if(buffers_.begin(), buffers_.end(),
+                                     [&](const Buffer& candidate) { return candidate.spec->name == name; });
+    if (buffer != buffers_.end()) {
+      result.push_back(Argument::of((reference && buffer->is_output() ? buffer->expected : buffer->actual).data()));
+    } else if (const SizeSpec* size = spec_.find_size(name)) {
+      result.push_back(integer_argument(size->type, size_.sizes.at(name)));
+    } else if (const ScalarSpec* scalar = spec_.find_scalar(name)) {
+      result.push_back(scalar_argument(resolved_type(spec_, size_, scalar->type), scalar->value));
+    } else if (const Value* value = configuration.find(name); value != nullptr && !value->is_string()) {
+      result.push_back(integer_argument(ElementType::int32, value->integer()));
+    } else {
+      throw Error(fmt::format("{}: argument '{}' is no buffer, size, scalar or integer parameter",
+                              launch.location.text(), name));
+    }
+  }
+  return result;
+}
+
+double ProblemBuffers::run_limit_s() const {
+  if (best_run_s_ <= 0) return std::max(options_.first_run_s, options_.hang_floor_s);
+  return std::max(options_.hang_floor_s, options_.hang_factor * best_run_s_);
+}
+
+void ProblemBuffers::saw_run(double seconds) {
+  best_run_s_ = best_run_s_ > 0 ? std::min(best_run_s_, seconds) : seconds;
+}
+
+}  // namespace tuner

@@ -1,0 +1,356 @@
+#include <tuner/measure/runner.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/statistics.hpp>
+
+#include "problem_buffers.hpp"
+#include "sampler.hpp"
+
+namespace tuner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr double load_limit_s = 30;  // a driver may compile PTX while it loads
+
+/// The worst of what the launches of a kernel need.
+Resources worst(const Resources& a, const Resources& b) {
+  const auto lowest = [](auto x, auto y) { return x == 0 ? y : y == 0 ? x : std::min(x, y); };
+  return {std::max(a.registers, b.registers),
+          std::max(a.spill_bytes, b.spill_bytes),
+          std::max(a.stack_bytes, b.stack_bytes),
+          std::max(a.static_shared_bytes, b.static_shared_bytes),
+          std::max(a.constant_bytes, b.constant_bytes),
+          lowest(a.blocks_per_sm, b.blocks_per_sm),
+          lowest(a.occupancy, b.occupancy)};
+}
+
+/// Limits that only the compiler's answer can break. Registers are given to warps in units of 256 (CUDA occupancy
+/// calculator, "register allocation unit size" since compute capability 3.0).
+std::optional<std::string> violated_limit(const std::string& expression, const Resources& resources,
+                                          const LaunchShape& shape, const DeviceLimits& limits) {
+  const std::int64_t warps = (shape.threads_per_block() + limits.warp_size - 1) / limits.warp_size;
+  const std::int64_t of_warp = (std::int64_t{resources.registers} * limits.warp_size + 255) / 256 * 256;
+  if (warps * of_warp > limits.registers_per_block)
+    return fmt::format("{}: {} registers a thread in blocks of {} threads are {}, more than the {} of a block",
+                       expression, resources.registers, shape.threads_per_block(), warps * of_warp,
+                       limits.registers_per_block);
+  const std::int64_t shared = resources.static_shared_bytes + shape.shared_bytes;
+  if (shared > limits.max_shared_bytes)
+    return fmt::format("{}: {} bytes of shared memory ({} static, {} dynamic) exceed the {} of a block", expression,
+                       shared, resources.static_shared_bytes, shape.shared_bytes, limits.max_shared_bytes);
+  return std::nullopt;
+}
+
+/// The launches of one problem, ready to run.
+struct Ready {
+  std::vector<Launch> launches;
+  std::optional<Resources> resources;
+  std::optional<std::string> invalid;
+};
+
+}  // namespace
+
+std::string_view text(Phase phase) {
+  constexpr std::string_view names[] = {"prepare", "load", "verify", "measure"};
+  return names[static_cast<int>(phase)];
+}
+
+struct Runner::State {
+  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, HostReference r)
+      : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
+    const ProblemSize main = complete(spec, size);
+    problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed));
+    if (!options.verify) return;
+    for (const VerifySpec& verify : spec.verify)
+      problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
+                                                          verify.offset, options, options.seed + problems.size()));
+  }
+
+  const ProblemBuffers& main() const { return *problems.front(); }
+  bool has_reference() const { return options.verify && (host_reference || !spec.reference.empty()); }
+  const DeviceLimits& limits() const { return backend.device().limits; }
+  void announce(Phase phase, double limit_s) const {
+    if (listener) listener(phase, limit_s);
+  }
+
+  Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
+              const Module& module, const Configuration& configuration, bool reference) const;
+  std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                             double* seconds = nullptr);
+  void compute_reference(ProblemBuffers& problem);
+  std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+                                const Module& module);
+  std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                   std::optional<Outcome>& failure);
+  Outcome evaluate(Trial& trial, const Image& image, double best_ns);
+
+  Backend& backend;
+  const KernelSpec& spec;
+  MeasureOptions options;
+  HostReference host_reference;
+  PhaseListener listener;
+  Sampler sampler;
+  std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
+  std::unique_ptr<Module> reference_module;
+  Image reference_image;  // its function table only
+};
+
+Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
+                           const Image& image, const Module& module, const Configuration& configuration,
+                           bool reference) const {
+  Ready result;
+  for (const ResolvedLaunch& resolved : launches) {
+    const std::optional<std::size_t> function = find_function(image, resolved.expression);
+    if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.file, resolved.expression));
+    const Resources resources = module.resources(*function, resolved.shape);
+    result.resources = result.resources ? worst(*result.resources, resources) : resources;
+    if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
+    result.launches.push_back(
+        {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference)});
+  }
+  return result;
+}
+
+std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                          double* seconds) {
+  announce(phase, problem.run_limit_s());
+  const auto start = Clock::now();
+  auto failure = backend.run(launches, problem.run_limit_s());
+  const double spent = seconds_since(start);
+  if (!failure) problem.saw_run(spent);
+  if (seconds != nullptr) *seconds = spent;
+  return failure;
+}
+
+void Runner::State::compute_reference(ProblemBuffers& problem) {
+  problem.reset_for_reference();
+  if (host_reference) {
+    problem.compute_reference(host_reference);
+  } else {
+    const Ready reference =
+        ready(problem, resolve_reference(spec, problem.size(), limits()), reference_image, *reference_module, {}, true);
+    if (reference.invalid) throw Error(fmt::format("{}: the reference cannot run: {}", spec.file, *reference.invalid));
+    if (const auto failure = run(Phase::prepare, problem, reference.launches))
+      throw Error(fmt::format("{}: the reference failed on {}: {}", spec.file, problem.text(), message(*failure)));
+  }
+  problem.accept_reference();
+}
+
+/// Runs and looks at everything the run left behind. \p failure: it did not run to its end.
+std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                                std::optional<Outcome>& failure) {
+  for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
+    problem.reset(pass);
+    failure = run(Phase::verify, problem, launches);
+    if (failure) return std::nullopt;
+    if (auto damage = problem.damage()) return damage;
+    if (!has_reference()) return std::nullopt;
+    if (auto mismatch = problem.mismatch()) return mismatch;
+  }
+  return std::nullopt;
+}
+
+std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Configuration& configuration,
+                                             const Image& image, const Module& module) {
+  problem.size_work_space(configuration);
+  const Ready prepared = ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module,
+                               configuration, false);
+  if (prepared.invalid) return Invalid{*prepared.invalid};
+  std::optional<Outcome> failure;
+  auto problem_seen = wrong(problem, prepared.launches, failure);
+  if (failure || !problem_seen) return failure;
+
+  // Stray writes, of this configuration or one before it, may have hit the expected outputs or the inputs: then
+  // everything is made anew and the configuration judged once more.
+  problem.restore_inputs();
+  if (has_reference() && !problem.expected_intact()) {
+    compute_reference(problem);
+    problem_seen = wrong(problem, prepared.launches, failure);
+    if (failure || !problem_seen) return failure;
+    problem.restore_inputs();
+  }
+  return WrongResult{fmt::format("{} on {}", *problem_seen, problem.text())};
+}
+
+Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
+  const Configuration& configuration = trial.configuration;
+  const ProblemSize& size = main().size();
+  if (auto reason = why_invalid(spec, size, limits(), configuration)) return Invalid{std::move(*reason)};
+
+  auto start = Clock::now();
+  announce(Phase::load, load_limit_s);
+  auto loaded = backend.load(image);
+  if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
+  const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  problems.front()->size_work_space(configuration);
+  Ready ready_now =
+      ready(main(), resolve_launches(spec, size, limits(), configuration), image, *module, configuration, false);
+  trial.resources = ready_now.resources;
+  trial.times.load = seconds_since(start);
+  if (ready_now.invalid) return Invalid{std::move(*ready_now.invalid)};
+
+  start = Clock::now();
+  // The smallest problems come first in time but the main one, which is problem 0, last: faults show up cheaply.
+  for (std::size_t i = problems.size(); i-- > 0;) {
+    ProblemBuffers& problem = *problems[i];
+    if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
+    auto failure = verify(problem, configuration, image, *module);
+    trial.times.verify = seconds_since(start);
+    if (failure) return std::move(*failure);
+  }
+  trial.verified = has_reference();
+
+  start = Clock::now();
+  ProblemBuffers& problem = *problems.front();
+  problem.reset_for_measuring();
+  double run_s = 0;
+  for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)
+    if (auto failure = State::run(Phase::measure, problem, ready_now.launches, &run_s)) return std::move(*failure);
+  auto measured = sampler.measure(ready_now.launches, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
+  trial.times.measure = seconds_since(start);
+  return std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
+}
+
+Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
+               HostReference reference)
+    : state_(std::make_unique<State>(backend, spec, size, std::move(options), std::move(reference))) {}
+
+Runner::~Runner() = default;
+
+void Runner::set_phase_listener(PhaseListener listener) { state_->listener = std::move(listener); }
+bool Runner::usable() const { return state_->backend.usable(); }
+const MeasureOptions& Runner::options() const { return state_->options; }
+
+void Runner::prepare(const Image* image) {
+  if (!state_->has_reference()) return;
+  if (!state_->host_reference) {
+    if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.file));
+    state_->announce(Phase::prepare, load_limit_s);
+    auto loaded = state_->backend.load(*image);
+    if (const auto* error = std::get_if<LaunchError>(&loaded))
+      throw Error(fmt::format("{}: the reference does not load: {}", state_->spec.file, error->message));
+    state_->reference_module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+    state_->reference_image.functions = image->functions;
+  }
+  for (const auto& problem : state_->problems) state_->compute_reference(*problem);
+}
+
+Trial Runner::evaluate(const Configuration& configuration, const Image& image, double best_ns) {
+  Trial trial;
+  trial.configuration = configuration;
+  try {
+    trial.outcome = state_->evaluate(trial, image, best_ns);
+  } catch (const Error& error) {
+    // A fault that only a later call to the device told, or no room for this configuration's work space.
+    trial.outcome = LaunchError{error.what()};
+  }
+  if (trial.measurement() == nullptr) trial.verified = false;
+  return trial;
+}
+
+std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
+  State& s = *state_;
+  ProblemBuffers& problem = *s.problems.front();
+  struct Entry {
+    std::unique_ptr<Module> module;
+    std::vector<Launch> launches;
+    Measurement measurement;
+    std::vector<double> clocks;
+    double run_s = 0;
+    std::size_t batch = 1;
+    std::optional<Outcome> failure;
+  };
+  std::vector<Trial> trials(finalists.size());
+  std::vector<Entry> entries(finalists.size());
+  double pause_left_s = s.options.throttle_budget_s;
+
+  const auto launch_all = [&](Entry& entry, const Configuration& configuration, const Image& image) {
+    // Work space of the largest finalist serves all: addresses are taken anew whenever it was sized again.
+    problem.size_work_space(configuration);
+    entry.launches = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), configuration), image,
+                             *entry.module, configuration, false)
+                         .launches;
+  };
+
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    Entry& entry = entries[i];
+    trials[i].configuration = finalists[i].configuration;
+    trials[i].verified = s.has_reference();
+    s.announce(Phase::load, load_limit_s);
+    auto loaded = s.backend.load(*finalists[i].image);
+    if (auto* error = std::get_if<LaunchError>(&loaded)) {
+      entry.failure = std::move(*error);
+      continue;
+    }
+    entry.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+    problem.size_work_space(finalists[i].configuration);
+    Ready run = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), finalists[i].configuration),
+                        *finalists[i].image, *entry.module, finalists[i].configuration, false);
+    trials[i].resources = run.resources;
+    entry.launches = std::move(run.launches);
+    problem.reset_for_measuring();
+    for (int warm = 0; warm < 2 && !entry.failure; ++warm)
+      entry.failure = s.run(Phase::measure, problem, entry.launches, &entry.run_s);
+    if (entry.failure || s.options.cold) continue;
+    const SampleRequest probe = s.sampler.request(1, 1, entry.run_s);
+    auto taken = s.sampler.take(entry.launches, probe, pause_left_s);
+    if (auto* group = std::get_if<Sampler::Group>(&taken)) entry.batch = s.sampler.batch_for(group->samples.front().ns);
+  }
+
+  for (std::size_t round = 0; round < s.options.finalist_rounds && s.backend.usable(); ++round) {
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      const std::size_t place = (k + round) % entries.size();
+      const std::size_t i = round % 2 == 0 ? place : entries.size() - 1 - place;
+      Entry& entry = entries[i];
+      if (entry.failure) continue;
+      launch_all(entry, finalists[i].configuration, *finalists[i].image);
+      problem.reset_for_measuring();
+      const SampleRequest wanted =
+          s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch, entry.run_s);
+      s.announce(Phase::measure, wanted.timeout_s);
+      const auto start = Clock::now();
+      auto taken = s.sampler.take(entry.launches, wanted, pause_left_s);
+      trials[i].times.measure += seconds_since(start);
+      if (auto* error = std::get_if<LaunchError>(&taken)) entry.failure = std::move(*error);
+      if (auto* timeout = std::get_if<Timeout>(&taken)) entry.failure = std::move(*timeout);
+      if (const auto* group = std::get_if<Sampler::Group>(&taken)) {
+        for (const Sample& sample : group->samples) {
+          entry.measurement.samples_ns.push_back(sample.ns);
+          if (sample.clock_mhz > 0) entry.clocks.push_back(sample.clock_mhz);
+        }
+        entry.measurement.throttled = entry.measurement.throttled || group->throttled;
+      }
+    }
+  }
+
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = entries[i];
+    if (!entry.failure && entry.measurement.samples_ns.empty())
+      entry.failure = LaunchError{"the device became unusable before it could be measured again"};
+    if (entry.failure) {
+      trials[i].outcome = std::move(*entry.failure);
+      trials[i].verified = false;
+      continue;
+    }
+    summarise(entry.measurement, entry.clocks, entry.batch, s.options);
+    entry.measurement.converged =
+        entry.measurement.high_ns - entry.measurement.low_ns <= s.options.target_width * entry.measurement.median_ns;
+    trials[i].outcome = std::move(entry.measurement);
+  }
+  return trials;
+}
+
+}  // namespace tuner

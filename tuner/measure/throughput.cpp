@@ -1,0 +1,28 @@
+#include <tuner/measure/throughput.hpp>
+
+#include <algorithm>
+
+#include <tuner/core/element_type.hpp>
+
+namespace tuner {
+
+Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Device& device, double ns) {
+  Throughput result;
+  if (!(ns > 0)) return result;
+  const Bindings names = bindings(spec, size, device.limits);
+  if (spec.flops) result.flops_per_second = double(spec.flops->evaluate_integer(names)) / ns * 1e9;
+  if (!spec.bytes) return result;
+  const double bytes = double(spec.bytes->evaluate_integer(names));
+  result.bytes_per_second = bytes / ns * 1e9;
+
+  double written = 0;
+  for (const BufferSpec& buffer : spec.buffers)
+    if (buffer.role == BufferRole::out || buffer.role == BufferRole::inout)
+      written +=
+          double(buffer.count.evaluate_integer(names)) * double(info(resolved_type(spec, size, buffer.type)).bytes);
+  const double ceiling = written < 0.01 * bytes ? device.read_ceiling : device.copy_ceiling;
+  if (ceiling > 0) result.ceiling_fraction = *result.bytes_per_second / ceiling;
+  return result;
+}
+
+}  // namespace tuner
