@@ -17,6 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Index = EnumeratedSpace::Index;
 
+/// Budget::until_unlikely asks for improvements of at least this part.
+constexpr double kWorthwhileImprovement = 0.01;
+
 search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
   search::Observation seen;
   seen.index = index;
@@ -115,7 +118,7 @@ class Session {
     }
   }
 
-  std::optional<StopReason> reason_to_stop() const {
+  std::optional<StopReason> reason_to_stop() {
     const Budget& budget = options_.budget;
     if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return StopReason::interrupted;
     if (!evaluator_.usable()) return StopReason::device_lost;
@@ -124,6 +127,10 @@ class Session {
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
     if (budget.target && best_ && best_objective() <= *budget.target) return StopReason::target;
+    if (budget.until_unlikely && best_) {
+      const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
+      if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
+    }
     return std::nullopt;
   }
 
