@@ -1,6 +1,7 @@
 #pragma once
 /// The whole public API. C++17.
 
+#include <tuner/array.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/kernel_builder.hpp>
 #include <tuner/reduce.hpp>

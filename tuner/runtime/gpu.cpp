@@ -31,6 +31,12 @@ std::uint64_t gpu_context_of(const void* pointer) {
   return number_of(cuda::pointer_info(pointer).context);
 }
 
+std::uint64_t default_gpu_context() {
+  // Never released: see Serving::process().
+  static const cuda::Context* const primary = new cuda::Context(cuda::Context::primary(0));
+  return number_of(primary->handle());
+}
+
 PointerPlace place_of(const void* pointer) {
   return cuda::pointer_kind(pointer) == cuda::PointerKind::unknown ? PointerPlace::host : PointerPlace::device;
 }
@@ -56,6 +62,7 @@ std::unique_ptr<Backend> open_gpu_context(std::uint64_t context) {
 bool gpu_available() { return false; }
 std::uint64_t current_gpu_context() { return 0; }
 std::uint64_t gpu_context_of(const void*) { return 0; }
+std::uint64_t default_gpu_context() { return 0; }
 PointerPlace place_of(const void*) { return PointerPlace::host; }
 bool is_capturing(Stream) { return false; }
 std::unique_ptr<Backend> open_gpu_context(std::uint64_t) { throw Error("this tuner was built without the cuda backend"); }

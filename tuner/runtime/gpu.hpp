@@ -17,6 +17,9 @@ std::uint64_t current_gpu_context();
 /// Handle of the context that owns \p pointer; 0: not memory of a GPU.
 std::uint64_t gpu_context_of(const void* pointer);
 
+/// The primary context of the first GPU, kept for the life of the process (what the CUDA runtime would use).
+std::uint64_t default_gpu_context();
+
 enum class PointerPlace {
   host,     ///< ordinary memory: a GPU cannot read it
   device,   ///< a GPU's, managed, or page-locked and mapped

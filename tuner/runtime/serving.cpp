@@ -82,9 +82,7 @@ std::uint64_t Serving::context_for(const void* pointer) {
   if (!serves_gpu()) return kHostContext;
   if (const std::uint64_t current = current_gpu_context()) return current;
   if (const std::uint64_t owner = gpu_context_of(pointer)) return owner;
-  throw Error(
-      "this pointer is not memory of a GPU, and this thread has no CUDA context. Allocate it with cudaMalloc, or serve from "
-      "the CPU with TUNER_DEVICE=host");
+  return default_gpu_context();
 }
 
 ServedDevice& Serving::device(std::uint64_t context) {

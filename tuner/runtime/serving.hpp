@@ -23,7 +23,8 @@ class Serving {
   Settings settings() const;
 
   /// Number of the context that a call with \p pointer among its arguments runs in: this thread's current context,
-  /// else the pointer's; kHostContext on the host backend. Cheap: asked at each call.
+  /// else the pointer's, else the primary context of the first GPU; kHostContext on the host backend. Cheap: asked
+  /// at each call.
   std::uint64_t context_for(const void* pointer);
   /// The device behind \p context, opened at first use; afterwards found without a lock. Throws Error.
   ServedDevice& device(std::uint64_t context);

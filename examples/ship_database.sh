@@ -1,0 +1,18 @@
+#!/bin/sh
+# Tune on one machine, ship the result as text, serve it read-only on another: the packager's round trip.
+#   ship_database.sh TUNE [WORK_FOLDER]     TUNE: the tune program
+set -eu
+tune=$1
+work=${2:-$(mktemp -d)}
+mkdir -p "$work"
+
+# 1. Tune into a database of its own. A real job tunes several sizes, without a limit on trials.
+"$tune" --kernel sumMatrix2D --size nx=96,ny=64 --trials 4 --db "$work/tuned.db" --quiet
+
+# 2. What was learnt, as text that can be reviewed and kept in version control.
+"$tune" export --db "$work/tuned.db" "$work/my_gpu.jsonl"
+grep -c sumMatrix2D "$work/my_gpu.jsonl"
+
+# 3. A fresh machine imports it and is served without measuring anything.
+"$tune" import --db "$work/fresh.db" "$work/my_gpu.jsonl"
+"$tune" explain --db "$work/fresh.db" --kernel sumMatrix2D --size nx=96,ny=64
