@@ -32,6 +32,18 @@ class Strategy {
   /// for observations of earlier proposals.
   virtual std::vector<EnumeratedSpace::Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
+  /// The model's probability that some configuration not yet known is better than the best by at least the share
+  /// \p factor (0.01: 1%); nothing when the strategy has no model or has seen too little.
+  virtual std::optional<double> improvement_probability(double factor) {
+    static_cast<void>(factor);
+    return std::nullopt;
+  }
+  /// Results of the same kernel at another size or on another device: a prior, never counted as known. Only their
+  /// order and ratios matter. \p weight: trust relative to a measurement, 0..1. Strategies without a model ignore it.
+  virtual void seed_prior(std::span<const Observation> observations, double weight) {
+    static_cast<void>(observations);
+    static_cast<void>(weight);
+  }
 };
 
 struct StrategyOptions {

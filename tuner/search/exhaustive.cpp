@@ -1,0 +1,27 @@
+#include <tuner/search/registry.hpp>
+
+namespace tuner::search {
+
+namespace {
+
+/// Every valid configuration, in the order of the space.
+class Exhaustive final : public BasicStrategy {
+ public:
+  using BasicStrategy::BasicStrategy;
+
+ private:
+  std::optional<Index> next() override {
+    while (next_ < space().size() && !history_.is_fresh(static_cast<Index>(next_))) ++next_;
+    return static_cast<Index>(next_);
+  }
+
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+StrategyEntry exhaustive_entry() {
+  return {{"exhaustive", "every valid configuration in the order of the space", "-", {}}, &make<Exhaustive>};
+}
+
+}  // namespace tuner::search

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cmath>
+
+#include <tuner/search/nearest_valid.hpp>
+#include <tuner/search/registry.hpp>
+#include <tuner/search/spread.hpp>
+
+namespace tuner::search {
+
+namespace {
+
+/// Steady state: the population is the best of all that is known, every proposal is a new child of it. Nothing waits
+/// for a generation to end.
+class GeneticAlgorithm final : public BasicStrategy {
+ public:
+  GeneticAlgorithm(const EnumeratedSpace& space, const StrategyOptions& options)
+      : BasicStrategy(space, options),
+        spread_(space),
+        population_(std::max<std::size_t>(2, static_cast<std::size_t>(option("population")))),
+        width_(space.parameters().size()) {}
+
+ private:
+  std::optional<Index> next() override {
+    const std::size_t start = std::min(population_, std::max<std::size_t>(4, planned_trials() / 5));
+    if (made_ < start) return spread_.next(history_, random_);
+    if (members_.size() < 2) return std::nullopt;
+    EnumeratedSpace::Digits child(width_);
+    EnumeratedSpace::Digits other(width_);
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      space().digits(parent(), child);
+      space().digits(parent(), other);
+      for (std::size_t p = 0; p < width_; ++p)
+        if (random_.chance(0.5)) child[p] = other[p];
+      mutate(child);
+      const auto valid = nearest_valid(space(), random_, child);
+      if (valid && history_.is_fresh(*valid)) return valid;
+    }
+    return nearest_fresh(history_, random_, parent());
+  }
+
+  void proposed(Index index) override {
+    ++made_;
+    spread_.seen(index);
+  }
+
+  void told(const Observation& observation) override {
+    const double objective = history_.objective(observation.index);
+    std::erase_if(members_, [&](const Known& member) { return member.index == observation.index; });
+    if (!std::isfinite(objective)) return;
+    const Known member{observation.index, objective};
+    members_.insert(std::upper_bound(members_.begin(), members_.end(), member,
+                                     [](const Known& a, const Known& b) { return a.objective < b.objective; }),
+                    member);
+    if (members_.size() > population_) members_.pop_back();
+  }
+
+  /// Tournament: the best of some drawn members.
+  Index parent() {
+    std::size_t best = members_.size() - 1;
+    for (int i = 0; i < option("tournament"); ++i) best = std::min(best, random_.below(members_.size()));
+    return members_[best].index;
+  }
+
+  /// Each parameter with a choice changes with probability mutation / number of such parameters.
+  void mutate(EnumeratedSpace::Digits& child) {
+    double choices = 0;
+    for (const TuningParameter& parameter : space().parameters()) choices += parameter.values.size() > 1;
+    for (std::size_t p = 0; p < width_; ++p) {
+      const int count = static_cast<int>(space().parameters()[p].values.size());
+      if (count < 2 || !random_.chance(option("mutation") / choices)) continue;
+      const int step = random_.chance(0.5) ? 1 : -1;
+      const int near = child[p] + step;
+      const bool anywhere = random_.chance(0.5) || near < 0 || near >= count;
+      child[p] = static_cast<std::uint16_t>(anywhere ? random_.below(static_cast<std::size_t>(count))
+                                                     : static_cast<std::size_t>(near));
+    }
+  }
+
+  Spread spread_;
+  std::size_t population_;
+  std::size_t width_;
+  std::size_t made_ = 0;
+  std::vector<Known> members_;  // best first
+};
+
+}  // namespace
+
+StrategyEntry genetic_algorithm_entry() {
+  return {{"genetic_algorithm",
+           "steady-state genetic algorithm: tournament, uniform crossover, mutation of about one parameter",
+           "Syswerda, \"A study of reproduction in generational and steady-state genetic algorithms\", FOGA 1 (1991)",
+           {{"population", 20}, {"tournament", 2}, {"mutation", 1.2}}},
+          &make<GeneticAlgorithm>};
+}
+
+}  // namespace tuner::search

@@ -1,0 +1,66 @@
+#pragma once
+/// What a strategy knows of its space: which configurations were proposed, what became of them, which is best, and
+/// which are still fresh. Shared by all strategies; proposes nothing itself. Internal to the room.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <tuner/core/enumerated_space.hpp>
+#include <tuner/search/random_numbers.hpp>
+#include <tuner/search/strategy.hpp>
+
+namespace tuner::search {
+
+using Index = EnumeratedSpace::Index;
+
+enum class State : std::uint8_t { fresh, pending, valid, failed };
+
+struct Known {
+  Index index = 0;
+  double objective = 0;  ///< infinity: it failed
+};
+
+class History {
+ public:
+  explicit History(const EnumeratedSpace& space) : space_(space), state_(space.size(), State::fresh) {}
+
+  const EnumeratedSpace& space() const { return space_; }
+  State state(Index index) const { return state_[index]; }
+  bool is_fresh(Index index) const { return state_[index] == State::fresh; }
+  /// Infinity for a failure. Precondition: the state is valid or failed.
+  double objective(Index index) const { return objective_.at(index); }
+
+  void propose(Index index);
+  /// Returns false when the configuration was known already (the later observation counts).
+  bool learn(const Observation& observation);
+
+  /// In the order learnt, failures included.
+  const std::vector<Known>& known() const { return known_; }
+  std::size_t valid_count() const { return valid_count_; }
+  std::size_t pending_count() const { return proposed_ - proposed_known_; }
+  std::size_t fresh_count() const { return space_.size() - used_; }
+  const std::optional<Known>& best() const { return best_; }
+
+  /// A uniformly drawn fresh configuration; nothing when there is none.
+  std::optional<Index> random_fresh(Random& random);
+  /// The \p count best of the known, best first; ties in the order learnt.
+  std::vector<Known> elites(std::size_t count) const;
+
+ private:
+  const EnumeratedSpace& space_;
+  std::vector<State> state_;
+  std::unordered_map<Index, double> objective_;
+  std::vector<Known> known_;
+  std::optional<Known> best_;
+  std::size_t valid_count_ = 0;
+  std::size_t used_ = 0;            // not fresh
+  std::size_t proposed_ = 0;
+  std::size_t proposed_known_ = 0;  // proposed, then learnt
+  std::vector<Index> rest_;         // superset of the fresh ones, once they are the minority
+};
+
+}  // namespace tuner::search

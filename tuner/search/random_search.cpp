@@ -1,0 +1,36 @@
+#include <tuner/search/registry.hpp>
+#include <tuner/search/spread.hpp>
+
+namespace tuner::search {
+
+namespace {
+
+/// Uniform without replacement, after a start that is spread over the values of every parameter.
+class RandomSearch final : public BasicStrategy {
+ public:
+  RandomSearch(const EnumeratedSpace& space, const StrategyOptions& options)
+      : BasicStrategy(space, options), spread_(space), start_(static_cast<std::size_t>(option("spread_start"))) {}
+
+ private:
+  std::optional<Index> next() override {
+    return made_ < start_ ? spread_.next(history_, random_) : history_.random_fresh(random_);
+  }
+  void proposed(Index index) override {
+    if (++made_ <= start_) spread_.seen(index);
+  }
+
+  Spread spread_;
+  std::size_t start_;
+  std::size_t made_ = 0;
+};
+
+}  // namespace
+
+StrategyEntry random_entry() {
+  return {{"random", "uniform without replacement, after a start spread over all values",
+           "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)",
+           {{"spread_start", 16}}},
+          &make<RandomSearch>};
+}
+
+}  // namespace tuner::search
