@@ -47,7 +47,7 @@ class Evaluator {
 
   std::int64_t number(const ExpressionNode& node) const {
     const Value result = value(node);
-    if (result.is_string()) fail(node, "the word " + quoted(result.string()) + " stands where a number is needed");
+    if (result.is_string()) fail(node, "the word " + in_quotes(result.string()) + " stands where a number is needed");
     return result.integer();
   }
 
@@ -56,7 +56,7 @@ class Evaluator {
  private:
   const Value& bound(const ExpressionNode& node) const {
     const Value* found = bindings_.find(node.name);
-    if (!found) fail(node, "unknown name " + quoted(node.name) + suggestion(node.name, bindings_.names()));
+    if (!found) fail(node, "unknown name " + in_quotes(node.name) + suggestion(node.name, bindings_.names()));
     return *found;
   }
 
@@ -85,7 +85,7 @@ class Evaluator {
     const Value left = value(a);
     const Value right = value(b);
     if (left.is_string() != right.is_string()) {
-      fail(b, "the word " + quoted(left.is_string() ? left.string() : right.string()) +
+      fail(b, "the word " + in_quotes(left.is_string() ? left.string() : right.string()) +
                   " is compared with the number " + (left.is_string() ? right : left).text());
     }
     return left.is_string() ? left.string() == right.string() : left.integer() == right.integer();
@@ -108,7 +108,7 @@ class Evaluator {
   Value size_of(const ExpressionNode& node) const {
     const Value& type = bound(node);
     const auto element = type.is_string() ? element_type(type.string()) : std::nullopt;
-    if (!element) fail(node, quoted(node.name) + " is not an element type");
+    if (!element) fail(node, in_quotes(node.name) + " is not an element type");
     return static_cast<std::int64_t>(info(*element).bytes);
   }
 
@@ -124,9 +124,9 @@ class NameChecker {
     if (!node.children.empty() && !seen_.insert(&node).second) return;
     if (node.op == Op::name) {
       if (kind(node).is_word)
-        fail(node, quoted(node.name) + " is a word, which can only be compared with ==, != and in");
+        fail(node, in_quotes(node.name) + " is a word, which can only be compared with ==, != and in");
     } else if (node.op == Op::size_of) {
-      if (!kind(node).is_word) fail(node, quoted(node.name) + " is not a type");
+      if (!kind(node).is_word) fail(node, in_quotes(node.name) + " is not a type");
     } else if (node.op == Op::equal || node.op == Op::not_equal || node.op == Op::member) {
       for (std::size_t i = 1; i < node.children.size(); ++i) comparison(*node.children[0], *node.children[i]);
     } else {
@@ -147,12 +147,12 @@ class NameChecker {
 
   void compared_with(const ExpressionNode& name, const NameKind& kind, const ExpressionNode& other) {
     const auto& allowed = kind.words;
-    if (other.op != Op::name) fail(other, quoted(name.name) + " is a word and cannot be compared with a number");
+    if (other.op != Op::name) fail(other, in_quotes(name.name) + " is a word and cannot be compared with a number");
     if (std::find(allowed.begin(), allowed.end(), other.name) != allowed.end()) return;
     if (known_.count(other.name)) {
-      fail(other, quoted(name.name) + " is a word and cannot be compared with the number " + quoted(other.name));
+      fail(other, in_quotes(name.name) + " is a word and cannot be compared with the number " + in_quotes(other.name));
     }
-    fail(other, quoted(other.name) + " is no value of " + quoted(name.name) + suggestion(other.name, allowed));
+    fail(other, in_quotes(other.name) + " is no value of " + in_quotes(name.name) + suggestion(other.name, allowed));
   }
 
   const NameKind* words(const ExpressionNode& node) const {
@@ -165,7 +165,7 @@ class NameChecker {
     if (at != known_.end()) return at->second;
     std::vector<std::string> names;
     for (const auto& [name, ignored] : known_) names.push_back(name);
-    fail(node, "unknown name " + quoted(node.name) + suggestion(node.name, names));
+    fail(node, "unknown name " + in_quotes(node.name) + suggestion(node.name, names));
   }
 
   [[noreturn]] static void fail(const ExpressionNode& node, const std::string& message) {
@@ -224,7 +224,7 @@ const SourceLocation& Expression::location() const { return tree_->location; }
 void Expression::require_known(std::span<const std::string> known) const {
   if (const ExpressionNode* node = first_unknown(*tree_->root, known)) {
     throw SpecError(node->location,
-                    "unknown name " + quoted(node->name) + suggestion(node->name, {known.begin(), known.end()}));
+                    "unknown name " + in_quotes(node->name) + suggestion(node->name, {known.begin(), known.end()}));
   }
 }
 

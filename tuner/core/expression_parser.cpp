@@ -255,9 +255,9 @@ class Parser {
     const std::string_view text = cursor_.take().text;
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) fail(location, quoted(text) + " does not fit 64 bits");
+    if (error == std::errc::result_out_of_range) fail(location, in_quotes(text) + " does not fit 64 bits");
     if (error != std::errc{} || end != text.data() + text.size()) {
-      fail(location, quoted(text) + " is not a decimal integer");
+      fail(location, in_quotes(text) + " is not a decimal integer");
     }
     return leaf(Op::constant, value, location);
   }
@@ -291,7 +291,7 @@ class Parser {
     if (at == kFunctions.end()) {
       std::vector<std::string> names;
       for (const Function& function : kFunctions) names.emplace_back(function.name);
-      fail(location, "unknown function " + quoted(name) + suggestion(name, names));
+      fail(location, "unknown function " + in_quotes(name) + suggestion(name, names));
     }
     const SourceLocation open = cursor_.place();
     cursor_.take();
@@ -304,13 +304,13 @@ class Parser {
     }
     if (cursor_.at_end()) fail(open, "'(' is never closed");
     if (!cursor_.peek().is(")"))
-      cursor_.fail("expected ',' or ')' in the arguments of " + quoted(name) + ", not " + cursor_.described());
+      cursor_.fail("expected ',' or ')' in the arguments of " + in_quotes(name) + ", not " + cursor_.described());
     cursor_.take();
     if (arguments.size() < at->least || arguments.size() > at->most) {
       const std::string wanted = at->most == kAny
                                      ? "at least 1 argument"
                                      : std::to_string(at->least) + (at->least == 1 ? " argument" : " arguments");
-      fail(location, quoted(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
+      fail(location, in_quotes(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
     }
     return make(at->op, std::move(arguments), location);
   }

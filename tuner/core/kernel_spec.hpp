@@ -47,23 +47,26 @@ struct Fill {
   enum class Kind { uniform, constant, iota };
   Kind kind = Kind::uniform;
   double low = 0, high = 1;  ///< uniform: [low, high), rounded down for integers; constant: low
+
+  /// What a buffer gets whose author does not say: uniform [0, 1) for floating types, [0, 10) for integers.
+  static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0}; }
 };
 
 enum class BufferRole {
-  in,       ///< filled, never written by the kernel (checked)
-  out,      ///< poisoned before each verification, compared with the reference
-  inout,    ///< filled before each verification, compared with the reference
-  consumed, ///< filled before each verification; the kernel may destroy it; not compared (in-place reductions)
-  scratch,  ///< uninitialised work space
-  zeroed,   ///< zero before the first launch; the kernel leaves it zero (tickets)
+  in,        ///< filled, never written by the kernel (checked)
+  out,       ///< poisoned before each verification, compared with the reference
+  inout,     ///< filled before each verification, compared with the reference
+  consumed,  ///< filled before each verification; the kernel may destroy it; not compared (in-place reductions)
+  scratch,   ///< uninitialised work space
+  zeroed,    ///< zero before the first launch; the kernel leaves it zero (tickets)
 };
 
 struct BufferSpec {
   std::string name;
   BufferRole role = BufferRole::in;
-  std::string type;   ///< a type choice ("T"), a derived type or an element type name
-  Expression count;   ///< elements; may use parameters for scratch and zeroed only
-  Fill fill;
+  std::string type;          ///< a type choice ("T"), a derived type or an element type name
+  Expression count;          ///< elements; may use parameters for scratch and zeroed only
+  std::optional<Fill> fill;  ///< of an input; Fill::by_default() when left out
 };
 
 /// A by-value argument that is not a size: `scalar float alpha = 2`.
@@ -75,14 +78,14 @@ struct ScalarSpec {
 
 /// One kernel launch. Several in order make up a kernel that needs them (two-launch reductions).
 struct LaunchSpec {
-  std::string name;                     ///< for messages
-  std::string instantiate;              ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
+  std::string name;         ///< for messages
+  std::string instantiate;  ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
   /// In blocks and threads; missing dimensions are 1.
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
-  Expression shared_bytes;              ///< dynamic shared memory
-  std::vector<std::string> arguments;   ///< names of buffers, sizes, scalars and parameters, in order
-  std::optional<Expression> when;       ///< launched only where it holds
+  Expression shared_bytes;             ///< dynamic shared memory
+  std::vector<std::string> arguments;  ///< names of buffers, sizes, scalars and parameters, in order
+  std::optional<Expression> when;      ///< launched only where it holds
   SourceLocation location;
 };
 
@@ -109,11 +112,11 @@ struct KernelSpec {
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
   std::vector<LaunchSpec> launches;
-  std::vector<LaunchSpec> reference;       ///< empty: verified against a C++ function or, failing that, not at all
+  std::vector<LaunchSpec> reference;  ///< empty: verified against a C++ function or, failing that, not at all
   std::vector<VerifySpec> verify;
-  std::optional<Tolerance> tolerance;      ///< given in the file; else by type, see tolerance_for()
-  std::optional<Expression> accumulates;   ///< terms summed into one output element; widens the default tolerance
-  std::optional<Expression> bytes;         ///< minimum traffic of one run, for GB/s
+  std::optional<Tolerance> tolerance;     ///< given in the file; else by type, see tolerance_for()
+  std::optional<Expression> accumulates;  ///< terms summed into one output element; widens the default tolerance
+  std::optional<Expression> bytes;        ///< minimum traffic of one run, for GB/s
   std::optional<Expression> flops;
   std::optional<Configuration> default_configuration;
 
@@ -139,7 +142,8 @@ ProblemSize with_verify(ProblemSize size, const VerifySpec& verify);
 /// `sm_count`, `max_threads_per_block`, `max_shared_bytes`, `cc`, …; docs/kernel-files.md).
 Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
 /// The same with the values of \p configuration added.
-Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, const Configuration& configuration);
+Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                  const Configuration& configuration);
 
 /// The configurations of \p spec that meet its constraints AND the limits of the device for every launch (threads
 /// per block, block and grid dimensions, dynamic shared memory).
@@ -159,10 +163,11 @@ struct ResolvedLaunch {
 
 /// The launches of (\p spec, \p size, \p configuration), in order, those whose `when` fails left out. Throws
 /// EvaluationError where why_invalid() would give it as the reason.
-std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                             const Configuration& configuration);
+std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
+                                             const DeviceLimits& limits, const Configuration& configuration);
 /// The reference's launches; configuration-independent.
-std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
+                                              const DeviceLimits& limits);
 
 /// Macros defined for every compile of \p size: `TUNER=1`, and for each choice `TUNER_T_float=1`.
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size);

@@ -74,12 +74,13 @@ KnownNames known_names(const KernelSpec& spec, Parameters parameters) {
 }
 
 std::string name_problem(std::string_view name) {
-  if (!is_identifier(name)) return quoted(name) + " is not a name";
-  if (is_reserved_word(name)) return quoted(name) + " is a word of the expression language";
-  if (is_function_name(name)) return quoted(name) + " is a function of the expression language";
-  if (element_type(name)) return quoted(name) + " is an element type";
+  if (!is_identifier(name)) return in_quotes(name) + " is not a name";
+  if (is_reserved_word(name)) return in_quotes(name) + " is a word of the expression language";
+  if (is_function_name(name)) return in_quotes(name) + " is a function of the expression language";
+  if (element_type(name)) return in_quotes(name) + " is an element type";
   const auto& limits = device_limit_names();
-  if (std::find(limits.begin(), limits.end(), name) != limits.end()) return quoted(name) + " is a limit of the device";
+  if (std::find(limits.begin(), limits.end(), name) != limits.end())
+    return in_quotes(name) + " is a limit of the device";
   return {};
 }
 

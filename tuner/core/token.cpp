@@ -69,7 +69,7 @@ std::string_view TokenCursor::rest() const {
   return result;
 }
 
-std::string TokenCursor::described() const { return at_end() ? "the end of the line" : quoted(token_.text); }
+std::string TokenCursor::described() const { return at_end() ? "the end of the line" : in_quotes(token_.text); }
 
 void TokenCursor::lex(std::size_t from) {
   const std::string_view text = line_->text;
@@ -112,7 +112,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
   return near ? "; did you mean '" + *near + "'?" : std::string();
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
   constexpr char hex[] = "0123456789abcdef";
   std::string result = "'";

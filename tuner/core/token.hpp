@@ -75,6 +75,6 @@ bool is_identifier(std::string_view text);
 /// `; did you mean 'name'?`, or nothing when none is near.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 /// `'text'` with unprintable bytes escaped and long text cut.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace tuner

@@ -1,0 +1,18 @@
+#pragma once
+/// Finds the `#pragma tuner` lines of a kernel file. Knows just enough C++ to tell them from comments and literals.
+/// Private to this room.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/core/token.hpp>
+
+namespace tuner {
+
+/// What follows `#pragma tuner` on each such line, comments and blanks at the end left out. Throws SpecError for NUL
+/// bytes, text that is not UTF-8, comments that do not end on their directive's line, and a file that ends in a
+/// continuation.
+std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
+
+}  // namespace tuner

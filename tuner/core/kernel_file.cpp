@@ -1,0 +1,637 @@
+#include <tuner/core/kernel_file.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <tuner/core/directives.hpp>
+#include <tuner/core/names.hpp>
+#include <tuner/core/token.hpp>
+
+namespace tuner {
+namespace {
+
+/// Reads the directives one by one into a specification. What a single line can get wrong is found there; what needs
+/// the whole file is left to validate(), which is told where everything was written.
+class KernelFileParser {
+ public:
+  KernelFileParser(std::string_view text, std::string file) {
+    spec_.file = std::move(file);
+    spec_.source = text;
+  }
+
+  KernelSpec parse() {
+    for (const LogicalLine& line : find_directives(spec_.source, spec_.file)) directive(line);
+    if (spec_.name.empty())
+      throw SpecError({spec_.file, 1, 1}, "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
+    finish();
+    validate(spec_, places_);
+    const KnownNames known = known_names(spec_, Parameters::allowed);
+    for (const auto& [name, expression] : lets_) check_names(expression, known);
+    return std::move(spec_);
+  }
+
+ private:
+  using Handler = void (KernelFileParser::*)(TokenCursor&);
+  struct Directive {
+    std::string_view name;
+    Handler read;
+  };
+  static const std::array<Directive, 29> kDirectives;
+
+  /// A launch of the kernel or of its reference while its directives come in.
+  struct Part {
+    LaunchSpec launch;
+    bool is_reference = false;
+    std::map<std::string, SourceLocation> given;
+    std::vector<SourceLocation> argument_places;
+  };
+  struct PendingFill {
+    std::string buffer;
+    Fill fill;
+    SourceLocation location;
+  };
+
+  void directive(const LogicalLine& line) {
+    TokenCursor cursor(line);
+    if (!cursor.at_identifier()) cursor.fail("expected a directive after '#pragma tuner', not " + cursor.described());
+    directive_ = cursor.take();
+    directive_place_ = cursor.place(directive_);
+    const auto at = std::find_if(kDirectives.begin(), kDirectives.end(),
+                                 [&](const Directive& d) { return d.name == directive_.text; });
+    if (at == kDirectives.end()) {
+      std::vector<std::string> names;
+      for (const Directive& candidate : kDirectives) names.emplace_back(candidate.name);
+      throw SpecError(directive_place_,
+                      "unknown directive " + in_quotes(directive_.text) + suggestion(directive_.text, names));
+    }
+    if (spec_.name.empty() && at->name != "kernel")
+      throw SpecError(directive_place_, "'kernel NAME' must be the first directive");
+    (this->*at->read)(cursor);
+    if (!cursor.at_end()) cursor.fail("unexpected " + cursor.described() + " after " + in_quotes(at->name));
+  }
+
+  // --- what the directives share ---
+
+  std::string after(std::string_view what) const {
+    return std::string(what) + " of '" + std::string(directive_.text) + "'";
+  }
+
+  void once(const std::string& key) {
+    const auto [at, is_new] = given_.emplace(key, directive_place_);
+    if (!is_new)
+      throw SpecError(directive_place_,
+                      "a second " + in_quotes(key) + "; the first is in line " + std::to_string(at->second.line));
+  }
+
+  /// Takes the name of a new thing.
+  std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions) {
+    const Token token = cursor.expect_identifier("the name of a " + std::string(what));
+    const SourceLocation place = cursor.place(token);
+    const std::string name(token.text);
+    if (in_expressions || is_reserved_word(name)) {
+      const std::string problem = name_problem(name);
+      if (!problem.empty()) throw SpecError(place, problem + " and cannot name a " + std::string(what));
+    }
+    const auto [at, is_new] = declared_.emplace(name, what);
+    if (!is_new) {
+      throw SpecError(place, in_quotes(name) + " is already the name of a " + at->second + " (line " +
+                                 std::to_string(places_.at(name).line) + ")");
+    }
+    places_[name] = place;
+    return name;
+  }
+
+  Expression expression(TokenCursor& cursor) {
+    Expression result = ExpressionAccess::parse(cursor, lets_);
+    if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is("]")) {
+      cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
+    }
+    expressions_.push_back(result);
+    return result;
+  }
+
+  std::int64_t integer(TokenCursor& cursor, const std::string& what) {
+    const SourceLocation place = cursor.place();
+    const bool negative = cursor.accept("-");
+    if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
+    const std::string text = (negative ? "-" : "") + std::string(cursor.take().text);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) throw SpecError(place, in_quotes(text) + " does not fit 64 bits");
+    if (error != std::errc{} || end != text.data() + text.size())
+      throw SpecError(place, in_quotes(text) + " is not a decimal integer");
+    return value;
+  }
+
+  double number(TokenCursor& cursor, const std::string& what) {
+    const SourceLocation place = cursor.place();
+    const bool negative = cursor.accept("-");
+    if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
+    const std::string text = (negative ? "-" : "") + std::string(cursor.take().text);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+      throw SpecError(place, in_quotes(text) + " is not a number");
+    }
+    return value;
+  }
+
+  /// An integer, `true`, `false` or a word.
+  Value value(TokenCursor& cursor) {
+    if (cursor.at_identifier()) return Value::parse(cursor.take().text);
+    if (cursor.at_number() || cursor.peek().is("-")) return integer(cursor, "a value");
+    if (cursor.peek().is(",")) cursor.fail("values are separated by blanks, not by ','");
+    cursor.fail("expected a value, not " + cursor.described());
+  }
+
+  /// `= VALUE VALUE …` to the end of the line, each once.
+  std::vector<Value> values(TokenCursor& cursor, const std::string& name) {
+    cursor.expect("=", "the name");
+    if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
+    std::vector<Value> result;
+    while (!cursor.at_end()) {
+      const SourceLocation place = cursor.place();
+      Value next = value(cursor);
+      if (std::find(result.begin(), result.end(), next) != result.end())
+        throw SpecError(place, in_quotes(next.text()) + " is given twice");
+      places_[name + "=" + next.text()] = place;
+      result.push_back(std::move(next));
+    }
+    return result;
+  }
+
+  /// The name of a type; of an element type its canonical one.
+  std::string type_name(TokenCursor& cursor, const std::string& key) {
+    const Token token = cursor.expect_identifier("the name of a type");
+    places_[key] = cursor.place(token);
+    const auto type = element_type(token.text);
+    return std::string(type ? info(*type).name : token.text);
+  }
+
+  ElementType element(TokenCursor& cursor) {
+    const Token token = cursor.expect_identifier("an element type");
+    if (const auto type = element_type(token.text)) return *type;
+    std::vector<std::string> names;
+    for (const ElementTypeInfo& type : element_types()) names.emplace_back(type.name);
+    throw SpecError(cursor.place(token), "unknown type " + in_quotes(token.text) + suggestion(token.text, names));
+  }
+
+  /// `NAME=VALUE` to the end of the line, each name once: calls \p read with each name, at its value.
+  void assignments(TokenCursor& cursor, const std::string& key, const auto& read) {
+    places_[key] = directive_place_;
+    if (cursor.at_end()) cursor.fail("expected NAME=VALUE, not " + cursor.described());
+    std::set<std::string> seen;
+    while (!cursor.at_end()) {
+      const Token token = cursor.expect_identifier("NAME=VALUE");
+      const std::string name(token.text);
+      if (!seen.insert(name).second) throw SpecError(cursor.place(token), in_quotes(name) + " is given twice");
+      places_[key + " " + name] = cursor.place(token);
+      cursor.expect("=", in_quotes(name));
+      read(name);
+    }
+  }
+
+  Part& part() {
+    if (parts_.empty()) start_part(spec_.name, false);
+    return parts_.back();
+  }
+
+  Part& start_part(const std::string& name, bool is_reference) {
+    Part& started = parts_.emplace_back();
+    started.launch.name = name;
+    started.launch.location = directive_place_;
+    started.is_reference = is_reference;
+    return started;
+  }
+
+  Part& once_in_part() {
+    Part& current = part();
+    const auto [at, is_new] = current.given.emplace(directive_.text, directive_place_);
+    if (!is_new) {
+      throw SpecError(directive_place_, "a second " + in_quotes(directive_.text) + " for " +
+                                            (current.is_reference ? "the reference " : "launch ") +
+                                            in_quotes(current.launch.name) + "; the first is in line " +
+                                            std::to_string(at->second.line));
+    }
+    return current;
+  }
+
+  std::string raw(TokenCursor& cursor, std::string_view what) {
+    if (cursor.at_end()) cursor.fail("expected " + std::string(what) + ", not the end of the line");
+    std::string text;  // with single blanks: continued lines are indented
+    for (const char c : cursor.rest()) {
+      const bool blank = c == ' ' || c == '\t';
+      if (!blank || text.back() != ' ') text += blank ? ' ' : c;
+    }
+    raw_texts_.emplace_back(std::move(text), cursor.place());
+    cursor.skip_rest();
+    return raw_texts_.back().first;
+  }
+
+  // --- the directives ---
+
+  void read_kernel(TokenCursor& cursor) {
+    once("kernel");
+    const Token name = cursor.expect_identifier("the kernel's name");
+    places_["kernel"] = cursor.place(name);
+    spec_.name = name.text;
+  }
+
+  void read_type(TokenCursor& cursor) {
+    const std::string name = declare(cursor, "type", true);
+    if (cursor.accept("of")) return read_derived_type(cursor, name);
+    cursor.expect("=", "the name");
+    ChoiceSpec choice{name, true, {}};
+    if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
+    while (!cursor.at_end()) {
+      const SourceLocation place = cursor.place();
+      std::string type(info(element(cursor)).name);
+      if (std::find(choice.values.begin(), choice.values.end(), type) != choice.values.end())
+        throw SpecError(place, in_quotes(type) + " is given twice");
+      places_[name + "=" + type] = place;
+      choice.values.push_back(std::move(type));
+    }
+    spec_.choices.push_back(std::move(choice));
+  }
+
+  void read_derived_type(TokenCursor& cursor, const std::string& name) {
+    DerivedTypeSpec type{name, std::string(cursor.expect_identifier("the type that it follows from").text), {}};
+    places_[name + " of"] = cursor.line().place(cursor.last_stop() - type.of.size());
+    cursor.expect("=", "the name");
+    if (cursor.at_end()) cursor.fail("expected TYPE:TYPE, not " + cursor.described());
+    while (!cursor.at_end()) {
+      const SourceLocation place = cursor.place();
+      const std::string from(info(element(cursor)).name);
+      cursor.expect(":", in_quotes(from));
+      if (!type.mapping.emplace(from, info(element(cursor)).name).second)
+        throw SpecError(place, in_quotes(from) + " is given twice");
+    }
+    spec_.derived_types.push_back(std::move(type));
+  }
+
+  void read_choice(TokenCursor& cursor) {
+    ChoiceSpec choice{declare(cursor, "choice", true), false, {}};
+    for (const Value& one : values(cursor, choice.name)) choice.values.push_back(one.text());
+    spec_.choices.push_back(std::move(choice));
+  }
+
+  void read_size(TokenCursor& cursor) {
+    const std::size_t first = spec_.sizes.size();
+    do {
+      spec_.sizes.push_back({declare(cursor, "size", true), ElementType::int32, std::nullopt});
+    } while (cursor.at_identifier());
+    std::optional<ElementType> type;
+    SourceLocation type_place, default_place;
+    if (cursor.accept(":")) {
+      type_place = cursor.place();
+      type = element(cursor);
+    }
+    std::optional<std::int64_t> value;
+    if (cursor.accept("=")) {
+      default_place = cursor.place();
+      value = integer(cursor, "a size");
+    }
+    for (std::size_t i = first; i < spec_.sizes.size(); ++i) {
+      SizeSpec& size = spec_.sizes[i];
+      if (type) {
+        size.type = *type;
+        places_["type of " + size.name] = type_place;
+      }
+      if (value) {
+        size.default_value = value;
+        places_["default of " + size.name] = default_place;
+      }
+    }
+  }
+
+  void read_parameter(TokenCursor& cursor) {
+    const std::string name = declare(cursor, "parameter", true);
+    parameters_.push_back({name, values(cursor, name)});
+    if (parameters_.back().values.size() > 65535)
+      throw SpecError(places_.at(name), in_quotes(name) + " has more than 65535 values");
+  }
+
+  void read_let(TokenCursor& cursor) {
+    const std::string name = declare(cursor, "let", true);
+    cursor.expect("=", "the name");
+    lets_.emplace(name, expression(cursor));
+  }
+
+  void read_constraint(TokenCursor& cursor) {
+    const Token token = cursor.expect_identifier("the name of a constraint, as in 'constraint NAME: EXPRESSION'");
+    const std::string name(token.text);
+    const auto same = [&](const Constraint& constraint) { return constraint.name == name; };
+    if (std::any_of(constraints_.begin(), constraints_.end(), same)) {
+      throw SpecError(cursor.place(token), "a constraint " + in_quotes(name) + " exists already");
+    }
+    cursor.expect(":", "the constraint's name");
+    constraints_.push_back({name, expression(cursor)});
+  }
+
+  void read_buffers(TokenCursor& cursor, BufferRole role) {
+    do {
+      BufferSpec buffer;
+      buffer.role = role;
+      buffer.name = declare(cursor, "buffer", false);
+      cursor.expect("[", "the buffer's name: its number of elements follows, as in a[n]");
+      buffer.count = expression(cursor);
+      cursor.expect("]", "the number of elements");
+      if (cursor.accept(":")) buffer.type = type_name(cursor, "type of " + buffer.name);
+      spec_.buffers.push_back(std::move(buffer));
+    } while (cursor.accept(","));
+  }
+  void read_in(TokenCursor& cursor) { read_buffers(cursor, BufferRole::in); }
+  void read_out(TokenCursor& cursor) { read_buffers(cursor, BufferRole::out); }
+  void read_inout(TokenCursor& cursor) { read_buffers(cursor, BufferRole::inout); }
+  void read_consumed(TokenCursor& cursor) { read_buffers(cursor, BufferRole::consumed); }
+  void read_scratch(TokenCursor& cursor) { read_buffers(cursor, BufferRole::scratch); }
+  void read_zeroed(TokenCursor& cursor) { read_buffers(cursor, BufferRole::zeroed); }
+
+  void read_fill(TokenCursor& cursor) {
+    const Token token = cursor.expect_identifier("the name of a buffer");
+    PendingFill pending{std::string(token.text), {}, cursor.place(token)};
+    cursor.expect("=", "the buffer's name");
+    const Token kind = cursor.expect_identifier("'uniform LOW HIGH', 'constant VALUE' or 'iota'");
+    if (kind.text == "uniform") {
+      pending.fill.low = number(cursor, "the lower bound");
+      const SourceLocation place = cursor.place();
+      pending.fill.high = number(cursor, "the upper bound");
+      if (pending.fill.low >= pending.fill.high) throw SpecError(place, "the upper bound must be above the lower one");
+    } else if (kind.text == "constant") {
+      pending.fill.kind = Fill::Kind::constant;
+      pending.fill.low = number(cursor, "a number");
+    } else if (kind.text == "iota") {
+      pending.fill.kind = Fill::Kind::iota;
+    } else {
+      throw SpecError(cursor.place(kind),
+                      "unknown fill " + in_quotes(kind.text) + suggestion(kind.text, {"uniform", "constant", "iota"}));
+    }
+    once("fill " + pending.buffer);
+    fills_.push_back(std::move(pending));
+  }
+
+  void read_scalar(TokenCursor& cursor) {
+    ScalarSpec scalar;
+    scalar.name = declare(cursor, "scalar", false);
+    if (cursor.accept(":")) scalar.type = type_name(cursor, "type of " + scalar.name);
+    cursor.expect("=", "the scalar: the value used for tuning follows");
+    scalar.value = number(cursor, "a number");
+    spec_.scalars.push_back(std::move(scalar));
+  }
+
+  void read_instantiate(TokenCursor& cursor) {
+    Part& current = once_in_part();
+    if (current.is_reference)
+      throw SpecError(directive_place_, "'reference' names its function itself; start a launch with 'launch NAME'");
+    current.launch.instantiate = raw(cursor, "the kernel's C++ name, as in f<T, block>");
+  }
+
+  void read_extents(TokenCursor& cursor, std::array<Expression, 3>& extents) {
+    std::size_t dimension = 0;
+    do {
+      if (dimension == 3) cursor.fail(in_quotes(directive_.text) + " has at most 3 dimensions");
+      extents[dimension++] = expression(cursor);
+    } while (cursor.accept(","));
+  }
+  void read_grid(TokenCursor& cursor) { read_extents(cursor, once_in_part().launch.grid); }
+  void read_block(TokenCursor& cursor) { read_extents(cursor, once_in_part().launch.block); }
+  void read_shared(TokenCursor& cursor) { once_in_part().launch.shared_bytes = expression(cursor); }
+  void read_when(TokenCursor& cursor) { once_in_part().launch.when = expression(cursor); }
+
+  void read_arguments(TokenCursor& cursor) {
+    Part& current = once_in_part();
+    do {
+      const Token token = cursor.expect_identifier("the name of an argument");
+      current.launch.arguments.emplace_back(token.text);
+      current.argument_places.push_back(cursor.place(token));
+    } while (cursor.accept(","));
+  }
+
+  void read_launch(TokenCursor& cursor) {
+    const Token token = cursor.expect_identifier("the launch's name");
+    const auto same = [&](const Part& other) { return !other.is_reference && other.launch.name == token.text; };
+    if (std::any_of(parts_.begin(), parts_.end(), same))
+      throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) + " exists already");
+    start_part(std::string(token.text), false);
+  }
+
+  void read_reference(TokenCursor& cursor) {
+    const std::string function = raw(cursor, "the reference's C++ name, as in f<T>");
+    start_part(function, true).launch.instantiate = function;
+  }
+
+  void read_verify(TokenCursor& cursor) {
+    VerifySpec verify;
+    assignments(cursor, "verify " + std::to_string(spec_.verify.size()), [&](const std::string& name) {
+      const std::int64_t given = integer(cursor, "an integer");
+      if (name == "offset") {
+        verify.offset = given;
+      } else {
+        verify.sizes[name] = given;
+      }
+    });
+    spec_.verify.push_back(std::move(verify));
+  }
+
+  void read_tolerance(TokenCursor& cursor) {
+    once("tolerance");
+    Tolerance tolerance;
+    std::set<std::string> seen;
+    do {
+      const Token word = cursor.expect_identifier("'relative NUMBER' or 'absolute NUMBER'");
+      if (word.text != "relative" && word.text != "absolute") {
+        throw SpecError(cursor.place(word), "expected 'relative' or 'absolute', not " + in_quotes(word.text) +
+                                                suggestion(word.text, {"relative", "absolute"}));
+      }
+      if (!seen.insert(std::string(word.text)).second)
+        throw SpecError(cursor.place(word), in_quotes(word.text) + " is given twice");
+      places_["tolerance"] = cursor.place();
+      const double bound = number(cursor, "a number");
+      if (bound < 0) throw SpecError(places_["tolerance"], "a tolerance cannot be negative");
+      (word.text == "relative" ? tolerance.relative : tolerance.absolute) = bound;
+    } while (!cursor.at_end());
+    spec_.tolerance = tolerance;
+  }
+
+  void read_accumulates(TokenCursor& cursor) { once("accumulates"), spec_.accumulates = expression(cursor); }
+  void read_bytes(TokenCursor& cursor) { once("bytes"), spec_.bytes = expression(cursor); }
+  void read_flops(TokenCursor& cursor) { once("flops"), spec_.flops = expression(cursor); }
+
+  void read_default(TokenCursor& cursor) {
+    once("default");
+    Configuration configuration;
+    assignments(cursor, "default", [&](const std::string& name) { configuration.set(name, value(cursor)); });
+    spec_.default_configuration = std::move(configuration);
+  }
+
+  // --- what needs the whole file ---
+
+  void finish() {
+    require_lets_before_use();
+    spec_.space = SearchSpace(std::move(parameters_), std::move(constraints_));
+    const auto type = std::find_if(spec_.choices.begin(), spec_.choices.end(),
+                                   [](const ChoiceSpec& choice) { return choice.is_type; });
+    const std::string first_type = type == spec_.choices.end() ? "" : type->name;
+    for (BufferSpec& buffer : spec_.buffers) {
+      if (buffer.type.empty()) buffer.type = first_type;
+    }
+    for (ScalarSpec& scalar : spec_.scalars) {
+      if (scalar.type.empty()) scalar.type = first_type;
+    }
+    for (const PendingFill& pending : fills_) apply(pending);
+    for (const Part& finished : parts_) {
+      if (!finished.is_reference) finish_launch(finished);
+    }
+    for (const Part& finished : parts_) {
+      if (finished.is_reference) finish_reference(finished);
+    }
+  }
+
+  void require_lets_before_use() const {
+    for (const auto& [name, definition] : lets_) {
+      for (const Expression& user : expressions_) {
+        try {
+          std::vector<std::string> others = user.names();
+          if (std::binary_search(others.begin(), others.end(), name)) {
+            others.erase(std::remove(others.begin(), others.end(), name), others.end());
+            user.require_known(others);
+          }
+        } catch (const SpecError& error) {
+          throw SpecError(error.location(), in_quotes(name) + " is used before the 'let' that defines it, in line " +
+                                                std::to_string(places_.at(name).line));
+        }
+      }
+      for (const auto& [text, place] : raw_texts_) {
+        const auto words = words_of(text);
+        if (std::find(words.begin(), words.end(), name) == words.end()) continue;
+        throw SpecError(
+            place,
+            in_quotes(name) + " is a 'let' and is not replaced in C++ text; write its parameters and sizes instead");
+      }
+    }
+  }
+
+  void apply(const PendingFill& pending) {
+    const auto at = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
+                                 [&](const BufferSpec& buffer) { return buffer.name == pending.buffer; });
+    if (at == spec_.buffers.end()) {
+      std::vector<std::string> names;
+      for (const BufferSpec& buffer : spec_.buffers) names.push_back(buffer.name);
+      throw SpecError(pending.location,
+                      "unknown buffer " + in_quotes(pending.buffer) + suggestion(pending.buffer, names));
+    }
+    if (at->role != BufferRole::in && at->role != BufferRole::inout && at->role != BufferRole::consumed) {
+      throw SpecError(pending.location,
+                      in_quotes(pending.buffer) + " is no input: only 'in', 'inout' and 'consumed' buffers are filled");
+    }
+    at->fill = pending.fill;
+  }
+
+  void record_arguments(const Part& finished, const std::string& key) {
+    for (std::size_t i = 0; i < finished.argument_places.size(); ++i) {
+      places_.emplace(key + " " + finished.launch.arguments[i], finished.argument_places[i]);
+    }
+  }
+
+  void finish_launch(const Part& finished) {
+    for (const char* const needed : {"instantiate", "grid", "block", "arguments"}) {
+      if (finished.given.count(needed)) continue;
+      throw SpecError(finished.launch.location,
+                      "launch " + in_quotes(finished.launch.name) + " has no " + in_quotes(needed));
+    }
+    record_arguments(finished, "argument " + std::to_string(spec_.launches.size()));
+    spec_.launches.push_back(finished.launch);
+  }
+
+  /// What is left out: 256 threads a block, one thread for each element of the first output, the first launch's
+  /// arguments.
+  void finish_reference(const Part& finished) {
+    record_arguments(finished, "reference argument " + std::to_string(spec_.reference.size()));
+    LaunchSpec launch = finished.launch;
+    const bool has_grid = finished.given.count("grid") != 0;
+    if (has_grid != (finished.given.count("block") != 0)) {
+      throw SpecError(launch.location, "the reference has a " + in_quotes(has_grid ? "grid" : "block") + " but no " +
+                                           in_quotes(has_grid ? "block" : "grid"));
+    }
+    const auto output = std::find_if(spec_.buffers.begin(), spec_.buffers.end(), [](const BufferSpec& buffer) {
+      return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
+    });
+    if (!has_grid && output != spec_.buffers.end()) {
+      const std::string text = "max(1, ceil_div(" + output->count.text() + ", 256))";
+      const Expression blocks = combine(Op::ceil_div, {output->count, Expression::constant(256)}, text);
+      launch.grid[0] = combine(Op::maximum, {blocks, Expression::constant(1)}, text);
+      launch.block[0] = Expression::constant(256);
+    }
+    if (launch.arguments.empty() && !spec_.launches.empty()) launch.arguments = spec_.launches.front().arguments;
+    spec_.reference.push_back(std::move(launch));
+  }
+
+  KernelSpec spec_;
+  std::vector<TuningParameter> parameters_;
+  std::vector<Constraint> constraints_;
+  Substitutions lets_;
+  std::vector<Part> parts_;
+  std::vector<PendingFill> fills_;
+
+  Token directive_;
+  SourceLocation directive_place_;
+  SpecPlaces places_;
+  std::map<std::string, std::string> declared_;  // name -> what it is
+  std::map<std::string, SourceLocation> given_;
+  std::vector<Expression> expressions_;
+  std::vector<std::pair<std::string, SourceLocation>> raw_texts_;
+};
+
+using P = KernelFileParser;
+const std::array<KernelFileParser::Directive, 29> KernelFileParser::kDirectives{{
+    {"kernel", &P::read_kernel},
+    {"type", &P::read_type},
+    {"choice", &P::read_choice},
+    {"size", &P::read_size},
+    {"parameter", &P::read_parameter},
+    {"let", &P::read_let},
+    {"constraint", &P::read_constraint},
+    {"in", &P::read_in},
+    {"out", &P::read_out},
+    {"inout", &P::read_inout},
+    {"consumed", &P::read_consumed},
+    {"scratch", &P::read_scratch},
+    {"zeroed", &P::read_zeroed},
+    {"fill", &P::read_fill},
+    {"scalar", &P::read_scalar},
+    {"instantiate", &P::read_instantiate},
+    {"grid", &P::read_grid},
+    {"block", &P::read_block},
+    {"shared", &P::read_shared},
+    {"arguments", &P::read_arguments},
+    {"when", &P::read_when},
+    {"launch", &P::read_launch},
+    {"reference", &P::read_reference},
+    {"verify", &P::read_verify},
+    {"tolerance", &P::read_tolerance},
+    {"accumulates", &P::read_accumulates},
+    {"bytes", &P::read_bytes},
+    {"flops", &P::read_flops},
+    {"default", &P::read_default},
+}};
+
+}  // namespace
+
+KernelSpec parse_kernel_file(std::string_view text, std::string file_name) {
+  return KernelFileParser(text, std::move(file_name)).parse();
+}
+
+KernelSpec read_kernel_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) throw Error("cannot read kernel file '" + path.string() + "'");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) throw Error("reading kernel file '" + path.string() + "' failed");
+  return parse_kernel_file(text, path.string());
+}
+
+}  // namespace tuner

@@ -1,0 +1,393 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <tuner/core/names.hpp>
+#include <tuner/core/token.hpp>
+
+namespace tuner {
+namespace {
+
+/// One pass over a specification, part by part, in the order in which its author thinks of them.
+class Validator {
+ public:
+  Validator(const KernelSpec& spec, const SpecPlaces& places) : spec_(spec), places_(places) {}
+
+  void run() {
+    if (!is_identifier(spec_.name))
+      fail({"kernel"}, spec_.name.empty() ? "the kernel has no name" : in_quotes(spec_.name) + " is not a name");
+    names();
+    choices();
+    derived_types();
+    sizes();
+    parameters();
+    all_ = known_names(spec_, Parameters::allowed);
+    fixed_ = known_names(spec_, Parameters::refused);
+    words();
+    for (const Constraint& constraint : spec_.space.constraints()) check(constraint.predicate, Parameters::allowed, "");
+    buffers();
+    launches();
+    references();
+    verifications();
+    problem_expressions();
+    defaults();
+  }
+
+ private:
+  /// The place of the first of \p keys that has one.
+  [[noreturn]] void fail(std::initializer_list<std::string> keys, const std::string& message) const {
+    for (const std::string& key : keys) {
+      const auto at = places_.find(key);
+      if (at != places_.end()) throw SpecError(at->second, message);
+    }
+    throw SpecError({spec_.file, 0, 0}, message);
+  }
+
+  void names() {
+    std::set<std::string> seen;
+    const auto declare = [&](const std::string& name, bool in_expressions) {
+      const std::string problem =
+          in_expressions || !is_identifier(name) || is_reserved_word(name) ? name_problem(name) : "";
+      if (!problem.empty()) fail({name}, problem + " and cannot name anything else");
+      if (!seen.insert(name).second) fail({name}, in_quotes(name) + " names two things");
+    };
+    for (const ChoiceSpec& choice : spec_.choices) declare(choice.name, true);
+    for (const DerivedTypeSpec& type : spec_.derived_types) declare(type.name, true);
+    for (const SizeSpec& size : spec_.sizes) declare(size.name, true);
+    for (const TuningParameter& parameter : spec_.space.parameters()) declare(parameter.name, true);
+    for (const BufferSpec& buffer : spec_.buffers) declare(buffer.name, false);
+    for (const ScalarSpec& scalar : spec_.scalars) declare(scalar.name, false);
+  }
+
+  void choices() {
+    for (const ChoiceSpec& choice : spec_.choices) {
+      if (choice.values.empty()) fail({choice.name}, in_quotes(choice.name) + " has no values");
+      std::set<std::string> seen;
+      for (const std::string& value : choice.values) {
+        const std::string key = choice.name + "=" + value;
+        if (!seen.insert(value).second) fail({key, choice.name}, in_quotes(value) + " is given twice");
+        if (choice.is_type) {
+          require_element_type(value, {key, choice.name});
+        } else if (!std::all_of(value.begin(), value.end(),
+                                [](char c) { return is_identifier(std::string("_") + c); }) ||
+                   value.empty()) {
+          fail({key, choice.name},
+               in_quotes(value) + " is neither a word nor a number; it becomes part of a macro's name");
+        }
+        if (Value::parse(value).is_string() != Value::parse(choice.values.front()).is_string()) {
+          fail({key, choice.name}, "the values of " + in_quotes(choice.name) + " are of different kinds");
+        }
+      }
+    }
+  }
+
+  void derived_types() {
+    for (const DerivedTypeSpec& type : spec_.derived_types) {
+      require_type_choice(type.of, {type.name + " of", type.name});
+      for (const auto& [from, to] : type.mapping) {
+        require_element_type(from, {type.name + "=" + from, type.name});
+        require_element_type(to, {type.name + ":" + to, type.name});
+      }
+    }
+  }
+
+  void sizes() {
+    constexpr std::array<ElementType, 4> allowed{ElementType::int32, ElementType::uint32, ElementType::int64,
+                                                 ElementType::uint64};
+    for (const SizeSpec& size : spec_.sizes) {
+      if (size.name == "offset")
+        fail({size.name}, "a size cannot be called 'offset', which 'verify' uses for alignment");
+      if (std::find(allowed.begin(), allowed.end(), size.type) == allowed.end()) {
+        fail({"type of " + size.name, size.name},
+             "a size is an int, unsigned, int64 or uint64, not " + std::string(info(size.type).name));
+      }
+      if (!size.default_value) continue;
+      const std::int64_t largest = size.type == ElementType::int32    ? std::numeric_limits<std::int32_t>::max()
+                                   : size.type == ElementType::uint32 ? std::numeric_limits<std::uint32_t>::max()
+                                                                      : std::numeric_limits<std::int64_t>::max();
+      if (*size.default_value < 0 || *size.default_value > largest) {
+        fail({"default of " + size.name, size.name}, std::to_string(*size.default_value) + " does not fit " +
+                                                         std::string(info(size.type).name) + ", the type of " +
+                                                         in_quotes(size.name));
+      }
+    }
+  }
+
+  void parameters() {
+    if (spec_.space.parameters().empty()) fail({"kernel"}, "there is nothing to tune: the kernel has no 'parameter'");
+    for (const TuningParameter& parameter : spec_.space.parameters()) {
+      const auto kind = [](const Value& v) { return v.is_integer() ? 0 : v.is_boolean() ? 1 : 2; };
+      for (const Value& value : parameter.values) {
+        const std::string key = parameter.name + "=" + value.text();
+        if (kind(value) != kind(parameter.values.front())) {
+          fail({key, parameter.name}, "the values of " + in_quotes(parameter.name) + " are of different kinds: " +
+                                          parameter.values.front().text() + " and " + value.text());
+        }
+        if (value.is_string() && !is_identifier(value.string()))
+          fail({key, parameter.name}, in_quotes(value.text()) + " is not a word");
+      }
+    }
+  }
+
+  /// In an expression a word must mean itself.
+  void words() {
+    const auto check_word = [&](const std::string& owner, const std::string& word) {
+      if (is_reserved_word(word)) {
+        if (word != "true" && word != "false")
+          fail({owner + "=" + word, owner},
+               in_quotes(word) + " is a word of the expression language and cannot be a value");
+      } else if (all_.count(word)) {
+        fail({owner + "=" + word, owner},
+             in_quotes(word) + " is a name already and cannot be a value of " + in_quotes(owner) + " too");
+      }
+    };
+    for (const ChoiceSpec& choice : spec_.choices) {
+      for (const std::string& value : choice.values) check_word(choice.name, value);
+    }
+    for (const TuningParameter& parameter : spec_.space.parameters()) {
+      for (const Value& value : parameter.values) {
+        if (value.is_string()) check_word(parameter.name, value.string());
+      }
+    }
+  }
+
+  void buffers() {
+    for (const BufferSpec& buffer : spec_.buffers) {
+      require_type(buffer.type, {"type of " + buffer.name, buffer.name});
+      const bool work_space = buffer.role == BufferRole::scratch || buffer.role == BufferRole::zeroed;
+      check(buffer.count, work_space ? Parameters::allowed : Parameters::refused,
+            "only scratch and zeroed buffers may depend on parameters");
+      if (!buffer.fill) continue;
+      const Fill& given = *buffer.fill;
+      if (!std::isfinite(given.low) || !std::isfinite(given.high) ||
+          (given.kind == Fill::Kind::uniform && given.low >= given.high)) {
+        fail({"fill " + buffer.name, buffer.name}, "the lower bound of a fill must be below the upper one");
+      }
+    }
+    for (const ScalarSpec& scalar : spec_.scalars) require_type(scalar.type, {"type of " + scalar.name, scalar.name});
+  }
+
+  void launches() {
+    if (spec_.launches.empty())
+      fail({"kernel"}, "the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < spec_.launches.size(); ++i) {
+      const LaunchSpec& launch = spec_.launches[i];
+      if (!names.insert(launch.name).second) fail_at(launch, "two launches are called " + in_quotes(launch.name));
+      if (launch.instantiate.empty()) fail_at(launch, "launch " + in_quotes(launch.name) + " has no 'instantiate'");
+      if (launch.arguments.empty()) fail_at(launch, "launch " + in_quotes(launch.name) + " has no 'arguments'");
+      shape(launch, Parameters::allowed, "");
+      for (const std::string& argument : launch.arguments)
+        require_argument("argument " + std::to_string(i) + " ", launch, argument);
+    }
+  }
+
+  void references() {
+    const std::string why = "a reference does not depend on parameters";
+    const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(), [](const BufferSpec& buffer) {
+      return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
+    });
+    for (std::size_t i = 0; i < spec_.reference.size(); ++i) {
+      const LaunchSpec& reference = spec_.reference[i];
+      if (!has_output)
+        fail_at(reference, "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
+      if (reference.instantiate.empty()) fail_at(reference, "a reference needs a C++ name");
+      for (const std::string_view word : words_of(reference.instantiate)) {
+        if (spec_.space.find(word)) fail_at(reference, in_quotes(word) + " is a parameter, and " + why);
+      }
+      if (reference.arguments.empty()) fail_at(reference, "the reference has no 'arguments'");
+      shape(reference, Parameters::refused, why);
+      for (const std::string& argument : reference.arguments) {
+        const std::string key = "reference argument " + std::to_string(i) + " ";
+        if (spec_.space.find(argument))
+          fail_at(reference, key + argument, in_quotes(argument) + " is a parameter, and " + why);
+        require_argument(key, reference, argument);
+      }
+    }
+  }
+
+  void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) {
+    for (const Expression& extent : launch.grid) check(extent, parameters, why);
+    for (const Expression& extent : launch.block) check(extent, parameters, why);
+    check(launch.shared_bytes, parameters, why);
+    if (launch.when) check(*launch.when, parameters, why);
+  }
+
+  void verifications() {
+    for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
+      const std::string key = "verify " + std::to_string(i);
+      for (const auto& [name, value] : spec_.verify[i].sizes) {
+        if (!spec_.find_size(name)) {
+          std::vector<std::string> names{"offset"};
+          for (const SizeSpec& size : spec_.sizes) names.push_back(size.name);
+          fail({key + " " + name, key}, in_quotes(name) + " is no size of this kernel" + suggestion(name, names));
+        }
+        if (value < 0) fail({key + " " + name, key}, name + "=" + std::to_string(value) + " is negative");
+      }
+      if (spec_.verify[i].offset < 0) fail({key + " offset", key}, "an offset cannot be negative");
+    }
+  }
+
+  void problem_expressions() {
+    const std::string why = "it describes the problem, not a configuration";
+    for (const auto* expression : {&spec_.accumulates, &spec_.bytes, &spec_.flops}) {
+      if (*expression) check(**expression, Parameters::refused, why);
+    }
+    if (!spec_.tolerance) return;
+    for (const double bound : {spec_.tolerance->relative, spec_.tolerance->absolute}) {
+      if (!std::isfinite(bound) || bound < 0) fail({"tolerance"}, "a tolerance is a number from 0 up");
+    }
+  }
+
+  void defaults() {
+    if (!spec_.default_configuration) return;
+    Bindings values;
+    for (const auto& [name, value] : spec_.default_configuration->entries()) {
+      const std::string key = "default " + name;
+      const TuningParameter* parameter = spec_.space.find(name);
+      if (!parameter)
+        fail({key, "default"},
+             in_quotes(name) + " is no parameter of this kernel" + suggestion(name, parameter_names()));
+      if (std::find(parameter->values.begin(), parameter->values.end(), value) == parameter->values.end()) {
+        std::vector<std::string> allowed;
+        std::string list;
+        for (const Value& one : parameter->values) {
+          allowed.push_back(one.text());
+          list += (list.empty() ? "" : " ") + one.text();
+        }
+        fail({key, "default"},
+             name + "=" + value.text() + " is not one of: " + list + suggestion(value.text(), allowed));
+      }
+      values.set(name, value);
+    }
+    for (const TuningParameter& parameter : spec_.space.parameters()) {
+      if (!values.find(parameter.name)) fail({"default"}, "the default misses parameter " + in_quotes(parameter.name));
+    }
+    for (const Constraint& constraint : spec_.space.constraints()) {
+      if (surely_violated(constraint.predicate, values)) {
+        fail({"default"}, "the default violates " + in_quotes(constraint.name) + ": " + constraint.predicate.text());
+      }
+    }
+  }
+
+  /// By a conjunct that needs nothing but parameters; the others depend on the problem and the device.
+  static bool surely_violated(const Expression& predicate, const Bindings& values) {
+    const std::vector<Expression> parts = split_conjunction(predicate);
+    return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
+      try {
+        return !part.evaluate_boolean(values);
+      } catch (const EvaluationError&) {
+        return false;
+      }
+    });
+  }
+
+  /// \p why: the reason to give where a parameter is named that may not be.
+  void check(const Expression& expression, Parameters parameters, const std::string& why) const {
+    if (parameters == Parameters::refused) {
+      for (const std::string& name : expression.names()) {
+        if (!spec_.space.find(name)) continue;
+        const SourceLocation& place = place_of(*ExpressionAccess::root(expression), name)->location;
+        throw SpecError(located(place), in_quotes(name) + " is a parameter, and " + why);
+      }
+    }
+    try {
+      check_names(expression, parameters == Parameters::refused ? fixed_ : all_);
+    } catch (const SpecError& error) {
+      if (error.location().line != 0 || !error.location().file.empty()) throw;
+      throw SpecError({spec_.file, 0, 0}, std::string(error.what()) + " in " + in_quotes(expression.text()));
+    }
+  }
+
+  SourceLocation located(const SourceLocation& place) const {
+    return place.line == 0 && place.file.empty() ? SourceLocation{spec_.file, 0, 0} : place;
+  }
+
+  static const ExpressionNode* place_of(const ExpressionNode& node, const std::string& name) {
+    if (node.name == name) return &node;
+    for (const auto& child : node.children) {
+      if (const ExpressionNode* found = place_of(*child, name)) return found;
+    }
+    return nullptr;
+  }
+
+  [[noreturn]] void fail_at(const LaunchSpec& launch, const std::string& message) const {
+    throw SpecError(located(launch.location), message);
+  }
+  [[noreturn]] void fail_at(const LaunchSpec& launch, const std::string& key, const std::string& message) const {
+    const auto at = places_.find(key);
+    throw SpecError(at != places_.end() ? at->second : located(launch.location), message);
+  }
+
+  void require_argument(const std::string& key, const LaunchSpec& launch, const std::string& name) const {
+    if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name)) return;
+    if (const TuningParameter* parameter = spec_.space.find(name)) {
+      if (parameter->values.front().is_integer()) return;
+      fail_at(launch, key + name,
+              in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");
+    }
+    std::vector<std::string> names = parameter_names();
+    for (const BufferSpec& buffer : spec_.buffers) names.push_back(buffer.name);
+    for (const SizeSpec& size : spec_.sizes) names.push_back(size.name);
+    for (const ScalarSpec& scalar : spec_.scalars) names.push_back(scalar.name);
+    fail_at(launch, key + name,
+            "unknown argument " + in_quotes(name) + ": no buffer, size, scalar or parameter" + suggestion(name, names));
+  }
+
+  void require_type(const std::string& name, std::initializer_list<std::string> keys) const {
+    if (element_type(name) || is_type_choice(name)) return;
+    const auto is_named = [&](const DerivedTypeSpec& type) { return type.name == name; };
+    if (std::any_of(spec_.derived_types.begin(), spec_.derived_types.end(), is_named)) return;
+    if (name.empty()) fail(keys, "an element type is needed, as in ': float': the kernel has no 'type' to use instead");
+    fail(keys, "unknown type " + in_quotes(name) + suggestion(name, type_names(true)));
+  }
+
+  void require_element_type(const std::string& name, std::initializer_list<std::string> keys) const {
+    const auto type = element_type(name);
+    if (!type) fail(keys, "unknown type " + in_quotes(name) + suggestion(name, type_names(false)));
+    if (info(*type).name != name)
+      fail(keys, "type " + in_quotes(name) + " is written " + in_quotes(info(*type).name) + " here");
+  }
+
+  bool is_type_choice(std::string_view name) const {
+    const ChoiceSpec* choice = spec_.find_choice(name);
+    return choice && choice->is_type;
+  }
+
+  void require_type_choice(const std::string& name, std::initializer_list<std::string> keys) const {
+    if (is_type_choice(name)) return;
+    std::vector<std::string> names;
+    for (const ChoiceSpec& choice : spec_.choices) {
+      if (choice.is_type) names.push_back(choice.name);
+    }
+    fail(keys, in_quotes(name) + " is no type that the caller chooses" + suggestion(name, names));
+  }
+
+  std::vector<std::string> type_names(bool of_this_kernel) const {
+    std::vector<std::string> names;
+    for (const ElementTypeInfo& type : element_types()) names.emplace_back(type.name);
+    if (!of_this_kernel) return names;
+    for (const ChoiceSpec& choice : spec_.choices) names.push_back(choice.name);
+    for (const DerivedTypeSpec& type : spec_.derived_types) names.push_back(type.name);
+    return names;
+  }
+
+  std::vector<std::string> parameter_names() const {
+    std::vector<std::string> names;
+    for (const TuningParameter& parameter : spec_.space.parameters()) names.push_back(parameter.name);
+    return names;
+  }
+
+  const KernelSpec& spec_;
+  const SpecPlaces& places_;
+  KnownNames all_, fixed_;
+};
+
+}  // namespace
+
+void validate(const KernelSpec& spec, const SpecPlaces& places) { Validator(spec, places).run(); }
+void validate(const KernelSpec& spec) { validate(spec, {}); }
+
+}  // namespace tuner
