@@ -1,0 +1,105 @@
+#include <tuner/cli/problems.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/options.hpp>
+#include <tuner/core/element_type.hpp>
+
+namespace tuner::cli {
+namespace {
+
+const ChoiceSpec* type_choice(const KernelSpec& spec) {
+  const auto at =
+      std::find_if(spec.choices.begin(), spec.choices.end(), [](const ChoiceSpec& one) { return one.is_type; });
+  return at == spec.choices.end() ? nullptr : &*at;
+}
+
+/// `int` and `int32` mean the same: kernel files store canonical names.
+std::string canonical(const ChoiceSpec& choice, const std::string& value) {
+  if (!choice.is_type) return value;
+  const auto type = element_type(value);
+  return type ? std::string(info(*type).name) : value;
+}
+
+std::string checked(const ChoiceSpec& choice, const std::string& given) {
+  const std::string value = canonical(choice, given);
+  const auto& allowed = choice.values;
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+    throw UsageError(
+        unknown_name(fmt::format("{} for {}", choice.is_type ? "type" : "value", choice.name), given, allowed));
+  return value;
+}
+
+std::map<std::string, std::string> read_choices(const KernelSpec& spec, const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> choices;
+  for (const std::string& text : texts)
+    for (const auto& [name, value] : parse_assignments(text, "--choice")) {
+      const ChoiceSpec* const choice = spec.find_choice(name);
+      if (choice == nullptr) {
+        std::vector<std::string> known;
+        for (const ChoiceSpec& one : spec.choices) known.push_back(one.name);
+        throw UsageError(unknown_name("choice", name, known));
+      }
+      choices[name] = checked(*choice, value);
+    }
+  return choices;
+}
+
+/// Halves the sizes of \p problem that are not in \p given until one run moves no more than kHostDefaultBytes.
+bool shrink(const KernelSpec& spec, const std::map<std::string, std::int64_t>& given, const DeviceLimits& limits,
+            ProblemSize& problem) {
+  if (!spec.bytes) return false;
+  bool shrunk = false;
+  for (;;) {
+    if (spec.bytes->evaluate_integer(bindings(spec, problem, limits)) <= kHostDefaultBytes) return shrunk;
+    bool smaller = false;
+    for (auto& [name, value] : problem.sizes)
+      if (!given.count(name) && value >= 64) value /= 2, smaller = true;
+    if (!smaller) return shrunk;
+    shrunk = true;
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std::string& text) {
+  std::map<std::string, std::int64_t> sizes;
+  if (text.find('=') == std::string::npos && spec.sizes.size() == 1)
+    sizes[spec.sizes[0].name] = parse_count(text, "--size");
+  else
+    sizes = parse_sizes(text, "--size");
+  std::vector<std::string> known;
+  for (const SizeSpec& one : spec.sizes) known.push_back(one.name);
+  for (const auto& [name, value] : sizes)
+    if (spec.find_size(name) == nullptr) throw UsageError(unknown_name("size", name, known));
+  return sizes;
+}
+
+Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, const Device& device) {
+  std::vector<std::map<std::string, std::int64_t>> sizes;
+  for (const std::string& text : split(options.sizes, ';')) sizes.push_back(read_sizes(spec, text));
+  if (sizes.empty()) sizes.emplace_back();
+
+  const ChoiceSpec* const type = type_choice(spec);
+  std::vector<std::string> types = split(options.types, ',');
+  if (!types.empty() && type == nullptr)
+    throw UsageError(fmt::format("--type: kernel {} has no type to choose", spec.name));
+  if (types.empty()) types.emplace_back();
+
+  const auto choices = read_choices(spec, options.choices);
+  Problems problems;
+  for (const std::string& name : types)
+    for (const auto& given : sizes) {
+      ProblemSize problem{given, choices};
+      if (!name.empty()) problem.choices[type->name] = checked(*type, name);
+      problem = complete(spec, std::move(problem));
+      if (device.key.backend == "host") problems.shrunk |= shrink(spec, given, device.limits, problem);
+      problems.list.push_back(std::move(problem));
+    }
+  return problems;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,35 @@
+#pragma once
+/// From `--size`, `--type` and `--choice` to the problems a command works on.
+
+#include <string>
+#include <vector>
+
+#include <tuner/core/device.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/problem_size.hpp>
+
+namespace tuner::cli {
+
+struct ProblemOptions {
+  std::vector<std::string> sizes;    ///< each `nx=4096,ny=4096`, or several separated by `;`
+  std::vector<std::string> types;    ///< each `float`, or several separated by commas
+  std::vector<std::string> choices;  ///< each `operation=sum`
+};
+
+struct Problems {
+  std::vector<ProblemSize> list;  ///< every size with every type, complete
+  /// Sizes that nobody gave were made smaller for the host backend.
+  bool shrunk = false;
+};
+
+/// Least traffic of one run that default sizes are shrunk to on the host backend, where each thread of a kernel
+/// costs about twenty nanoseconds.
+inline constexpr std::int64_t kHostDefaultBytes = std::int64_t{16} << 20;
+
+/// Throws UsageError for what cannot be read and for an unknown size, choice or type (with a suggestion).
+Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, const Device& device);
+
+/// A size alone: `16M` when the kernel has one size. Throws as select_problems().
+std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std::string& text);
+
+}  // namespace tuner::cli

@@ -1,0 +1,210 @@
+#include <tuner/cli/report.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/progress.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/measure/throughput.hpp>
+
+namespace tuner::cli {
+namespace {
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+Throughput rates(const Subject& subject, double ns) {
+  return throughput(*subject.spec, *subject.size, *subject.device, ns);
+}
+
+/// `4.21 TB/s`, `1.2 TFLOP/s` for a kernel without a byte count, or nothing.
+std::string rate_text(const Throughput& rate) {
+  if (rate.bytes_per_second) return format_rate(*rate.bytes_per_second);
+  if (rate.flops_per_second) return format_flops(*rate.flops_per_second);
+  return {};
+}
+
+/// `12.3 us  4.21 TB/s  87% of what this device streams`.
+std::string speed_text(const Subject& subject, double ns) {
+  const Throughput rate = rates(subject, ns);
+  std::string text = format_ns(ns);
+  if (const std::string speed = rate_text(rate); !speed.empty()) text += "  " + speed;
+  if (rate.ceiling_fraction)
+    text += fmt::format("  {} of what this device streams", format_percent(*rate.ceiling_fraction));
+  return text;
+}
+
+/// Latest measurement of each configuration, best first.
+std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials) {
+  std::map<std::string, const Trial*> latest;
+  for (const Trial& trial : trials)
+    if (trial.measurement() && trial.verified && subject.objective(*trial.measurement()))
+      latest[trial.configuration.text()] = &trial;
+  std::vector<const Trial*> order;
+  for (const auto& [text, trial] : latest) order.push_back(trial);
+  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) {
+    return *subject.objective(*a->measurement()) < *subject.objective(*b->measurement());
+  });
+  return order;
+}
+
+Json json_rates(const Subject& subject, double ns) {
+  const Throughput rate = rates(subject, ns);
+  Json object = Json::object();
+  if (rate.bytes_per_second) object["bytes_per_s"] = *rate.bytes_per_second;
+  if (rate.flops_per_second) object["flops_per_s"] = *rate.flops_per_second;
+  if (rate.ceiling_fraction) object["ceiling_fraction"] = *rate.ceiling_fraction;
+  return object;
+}
+
+}  // namespace
+
+std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
+  using enum Table::Align;
+  const bool by_time = subject.objective.name == "time";
+  Table table({{"#", right},
+               {by_time ? "" : subject.objective.name, right},
+               {"median", right},
+               {"interval", right},
+               {"rate", right},
+               {"of ceiling", right},
+               {"registers", right},
+               {"spill", right},
+               {"occupancy", right},
+               {"configuration", left}});
+  const auto order = ranked(subject, trials);
+  for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
+    const Trial& trial = *order[i];
+    const Measurement& measured = *trial.measurement();
+    const Throughput rate = rates(subject, measured.median_ns);
+    const Resources used = trial.resources.value_or(Resources{});
+    table.add({std::to_string(i + 1), by_time ? "" : fmt::format("{:.4g}", *subject.objective(measured)),
+               format_ns(measured.median_ns), format_interval(measured.median_ns, measured.low_ns, measured.high_ns),
+               rate_text(rate), rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
+               used.registers > 0 ? std::to_string(used.registers) : "",
+               used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
+               used.occupancy > 0 ? format_percent(used.occupancy) : "", trial.configuration.text()});
+  }
+  if (table.rows() == 0) return {};
+  auto lines = table.lines();
+  std::string text = style.dim(lines[0]) + '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) text += lines[i] + '\n';
+  return text;
+}
+
+std::string failure_summary(const std::vector<Trial>& trials, const Style& style) {
+  OutcomeCounts counts;
+  std::map<std::string, std::map<std::string, std::size_t>> reasons;
+  for (const Trial& trial : trials) {
+    counts.add(trial.outcome);
+    if (!trial.measurement()) ++reasons[std::string(kind(trial.outcome))][first_line(message(trial.outcome))];
+  }
+  if (counts.failures() == 0) return {};
+  std::string text =
+      fmt::format("failed    {} of {}\n", counts.failures(), plural(static_cast<std::int64_t>(trials.size()), "trial"));
+  for (const std::string& kind : outcome_kinds()) {
+    const auto at = reasons.find(kind);
+    if (at == reasons.end()) continue;
+    const auto most = std::max_element(at->second.begin(), at->second.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::string count = fmt::format("{:>4} {:<8}", counts.of(kind), kind);
+    text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count, style.dim(most->first));
+  }
+  return text;
+}
+
+std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
+                   const Style& style) {
+  const Trial& best = *result.best;
+  const Measurement& measured = *best.measurement();
+  const std::size_t now = result.trials.size() - result.resumed;
+  std::string text = fmt::format("done      {} in {} ({})\n", plural(static_cast<std::int64_t>(now), "trial"),
+                                 format_seconds(result.wall_seconds), tuner::text(result.stop_reason));
+  if (measured.throttled) text += style.yellow("note      the clocks dropped while it was measured") + '\n';
+  if (!result.ties.empty())
+    text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
+                        plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
+  text += fmt::format("kept in   {}\n\n", database);
+  text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
+  text += fmt::format("best  {}\n", style.bold(best.configuration.text()));
+  text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
+  return text;
+}
+
+std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style) {
+  const cache::BestRecord& best = *match.best;
+  std::string text =
+      fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n", match.database);
+  text += fmt::format("          {}, measured {} UTC with {} samples\n\n", match.reason,
+                      format_instant(best.measured_ms), best.samples);
+  text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
+  text += fmt::format("best  {}\n", style.bold(best.configuration));
+  text += fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns)));
+  return text;
+}
+
+std::string no_winner(const Subject& subject, const SessionResult& result) {
+  if (result.trials.empty())
+    return fmt::format("{} {}: no configuration was tried ({})", subject.spec->name, subject.size->text(),
+                       tuner::text(result.stop_reason));
+  return fmt::format("{} {}: none of {} worked; the reasons are above, --verbose shows each", subject.spec->name,
+                     subject.size->text(), plural(static_cast<std::int64_t>(result.trials.size()), "configuration"));
+}
+
+Json json_result(const Subject& subject, const SessionResult& result, const std::string& database) {
+  OutcomeCounts counts;
+  Json trials = Json::array();
+  for (const Trial& trial : result.trials) {
+    counts.add(trial.outcome);
+    trials.push_back(to_json(trial));
+  }
+  Json outcomes = Json::object();
+  for (const std::string& kind : outcome_kinds()) outcomes[kind] = counts.of(kind);
+  Json object{{"problem", to_json(*subject.size)},
+              {"objective", subject.objective.name},
+              {"from_cache", false},
+              {"space", {{"product", result.product}, {"valid", result.valid}}},
+              {"stop_reason", text(result.stop_reason)},
+              {"wall_s", result.wall_seconds},
+              {"resumed", result.resumed},
+              {"outcomes", outcomes},
+              {"database", database}};
+  object["best"] = nullptr;
+  if (result.best) {
+    object["best"] = to_json(*result.best);
+    object["best"].update(json_rates(subject, result.best->measurement()->median_ns));
+  }
+  object["ties"] = Json::array();
+  for (const Configuration& one : result.ties) object["ties"].push_back(one.text());
+  object["trials"] = std::move(trials);
+  return object;
+}
+
+Json json_known_answer(const Subject& subject, const cache::WisdomMatch& match) {
+  const cache::BestRecord& best = *match.best;
+  Json object{{"problem", to_json(*subject.size)},
+              {"objective", subject.objective.name},
+              {"from_cache", true},
+              {"tier", cache::name(match.tier)},
+              {"reason", match.reason},
+              {"database", match.database},
+              {"shipped", match.shipped}};
+  Json answer{{"configuration", to_json(Configuration::parse(best.configuration))},
+              {"configuration_text", best.configuration},
+              {"outcome", "ok"},
+              {"median_ns", best.median_ns},
+              {"low_ns", best.low_ns},
+              {"high_ns", best.high_ns},
+              {"relative_noise", best.relative_noise},
+              {"verified", true},
+              {"measured_ms", best.measured_ms}};
+  answer.update(json_rates(subject, best.median_ns));
+  object["best"] = answer;
+  return object;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,42 @@
+#pragma once
+/// What a tuning run found, for people and for machines. Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cache/lookup.hpp>
+
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/objective.hpp>
+#include <tuner/session/tune_session.hpp>
+
+namespace tuner::cli {
+
+/// What was tuned.
+struct Subject {
+  const KernelSpec* spec = nullptr;
+  const ProblemSize* size = nullptr;
+  const Device* device = nullptr;
+  Objective objective;
+};
+
+/// The ten best measured configurations, best first: time, interval, rates, fraction of the ceiling, resources.
+std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style,
+                       std::size_t rows = 10);
+/// `not ok: 12 of 130 trials` and a line for each kind with its count and most frequent message; empty without any.
+std::string failure_summary(const std::vector<Trial>& trials, const Style& style);
+/// The end of the report: what was run, ties, where it is kept, and last the winner.
+std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
+                   const Style& style);
+/// The same for an answer from the cache.
+std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);
+/// Why there is no winner.
+std::string no_winner(const Subject& subject, const SessionResult& result);
+
+Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
+Json json_known_answer(const Subject& subject, const cache::WisdomMatch& match);
+
+}  // namespace tuner::cli

@@ -1,0 +1,210 @@
+#include <tuner/cli/tune_command.hpp>
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cache/session.hpp>
+
+#include <tuner/cli/dry_run.hpp>
+#include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/progress.hpp>
+#include <tuner/cli/report.hpp>
+#include <tuner/cli/tune_request.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/kernel_library.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/version.hpp>
+
+namespace tuner::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  tune --kernel sumMatrix2D                       tune with all defaults\n"
+    "  tune --kernel reduce --size n=2^24 --type float,int --budget 60s\n"
+    "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
+    "  tune --kernel reduce --dry-run                  what would be searched\n"
+    "  tune --kernel reduce --json > result.json       everything, for programs\n"
+    "\nOther commands: tune list, devices, occupancy, show, explain, export, import, merge, cache, replay; `tune "
+    "help`.\n";
+
+/// Everything one invocation works with.
+class TuneRun {
+ public:
+  TuneRun(TuneRequest request, const std::atomic<bool>& stop)
+      : request_(std::move(request)),
+        stop_(stop),
+        console_(stderr, request_.quiet),
+        out_style_(Style::of(stdout)),
+        spec_(KernelLibrary(request_.template_path).find(request_.kernel)),
+        choice_(choose_device(request_.device)),
+        problems_(select_problems(spec_, request_.problems, choice_.device)) {}
+
+  int run() {
+    introduce();
+    if (request_.dry_run) return dry_run();
+    WisdomOptions options;
+    options.database = request_.database;
+    options.warn = [this](std::string_view text) { console_.warning(text); };
+    wisdom_ = std::make_unique<Wisdom>(options);
+
+    Json results = Json::array();
+    int code = kDone;
+    for (const ProblemSize& size : problems_.list) {
+      if (stop_) break;
+      code = std::max(code, tune(size, results));
+    }
+    if (request_.json) print_json(document(std::move(results)));
+    return stop_ ? kInterrupted : code;
+  }
+
+ private:
+  Subject subject(const ProblemSize& size) const {
+    return {&spec_, &size, &choice_.device, request_.tuning.session.objective};
+  }
+
+  void introduce() {
+    console_.line(fmt::format("kernel    {} ({})", spec_.name, spec_.file));
+    console_.line(fmt::format("device    {}: {}", choice_.device.name, choice_.reason));
+    if (problems_.shrunk)
+      console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
+  }
+
+  int dry_run() {
+    Json spaces = Json::array();
+    for (const ProblemSize& size : problems_.list) {
+      if (request_.json)
+        spaces.push_back(json_space(spec_, size, choice_.device));
+      else
+        std::fputs(space_text(spec_, size, choice_.device).c_str(), stdout);
+    }
+    if (request_.json) print_json({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
+    return kDone;
+  }
+
+  int tune(const ProblemSize& size, Json& results) {
+    console_.line("problem   " + size.text());
+    const bool asked = request_.force || request_.tuning.measure.cold == false || was_interrupted(size);
+    if (!asked) {
+      const cache::WisdomMatch match = wisdom_->lookup(spec_, size, choice_.device, request_.tuning.session.objective);
+      if (match.tier == cache::Tier::exact) return answer(size, match, results);
+      if (match) console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
+    }
+    measure_ceilings_once();
+    return report(size, measure(size), results);
+  }
+
+  int answer(const ProblemSize& size, const cache::WisdomMatch& match, Json& results) {
+    measure_ceilings_once();
+    if (request_.json)
+      results.push_back(json_known_answer(subject(size), match));
+    else
+      print(known_answer(subject(size), match, out_style_));
+    return kDone;
+  }
+
+  SessionResult measure(const ProblemSize& size) {
+    TuningOptions options = request_.tuning;
+    set_default_budget(options.session.budget);
+    options.session.stop = &stop_;
+    ProgressObserver progress(console_);
+    progress.set_verbose(request_.verbose);
+    std::vector<Observer*> all{&progress};
+    if (!request_.log.empty() && !log_) log_ = std::make_unique<TrialLog>(request_.log);
+    if (log_) all.push_back(log_.get());
+    Observers observers(std::move(all));
+    SessionResult result = tune_kernel(spec_, size, choice_.device, *wisdom_, options, &observers);
+    console_.end_status();
+    return result;
+  }
+
+  int report(const ProblemSize& size, const SessionResult& result, Json& results) {
+    const Subject what = subject(size);
+    if (request_.json) {
+      results.push_back(json_result(what, result, database_text()));
+    } else {
+      if (!request_.quiet) print("\n" + best_table(what, result.trials, out_style_) + "\n");
+      if (!request_.quiet) print(failure_summary(result.trials, out_style_));
+      if (result.best) print(winner(what, result, database_text(), out_style_));
+    }
+    if (stop_) console_.line("interrupted: what was measured is kept; the same command goes on from here");
+    if (result.best || stop_) return kDone;
+    std::fprintf(stderr, "tune: %s\n", no_winner(what, result).c_str());
+    return kFailed;
+  }
+
+  /// Whether the last session of exactly this was cut short, so that this run goes on instead of answering.
+  bool was_interrupted(const ProblemSize& size) {
+    const cache::SessionKey key{to_record(spec_, request_.tuning.session.objective), to_record(choice_.device),
+                                environment_record(choice_.device), to_record(size), conditions_text(request_.tuning)};
+    const auto last = cache::last_session(wisdom_->user(), key);
+    return last && !last->finished_ms && last->trials > 0;
+  }
+
+  void set_default_budget(Budget& budget) {
+    if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
+    const int seconds = choice_.device.key.backend == "host" ? 30 : 60;
+    budget.wall_time = std::chrono::seconds(seconds);
+    console_.line(fmt::format("budget    {} s (--budget, --trials or --fraction choose)", seconds));
+  }
+
+  /// Not worth failing for: rates are then shown without their fraction of the ceiling.
+  void measure_ceilings_once() {
+    if (std::exchange(ceilings_measured_, true)) return;
+    try {
+      measure_ceilings(choice_.device);
+    } catch (const Error& error) {
+      console_.warning(fmt::format("how fast this device streams could not be measured: {}", error.what()));
+    }
+  }
+
+  std::string database_text() const {
+    const cache::Database& user = wisdom_->user();
+    return user.is_in_memory() ? "memory only (see the warning above)" : user.path().string();
+  }
+
+  void print(const std::string& text) {
+    console_.end_status();
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  Json document(Json results) const {
+    return {{"tuner", kVersion},
+            {"kernel", spec_.name},
+            {"file", spec_.file},
+            {"device", to_json(choice_.device)},
+            {"device_reason", choice_.reason},
+            {"strategy", request_.tuning.session.strategy},
+            {"seed", request_.tuning.session.seed},
+            {"interrupted", stop_.load()},
+            {"results", std::move(results)}};
+  }
+
+  TuneRequest request_;
+  const std::atomic<bool>& stop_;
+  Console console_;
+  Style out_style_;
+  KernelSpec spec_;
+  DeviceChoice choice_;
+  Problems problems_;
+  std::unique_ptr<Wisdom> wisdom_;
+  std::unique_ptr<TrialLog> log_;
+  bool ceilings_measured_ = false;
+};
+
+}  // namespace
+
+int tune_command(int argc, char** argv) {
+  TuneRequest request = read_tune_request(argc, argv);
+  if (request.help)
+    return print_help(
+        "Usage: tune --kernel NAME|FILE.cu [options]\n"
+        "Finds the fastest correct configuration of a kernel on this machine and remembers it.",
+        tune_options(), kExamples);
+  const InterruptGuard interrupt;
+  return TuneRun(std::move(request), interrupt.flag()).run();
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,134 @@
+#include <tuner/cli/tune_request.hpp>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include <tuner/cli/arguments.hpp>
+#include <tuner/search/strategy.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using Text = std::string;
+using Texts = std::vector<std::string>;
+
+Texts texts_of(const po::variables_map& given, const char* option) {
+  return given.count(option) ? given[option].as<Texts>() : Texts{};
+}
+
+std::string checked_strategy(const std::string& name) {
+  Texts known{"auto"};
+  for (const search::StrategyInfo& one : search::strategies())
+    if (one.name != "auto") known.push_back(one.name);
+  for (const std::string& one : known)
+    if (one == name) return name;
+  throw UsageError(unknown_name("strategy", name, known));
+}
+
+Budget read_budget(const po::variables_map& given) {
+  Budget budget;
+  if (given.count("budget")) budget.wall_time = parse_duration(text_of(given, "budget"), "--budget");
+  if (given.count("trials")) {
+    budget.trials = static_cast<std::size_t>(parse_count(text_of(given, "trials"), "--trials"));
+    if (*budget.trials == 0) throw UsageError("--trials: at least one trial is needed");
+  }
+  if (given.count("fraction")) budget.fraction = parse_number(text_of(given, "fraction"), "--fraction", 0, 1);
+  if (given.count("target")) {
+    const std::string text = text_of(given, "target");
+    budget.target = text_of(given, "objective") == "time" ? parse_nanoseconds(text, "--target")
+                                                          : parse_number(text, "--target", 0, 1e300);
+  }
+  if (given.count("until-unlikely"))
+    budget.until_unlikely = parse_number(text_of(given, "until-unlikely"), "--until-unlikely", 0, 1);
+  return budget;
+}
+
+Isolation read_isolation(const std::string& text) {
+  if (text == "process") return Isolation::process;
+  if (text == "none") return Isolation::none;
+  throw UsageError(unknown_name("isolation", text, {"process", "none"}));
+}
+
+std::uint64_t read_seed(const std::string& text) { return static_cast<std::uint64_t>(parse_count(text, "--seed")); }
+
+}  // namespace
+
+std::string default_device() {
+  const char* const device = std::getenv("TUNER_DEVICE");
+  return device && *device ? device : "auto";
+}
+
+po::options_description tune_options() {
+  po::options_description what("What to tune", 110), stop("When to stop (the first limit reached)", 110),
+      how("How", 110), output("Output and storage", 110);
+  what.add_options()("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"),
+                     "the kernel: a name (`tune list`) or a file")(
+      "size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
+      "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes")(
+      "type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas")(
+      "choice", po::value<Texts>()->value_name("NAME=VALUE"), "another choice the kernel offers, e.g. operation=max")(
+      "device,d", po::value<Text>()->value_name("auto|cuda|0|host"),
+      "where to run; auto: the first GPU, else the host");
+  stop.add_options()("budget,b", po::value<Text>()->value_name("30s"),
+                     "wall time; without any limit 60s on a GPU, 30s on the host")(
+      "trials,n", po::value<Text>()->value_name("N"), "configurations tried")(
+      "fraction", po::value<Text>()->value_name("F"), "part of the valid configurations, 0 to 1")(
+      "target", po::value<Text>()->value_name("12us"), "good enough: stop at this median time")(
+      "until-unlikely", po::value<Text>()->value_name("P"),
+      "stop when an improvement by 1% is less likely than this, 0 to 1");
+  how.add_options()("strategy", po::value<Text>()->default_value("auto")->value_name("NAME"),
+                    "how the space is searched")("seed", po::value<Text>()->default_value("1")->value_name("N"),
+                                                 "of the search")(
+      "objective", po::value<Text>()->default_value("time")->value_name("NAME"), "what to minimise: time, or a metric")(
+      "hot", po::bool_switch(), "do not flush the L2 cache before each sample")(
+      "isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
+      "run kernels in worker processes, so that one that crashes costs one trial, or in this one")(
+      "force,f", po::bool_switch(), "measure although the answer is known, and again what was measured")(
+      "template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first; may be repeated");
+  output.add_options()("db", po::value<Text>()->value_name("FILE"), "database; default: wisdom.db in the cache folder")(
+      "log", po::value<Text>()->value_name("FILE"), "append one JSON line for each trial")(
+      "json", po::bool_switch(), "one JSON document on stdout")(
+      "quiet,q", po::bool_switch(), "no progress, only the result")("verbose,v", po::bool_switch(),
+                                                                    "a line for each trial")(
+      "dry-run", po::bool_switch(), "print the space and stop")("version", "print the version");
+  add_help(output);
+  po::options_description all("", 110);
+  all.add(what).add(stop).add(how).add(output);
+  return all;
+}
+
+TuneRequest read_tune_request(int argc, char** argv) {
+  const po::variables_map given = parse_options(argc, argv, tune_options(), {"arguments..."});
+  TuneRequest request;
+  request.help = given.count("help") > 0;
+  if (request.help) return request;
+  if (const Texts extra = texts_of(given, "arguments"); !extra.empty())
+    throw UsageError(fmt::format("unexpected argument '{}'; a kernel is given as --kernel {}", extra[0], extra[0]));
+  request.kernel = text_of(given, "kernel");
+  if (request.kernel.empty())
+    throw UsageError("which kernel? Give --kernel NAME or --kernel FILE.cu; `tune list` names the known ones");
+  for (const std::string& folder : texts_of(given, "template-path")) request.template_path.emplace_back(folder);
+  request.problems = {texts_of(given, "size"), texts_of(given, "type"), texts_of(given, "choice")};
+  request.device = given.count("device") ? text_of(given, "device") : default_device();
+  request.database = text_of(given, "db");
+  request.log = text_of(given, "log");
+  for (const auto& [option, field] : {std::pair{"json", &request.json},
+                                      {"quiet", &request.quiet},
+                                      {"verbose", &request.verbose},
+                                      {"dry-run", &request.dry_run},
+                                      {"force", &request.force}})
+    *field = given[option].as<bool>();
+
+  SessionOptions& session = request.tuning.session;
+  session.budget = read_budget(given);
+  session.strategy = checked_strategy(text_of(given, "strategy"));
+  session.seed = read_seed(text_of(given, "seed"));
+  session.objective.name = text_of(given, "objective");
+  request.tuning.measure.cold = !given["hot"].as<bool>();
+  request.tuning.isolation = read_isolation(text_of(given, "isolation"));
+  request.tuning.resume = !request.force;
+  return request;
+}
+
+}  // namespace tuner::cli
