@@ -1,0 +1,74 @@
+#pragma once
+/// A backend that records what is enqueued.
+
+#include <cstring>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner::testing {
+
+class FakeModule final : public Module {
+ public:
+  Resources resources(std::size_t, const LaunchShape&) const override { return {}; }
+};
+
+class FakeMemory final : public DeviceMemory {
+ public:
+  explicit FakeMemory(std::size_t bytes) : storage_(bytes + 256) {}
+  DevicePointer address() const override { return (reinterpret_cast<DevicePointer>(storage_.data()) + 255) & ~DevicePointer{255}; }
+  std::size_t bytes() const override { return storage_.size() - 256; }
+
+ private:
+  std::vector<char> storage_;
+};
+
+class FakeBackend final : public Backend {
+ public:
+  struct Enqueued {
+    std::size_t function = 0;
+    std::vector<std::uint64_t> parameters;  // the first 8 bytes of each
+    void* stream = nullptr;
+  };
+
+  const Device& device() const override { return device_; }
+  std::string architecture() const override { return "fake"; }
+  Compiler& compiler() override { throw Error("the fake backend compiles nothing"); }
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image&) override { return std::make_unique<FakeModule>(); }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    ++allocations;
+    return std::make_unique<FakeMemory>(bytes);
+  }
+  void upload(DevicePointer, const void*, std::size_t) override {}
+  void download(void*, DevicePointer, std::size_t) override {}
+  void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+  }
+  void fill(DevicePointer, ElementType, std::size_t, const Fill&, std::uint64_t) override {}
+  Comparison compare(DevicePointer, DevicePointer, ElementType, std::size_t, const Tolerance&) override { return {}; }
+  std::uint64_t fingerprint(DevicePointer, std::size_t) override { return 0; }
+  std::optional<Outcome> run(std::span<const Launch>, double) override { return std::nullopt; }
+  SampleResult sample(std::span<const Launch>, const SampleRequest&) override { return std::vector<Sample>{}; }
+  void enqueue(const Module&, std::size_t function, const LaunchShape&, void* const* parameters, void* stream) override {
+    Enqueued entry{function, {}, stream};
+    for (std::size_t i = 0; i < parameters_per_launch; ++i) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, parameters[i], parameter_bytes.empty() ? 8 : parameter_bytes[i]);
+      entry.parameters.push_back(bits);
+    }
+    enqueued.push_back(entry);
+  }
+  void synchronize(void*) override {}
+  bool usable() const override { return true; }
+
+  std::vector<Enqueued> enqueued;
+  std::size_t parameters_per_launch = 0;
+  std::vector<std::size_t> parameter_bytes;
+  std::size_t allocations = 0;
+
+ private:
+  Device device_;
+};
+
+}  // namespace tuner::testing

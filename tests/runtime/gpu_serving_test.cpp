@@ -1,0 +1,173 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/runtime/gpu.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/tuner.hpp>
+
+#include "serving_environment.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class GpuServing : public testing::ServingEnvironment {
+ protected:
+  explicit GpuServing(const char* tune = "never") : ServingEnvironment("auto", tune) {}
+  void SetUp() override {
+    const std::string none = why_no_gpu();
+    if (!none.empty()) GTEST_SKIP() << "needs a GPU: " << none;
+  }
+};
+
+template <typename T>
+std::vector<T> random_values(std::size_t n, int low, int high) {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<int> value(low, high);
+  std::vector<T> values(n);
+  for (T& v : values) v = static_cast<T>(value(random));
+  return values;
+}
+
+template <typename T>
+class GpuReduce : public GpuServing {};
+using Types = ::testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, int, unsigned, std::int64_t,
+                               std::uint64_t, float, double>;
+TYPED_TEST_SUITE(GpuReduce, Types);
+
+TYPED_TEST(GpuReduce, GivesTheExactAnswerForAllOperationsSizesAndAlignments) {
+  using T = TypeParam;
+  using R = reduce_result_t<T>;
+  for (const std::size_t n : {0u, 1u, 31u, 1000u, 4097u, 1'000'003u}) {
+    const std::vector<T> values = random_values<T>(n + 3, 0, 7);
+    const Array<T> device(values);
+    for (const std::size_t shift : {0u, 1u, 3u}) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(shift), end = begin + static_cast<std::ptrdiff_t>(n);
+      EXPECT_EQ(reduce(device.data() + shift, n), std::accumulate(begin, end, R{0})) << "n=" << n << " shift=" << shift;
+      if (n == 0) continue;
+      EXPECT_EQ(reduce(device.data() + shift, n, Operation::min), R{*std::min_element(begin, end)});
+      EXPECT_EQ(reduce(device.data() + shift, n, Operation::max), R{*std::max_element(begin, end)});
+    }
+  }
+}
+
+TEST_F(GpuServing, MultipliesInTheRightType) {
+  std::vector<double> values(50, 1.0);
+  values[3] = 2.5;
+  values[49] = -4;
+  const Array<double> device(values);
+  EXPECT_EQ(reduce(device.data(), values.size(), Operation::product), -10.0);
+}
+
+TEST_F(GpuServing, ReducesAsynchronouslyOnACallersStream) {
+  const Array<int> values(std::vector<int>(100'000, 3));
+  Array<int> sum(std::vector<int>{0});
+  const cuda::UniqueStream stream = [] {
+    const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::default_gpu_context()));
+    return cuda::make_stream();
+  }();
+  ReduceOptions options;
+  options.stream = stream.get();
+  for (int i = 0; i < 10; ++i) reduce(values.data(), values.size(), sum.data(), options);
+  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  EXPECT_EQ(sum.to_vector()[0], 300'000);
+}
+
+TEST_F(GpuServing, AddsMatricesInPlace) {
+  const int nx = 1027, ny = 513;
+  Array<float> a(std::vector<float>(nx * ny, 1.0f));
+  const Array<float> b(std::vector<float>(nx * ny, 2.0f));
+  sum_matrix_2d<float>(a.data(), b.data(), a.data(), nx, ny);
+  EXPECT_THAT(a.to_vector(), ::testing::Each(3.0f));
+}
+
+TEST_F(GpuServing, RefusesHostMemoryWithAClearError) {
+  const Array<int> open_a_context(1);
+  const std::vector<int> values(100, 1);
+  EXPECT_THAT(error_of([&] { reduce(values.data(), values.size()); }), HasSubstr("host memory"));
+}
+
+TEST_F(GpuServing, RefusesHostMemoryOnAWarmCallToo) {
+  const Array<int> device(std::vector<int>(100, 1));
+  EXPECT_EQ(reduce(device.data(), 100), 100);
+  const std::vector<int> values(100, 1);
+  EXPECT_THAT(error_of([&] { reduce(values.data(), values.size()); }), HasSubstr("host memory"));
+}
+
+TEST_F(GpuServing, ServesManyThreadsOnOneDevice) {
+  const Array<int> values(std::vector<int>(200'000, 1));
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(8, 0);
+  for (std::size_t t = 0; t < wrong.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 50; ++i) {
+        const std::size_t n = 100'000 + t * 1000 + i % 3;
+        wrong[t] += reduce(values.data(), n) != static_cast<int>(n);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
+  const Array<int> values(std::vector<int>(100'000, 2));
+  Array<int> sum(std::vector<int>{0});
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::default_gpu_context()));
+  const cuda::UniqueStream stream = cuda::make_stream();
+  const cuda::Driver& driver = cuda::driver();
+  if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags) GTEST_SKIP() << "this driver has no graph capture";
+  ReduceOptions options;
+  options.stream = stream.get();
+
+  cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+  EXPECT_THAT(error_of([&] { reduce(values.data(), 99'999, sum.data(), options); }), HasSubstr("prepare"));
+  CUgraph graph = nullptr;
+  cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
+  cuda::check(driver.cuGraphDestroy(graph), "cuGraphDestroy");
+
+  prepare_reduce(values.data(), 100'000, options);
+  cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+  reduce(values.data(), 100'000, sum.data(), options);
+  cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
+  CUgraphExec executable = nullptr;
+  cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  for (int i = 0; i < 3; ++i) cuda::check(driver.cuGraphLaunch(executable, stream.get()), "cuGraphLaunch");
+  cuda::check(driver.cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  EXPECT_EQ(sum.to_vector()[0], 200'000);
+  driver.cuGraphExecDestroy(executable);
+  driver.cuGraphDestroy(graph);
+}
+
+class GpuServingOnFirstUse : public GpuServing {
+ protected:
+  GpuServingOnFirstUse() : GpuServing("on_first_use") {}
+};
+
+TEST_F(GpuServingOnFirstUse, TunesOnAMissAndIsRightAfterwards) {
+  const std::size_t n = 3'000'017;
+  const Array<float> values(std::vector<float>(n, 1.0f));
+  EXPECT_EQ(reduce(values.data(), n), static_cast<float>(n));
+  EXPECT_EQ(reduce(values.data(), n), static_cast<float>(n));
+}
+
+}  // namespace
+}  // namespace tuner

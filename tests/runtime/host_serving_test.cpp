@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <tuner/core/error.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/kernel_library.hpp>
+#include <tuner/session/wisdom.hpp>
+#include <tuner/tuner.hpp>
+
+#include "serving_environment.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kScale = R"(
+#pragma tuner kernel scale
+#pragma tuner type T = float double
+#pragma tuner size n
+#pragma tuner parameter block = 32 64
+#pragma tuner in x[n]
+#pragma tuner out y[n]
+#pragma tuner scalar factor : T = 2
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments x, factor, y, n
+#pragma tuner instantiate scale<T, block>
+#pragma tuner reference scaleReference<T>
+#pragma tuner default block=32
+template <typename T, int block> __global__ void scale(const T* x, T factor, T* y, int n) {
+  const int i = blockIdx.x * block + threadIdx.x;
+  if (i < n) y[i] = factor * x[i];
+}
+template <typename T> __global__ void scaleReference(const T* x, T factor, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = factor * x[i];
+}
+)";
+
+std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class HostServing : public testing::ServingEnvironment {
+ protected:
+  HostServing() : ServingEnvironment("host", "never") {}
+
+  const Kernel scale_ = Kernel::from_source(kScale, "scale.cu");
+  std::vector<float> x_ = std::vector<float>(1000, 1.5f);
+  std::vector<float> y_ = std::vector<float>(1000, 0.0f);
+};
+
+TEST_F(HostServing, SumsIntegersExactly) {
+  std::vector<int> values(10'001);
+  std::iota(values.begin(), values.end(), -5000);
+  EXPECT_EQ(reduce(values.data(), values.size()), std::accumulate(values.begin(), values.end(), 0));
+}
+
+TEST_F(HostServing, ReducesAtAnyAlignmentAndLeavesTheInputAlone) {
+  std::vector<float> values(4099, 1.0f);
+  const std::vector<float> before = values;
+  EXPECT_EQ(reduce(values.data() + 3, values.size() - 3), 4096.0f);
+  EXPECT_EQ(values, before);
+}
+
+TEST_F(HostServing, ReducesAnEmptyRangeToTheIdentity) {
+  const int* const nothing = nullptr;
+  EXPECT_EQ(reduce(nothing, 0), 0);
+  EXPECT_EQ(reduce(nothing, 0, Operation::product), 1);
+  EXPECT_EQ(reduce(nothing, 0, Operation::min), std::numeric_limits<int>::max());
+  EXPECT_EQ(reduce(nothing, 0, Operation::max), std::numeric_limits<int>::min());
+}
+
+TEST_F(HostServing, FindsTheExtremesAndTheProduct) {
+  const std::vector<double> values{3, -7, 2, 5};
+  EXPECT_EQ(reduce(values.data(), values.size(), Operation::min), -7);
+  EXPECT_EQ(reduce(values.data(), values.size(), Operation::max), 5);
+  EXPECT_EQ(reduce(values.data(), values.size(), Operation::product), -210);
+}
+
+TEST_F(HostServing, SumsSmallIntegersWithoutOverflow) {
+  const std::vector<std::int8_t> values(100'000, 127);
+  EXPECT_EQ(reduce(values.data(), values.size()), std::int64_t{12'700'000});
+}
+
+TEST_F(HostServing, AddsMatrices) {
+  const int nx = 37, ny = 11;
+  const std::vector<int> a(nx * ny, 2), b(nx * ny, 40);
+  std::vector<int> c(nx * ny, 0);
+  sum_matrix_2d(a.data(), b.data(), c.data(), nx, ny);
+  EXPECT_THAT(c, ::testing::Each(42));
+}
+
+TEST_F(HostServing, LaunchesAKernelOfOnesOwn) {
+  scale_.launch(nullptr, {1000}, x_.data(), 2.0f, y_.data());
+  EXPECT_THAT(y_, ::testing::Each(3.0f));
+}
+
+TEST_F(HostServing, TakesPointersAndNumbersInEitherOrder) {
+  scale_.launch(nullptr, {1000}, 4.0, x_.data(), y_.data());
+  EXPECT_THAT(y_, ::testing::Each(6.0f));
+}
+
+TEST_F(HostServing, TakesTheTypeFromThePointers) {
+  const std::vector<double> x(10, 0.5);
+  std::vector<double> y(10);
+  scale_.launch(nullptr, {10}, x.data(), 2, y.data());
+  EXPECT_THAT(y, ::testing::Each(1.0));
+}
+
+TEST_F(HostServing, SaysWhichArgumentsAKernelTakes) {
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), y_.data()); }), HasSubstr("(x, y, factor)"));
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {10, 10}, x_.data(), 1, y_.data()); }), HasSubstr("takes 1 sizes, 2 were given"));
+}
+
+TEST_F(HostServing, RefusesPointersWhoseTypesContradictEachOther) {
+  std::vector<double> y(1000);
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 1, y.data()); }),
+              HasSubstr("'y' points to double, but T is float"));
+}
+
+TEST_F(HostServing, RefusesNegativeSizesAndUnknownChoices) {
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {-1}, x_.data(), 1, y_.data()); }), HasSubstr("negative"));
+  EXPECT_THAT(error_of([&] { (void)scale_.with({{"U", "float"}}); }), HasSubstr("U"));
+}
+
+TEST_F(HostServing, ExplainsWhichConfigurationItUses) {
+  EXPECT_THAT(scale_.explain({1000}), HasSubstr("block=32 (default"));
+}
+
+TEST_F(HostServing, ServesSeveralThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<int> values(1000 + t, 1);
+      for (int i = 0; i < 5; ++i) wrong[t] += reduce(values.data(), values.size()) != 1000 + t;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+TEST_F(HostServing, TunesExplicitlyAndUsesTheResult) {
+  std::size_t heard = 0;
+  TuneOptions options;
+  options.on_trial = [&](std::size_t, double) { return ++heard > 0; };
+  const TuneResult tuned = tune(scale_, {1000}, {{"T", "float"}}, options);
+  EXPECT_FALSE(tuned.from_cache);
+  EXPECT_EQ(tuned.trials, 2u);
+  EXPECT_EQ(heard, 2u);
+  EXPECT_THAT(scale_.explain({1000}), HasSubstr(tuned.configuration));
+  EXPECT_TRUE(tune(scale_, {1000}).from_cache);
+}
+
+class HostServingOnFirstUse : public testing::ServingEnvironment {
+ protected:
+  HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {}
+};
+
+TEST_F(HostServingOnFirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
+  const Kernel scale = Kernel::from_source(kScale, "scale.cu");
+  std::vector<float> x(1000, 1.0f), y(1000);
+  scale.launch(nullptr, {1000}, x.data(), 3, y.data());
+  EXPECT_THAT(y, ::testing::Each(3.0f));
+
+  Wisdom next_process({});
+  const ProblemSize size = complete(scale.spec(), {{{"n", 1000}}, {}});
+  const cache::WisdomMatch match = next_process.lookup(scale.spec(), size, choose_device("host").device);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match.tier, cache::Tier::exact);
+}
+
+}  // namespace
+}  // namespace tuner
