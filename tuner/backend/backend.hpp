@@ -146,6 +146,8 @@ class Backend {
                        void* stream) = 0;
   /// Waits for \p stream. Throws Error.
   virtual void synchronize(void* stream) = 0;
+  /// Measures device().read_ceiling and copy_ceiling the first time it is called; leaves 0 where it has no meaning.
+  virtual void measure_ceilings() {}
   /// False once a fault has poisoned the device context: nothing more can run in this process.
   virtual bool usable() const = 0;
 };

@@ -1,0 +1,57 @@
+#include <tuner/backend/cuda/architecture.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+using testing::HasSubstr;
+using testing::Property;
+using testing::ThrowsMessage;
+
+TEST(Architecture, ReadsTheComputeCapabilityFromItsName) {
+  EXPECT_EQ(compute_capability("sm_90"), 90);
+  EXPECT_EQ(compute_capability("sm_90a"), 90);
+  EXPECT_EQ(compute_capability("sm_120"), 120);
+  for (const char* wrong : {"", "sm_", "90", "compute_90", "sm_9", "sm_90x", "sm_90aa", "sm_-90", "host"}) {
+    EXPECT_EQ(compute_capability(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(Architecture, KnowsTheLimitsOfTheProgrammingGuide) {
+  const DeviceLimits turing = limits_of_architecture("sm_75");
+  EXPECT_EQ(turing.max_threads_per_sm, 1024);
+  EXPECT_EQ(turing.max_shared_bytes, 65536);
+  EXPECT_EQ(turing.reserved_shared_bytes, 0);
+  const DeviceLimits hopper = limits_of_architecture("sm_90");
+  EXPECT_EQ(hopper.max_threads_per_sm, 2048);
+  EXPECT_EQ(hopper.max_blocks_per_sm, 32);
+  EXPECT_EQ(hopper.max_shared_bytes, 232448);
+  EXPECT_EQ(hopper.shared_bytes_per_sm, 233472);
+  EXPECT_EQ(hopper.compute_capability, 90);
+  const DeviceLimits blackwell = limits_of_architecture("sm_120");
+  EXPECT_EQ(blackwell.max_threads_per_sm, 1536);
+  EXPECT_EQ(blackwell.max_blocks_per_sm, 24);
+  EXPECT_EQ(blackwell.max_shared_bytes, 101376);
+}
+
+TEST(Architecture, EveryKnownOneHoldsItsOwnBlockLimits) {
+  for (const std::string& architecture : known_architectures()) {
+    const DeviceLimits limits = limits_of_architecture(architecture);
+    EXPECT_EQ(architecture_name(limits.compute_capability), architecture);
+    EXPECT_LE(limits.max_shared_bytes + limits.reserved_shared_bytes, limits.shared_bytes_per_sm) << architecture;
+    EXPECT_GE(limits.max_threads_per_sm, limits.max_threads_per_block) << architecture;
+    EXPECT_GT(cores_per_sm(limits.compute_capability), 0) << architecture;
+  }
+}
+
+TEST(Architecture, AnUnknownOneIsAnErrorThatListsTheKnownOnes) {
+  EXPECT_THAT([] { limits_of_architecture("sm_70"); },
+              ThrowsMessage<Error>(testing::AllOf(HasSubstr("'sm_70'"), HasSubstr("sm_75"), HasSubstr("sm_121"))));
+}
+
+}  // namespace
+}  // namespace tuner::cuda

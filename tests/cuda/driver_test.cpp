@@ -1,0 +1,54 @@
+#include <tuner/backend/cuda/driver.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/backend/cuda/cuda_backend.hpp>
+#include <tuner/backend/cuda/device_report.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Driver, SaysThatNoneIsInstalledWhenTheLibraryIsMissing) {
+  const LoadedDriver loaded = load_driver("libcuda-that-is-not-there.so.1");
+  EXPECT_FALSE(loaded.status.available);
+  EXPECT_EQ(loaded.status.reason, "libcuda-that-is-not-there.so.1 not found: no NVIDIA driver is installed");
+  EXPECT_EQ(loaded.status.devices, 0);
+}
+
+TEST(Driver, RefusesALibraryThatIsNoDriver) {
+  const LoadedDriver loaded = load_driver("libm.so.6");
+  EXPECT_FALSE(loaded.status.available);
+  EXPECT_THAT(loaded.status.reason, HasSubstr("is not a CUDA driver"));
+}
+
+TEST(Driver, SaysItsVersionAsPeopleWriteIt) {
+  EXPECT_EQ(version_text(13000), "13.0");
+  EXPECT_EQ(version_text(12080), "12.8");
+  EXPECT_EQ(version_text(11040), "11.4");
+}
+
+TEST(Driver, KnowsWhichErrorsLoseTheContext) {
+  for (const CUresult lost : {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_MISALIGNED_ADDRESS, CUDA_ERROR_LAUNCH_FAILED,
+                              CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_ASSERT}) {
+    EXPECT_TRUE(is_sticky(lost)) << lost;
+  }
+  for (const CUresult harmless : {CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY,
+                                  CUDA_ERROR_NOT_READY, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES}) {
+    EXPECT_FALSE(is_sticky(harmless)) << harmless;
+  }
+}
+
+TEST(Driver, EveryFaceGivesTheReasonWhenThereIsNoGpu) {
+  if (driver_status().available) GTEST_SKIP() << "this machine has a GPU";
+  const std::string& reason = driver_status().reason;
+  EXPECT_FALSE(reason.empty());
+  EXPECT_THAT([] { make_cuda_backend(); }, testing::ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { device_report(0); }, testing::ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { driver(); }, testing::ThrowsMessage<Error>(HasSubstr(reason)));
+}
+
+}  // namespace
+}  // namespace tuner::cuda

@@ -1,0 +1,169 @@
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class NvrtcCompilerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+    compiler_ = make_nvrtc_compiler(nvrtc());
+  }
+
+  CompileResult compile(std::string source, std::vector<std::string> expressions, std::string architecture = "sm_80") {
+    return compiler_->compile(
+        {std::move(source), "dir/mine.cu", std::move(expressions), {"TUNER=1"}, std::move(architecture)});
+  }
+  static std::string error(const CompileResult& result) {
+    const CompileError* found = std::get_if<CompileError>(&result);
+    return found != nullptr ? found->message : "it compiled";
+  }
+
+  std::unique_ptr<Compiler> compiler_;
+};
+
+constexpr const char* kScale = R"(
+#pragma tuner kernel scale
+template <typename T, int block> __global__ void scale(T* data, T factor) {
+  __shared__ T staged[block];
+  staged[threadIdx.x] = data[blockIdx.x * block + threadIdx.x];
+  __syncthreads();
+  data[blockIdx.x * block + threadIdx.x] = staged[block - 1 - threadIdx.x] * factor;
+}
+)";
+
+TEST_F(NvrtcCompilerTest, CompilesACubinForEveryArchitectureItKnows) {
+  for (const std::string& architecture : known_architectures()) {
+    const int number = *compute_capability(architecture);
+    const std::vector<int>& known = nvrtc().architectures;
+    if (std::find(known.begin(), known.end(), number) == known.end()) continue;
+    const CompileResult result = compile(kScale, {"scale<float, 128>"}, architecture);
+    ASSERT_TRUE(std::holds_alternative<Image>(result)) << architecture << ": " << error(result);
+    const Image& image = std::get<Image>(result);
+    ASSERT_GT(image.code.size(), 4u);
+    EXPECT_EQ(image.code[1], std::byte{'E'}) << "a cubin is an ELF file";
+    EXPECT_GT(image.functions.at(0).resources.registers, 0) << architecture;
+  }
+}
+
+TEST_F(NvrtcCompilerTest, GivesSymbolsAndResourcesInTheOrderAskedFor) {
+  const CompileResult result = compile(kScale, {"scale<double, 256>", "scale<float, 64>"});
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+  const Image& image = std::get<Image>(result);
+  ASSERT_EQ(image.functions.size(), 2u);
+  EXPECT_EQ(image.functions[0].expression, "scale<double, 256>");
+  EXPECT_EQ(image.functions[0].symbol, "_Z5scaleIdLi256EEvPT_S0_");
+  EXPECT_EQ(image.functions[0].resources.static_shared_bytes, 2048);
+  EXPECT_EQ(image.functions[1].resources.static_shared_bytes, 256);
+  EXPECT_EQ(image.functions[1].resources.spill_bytes, 0);
+  EXPECT_EQ(image.log, "") << "`#pragma tuner` must not warn";
+}
+
+TEST_F(NvrtcCompilerTest, ReportsSpillsAndStack) {
+  const CompileResult result = compile(R"(
+    __global__ void __launch_bounds__(1024) crowded(float* data, int n) {
+      float a[96];
+      for (int i = 0; i < 96; ++i) a[i] = data[i * 7];
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < 96; ++i) a[i] = a[i] * a[(i * 31 + 7) % 96] + data[j + i];
+      for (int i = 0; i < 96; ++i) data[i * 7] = a[i];
+    })",
+                                       {"crowded"});
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+  const Resources& resources = std::get<Image>(result).functions.at(0).resources;
+  EXPECT_LE(resources.registers, 64);
+  EXPECT_GT(resources.spill_bytes, 0);
+  EXPECT_GT(resources.stack_bytes, 0);
+}
+
+TEST_F(NvrtcCompilerTest, PointsAtTheFirstErrorInTheKernelFile) {
+  const CompileResult result = compile("__global__ void f(int* p) {\n  *p = undefined_name;\n  other;\n}\n", {"f"});
+  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
+  EXPECT_THAT(error(result), AllOf(testing::StartsWith("dir/mine.cu:2: "), HasSubstr("undefined_name")));
+  EXPECT_THAT(std::get<CompileError>(result).log, HasSubstr("other")) << "the log is whole";
+}
+
+TEST_F(NvrtcCompilerTest, SaysWhatTheAssemblerRefused) {
+  const CompileResult result =
+      compile("__global__ void f(int* p) { __shared__ int s[65536]; s[p[0]] = 1; p[1] = s[p[2]]; }", {"f"});
+  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
+  EXPECT_THAT(error(result), HasSubstr("262144 bytes of static shared memory"));
+}
+
+TEST_F(NvrtcCompilerTest, RefusesExpressionsThatNameNoKernel) {
+  EXPECT_THAT(error(compile(kScale, {"shrink<float>"})), HasSubstr("shrink"));
+  EXPECT_THAT(error(compile("__device__ int helper() { return 1; } __global__ void f(int* p) { *p = helper(); }",
+                            {"f", "helper"})),
+              HasSubstr("helper"));
+}
+
+TEST_F(NvrtcCompilerTest, ListsTheArchitecturesItKnowsWhenAskedForAnother) {
+  for (const char* architecture : {"sm_12", "sm_999", "host", ""}) {
+    EXPECT_THAT(error(compile(kScale, {"scale<float, 32>"}, architecture)),
+                AllOf(HasSubstr("does not compile for '" + std::string(architecture) + "'"), HasSubstr("sm_80")));
+  }
+}
+
+TEST_F(NvrtcCompilerTest, PassesDefinesAndFindsTheCudaHeaders) {
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no cuda_fp16.h on this machine";
+  const CompileResult result = compile(R"(
+    #include <cuda_fp16.h>
+    #if TUNER != 1
+    #error TUNER is not defined
+    #endif
+    __global__ void twice(__half* data) { data[threadIdx.x] = data[threadIdx.x] + data[threadIdx.x]; })",
+                                       {"twice"});
+  EXPECT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+}
+
+TEST_F(NvrtcCompilerTest, GivesTheSameImageForTheSameRequestAndNamesItself) {
+  const Image first = std::get<Image>(compile(kScale, {"scale<float, 32>"}));
+  const Image second = std::get<Image>(compile(kScale, {"scale<float, 32>"}));
+  EXPECT_EQ(first.code, second.code);
+  EXPECT_THAT(compiler_->identity(), AllOf(HasSubstr("nvrtc "), HasSubstr("--std=c++17")));
+}
+
+TEST_F(NvrtcCompilerTest, CompilesInSeveralThreadsAtOnce) {
+  std::vector<CompileResult> results(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      threads.emplace_back([&, i] { results[i] = compile(kScale, {"scale<float, " + std::to_string(32 << i) + ">"}); });
+    }
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ASSERT_TRUE(std::holds_alternative<Image>(results[i])) << error(results[i]);
+    EXPECT_EQ(std::get<Image>(results[i]).functions[0].resources.static_shared_bytes, 4 * (32 << i));
+  }
+}
+
+TEST_F(NvrtcCompilerTest, CompilesTunersOwnKernels) {
+  for (const int number : {nvrtc().architectures.front(), nvrtc().architectures.back()}) {
+    const std::string architecture = architecture_name(number);
+    const CompileResult data =
+        compile(std::string(kFillValueSource) + kDataSource,
+                {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"}, architecture);
+    EXPECT_TRUE(std::holds_alternative<Image>(data)) << error(data);
+    const CompileResult sampling =
+        compile(kSamplingSource, {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"}, architecture);
+    EXPECT_TRUE(std::holds_alternative<Image>(sampling)) << error(sampling);
+    const CompileResult streaming =
+        compile(kStreamingSource, {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture);
+    EXPECT_TRUE(std::holds_alternative<Image>(streaming)) << error(streaming);
+  }
+}
+
+}  // namespace
+}  // namespace tuner::cuda

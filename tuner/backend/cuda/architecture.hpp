@@ -1,0 +1,28 @@
+#pragma once
+/// What is fixed by an architecture ("sm_90"), for work without a device: compiling, enumerating, occupancy. A real
+/// device's limits come from the driver (discovery.hpp).
+/// Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute capability.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/core/device.hpp>
+
+namespace tuner::cuda {
+
+/// 90 for "sm_90" and "sm_90a"; nothing for another form.
+std::optional<int> compute_capability(std::string_view architecture);
+/// "sm_90" for 90.
+std::string architecture_name(int compute_capability);
+
+/// "sm_75" … "sm_121", ascending.
+std::vector<std::string> known_architectures();
+/// sm_count is 1: it belongs to a product. Throws Error listing the known ones for another architecture.
+DeviceLimits limits_of_architecture(std::string_view architecture);
+
+/// FP32 lanes of one multiprocessor; 0 for an unknown compute capability.
+int cores_per_sm(int compute_capability);
+
+}  // namespace tuner::cuda

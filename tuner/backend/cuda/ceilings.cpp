@@ -1,0 +1,91 @@
+#include <tuner/backend/cuda/ceilings.hpp>
+
+#include <algorithm>
+
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+constexpr std::int64_t kThreads = 1024;
+constexpr std::size_t kSamples = 10;
+
+/// 16-byte words a thread has in flight; which is best differs between devices.
+struct Variant {
+  const char* expression;
+  std::int64_t in_flight;
+  bool copies;
+};
+constexpr Variant kVariants[] = {
+    {"tuner_support::read<4>", 4, false},
+    {"tuner_support::read<8>", 8, false},
+    {"tuner_support::copy<1>", 1, true},
+    {"tuner_support::copy<4>", 4, true},
+};
+
+/// Of each of two buffers.
+std::size_t buffer_bytes() {
+  std::size_t free = 0, total = 0;
+  check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo");
+  std::size_t bytes = std::size_t{1} << 30;
+  while (bytes > free / 4) bytes /= 2;
+  return bytes;
+}
+
+double fastest_ns(Backend& backend, const Launch& launch) {
+  SampleRequest request;
+  request.samples = kSamples;
+  request.cold = false;
+  const SampleResult result = backend.sample({&launch, 1}, request);
+  const auto* samples = std::get_if<std::vector<Sample>>(&result);
+  if (samples == nullptr) throw Error("the memory ceilings cannot be measured: the streaming kernels failed");
+  double best = samples->front().ns;
+  for (const Sample& sample : *samples) best = std::min(best, sample.ns);
+  return best;
+}
+
+}  // namespace
+
+Ceilings measure_ceilings(Backend& backend) {
+  CompileRequest request;
+  request.source = kStreamingSource;
+  request.file_name = "tuner/support/streaming.cu";
+  request.architecture = backend.architecture();
+  for (const Variant& variant : kVariants) request.expressions.emplace_back(variant.expression);
+  const CompileResult compiled = backend.compiler().compile(request);
+  if (const CompileError* error = std::get_if<CompileError>(&compiled)) {
+    throw Error("the streaming kernels do not compile: " + error->message);
+  }
+  auto loaded = backend.load(std::get<Image>(compiled));
+  if (const LaunchError* error = std::get_if<LaunchError>(&loaded)) throw Error(error->message);
+  const std::unique_ptr<Module> module = std::get<std::unique_ptr<Module>>(std::move(loaded));
+
+  const std::size_t bytes = buffer_bytes();
+  const auto from = backend.allocate(bytes);
+  const auto to = backend.allocate(bytes);
+  backend.fill_bytes(from->address(), 0, bytes);
+  backend.fill_bytes(to->address(), 0, bytes);
+  Ceilings ceilings;
+  for (std::size_t i = 0; i < std::size(kVariants); ++i) {
+    const Variant& variant = kVariants[i];
+    const auto tiles =
+        static_cast<std::uint64_t>(bytes) / static_cast<std::uint64_t>(16 * kThreads * variant.in_flight);
+    // As many blocks as the device holds twice over, or one tile each.
+    for (const std::uint64_t blocks : {static_cast<std::uint64_t>(backend.device().limits.sm_count) * 16, tiles}) {
+      Launch launch;
+      launch.module = module.get();
+      launch.function = i;
+      launch.shape.grid[0] = static_cast<std::int64_t>(std::min(blocks, tiles));
+      launch.shape.block[0] = kThreads;
+      launch.arguments = {Argument::of(static_cast<CUdeviceptr>(from->address())), Argument::of(tiles),
+                          Argument::of(static_cast<CUdeviceptr>(to->address()))};
+      const double rate = static_cast<double>(bytes) * (variant.copies ? 2e9 : 1e9) / fastest_ns(backend, launch);
+      double& best = variant.copies ? ceilings.copy : ceilings.read;
+      best = std::max(best, rate);
+    }
+  }
+  return ceilings;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,114 @@
+#include <tuner/backend/cuda/compile_log.hpp>
+
+#include <charconv>
+#include <cctype>
+
+namespace tuner::cuda {
+namespace {
+
+constexpr std::int64_t kMostStaticShared = 49152;  // on every architecture
+
+/// Takes the next line off \p text.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+/// The sum of the numbers that stand before \p unit in \p line: 400 for " bytes cmem[" in "4 gmem, 400 bytes cmem[0]".
+std::int64_t number_before(std::string_view line, std::string_view unit) {
+  std::int64_t sum = 0;
+  for (std::size_t at = line.find(unit); at != std::string_view::npos; at = line.find(unit, at + unit.size())) {
+    std::size_t begin = at;
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(line[begin - 1]))) --begin;
+    std::int64_t number = 0;
+    std::from_chars(line.data() + begin, line.data() + at, number);
+    sum += number;
+  }
+  return sum;
+}
+
+std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
+  const std::size_t begin = text.find(before);
+  if (begin == std::string_view::npos) return {};
+  text.remove_prefix(begin + before.size());
+  return text.substr(0, text.find(after));
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool is_resource_line(std::string_view line) {
+  return line.starts_with("ptxas info") || line.starts_with("ptxas         .") || contains(line, "bytes stack frame");
+}
+
+std::string trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  return std::string(text);
+}
+
+}  // namespace
+
+std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log) {
+  std::map<std::string, Resources, std::less<>> kernels;
+  std::string entry, properties_of;
+  while (!log.empty()) {
+    const std::string_view line = take_line(log);
+    if (contains(line, "Compiling entry function")) {
+      entry = between(line, "'", "'");
+    } else if (contains(line, "Function properties for ")) {
+      properties_of = trimmed(between(line, "Function properties for ", "\n"));
+    } else if (contains(line, "bytes stack frame") && !entry.empty() && properties_of == entry) {
+      Resources& kernel = kernels[entry];
+      kernel.stack_bytes = static_cast<int>(number_before(line, " bytes stack frame"));
+      kernel.spill_bytes =
+          static_cast<int>(number_before(line, " bytes spill stores") + number_before(line, " bytes spill loads"));
+    } else if (contains(line, "Used ") && contains(line, " registers") && !entry.empty()) {
+      Resources& kernel = kernels[entry];
+      kernel.registers = static_cast<int>(number_before(line, " registers"));
+      kernel.static_shared_bytes = number_before(line, " bytes smem");
+      kernel.constant_bytes = number_before(line, " bytes cmem[");
+    }
+  }
+  return kernels;
+}
+
+std::string first_error(std::string_view log) {
+  std::string_view rest = log;
+  while (!rest.empty()) {
+    const std::string_view line = take_line(rest);
+    if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error")) {
+      return trimmed(line);
+    }
+    if (const std::size_t at = line.find(": error: "); at != std::string_view::npos) {
+      // `file(line): error: message`
+      const std::size_t open = line.rfind('(', at);
+      const std::string message = trimmed(line.substr(at + 9));
+      if (open == std::string_view::npos || at == 0 || line[at - 1] != ')') return message;
+      return std::string(line.substr(0, open)) + ':' + std::string(line.substr(open + 1, at - open - 2)) + ": " +
+             message;
+    }
+  }
+  // ptxas refuses too much static shared memory without a word.
+  for (const auto& [symbol, resources] : resources_in_log(log)) {
+    if (resources.static_shared_bytes > kMostStaticShared) {
+      return symbol + " uses " + std::to_string(resources.static_shared_bytes) +
+             " bytes of static shared memory; at most " + std::to_string(kMostStaticShared) +
+             " are possible (use dynamic shared memory for more)";
+    }
+  }
+  const std::string rest_of_log = without_resource_lines(log);
+  return rest_of_log.substr(0, rest_of_log.find('\n'));
+}
+
+std::string without_resource_lines(std::string_view log) {
+  std::string kept;
+  while (!log.empty()) {
+    const std::string_view line = take_line(log);
+    if (!is_resource_line(line)) kept.append(line) += '\n';
+  }
+  return trimmed(kept);
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,23 @@
+#pragma once
+/// Reads NVRTC's program log: the numbers that `--ptxas-options=-v` prints for each kernel, the first error, and what
+/// remains for people. Knows the forms of CUDA 11.4 to 13.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <tuner/core/outcome.hpp>
+
+namespace tuner::cuda {
+
+/// By lowered name. Kernels that the log does not mention are absent.
+std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log);
+
+/// `mine.cu:14: expected a ";"` for the first error of the front end, ptxas's own words for one of its; the first
+/// line, possibly empty, when nothing looks like an error.
+std::string first_error(std::string_view log);
+
+/// \p log without ptxas's resource lines.
+std::string without_resource_lines(std::string_view log);
+
+}  // namespace tuner::cuda

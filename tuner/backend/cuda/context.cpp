@@ -1,0 +1,101 @@
+#include <tuner/backend/cuda/context.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace tuner::cuda {
+
+Context Context::current() {
+  CUcontext handle = nullptr;
+  check(driver().cuCtxGetCurrent(&handle), "cuCtxGetCurrent");
+  if (handle == nullptr) throw Error("no CUDA context is current on this thread; make one current or name a device");
+  CUdevice device = 0;
+  check(driver().cuCtxGetDevice(&device), "cuCtxGetDevice");
+  return Context(handle, device, false);
+}
+
+bool Context::has_current() {
+  CUcontext handle = nullptr;
+  return driver().cuCtxGetCurrent(&handle) == CUDA_SUCCESS && handle != nullptr;
+}
+
+Context Context::primary(int ordinal) {
+  const int devices = driver_status().devices;
+  if (ordinal < 0 || ordinal >= devices) {
+    (void)driver();  // a missing driver is the better message
+    throw Error("device " + std::to_string(ordinal) + " does not exist: this machine has " + std::to_string(devices));
+  }
+  CUdevice device = 0;
+  check(driver().cuDeviceGet(&device, ordinal), "cuDeviceGet");
+  CUcontext handle = nullptr;
+  check(driver().cuDevicePrimaryCtxRetain(&handle, device), "cuDevicePrimaryCtxRetain");
+  return Context(handle, device, true);
+}
+
+Context::Context(Context&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)),
+      device_(other.device_),
+      owned_(std::exchange(other.owned_, false)) {}
+
+Context& Context::operator=(Context&& other) noexcept {
+  if (this != &other) {
+    release();
+    handle_ = std::exchange(other.handle_, nullptr);
+    device_ = other.device_;
+    owned_ = std::exchange(other.owned_, false);
+  }
+  return *this;
+}
+
+Context::~Context() { release(); }
+
+void Context::release() noexcept {
+  if (owned_) driver().cuDevicePrimaryCtxRelease(device_);
+  owned_ = false;
+}
+
+ContextGuard::ContextGuard(CUcontext context) {
+  CUcontext current = nullptr;
+  check(driver().cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+  if (current == context) return;
+  check(driver().cuCtxPushCurrent(context), "cuCtxPushCurrent");
+  pushed_ = true;
+}
+
+ContextGuard::~ContextGuard() {
+  CUcontext popped = nullptr;
+  if (pushed_) driver().cuCtxPopCurrent(&popped);
+}
+
+void ModuleDeleter::operator()(CUmodule module) const noexcept { driver().cuModuleUnload(module); }
+void EventDeleter::operator()(CUevent event) const noexcept { driver().cuEventDestroy(event); }
+void StreamDeleter::operator()(CUstream stream) const noexcept { driver().cuStreamDestroy(stream); }
+void MappedMemory::Deleter::operator()(void* memory) const noexcept { driver().cuMemFreeHost(memory); }
+
+UniqueModule load_module(const void* image) {
+  CUmodule module = nullptr;
+  check(driver().cuModuleLoadData(&module, image), "cuModuleLoadData");
+  return UniqueModule(module);
+}
+
+UniqueEvent make_event(unsigned flags) {
+  CUevent event = nullptr;
+  check(driver().cuEventCreate(&event, flags), "cuEventCreate");
+  return UniqueEvent(event);
+}
+
+UniqueStream make_stream() {
+  CUstream stream = nullptr;
+  check(driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  return UniqueStream(stream);
+}
+
+MappedMemory::MappedMemory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(driver().cuMemHostAlloc(&memory, bytes, CU_MEMHOSTALLOC_DEVICEMAP), "cuMemHostAlloc");
+  host_.reset(memory);
+  std::memset(memory, 0, bytes);
+  check(driver().cuMemHostGetDevicePointer(&device_, memory, 0), "cuMemHostGetDevicePointer");
+}
+
+}  // namespace tuner::cuda

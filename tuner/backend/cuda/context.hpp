@@ -1,0 +1,90 @@
+#pragma once
+/// Contexts and the owning handles of what lives in them. A Context never changes what is current for the caller:
+/// ContextGuard pushes it for the length of a scope. Deleters never throw: a handle of a lost context is dropped.
+
+#include <memory>
+#include <vector>
+
+#include <tuner/backend/cuda/driver.hpp>
+
+namespace tuner::cuda {
+
+/// The caller's context, or a device's primary context kept alive as long as this.
+class Context {
+ public:
+  /// The context that is current on this thread, borrowed. Throws Error when there is none.
+  static Context current();
+  /// Whether this thread has a current context.
+  static bool has_current();
+  /// Retains the primary context of device \p ordinal. Throws Error for an ordinal that does not exist, CudaError.
+  static Context primary(int ordinal);
+
+  Context(Context&& other) noexcept;
+  Context& operator=(Context&& other) noexcept;
+  ~Context();
+
+  CUcontext handle() const { return handle_; }
+  CUdevice device() const { return device_; }
+  /// Never releases it: that would wait for a kernel that hangs.
+  void leak() noexcept { owned_ = false; }
+
+ private:
+  Context(CUcontext handle, CUdevice device, bool owned) : handle_(handle), device_(device), owned_(owned) {}
+  void release() noexcept;
+
+  CUcontext handle_ = nullptr;
+  CUdevice device_ = 0;
+  bool owned_ = false;
+};
+
+/// Makes \p context current for a scope. Costs one query when it is current already.
+class ContextGuard {
+ public:
+  explicit ContextGuard(CUcontext context);
+  ~ContextGuard();
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+// The context of a handle must be current, or alive on the device, when the handle is destroyed.
+struct ModuleDeleter {
+  void operator()(CUmodule module) const noexcept;
+};
+struct EventDeleter {
+  void operator()(CUevent event) const noexcept;
+};
+struct StreamDeleter {
+  void operator()(CUstream stream) const noexcept;
+};
+using UniqueModule = std::unique_ptr<CUmod_st, ModuleDeleter>;
+using UniqueEvent = std::unique_ptr<CUevent_st, EventDeleter>;
+using UniqueStream = std::unique_ptr<CUstream_st, StreamDeleter>;
+
+/// In the current context. \p image: a cubin. Throws CudaError.
+UniqueModule load_module(const void* image);
+/// \p flags: CU_EVENT_DEFAULT for timing, CU_EVENT_DISABLE_TIMING otherwise.
+UniqueEvent make_event(unsigned flags = CU_EVENT_DEFAULT);
+/// Not synchronised with the legacy default stream.
+UniqueStream make_stream();
+
+/// Page-locked host memory that the device sees too.
+class MappedMemory {
+ public:
+  MappedMemory() = default;
+  explicit MappedMemory(std::size_t bytes);  ///< zeroed; in the current context
+  void* host() const { return host_.get(); }
+  CUdeviceptr device() const { return device_; }
+  void leak() noexcept { host_.release(); }
+
+ private:
+  struct Deleter {
+    void operator()(void* memory) const noexcept;
+  };
+  std::unique_ptr<void, Deleter> host_;
+  CUdeviceptr device_ = 0;
+};
+
+}  // namespace tuner::cuda

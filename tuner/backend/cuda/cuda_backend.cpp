@@ -1,0 +1,362 @@
+#include <tuner/backend/cuda/cuda_backend.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/cuda/ceilings.hpp>
+#include <tuner/backend/cuda/cuda_module.hpp>
+#include <tuner/backend/cuda/discovery.hpp>
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/sampler.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
+#include <tuner/backend/fill_value.hpp>
+
+namespace tuner {
+namespace {
+
+using namespace cuda;
+
+struct DeviceComparison {  // as in support/data.cu
+  std::uint64_t mismatches, inverted_first, largest_error_bits;
+};
+
+enum DataKernel : std::size_t { kFill, kCompare, kFingerprint };
+
+double value_of(ElementType type, std::uint64_t bits) {
+  switch (type) {
+    case ElementType::int8:
+      return static_cast<std::int8_t>(bits);
+    case ElementType::int16:
+      return static_cast<std::int16_t>(bits);
+    case ElementType::int32:
+      return static_cast<std::int32_t>(bits);
+    case ElementType::int64:
+      return static_cast<double>(static_cast<std::int64_t>(bits));
+    case ElementType::half:
+      return fill_value::half_value(static_cast<std::uint16_t>(bits));
+    case ElementType::bfloat16:
+      return fill_value::bfloat16_value(static_cast<std::uint16_t>(bits));
+    case ElementType::float32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case ElementType::float64:
+      return std::bit_cast<double>(bits);
+    default:
+      return static_cast<double>(bits);
+  }
+}
+
+std::string place(std::size_t launch, std::size_t launches) {
+  return launches == 1 ? std::string() : " in launch " + std::to_string(launch + 1) + " of " + std::to_string(launches);
+}
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(Context context, Device device, std::shared_ptr<Compiler> compiler)
+      : state_(std::make_shared<BackendState>(std::move(context), std::move(device))), compiler_(std::move(compiler)) {
+    const ContextGuard guard(state_->context.handle());
+    stream_ = make_stream();
+  }
+
+  ~CudaBackend() override {
+    if (!state_->usable) {
+      abandon();
+      return;
+    }
+    try {
+      const ContextGuard guard(state_->context.handle());
+      result_.reset();
+      sampler_.reset();
+      data_.reset();
+      stream_.reset();
+    } catch (const CudaError&) {
+      abandon();  // the context is gone, and everything in it
+    }
+  }
+
+  const Device& device() const override { return state_->device; }
+  std::string architecture() const override { return architecture_name(device().limits.compute_capability); }
+  bool usable() const override { return state_->usable; }
+
+  Compiler& compiler() override {
+    if (compiler_ == nullptr) compiler_ = make_nvrtc_compiler(nvrtc());
+    return *compiler_;
+  }
+
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
+    const ContextGuard guard = enter();
+    try {
+      return std::make_unique<CudaModule>(state_, image);
+    } catch (const CudaError& error) {
+      if (is_sticky(error.code())) state_->usable = false;
+      return LaunchError{"the image does not load: " + error_text(error.code())};
+    }
+  }
+
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    const ContextGuard guard = enter();
+    CUdeviceptr address = 0;
+    const CUresult result = driver().cuMemAlloc(&address, bytes == 0 ? 1 : bytes);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+      std::size_t free = 0, total = 0;
+      check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo");
+      throw Error("no room for " + std::to_string(bytes) + " bytes on " + device().name + ": " + std::to_string(free) +
+                  " of " + std::to_string(total) + " are free");
+    }
+    watch(result, "cuMemAlloc");
+    return std::make_unique<CudaMemory>(state_, address, bytes);
+  }
+
+  void upload(DevicePointer to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard = enter();
+    watch(driver().cuMemcpyHtoDAsync(to, from, bytes, stream_.get()), "cuMemcpyHtoDAsync");
+    wait();
+  }
+
+  void download(void* to, DevicePointer from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard = enter();
+    watch(driver().cuMemcpyDtoHAsync(to, from, bytes, stream_.get()), "cuMemcpyDtoHAsync");
+    wait();
+  }
+
+  void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const ContextGuard guard = enter();
+    watch(driver().cuMemsetD8Async(to, value, bytes, stream_.get()), "cuMemsetD8Async");
+  }
+
+  void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) override {
+    if (count == 0) return;
+    const ContextGuard guard = enter();
+    launch_support(data()[kFill], blocks_for(count), kThreads, stream_.get(), static_cast<CUdeviceptr>(to),
+                   static_cast<int>(type), static_cast<unsigned long long>(count), static_cast<int>(fill.kind),
+                   fill.low, fill.high, static_cast<unsigned long long>(seed));
+  }
+
+  Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
+                     const Tolerance& tolerance) override {
+    Comparison comparison;
+    if (count == 0) return comparison;
+    const ContextGuard guard = enter();
+    const CUdeviceptr result = zeroed_result();
+    launch_support(data()[kCompare], blocks_for(count), kThreads, stream_.get(), static_cast<CUdeviceptr>(actual),
+                   static_cast<CUdeviceptr>(expected), static_cast<int>(type), static_cast<unsigned long long>(count),
+                   tolerance.relative, tolerance.absolute, result);
+    DeviceComparison found{};
+    download(&found, result, sizeof found);
+    comparison.mismatches = found.mismatches;
+    comparison.largest_error = std::bit_cast<double>(found.largest_error_bits);
+    if (found.mismatches == 0) return comparison;
+    comparison.first_index = ~found.inverted_first;
+    comparison.actual = element(actual, type, comparison.first_index);
+    comparison.expected = element(expected, type, comparison.first_index);
+    return comparison;
+  }
+
+  std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) override {
+    if (bytes == 0) return 0;
+    const ContextGuard guard = enter();
+    const CUdeviceptr result = zeroed_result();
+    launch_support(data()[kFingerprint], blocks_for((bytes + 7) / 8), kThreads, stream_.get(),
+                   static_cast<CUdeviceptr>(from), static_cast<unsigned long long>(bytes), result);
+    std::uint64_t sum = 0;
+    download(&sum, result, sizeof sum);
+    return sum;
+  }
+
+  std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) override {
+    if (!usable()) return Outcome(lost());
+    const ContextGuard guard(state_->context.handle());
+    std::vector<PreparedLaunch> prepared;
+    if (std::optional<LaunchError> error = prepare(launches, prepared)) return Outcome(*error);
+    return run_prepared(launches, prepared, timeout_s, deadline_after(timeout_s));
+  }
+
+  SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
+    if (!usable()) return lost();
+    if (request.cold && request.batch > 1) throw Error("a cold sample is a single run: ask for batch = 1");
+    const ContextGuard guard(state_->context.handle());
+    const Deadline deadline = deadline_after(request.timeout_s);
+    std::vector<PreparedLaunch> prepared;
+    if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
+    if (sampler_ == nullptr) {
+      sampler_ = std::make_unique<Sampler>(compiler(), architecture(), stream_.get(), device().key.l2_bytes,
+                                           device().limits.sm_count);
+    }
+    if (!all_have_run(launches)) {
+      if (std::optional<Outcome> failure = run_prepared(launches, prepared, request.timeout_s, deadline)) {
+        if (Timeout* timeout = std::get_if<Timeout>(&*failure)) return std::move(*timeout);
+        return std::get<LaunchError>(std::move(*failure));
+      }
+    }
+    std::vector<Sample> samples;
+    samples.reserve(request.samples);
+    if (std::optional<SamplingFailure> failure = sampler_->sample(prepared, request, deadline, samples)) {
+      if (failure->result == CUDA_ERROR_NOT_READY) return hung(request.timeout_s);
+      return failure->launching ? refused(failure->result, "") : faulted(failure->result);
+    }
+    return samples;
+  }
+
+  void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
+               void* stream) override {
+    const ContextGuard guard(state_->context.handle());
+    const CUfunction handle = static_cast<const CudaModule&>(module).entry(function).kernel.handle;
+    watch(driver().cuLaunchKernel(handle, static_cast<unsigned>(shape.grid[0]), static_cast<unsigned>(shape.grid[1]),
+                                  static_cast<unsigned>(shape.grid[2]), static_cast<unsigned>(shape.block[0]),
+                                  static_cast<unsigned>(shape.block[1]), static_cast<unsigned>(shape.block[2]),
+                                  static_cast<unsigned>(shape.shared_bytes), static_cast<CUstream>(stream),
+                                  const_cast<void**>(parameters), nullptr),
+          "cuLaunchKernel");
+  }
+
+  void synchronize(void* stream) override {
+    const ContextGuard guard(state_->context.handle());
+    watch(driver().cuStreamSynchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
+  }
+
+  void measure_ceilings() override {
+    if (device().read_ceiling > 0) return;
+    const Ceilings ceilings = cuda::measure_ceilings(*this);
+    state_->device.read_ceiling = ceilings.read;
+    state_->device.copy_ceiling = ceilings.copy;
+  }
+
+ private:
+  static constexpr unsigned kThreads = 256;
+
+  /// For everything but run and sample, whose failures are values.
+  ContextGuard enter() const {
+    if (!usable()) throw Error(lost().message);
+    return ContextGuard(state_->context.handle());
+  }
+
+  LaunchError lost() const {
+    return LaunchError{"the context of " + device().name + " was lost to an earlier fault; start a new process"};
+  }
+
+  /// A fault of an earlier kernel can surface in any call.
+  void watch(CUresult result, const char* call, const std::source_location& at = std::source_location::current()) {
+    if (is_sticky(result)) state_->usable = false;
+    check(result, call, at);
+  }
+  void wait(const std::source_location& at = std::source_location::current()) {
+    watch(wait_for(stream_.get(), std::nullopt), "cuStreamQuery", at);
+  }
+
+  unsigned blocks_for(std::size_t items) const {
+    const std::size_t most = static_cast<std::size_t>(device().limits.sm_count) * 16;
+    return static_cast<unsigned>(std::min((items + kThreads - 1) / kThreads, most));
+  }
+
+  SupportKernels& data() {
+    if (data_ == nullptr) {
+      data_ = std::make_unique<SupportKernels>(
+          compiler(), architecture(), std::string(kFillValueSource) + kDataSource, "tuner/support/data.cu",
+          std::vector<std::string>{"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"});
+    }
+    return *data_;
+  }
+
+  CUdeviceptr zeroed_result() {
+    if (result_ == nullptr) result_ = allocate(sizeof(DeviceComparison));
+    fill_bytes(result_->address(), 0, sizeof(DeviceComparison));
+    return result_->address();
+  }
+
+  double element(DevicePointer data, ElementType type, std::uint64_t index) {
+    std::uint64_t bits = 0;
+    const std::size_t bytes = info(type).bytes;
+    download(&bits, data + index * bytes, bytes);
+    return value_of(type, bits);
+  }
+
+  std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Launch& launch = launches[i];
+      const auto& module = dynamic_cast<const CudaModule&>(*launch.module);
+      const CudaModule::Entry& entry = module.entry(launch.function);
+      if (std::optional<std::string> why = why_not_launchable(entry.kernel, launch.shape, device().limits)) {
+        return LaunchError{*why + place(i, launches.size())};
+      }
+      PreparedLaunch& ready = prepared.emplace_back();
+      ready.function = entry.kernel.handle;
+      for (std::size_t d = 0; d < 3; ++d) {
+        ready.grid[d] = static_cast<unsigned>(launch.shape.grid[d]);
+        ready.block[d] = static_cast<unsigned>(launch.shape.block[d]);
+      }
+      ready.shared_bytes = static_cast<unsigned>(launch.shape.shared_bytes);
+      for (const Argument& argument : launch.arguments) {
+        ready.arguments.push_back(const_cast<std::byte*>(argument.bytes));  // the driver only reads it
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Outcome> run_prepared(std::span<const Launch> launches, std::span<PreparedLaunch> prepared,
+                                      double timeout_s, const Deadline& deadline) {
+    for (std::size_t i = 0; i < prepared.size(); ++i) {
+      if (const CUresult result = prepared[i](stream_.get()); result != CUDA_SUCCESS) {
+        return Outcome(refused(result, place(i, prepared.size())));
+      }
+    }
+    const CUresult result = wait_for(stream_.get(), deadline);
+    if (result == CUDA_ERROR_NOT_READY) return Outcome(hung(timeout_s));
+    if (result != CUDA_SUCCESS) return Outcome(faulted(result));
+    for (const Launch& launch : launches) {
+      dynamic_cast<const CudaModule&>(*launch.module).entry(launch.function).has_run = true;
+    }
+    return std::nullopt;
+  }
+
+  static bool all_have_run(std::span<const Launch> launches) {
+    for (const Launch& launch : launches) {
+      if (!dynamic_cast<const CudaModule&>(*launch.module).entry(launch.function).has_run) return false;
+    }
+    return true;
+  }
+
+  LaunchError refused(CUresult result, const std::string& where) {
+    if (is_sticky(result)) return faulted(result);
+    return LaunchError{"the launch was refused" + where + ": " + error_text(result)};
+  }
+  LaunchError faulted(CUresult result) {
+    state_->usable = false;
+    return LaunchError{"the kernel faulted: " + error_text(result)};
+  }
+  Timeout hung(double timeout_s) {
+    state_->usable = false;
+    return Timeout{"still running after " + std::to_string(timeout_s) +
+                   " s; a kernel cannot be stopped, its process must end"};
+  }
+
+  void abandon() noexcept {
+    if (sampler_ != nullptr) sampler_->leak();
+    if (data_ != nullptr) data_->leak();
+    (void)stream_.release();
+  }
+
+  SharedState state_;
+  std::shared_ptr<Compiler> compiler_;
+  UniqueStream stream_;
+  std::unique_ptr<SupportKernels> data_;
+  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<DeviceMemory> result_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
+  (void)driver();  // says what is missing
+  Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
+  int ordinal = options.device;
+  if (options.use_current_context) {
+    for (ordinal = 0; device_handle(ordinal) != context.device();) ++ordinal;
+  }
+  return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(options.compiler));
+}
+
+}  // namespace tuner

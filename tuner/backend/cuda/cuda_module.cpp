@@ -1,0 +1,54 @@
+#include <tuner/backend/cuda/cuda_module.hpp>
+
+#include <utility>
+
+#include <tuner/backend/cuda/occupancy.hpp>
+
+namespace tuner::cuda {
+
+CudaModule::CudaModule(SharedState state, const Image& image)
+    : state_(std::move(state)), module_(load_module(image.code.data())) {
+  for (const CompiledFunction& compiled : image.functions) {
+    Entry entry;
+    entry.kernel = get_function(module_.get(), compiled.symbol);
+    entry.spill_bytes = compiled.resources.spill_bytes;
+    const DeviceLimits& limits = state_->device.limits;
+    allow_shared_memory(entry.kernel, limits.max_shared_bytes - entry.kernel.resources.static_shared_bytes, limits);
+    entries_.push_back(entry);
+  }
+}
+
+CudaModule::~CudaModule() {
+  if (!state_->usable) {
+    (void)module_.release();
+    return;
+  }
+  try {
+    const ContextGuard guard(state_->context.handle());
+    module_.reset();
+  } catch (const CudaError&) {
+    (void)module_.release();  // the context is gone, and the module with it
+  }
+}
+
+Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) const {
+  const Entry& entry = entries_.at(function);
+  Resources resources = entry.kernel.resources;
+  resources.spill_bytes = entry.spill_bytes;
+  const Occupancy fit = occupancy(state_->device.limits, shape.threads_per_block(), resources.registers,
+                                  shape.shared_bytes + resources.static_shared_bytes);
+  resources.blocks_per_sm = fit.blocks_per_sm;
+  resources.occupancy = fit.fraction;
+  return resources;
+}
+
+CudaMemory::~CudaMemory() {
+  if (!state_->usable) return;
+  try {
+    const ContextGuard guard(state_->context.handle());
+    driver().cuMemFree(address_);
+  } catch (const CudaError&) {  // the context is gone, and the memory with it
+  }
+}
+
+}  // namespace tuner::cuda

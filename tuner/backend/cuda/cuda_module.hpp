@@ -1,0 +1,49 @@
+#pragma once
+/// Modules and memory of the CUDA backend. Private to this folder.
+
+#include <span>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/backend/cuda/backend_state.hpp>
+#include <tuner/backend/cuda/kernel_function.hpp>
+
+namespace tuner::cuda {
+
+class CudaModule final : public Module {
+ public:
+  /// In the state's context, which must be current. Functions opt in to all the shared memory that they may have, so
+  /// that launches from several threads need no state. Throws CudaError when the image does not load.
+  CudaModule(SharedState state, const Image& image);
+  ~CudaModule() override;
+
+  Resources resources(std::size_t function, const LaunchShape& shape) const override;
+
+  struct Entry {
+    KernelFunction kernel;
+    int spill_bytes = 0;           ///< by the compiler
+    mutable bool has_run = false;  ///< set by run(): its first launch is over
+  };
+  const Entry& entry(std::size_t function) const { return entries_.at(function); }
+
+ private:
+  SharedState state_;
+  UniqueModule module_;
+  std::vector<Entry> entries_;
+};
+
+class CudaMemory final : public DeviceMemory {
+ public:
+  CudaMemory(SharedState state, CUdeviceptr address, std::size_t bytes)
+      : state_(std::move(state)), address_(address), bytes_(bytes) {}
+  ~CudaMemory() override;
+  DevicePointer address() const override { return address_; }
+  std::size_t bytes() const override { return bytes_; }
+
+ private:
+  SharedState state_;
+  CUdeviceptr address_;
+  std::size_t bytes_;
+};
+
+}  // namespace tuner::cuda

@@ -1,0 +1,102 @@
+#include <tuner/backend/cuda/device_report.hpp>
+
+#include <cinttypes>
+#include <cstdio>
+
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/cuda/discovery.hpp>
+#include <tuner/backend/cuda/nvrtc.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+/// "48 KiB", "60 MiB", "139.8 GiB (150110011392 bytes)".
+std::string size_text(std::int64_t bytes) {
+  if (bytes >= std::int64_t{1} << 30) {
+    return text("%.1f GiB", static_cast<double>(bytes) / (1 << 30)) + " (" + std::to_string(bytes) + " bytes)";
+  }
+  if (bytes >= 1 << 20) return text("%.4g MiB", static_cast<double>(bytes) / (1 << 20));
+  return text("%.4g KiB", static_cast<double>(bytes) / 1024);
+}
+
+template <typename Extents>
+std::string extents_text(const Extents& extents) {
+  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " + std::to_string(extents[2]);
+}
+
+std::string yes_no(int value) { return value != 0 ? "yes" : "no"; }
+
+std::string pci_text(CUdevice device) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%04x:%02x:%02x",
+                static_cast<unsigned>(device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)),
+                static_cast<unsigned>(device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)),
+                static_cast<unsigned>(device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)));
+  return buffer;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
+  const Device device = query_device(ordinal);
+  const CUdevice handle = device_handle(ordinal);
+  const DeviceLimits& limits = device.limits;
+  const auto get = [handle](CUdevice_attribute attribute) { return device_attribute(handle, attribute); };
+  std::size_t memory = 0;
+  check(driver().cuDeviceTotalMem(&memory, handle), "cuDeviceTotalMem");
+  const int cores = cores_per_sm(limits.compute_capability);
+  const double memory_khz = get(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  // Double data rate; kHz and bits to bytes a second.
+  const double bandwidth = 2 * memory_khz * 1e3 * device.key.memory_bus_bits / 8;
+
+  std::vector<std::pair<std::string, std::string>> rows;
+  const auto add = [&rows](const char* name, std::string value) { rows.emplace_back(name, std::move(value)); };
+  add("device", std::to_string(ordinal));
+  add("name", device.name);
+  add("compute capability",
+      std::to_string(limits.compute_capability / 10) + '.' + std::to_string(limits.compute_capability % 10));
+  add("multiprocessors", std::to_string(limits.sm_count));
+  if (cores > 0) add("FP32 cores", std::to_string(cores * limits.sm_count) + " (" + std::to_string(cores) + " per SM)");
+  add("SM clock", text("%.0f MHz", get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1e3));
+  add("global memory", size_text(static_cast<std::int64_t>(memory)));
+  add("memory clock", text("%.0f MHz", memory_khz / 1e3));
+  add("memory bus", std::to_string(device.key.memory_bus_bits) + " bits");
+  if (bandwidth > 0) add("theoretical bandwidth", text("%.1f GB/s", bandwidth / 1e9));
+  add("L2 cache", size_text(device.key.l2_bytes));
+  add("constant memory", size_text(get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY)));
+  add("shared memory per block",
+      size_text(limits.shared_bytes_per_block) + ", opt-in " + size_text(limits.max_shared_bytes));
+  add("shared memory per SM", size_text(limits.shared_bytes_per_sm));
+  add("registers per block", std::to_string(limits.registers_per_block));
+  add("registers per SM", std::to_string(limits.registers_per_sm));
+  add("warp size", std::to_string(limits.warp_size));
+  add("threads per block", std::to_string(limits.max_threads_per_block));
+  add("threads per SM", std::to_string(limits.max_threads_per_sm) + " (" +
+                            std::to_string(limits.max_threads_per_sm / limits.warp_size) + " warps)");
+  add("blocks per SM", std::to_string(limits.max_blocks_per_sm));
+  add("block dimensions", extents_text(limits.max_block));
+  add("grid dimensions", extents_text(limits.max_grid));
+  add("memory pitch", std::to_string(get(CU_DEVICE_ATTRIBUTE_MAX_PITCH)) + " bytes");
+  add("copy engines", std::to_string(get(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT)));
+  add("concurrent kernels", yes_no(get(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS)));
+  add("run time limit on kernels", yes_no(get(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)));
+  add("integrated", yes_no(get(CU_DEVICE_ATTRIBUTE_INTEGRATED)));
+  add("ECC", get(CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0 ? "on" : "off");
+  add("unified addressing", yes_no(get(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING)));
+  add("managed memory", yes_no(get(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)));
+  add("cooperative launch", yes_no(get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)));
+  add("PCI", pci_text(handle));
+  add("driver", device.environment.driver);
+  add("run-time compiler",
+      device.environment.compiler.empty() ? "none (libnvrtc not found)" : device.environment.compiler);
+  add("device key", device.key.text());
+  return rows;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,68 @@
+#include <tuner/backend/cuda/discovery.hpp>
+
+#include <tuner/backend/cuda/nvrtc.hpp>
+
+namespace tuner::cuda {
+
+int device_attribute(CUdevice device, CUdevice_attribute attribute, const std::source_location& location) {
+  int value = 0;
+  check(driver().cuDeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute", location);
+  return value;
+}
+
+CUdevice device_handle(int ordinal) {
+  const int devices = driver_status().devices;
+  const Driver& functions = driver();  // a missing driver is the better message
+  if (ordinal < 0 || ordinal >= devices) {
+    throw Error("device " + std::to_string(ordinal) + " does not exist: this machine has " + std::to_string(devices));
+  }
+  CUdevice device = 0;
+  check(functions.cuDeviceGet(&device, ordinal), "cuDeviceGet");
+  return device;
+}
+
+DeviceLimits query_limits(CUdevice device) {
+  const auto get = [device](CUdevice_attribute attribute) { return device_attribute(device, attribute); };
+  DeviceLimits limits;
+  limits.warp_size = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  limits.sm_count = get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  limits.max_threads_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  limits.max_block = {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                      get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
+  limits.max_grid = {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                     get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
+  limits.shared_bytes_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  limits.max_shared_bytes = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  limits.shared_bytes_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  limits.reserved_shared_bytes = get(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  limits.registers_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+  limits.registers_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  limits.max_threads_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  limits.max_blocks_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  limits.compute_capability =
+      get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 + get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  return limits;
+}
+
+Device query_device(int ordinal) {
+  const CUdevice handle = device_handle(ordinal);
+  Device device;
+  device.index = ordinal;
+  device.limits = query_limits(handle);
+  device.key.backend = "cuda";
+  device.key.compute_capability = device.limits.compute_capability;
+  device.key.sm_count = device.limits.sm_count;
+  device.key.l2_bytes = device_attribute(handle, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  device.key.memory_bus_bits = device_attribute(handle, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  device.key.max_shared_bytes = device.limits.max_shared_bytes;
+  device.key.registers_per_sm = device.limits.registers_per_sm;
+  device.environment.driver = version_text(driver_status().version);
+  const Nvrtc* compiler = find_nvrtc();
+  device.environment.compiler = compiler != nullptr ? "nvrtc " + version_text(compiler->version) : "";
+  char name[256] = {};
+  check(driver().cuDeviceGetName(name, sizeof name, handle), "cuDeviceGetName");
+  device.name = name;
+  return device;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,22 @@
+#pragma once
+/// What the driver says about a device. Creates no context.
+
+#include <cstdint>
+
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/core/device.hpp>
+
+namespace tuner::cuda {
+
+/// One attribute. Throws CudaError.
+int device_attribute(CUdevice device, CUdevice_attribute attribute,
+                     const std::source_location& location = std::source_location::current());
+/// The device of ordinal \p ordinal. Throws Error when it does not exist.
+CUdevice device_handle(int ordinal);
+
+/// Key, limits, environment and name of device \p ordinal; ceilings are left 0. Throws Error, CudaError.
+Device query_device(int ordinal);
+/// Its limits alone.
+DeviceLimits query_limits(CUdevice device);
+
+}  // namespace tuner::cuda

@@ -1,0 +1,161 @@
+#include <tuner/backend/cuda/driver.hpp>
+
+#include <dlfcn.h>
+
+#include <string_view>
+
+namespace tuner::cuda {
+namespace {
+
+/// Versioned names that older drivers know only without their suffix, with the same parameters.
+void* find_symbol(void* library, std::string_view name) {
+  const std::string wanted(name);
+  if (void* symbol = ::dlsym(library, wanted.c_str())) return symbol;
+  if (name == "cuEventElapsedTime_v2") return ::dlsym(library, "cuEventElapsedTime");
+  return nullptr;
+}
+
+template <typename Function>
+bool bind(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(find_symbol(library, name));
+  return function != nullptr;
+}
+
+/// Names of required functions that \p library lacks.
+std::string bind_all(void* library, Driver& driver) {
+  std::string missing;
+#define TUNER_CUDA_NAME(name) #name
+#define TUNER_CUDA_BIND(name) \
+  if (!bind(library, TUNER_CUDA_NAME(name), driver.name)) missing += missing.empty() ? #name : ", " #name;
+#define TUNER_CUDA_TRY(name) bind(library, TUNER_CUDA_NAME(name), driver.name);
+  TUNER_CUDA_REQUIRED(TUNER_CUDA_BIND)
+  TUNER_CUDA_OPTIONAL(TUNER_CUDA_TRY)
+#undef TUNER_CUDA_TRY
+#undef TUNER_CUDA_BIND
+#undef TUNER_CUDA_NAME
+  return missing;
+}
+
+std::string describe(const Driver& driver, CUresult result) {
+  const char* name = nullptr;
+  const char* description = nullptr;
+  driver.cuGetErrorName(result, &name);
+  driver.cuGetErrorString(result, &description);
+  std::string text = name != nullptr ? name : "CUDA error " + std::to_string(static_cast<int>(result));
+  if (description != nullptr) text += " (" + std::string(description) + ")";
+  return text;
+}
+
+const LoadedDriver& process_driver() {
+  static const LoadedDriver loaded = load_driver("libcuda.so.1");
+  return loaded;
+}
+
+/// The path inside the repository.
+std::string_view short_path(std::string_view path) {
+  const std::size_t at = path.rfind("tuner/backend/");
+  return at == std::string_view::npos ? path : path.substr(at);
+}
+
+}  // namespace
+
+LoadedDriver load_driver(const char* library) {
+  LoadedDriver loaded;
+  DriverStatus& status = loaded.status;
+  void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* error = ::dlerror();
+    const std::string detail = error != nullptr ? error : "";
+    status.reason = detail.find("No such file") != std::string::npos || detail.empty()
+                        ? std::string(library) + " not found: no NVIDIA driver is installed"
+                        : std::string(library) + " cannot be loaded: " + detail;
+    return loaded;
+  }
+  const std::string missing = bind_all(handle, loaded.functions);
+  const Driver& driver = loaded.functions;
+  if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&status.version);
+  if (status.version == 0 || status.version < kOldestDriver) {
+    status.reason = status.version == 0 ? std::string(library) + " is not a CUDA driver"
+                                        : "driver " + version_text(status.version) + " is older than " +
+                                              version_text(kOldestDriver) + "; install a newer NVIDIA driver";
+    return loaded;
+  }
+  if (!missing.empty()) {
+    status.reason = "driver " + version_text(status.version) + " lacks " + missing;
+    return loaded;
+  }
+  const CUresult initialised = driver.cuInit(0);
+  if (initialised == CUDA_ERROR_NO_DEVICE) {
+    status.reason = "driver " + version_text(status.version) + " finds no device";
+    return loaded;
+  }
+  if (initialised != CUDA_SUCCESS) {
+    status.reason = "cuInit failed: " + describe(driver, initialised);
+    return loaded;
+  }
+  const CUresult counted = driver.cuDeviceGetCount(&status.devices);
+  if (counted != CUDA_SUCCESS) {
+    status.reason = "cuDeviceGetCount failed: " + describe(driver, counted);
+  } else if (status.devices == 0) {
+    status.reason = "driver " + version_text(status.version) + " finds no device";
+  } else {
+    status.available = true;
+  }
+  return loaded;
+}
+
+const DriverStatus& driver_status() { return process_driver().status; }
+
+const Driver& driver() {
+  const LoadedDriver& loaded = process_driver();
+  if (!loaded.status.available) [[unlikely]]
+    throw Error("no usable GPU: " + loaded.status.reason);
+  return loaded.functions;
+}
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+CudaError::CudaError(CUresult code, std::string name, std::string description, std::string call, std::string place)
+    : Error(call + " failed at " + place + ": " + name + " (" + description + ")"),
+      code_(code),
+      name_(std::move(name)),
+      call_(std::move(call)),
+      place_(std::move(place)) {}
+
+std::string error_text(CUresult result) { return describe(driver(), result); }
+
+bool is_sticky(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_UNKNOWN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void throw_error(CUresult result, const char* call, const std::source_location& location) {
+  const Driver& functions = process_driver().functions;
+  const char* name = nullptr;
+  const char* description = nullptr;
+  functions.cuGetErrorName(result, &name);
+  functions.cuGetErrorString(result, &description);
+  throw CudaError(result, name != nullptr ? name : "CUDA error " + std::to_string(static_cast<int>(result)),
+                  description != nullptr ? description : "unknown", call,
+                  std::string(short_path(location.file_name())) + ':' + std::to_string(location.line()));
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,105 @@
+#pragma once
+/// The CUDA driver (libcuda.so.1), loaded at run time: a table of its functions typed from cuda.h, errors, and
+/// whether there is a driver at all. Nothing of CUDA is linked; a machine without a driver gets a reason, not a
+/// failure to start. Everything here is thread-safe.
+
+#include <cuda.h>
+
+#include <source_location>
+#include <string>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner::cuda {
+
+// cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2): both the member and the
+// symbol looked up follow it.
+#define TUNER_CUDA_REQUIRED(X)                                                                                         \
+  X(cuInit)                                                                                                            \
+  X(cuDriverGetVersion)                                                                                                \
+  X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)  \
+      X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent)                  \
+          X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize)              \
+              X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
+                  X(cuLaunchKernel) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) X(cuMemFree)          \
+                      X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo)                  \
+                          X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async)            \
+                              X(cuMemAllocManaged) X(cuPointerGetAttributes) X(cuStreamCreate) X(cuStreamDestroy)      \
+                                  X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamIsCapturing)  \
+                                      X(cuStreamGetCtx) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)            \
+                                          X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime)
+
+#define TUNER_CUDA_OPTIONAL(X)                                                                                      \
+  X(cuMemAllocAsync)                                                                                                \
+  X(cuMemFreeAsync)                                                                                                 \
+  X(cuThreadExchangeStreamCaptureMode) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) \
+      X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
+#if CUDA_VERSION >= 12000
+#define TUNER_CUDA_OPTIONAL_12(X) X(cuCtxGetId) X(cuLaunchKernelEx)
+#else
+#define TUNER_CUDA_OPTIONAL_12(X)
+#endif
+
+/// The driver's functions under their own names: `driver().cuLaunchKernel(...)`. Optional ones are null when this
+/// driver does not have them.
+struct Driver {
+#define TUNER_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
+  TUNER_CUDA_REQUIRED(TUNER_CUDA_MEMBER)
+  TUNER_CUDA_OPTIONAL(TUNER_CUDA_MEMBER)
+#undef TUNER_CUDA_MEMBER
+};
+
+/// The oldest driver that is used: 11.4 (cuGraphInstantiateWithFlags, NVRTC cubins by minor-version compatibility).
+inline constexpr int kOldestDriver = 11040;
+
+struct DriverStatus {
+  bool available = false;  ///< a driver and at least one device
+  std::string reason;      ///< why not: "libcuda.so.1 not found: no NVIDIA driver is installed"; empty when available
+  int version = 0;         ///< 13000 for CUDA 13.0; 0 without a driver
+  int devices = 0;
+};
+
+/// A library that was opened, and what came of it. The library is never closed.
+struct LoadedDriver {
+  Driver functions;
+  DriverStatus status;
+};
+/// Opens \p library and initialises it. Never throws; see LoadedDriver::status. For tests; others call driver().
+LoadedDriver load_driver(const char* library);
+
+/// Of libcuda.so.1, opened at the first call.
+const DriverStatus& driver_status();
+/// The process's table. Throws Error with DriverStatus::reason when it is not available.
+const Driver& driver();
+
+/// "13.0" for 13000.
+std::string version_text(int version);
+
+/// A call to the driver that failed.
+class CudaError : public Error {
+ public:
+  CudaError(CUresult code, std::string name, std::string description, std::string call, std::string place);
+  CUresult code() const { return code_; }
+  const std::string& name() const { return name_; }    ///< "CUDA_ERROR_ILLEGAL_ADDRESS"
+  const std::string& call() const { return call_; }    ///< "cuModuleLoadData"
+  const std::string& place() const { return place_; }  ///< "tuner/backend/cuda/context.cpp:31"
+
+ private:
+  CUresult code_;
+  std::string name_, call_, place_;
+};
+
+/// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
+std::string error_text(CUresult result);
+/// Whether \p result says that the context is lost: nothing can run in this process any more.
+bool is_sticky(CUresult result);
+
+[[noreturn]] void throw_error(CUresult result, const char* call, const std::source_location& location);
+/// Throws CudaError unless \p result is CUDA_SUCCESS.
+inline void check(CUresult result, const char* call,
+                  const std::source_location& location = std::source_location::current()) {
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    throw_error(result, call, location);
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,55 @@
+#include <tuner/backend/cuda/kernel_function.hpp>
+
+#include <tuner/backend/cuda/occupancy.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+int attribute(CUfunction function, CUfunction_attribute which) {
+  int value = 0;
+  check(driver().cuFuncGetAttribute(&value, which, function), "cuFuncGetAttribute");
+  return value;
+}
+
+}  // namespace
+
+KernelFunction get_function(CUmodule module, const std::string& symbol) {
+  KernelFunction kernel;
+  check(driver().cuModuleGetFunction(&kernel.handle, module, symbol.c_str()), "cuModuleGetFunction");
+  kernel.resources.registers = attribute(kernel.handle, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  kernel.resources.stack_bytes = attribute(kernel.handle, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  kernel.resources.static_shared_bytes = attribute(kernel.handle, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  kernel.resources.constant_bytes = attribute(kernel.handle, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+  kernel.max_threads_per_block = attribute(kernel.handle, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  return kernel;
+}
+
+std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
+                                              const DeviceLimits& limits) {
+  if (std::optional<std::string> violated = violated_limit(shape, limits)) return violated;
+  const std::int64_t threads = shape.threads_per_block();
+  const std::int64_t shared = shape.shared_bytes + kernel.resources.static_shared_bytes;
+  if (shared > limits.max_shared_bytes) {
+    return std::to_string(shared) + " bytes of shared memory (" + std::to_string(kernel.resources.static_shared_bytes) +
+           " static) exceed the limit of " + std::to_string(limits.max_shared_bytes) + " per block";
+  }
+  const Occupancy fit = occupancy(limits, threads, kernel.resources.registers, shared);
+  if (fit.blocks_per_sm == 0 && fit.limiter == OccupancyLimiter::registers) {
+    return std::to_string(threads) + " threads of " + std::to_string(kernel.resources.registers) +
+           " registers exceed the limit of " + std::to_string(limits.registers_per_block) + " registers per block";
+  }
+  if (threads > kernel.max_threads_per_block) {
+    return "block of " + std::to_string(threads) + " threads exceeds this kernel's limit of " +
+           std::to_string(kernel.max_threads_per_block) + " (registers or __launch_bounds__)";
+  }
+  return std::nullopt;
+}
+
+void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_bytes, const DeviceLimits& limits) {
+  if (dynamic_bytes + kernel.resources.static_shared_bytes <= limits.shared_bytes_per_block) return;
+  check(driver().cuFuncSetAttribute(kernel.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    static_cast<int>(dynamic_bytes)),
+        "cuFuncSetAttribute");
+}
+
+}  // namespace tuner::cuda

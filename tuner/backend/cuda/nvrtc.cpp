@@ -1,0 +1,203 @@
+#include <tuner/backend/cuda/nvrtc.hpp>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <tuner/backend/cuda/driver.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LibraryName {
+  const char* file;
+  int major;
+};
+// Since 11.2 the soname follows the major version.
+constexpr LibraryName kNames[] = {{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}, {"libnvrtc.so.11.2", 11}};
+constexpr const char* kLibraryFolders[] = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Folders in \p parent whose name starts with \p prefix, the highest name first.
+std::vector<fs::path> matching(const fs::path& parent, std::string_view prefix) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(parent, ignored), end; entry != end && !ignored; entry.increment(ignored)) {
+    if (entry->path().filename().string().starts_with(prefix)) found.push_back(entry->path());
+  }
+  std::sort(found.rbegin(), found.rend());
+  return found;
+}
+
+std::vector<fs::path> toolkit_folders() {
+  std::vector<fs::path> folders;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const std::string value = environment(variable); !value.empty()) folders.emplace_back(value);
+  }
+  folders.emplace_back("/usr/local/cuda");
+  for (fs::path& folder : matching("/usr/local", "cuda-")) folders.push_back(std::move(folder));
+  return folders;
+}
+
+/// Library folders of the Python packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
+std::vector<fs::path> python_folders() {
+  std::vector<fs::path> roots;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string value = environment(variable); !value.empty()) roots.push_back(fs::path(value) / "lib");
+  }
+  if (const std::string home = environment("HOME"); !home.empty()) roots.push_back(fs::path(home) / ".local/lib");
+  roots.insert(roots.end(), {"/usr/local/lib", "/usr/lib"});
+  std::vector<fs::path> folders;
+  for (const fs::path& root : roots) {
+    for (const fs::path& python : matching(root, "python3")) {
+      for (const char* packages : {"site-packages", "dist-packages"}) {
+        for (const char* package : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"})
+          folders.push_back(python / packages / package);
+      }
+    }
+  }
+  return folders;
+}
+
+void add_existing(const fs::path& folder, std::vector<fs::path>& files) {
+  std::error_code ignored;
+  for (const LibraryName& name : kNames) {
+    if (fs::exists(folder / name.file, ignored)) files.push_back(folder / name.file);
+  }
+}
+
+int major_of(const fs::path& file) {
+  for (const LibraryName& name : kNames) {
+    if (file.filename() == name.file) return name.major;
+  }
+  return 0;
+}
+
+/// NVRTC opens its builtins by name; where they lie beside it, the loader must have seen them already.
+void open_builtins(const fs::path& folder) {
+  for (const fs::path& file : matching(folder, "libnvrtc-builtins.so")) {
+    if (::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  }
+}
+
+/// Folders with the CUDA headers that belong to \p library.
+std::vector<fs::path> header_folders(const fs::path& library) {
+  std::error_code ignored;
+  std::vector<fs::path> tried;
+  for (const fs::path& file : {library, fs::canonical(library, ignored)}) {
+    const fs::path folder = file.parent_path();
+    tried.push_back(folder.parent_path() / "include");
+    tried.push_back(folder.parent_path().parent_path() / "include");
+    tried.push_back(folder.parent_path().parent_path().parent_path() / "include");
+    tried.push_back(folder.parent_path().parent_path() / "cuda_runtime/include");  // Python packages of CUDA 12
+  }
+  for (const fs::path& toolkit : toolkit_folders()) tried.push_back(toolkit / "include");
+  tried.emplace_back("/usr/include");
+  for (const fs::path& folder : tried) {
+    if (!fs::exists(folder / "cuda_fp16.h", ignored)) continue;
+    std::vector<fs::path> found{folder};
+    if (fs::exists(folder / "cccl", ignored)) found.push_back(folder / "cccl");  // <cuda/std/...> since 13.0
+    return found;
+  }
+  return {};
+}
+
+/// Fills in \p nvrtc; the reason when \p file cannot be used.
+std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
+  if (file.has_parent_path()) open_builtins(file.parent_path());
+  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* error = ::dlerror();
+    return error != nullptr ? error : file.string() + ": cannot be loaded";
+  }
+#define TUNER_NVRTC_BIND(name)                                                 \
+  nvrtc.name = reinterpret_cast<decltype(nvrtc.name)>(::dlsym(handle, #name)); \
+  if (nvrtc.name == nullptr) return file.string() + ": lacks " #name " (NVRTC 11.2 or newer is needed)";
+  TUNER_NVRTC_FUNCTIONS(TUNER_NVRTC_BIND)
+#undef TUNER_NVRTC_BIND
+  int major = 0, minor = 0, count = 0;
+  if (nvrtc.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || nvrtc.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) {
+    return file.string() + ": does not answer";
+  }
+  nvrtc.version = major * 1000 + minor * 10;
+  nvrtc.architectures.resize(static_cast<std::size_t>(count));
+  if (nvrtc.nvrtcGetSupportedArchs(nvrtc.architectures.data()) != NVRTC_SUCCESS)
+    return file.string() + ": does not answer";
+  std::sort(nvrtc.architectures.begin(), nvrtc.architectures.end());
+  Dl_info where{};
+  nvrtc.library = ::dladdr(reinterpret_cast<void*>(nvrtc.nvrtcVersion), &where) != 0 ? fs::path(where.dli_fname) : file;
+  nvrtc.includes = header_folders(nvrtc.library);
+  return {};
+}
+
+const std::variant<Nvrtc, std::string>& process_nvrtc() {
+  static const std::variant<Nvrtc, std::string> loaded = [] {
+    NvrtcSearch search;
+    search.asked = environment("TUNER_NVRTC");
+    search.newest_major = driver_status().version / 1000;
+    return load_nvrtc(search);
+  }();
+  return loaded;
+}
+
+}  // namespace
+
+std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  if (search.asked == "python") {
+    for (const fs::path& folder : python_folders()) add_existing(folder, files);
+    return files;
+  }
+  if (!search.asked.empty()) {
+    if (!fs::is_directory(search.asked, ignored)) return {search.asked};
+    add_existing(search.asked, files);
+    return files;
+  }
+  for (const fs::path& toolkit : toolkit_folders()) {
+    for (const char* folder : kLibraryFolders) add_existing(toolkit / folder, files);
+  }
+  for (const LibraryName& name : kNames) files.emplace_back(name.file);
+  if (search.python) {
+    for (const fs::path& folder : python_folders()) add_existing(folder, files);
+  }
+  if (search.newest_major > 0) {
+    std::stable_partition(files.begin(), files.end(),
+                          [&](const fs::path& file) { return major_of(file) <= search.newest_major; });
+  }
+  return files;
+}
+
+std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
+  std::string reasons;
+  for (const fs::path& file : nvrtc_candidates(search)) {
+    Nvrtc nvrtc;
+    const std::string reason = try_load(file, nvrtc);
+    if (reason.empty()) return nvrtc;
+    reasons += "\n  " + reason;
+  }
+  if (reasons.empty()) {
+    reasons = "\n  " + (search.asked == "python" ? "no Python package nvidia-cuda-nvrtc"
+                                                 : "no libnvrtc.so.13, .12 or .11.2 in " + search.asked);
+  }
+  return "NVRTC, the CUDA run-time compiler, was not found. Install the CUDA toolkit, or set TUNER_NVRTC to "
+         "libnvrtc.so, "
+         "to its folder, or to `python` for the package nvidia-cuda-nvrtc. Tried:" +
+         reasons;
+}
+
+const Nvrtc* find_nvrtc() { return std::get_if<Nvrtc>(&process_nvrtc()); }
+
+const Nvrtc& nvrtc() {
+  if (const Nvrtc* found = find_nvrtc()) return *found;
+  throw NvrtcError(std::get<std::string>(process_nvrtc()));
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,146 @@
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/cuda/compile_log.hpp>
+#include <tuner/backend/cuda/driver.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+class Program {
+ public:
+  Program(const Nvrtc& nvrtc, const std::string& source, const std::string& name) : nvrtc_(nvrtc) {
+    require(nvrtc.nvrtcCreateProgram(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr),
+            "nvrtcCreateProgram");
+  }
+  ~Program() { nvrtc_.nvrtcDestroyProgram(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void add(const std::string& expression) {
+    require(nvrtc_.nvrtcAddNameExpression(program_, expression.c_str()), "nvrtcAddNameExpression");
+  }
+
+  nvrtcResult compile(const std::vector<std::string>& options) {
+    std::vector<const char*> raw;
+    for (const std::string& option : options) raw.push_back(option.c_str());
+    return nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(raw.size()), raw.data());
+  }
+
+  std::string log() {
+    std::size_t size = 0;
+    require(nvrtc_.nvrtcGetProgramLogSize(program_, &size), "nvrtcGetProgramLogSize");
+    std::string text(size, '\0');
+    if (size > 0) require(nvrtc_.nvrtcGetProgramLog(program_, text.data()), "nvrtcGetProgramLog");
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+
+  std::vector<std::byte> cubin() {
+    std::size_t size = 0;
+    require(nvrtc_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize");
+    std::vector<std::byte> code(size);
+    require(nvrtc_.nvrtcGetCUBIN(program_, reinterpret_cast<char*>(code.data())), "nvrtcGetCUBIN");
+    return code;
+  }
+
+  /// Nothing when \p expression named nothing.
+  std::optional<std::string> symbol(const std::string& expression) {
+    const char* lowered = nullptr;
+    if (nvrtc_.nvrtcGetLoweredName(program_, expression.c_str(), &lowered) != NVRTC_SUCCESS) return std::nullopt;
+    return lowered;
+  }
+
+ private:
+  void require(nvrtcResult result, const char* call) {
+    if (result != NVRTC_SUCCESS) {
+      throw NvrtcError(std::string(call) + " failed: " + nvrtc_.nvrtcGetErrorString(result));
+    }
+  }
+
+  const Nvrtc& nvrtc_;
+  nvrtcProgram program_ = nullptr;
+};
+
+class NvrtcCompiler : public Compiler {
+ public:
+  NvrtcCompiler(const Nvrtc& library, NvrtcOptions options) : nvrtc_(library) {
+    fixed_.emplace_back("--std=c++17");
+    fixed_.emplace_back("--ptxas-options=-v");                                // resources in the log
+    if (nvrtc_.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // `#pragma tuner` is unknown to it
+    // A hit of the driver's compute cache would leave the log without the resources.
+    if (nvrtc_.version >= 12090) fixed_.emplace_back("--no-cache");
+    if (options.line_info) fixed_.emplace_back("--generate-line-info");
+    for (const std::string& path : options.include_paths) fixed_.push_back("--include-path=" + path);
+    identity_ = "nvrtc " + version_text(nvrtc_.version);
+    for (const std::string& option : fixed_) identity_ += ' ' + option;
+    for (const auto& path : nvrtc_.includes) fixed_.push_back("--include-path=" + path.string());
+  }
+
+  std::string identity() const override { return identity_; }
+
+  CompileResult compile(const CompileRequest& request) override {
+    if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return *unsupported;
+    Program program(nvrtc_, request.source, request.file_name.empty() ? "kernel.cu" : request.file_name);
+    for (const std::string& expression : request.expressions) program.add(expression);
+    std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
+    options.insert(options.end(), fixed_.begin(), fixed_.end());
+    for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
+
+    const nvrtcResult result = program.compile(options);
+    const std::string log = program.log();
+    if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw NvrtcError("NVRTC ran out of memory in " + request.file_name);
+    if (result != NVRTC_SUCCESS) {
+      std::string message = first_error(log);
+      if (message.empty()) message = nvrtc_.nvrtcGetErrorString(result);
+      return CompileError{std::move(message), log};
+    }
+    return image(program, request, log);
+  }
+
+ private:
+  std::optional<CompileError> check_architecture(const std::string& architecture) const {
+    const std::optional<int> wanted = compute_capability(architecture);
+    if (wanted &&
+        std::find(nvrtc_.architectures.begin(), nvrtc_.architectures.end(), *wanted) != nvrtc_.architectures.end()) {
+      return std::nullopt;
+    }
+    std::string message =
+        "NVRTC " + version_text(nvrtc_.version) + " does not compile for '" + architecture + "'; it knows";
+    for (const int known : nvrtc_.architectures) message += ' ' + architecture_name(known);
+    return CompileError{message, {}};
+  }
+
+  static CompileResult image(Program& program, const CompileRequest& request, const std::string& log) {
+    Image image;
+    image.code = program.cubin();
+    image.log = without_resource_lines(log);
+    const auto resources = resources_in_log(log);
+    for (const std::string& expression : request.expressions) {
+      const std::optional<std::string> symbol = program.symbol(expression);
+      if (!symbol) return CompileError{"'" + expression + "' names no kernel in " + request.file_name, log};
+      const auto found = resources.find(*symbol);
+      if (found == resources.end() && !resources.empty()) {
+        return CompileError{"'" + expression + "' is no kernel: it must be a __global__ function", log};
+      }
+      image.functions.push_back({expression, *symbol, found == resources.end() ? Resources{} : found->second});
+    }
+    return image;
+  }
+
+  const Nvrtc& nvrtc_;
+  std::vector<std::string> fixed_;
+  std::string identity_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
+  return std::make_unique<NvrtcCompiler>(library, std::move(options));
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,66 @@
+#include <tuner/backend/cuda/occupancy.hpp>
+
+#include <array>
+#include <limits>
+
+namespace tuner::cuda {
+namespace {
+
+constexpr std::int64_t kUnlimited = std::numeric_limits<int>::max();
+constexpr std::int64_t kSubPartitions = 4;   // of an SM, since compute capability 7.0
+constexpr std::int64_t kRegisterUnit = 256;  // registers given to a warp at a time
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::int64_t by_registers(const DeviceLimits& limits, std::int64_t warps, int registers) {
+  if (registers > limits.max_registers_per_thread + 1) return 0;  // 256 is how the hardware counts 255
+  const std::int64_t per_warp = round_up(std::int64_t{registers} * limits.warp_size, kRegisterUnit);
+  if (per_warp == 0) return kUnlimited;
+  // The launch check assumes that all sub-partitions are given registers alike.
+  if (per_warp * round_up(warps, kSubPartitions) > limits.registers_per_block) return 0;
+  return limits.registers_per_sm / kSubPartitions / per_warp * kSubPartitions / warps;
+}
+
+std::int64_t by_shared_memory(const DeviceLimits& limits, std::int64_t shared_bytes) {
+  const std::int64_t unit = limits.compute_capability >= 80 ? 128 : 256;
+  const std::int64_t taken = round_up(shared_bytes + limits.reserved_shared_bytes, unit);
+  if (taken > limits.max_shared_bytes + limits.reserved_shared_bytes) return 0;
+  return taken == 0 ? kUnlimited : limits.shared_bytes_per_sm / taken;
+}
+
+}  // namespace
+
+std::string_view name(OccupancyLimiter limiter) {
+  switch (limiter) {
+    case OccupancyLimiter::threads:
+      return "threads";
+    case OccupancyLimiter::blocks:
+      return "blocks";
+    case OccupancyLimiter::registers:
+      return "registers";
+    case OccupancyLimiter::shared_memory:
+      return "shared memory";
+  }
+  return "unknown";
+}
+
+Occupancy occupancy(const DeviceLimits& limits, std::int64_t threads_per_block, int registers,
+                    std::int64_t shared_bytes) {
+  Occupancy result;
+  if (threads_per_block < 1 || threads_per_block > limits.max_threads_per_block) return result;
+  const std::int64_t warps = round_up(threads_per_block, limits.warp_size) / limits.warp_size;
+  const std::int64_t max_warps = limits.max_threads_per_sm / limits.warp_size;
+  const std::array<std::int64_t, 4> blocks{max_warps / warps, limits.max_blocks_per_sm,
+                                           by_registers(limits, warps, registers),
+                                           by_shared_memory(limits, shared_bytes)};
+  std::size_t tightest = 0;
+  for (std::size_t i = 1; i < blocks.size(); ++i) {
+    if (blocks[i] < blocks[tightest]) tightest = i;
+  }
+  result.blocks_per_sm = static_cast<int>(blocks[tightest]);
+  result.fraction = static_cast<double>(blocks[tightest] * warps) / static_cast<double>(max_warps);
+  result.limiter = static_cast<OccupancyLimiter>(tightest);
+  return result;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,28 @@
+#pragma once
+/// What an address is to the CUDA driver, so that a host pointer given to a GPU is a clear error and not a fault.
+
+#include <cuda.h>
+
+#include <string_view>
+
+namespace tuner::cuda {
+
+enum class PointerKind {
+  device,
+  host,     ///< page-locked and known to the driver
+  managed,  ///< both
+  unknown,  ///< the driver has never heard of it: ordinary host memory, or no memory
+};
+std::string_view name(PointerKind kind);  ///< "device" …
+
+struct PointerInfo {
+  PointerKind kind = PointerKind::unknown;
+  CUcontext context = nullptr;  ///< it was allocated in; null for pool memory and unknown pointers
+  int device = -1;              ///< ordinal; -1 when unknown
+};
+
+/// Needs no current context. Throws CudaError.
+PointerInfo pointer_info(const void* address);
+inline PointerKind pointer_kind(const void* address) { return pointer_info(address).kind; }
+
+}  // namespace tuner::cuda

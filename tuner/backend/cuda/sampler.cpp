@@ -1,0 +1,163 @@
+#include <tuner/backend/cuda/sampler.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace tuner::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kGroup = 16;      // samples released together
+constexpr std::size_t kFirstGroup = 4;  // before it is known how long one takes
+constexpr double kGroupSeconds = 0.05;  // of work in a group, so that deadlines are kept
+// The driver blocks a launch when about 1024 are outstanding; held, that would last until the hold expires.
+constexpr std::size_t kQueueLimit = 600;
+constexpr unsigned long long kHoldLimitNs = 500'000'000;
+
+enum Kernel : std::size_t { kHold, kStamp, kFlush };
+
+struct Stamp {  // as in support/sampling.cu
+  unsigned long long cycles, nanoseconds;
+  unsigned sm, expired;
+};
+
+/// 0 when the stamps are of different SMs or too near for the timer's resolution.
+double megahertz(const Stamp& begin, const Stamp& end) {
+  constexpr unsigned long long kShortest = 10'000;
+  if (begin.sm != end.sm || end.nanoseconds < begin.nanoseconds + kShortest || end.cycles <= begin.cycles) return 0;
+  return 1e3 * static_cast<double>(end.cycles - begin.cycles) /
+         static_cast<double>(end.nanoseconds - begin.nanoseconds);
+}
+
+}  // namespace
+
+struct Sampler::Shared {
+  std::atomic<unsigned> released;
+  Stamp held, let_go, after;
+};
+
+Deadline deadline_after(double seconds) {
+  if (seconds <= 0) return std::nullopt;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+CUresult wait_for(CUstream stream, const Deadline& deadline) {
+  const Clock::time_point start = Clock::now();
+  for (;;) {
+    const CUresult result = driver().cuStreamQuery(stream);
+    if (result != CUDA_ERROR_NOT_READY) return result;
+    const Clock::time_point now = Clock::now();
+    if (deadline && now > *deadline) return CUDA_ERROR_NOT_READY;
+    // Spinning answers a short kernel at once; a long one should not cost a core.
+    if (now - start > std::chrono::milliseconds(5)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+Sampler::Sampler(Compiler& compiler, const std::string& architecture, CUstream stream, std::int64_t l2_bytes,
+                 int sm_count)
+    : stream_(stream),
+      sm_count_(static_cast<unsigned>(sm_count)),
+      kernels_(compiler, architecture, kSamplingSource, "tuner/support/sampling.cu",
+               {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"}),
+      mapped_(sizeof(Shared)),
+      flush_bytes_(2 * l2_bytes / 16 * 16) {
+  for (std::size_t i = 0; i < 2 * kGroup; ++i) events_.push_back(make_event());
+  const std::size_t bytes = static_cast<std::size_t>(flush_bytes_) + 256;  // the last word is the kernel's sink
+  check(driver().cuMemAlloc(&flush_data_, bytes), "cuMemAlloc");
+  check(driver().cuMemsetD8Async(flush_data_, 0, bytes, stream_), "cuMemsetD8Async");
+  // First launches happen here, not while the stream is held.
+  release();
+  hold();
+  launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
+  flush();
+  check(wait_for(stream_, deadline_after(10)), "cuStreamQuery");
+}
+
+Sampler::~Sampler() {
+  if (flush_data_ != 0) driver().cuMemFree(flush_data_);
+}
+
+void Sampler::leak() noexcept {
+  flush_data_ = 0;
+  mapped_.leak();
+  kernels_.leak();
+  for (UniqueEvent& event : events_) (void)event.release();
+}
+
+Sampler::Shared& Sampler::shared() const { return *static_cast<Shared*>(mapped_.host()); }
+
+/// From here on the stream waits until release() has been called for the same ticket.
+void Sampler::hold() {
+  launch_support(kernels_[kHold], 1, 1, stream_, mapped_.device() + offsetof(Shared, released), ticket_, kHoldLimitNs,
+                 mapped_.device() + offsetof(Shared, held), mapped_.device() + offsetof(Shared, let_go));
+}
+
+void Sampler::release() { shared().released.store(ticket_, std::memory_order_release); }
+
+void Sampler::flush() {
+  launch_support(kernels_[kFlush], 4 * sm_count_, 512, stream_, flush_data_,
+                 static_cast<unsigned long long>(flush_bytes_ / 16),
+                 flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
+}
+
+/// Across the group where possible, else from the kernel that held the stream just before it.
+double Sampler::clock_mhz() const {
+  const double around = megahertz(shared().let_go, shared().after);
+  return around > 0 ? around : megahertz(shared().held, shared().let_go);
+}
+
+std::optional<SamplingFailure> Sampler::queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                              std::size_t count) {
+  const Driver& cu = driver();
+  ++ticket_;
+  hold();
+  std::size_t queued = 1;
+  for (std::size_t sample = 0; sample < count; ++sample) {
+    if (request.cold) flush();
+    check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
+    for (std::size_t run = 0; run < request.batch; ++run) {
+      for (PreparedLaunch& launch : launches) {
+        if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) {
+          release();
+          return SamplingFailure{result, true};
+        }
+        if (++queued == kQueueLimit) release();
+      }
+    }
+    check(cu.cuEventRecord(events_[2 * sample + 1].get(), stream_), "cuEventRecord");
+    queued += 3;
+  }
+  launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
+  release();
+  return std::nullopt;
+}
+
+std::optional<SamplingFailure> Sampler::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                               const Deadline& deadline, std::vector<Sample>& samples) {
+  const std::size_t a_sample = 3 + request.batch * launches.size();
+  const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
+  std::size_t size = std::min(most, kFirstGroup);
+  for (std::size_t left = request.samples; left > 0;) {
+    if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
+    size = std::min(size, left);
+    const Clock::time_point start = Clock::now();
+    if (std::optional<SamplingFailure> failure = queue(launches, request, size)) return failure;
+    if (const CUresult result = wait_for(stream_, deadline); result != CUDA_SUCCESS)
+      return SamplingFailure{result, false};
+    const double clock = clock_mhz();
+    for (std::size_t i = 0; i < size; ++i) {
+      float milliseconds = 0;
+      check(driver().cuEventElapsedTime(&milliseconds, events_[2 * i].get(), events_[2 * i + 1].get()),
+            "cuEventElapsedTime");
+      samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock});
+    }
+    left -= size;
+    const double each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(size);
+    size = static_cast<std::size_t>(std::clamp(kGroupSeconds / each, 1.0, static_cast<double>(most)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuner::cuda

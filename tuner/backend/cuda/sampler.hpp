@@ -1,0 +1,79 @@
+#pragma once
+/// Times launches on one stream. Flush, event, work, event are queued for a group of samples behind a kernel that
+/// holds the stream, then released together: nothing the host does falls into a timed interval.
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/support_kernels.hpp>
+
+namespace tuner::cuda {
+
+/// A launch in the driver's terms; \p arguments point into memory that outlives it.
+struct PreparedLaunch {
+  CUfunction function = nullptr;
+  std::array<unsigned, 3> grid{1, 1, 1};
+  std::array<unsigned, 3> block{1, 1, 1};
+  unsigned shared_bytes = 0;
+  std::vector<void*> arguments;
+
+  CUresult operator()(CUstream stream) {
+    return driver().cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes,
+                                   stream, arguments.data(), nullptr);
+  }
+};
+
+/// When to stop waiting; never without a value.
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+Deadline deadline_after(double seconds);  ///< 0: never
+
+/// CUDA_SUCCESS once \p stream is idle, CUDA_ERROR_NOT_READY when \p deadline passed first, else the stream's error.
+CUresult wait_for(CUstream stream, const Deadline& deadline);
+
+/// How a group of samples ended when it was not measured.
+struct SamplingFailure {
+  CUresult result = CUDA_SUCCESS;  ///< CUDA_ERROR_NOT_READY: the deadline passed
+  bool launching = false;          ///< refused by cuLaunchKernel; nothing is running
+};
+
+class Sampler {
+ public:
+  /// In the current context, on \p stream. \p l2_bytes: what a cold sample evicts.
+  Sampler(Compiler& compiler, const std::string& architecture, CUstream stream, std::int64_t l2_bytes, int sm_count);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  /// Appends samples to \p samples; fewer than asked for when the deadline passes between two groups. Every kernel
+  /// has to have run before: a first launch may wait for the device, which is held.
+  std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                        const Deadline& deadline, std::vector<Sample>& samples);
+  /// Gives up every handle: a lost context cannot free them.
+  void leak() noexcept;
+
+ private:
+  struct Shared;  // memory that the host and the kernels see
+  std::optional<SamplingFailure> queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                       std::size_t count);
+  void hold();
+  void release();
+  void flush();
+  double clock_mhz() const;
+  Shared& shared() const;
+
+  CUstream stream_;
+  unsigned sm_count_;
+  SupportKernels kernels_;
+  MappedMemory mapped_;
+  std::vector<UniqueEvent> events_;  // start and end of each sample of a group
+  CUdeviceptr flush_data_ = 0;
+  std::int64_t flush_bytes_ = 0;
+  unsigned ticket_ = 0;
+};
+
+}  // namespace tuner::cuda

@@ -1,0 +1,54 @@
+// What happens around a timed kernel: hold the stream until the host has queued everything, evict L2, and read clocks.
+
+namespace tuner_support {
+
+using Bits = unsigned long long;
+
+struct Stamp {
+  Bits cycles;       // SM clock
+  Bits nanoseconds;  // the GPU's timer
+  unsigned sm;       // cycles of different SMs do not compare
+  unsigned expired;  // hold() gave up waiting
+};
+
+__device__ Bits nanoseconds() {
+  Bits now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+__device__ void write_stamp(volatile Stamp* to, unsigned expired) {
+  unsigned sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  to->sm = sm;
+  to->expired = expired;
+  to->nanoseconds = nanoseconds();
+  to->cycles = clock64();
+}
+
+// One thread that keeps the stream busy until *released reaches \p ticket (counting modulo 2^32), or \p limit_ns have
+// passed: a host that died or must wait for the device itself would otherwise block it for ever.
+__global__ void hold(const volatile unsigned* released, unsigned ticket, Bits limit_ns, Stamp* began, Stamp* ended) {
+  write_stamp(began, 0);
+  const Bits start = nanoseconds();
+  bool expired = false;
+  while (static_cast<int>(*released - ticket) < 0 && !expired) expired = nanoseconds() - start > limit_ns;
+  write_stamp(ended, expired);
+}
+
+__global__ void stamp(Stamp* to) { write_stamp(to, 0); }
+
+// Reads \p count 16-byte words (twice the size of L2), which evicts everything else and leaves only clean lines: those
+// of a memset would be written back while the next kernel is timed.
+__global__ void flush(const uint4* data, Bits count, unsigned* sink) {
+  const Bits stride = gridDim.x * static_cast<Bits>(blockDim.x);
+  unsigned seen = 0;
+#pragma unroll 4
+  for (Bits i = blockIdx.x * static_cast<Bits>(blockDim.x) + threadIdx.x; i < count; i += stride) {
+    const uint4 word = data[i];
+    seen |= word.x | word.y | word.z | word.w;
+  }
+  if (seen != 0) *sink = seen;  // the data is zero: never, but the compiler cannot know
+}
+
+}  // namespace tuner_support
