@@ -21,9 +21,9 @@ endif()
 
 # tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
 # HEADERS are relative to the calling folder, are installed, and are each compiled alone
-# (target NAME_verify_interface_header_sets).
+# (target NAME_verify_interface_header_sets). INTERNAL: no part of the installed package.
 function(tuner_add_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(room "INTERNAL" "" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
   if(room_SOURCES)
     add_library(${name} STATIC ${room_SOURCES})
     set(scope PUBLIC)
@@ -42,7 +42,9 @@ function(tuner_add_room name)
     target_link_libraries(${name} PRIVATE ${room_PRIVATE})
   endif()
   target_compile_features(${name} ${scope} cxx_std_17)
-  set_property(GLOBAL APPEND PROPERTY TUNER_ROOMS ${name})
+  if(NOT room_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY TUNER_ROOMS ${name})
+  endif()
 endfunction()
 
 # tuner_add_tests(NAME SOURCES … DEPENDS … LABELS … TIMEOUT seconds): one GoogleTest program, one CTest test each TEST.

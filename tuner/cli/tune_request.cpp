@@ -62,36 +62,41 @@ std::string default_device() {
 po::options_description tune_options() {
   po::options_description what("What to tune", 110), stop("When to stop (the first limit reached)", 110),
       how("How", 110), output("Output and storage", 110);
-  what.add_options()("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"),
-                     "the kernel: a name (`tune list`) or a file")(
-      "size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
-      "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes")(
-      "type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas")(
-      "choice", po::value<Texts>()->value_name("NAME=VALUE"), "another choice the kernel offers, e.g. operation=max")(
-      "device,d", po::value<Text>()->value_name("auto|cuda|0|host"),
-      "where to run; auto: the first GPU, else the host");
-  stop.add_options()("budget,b", po::value<Text>()->value_name("30s"),
-                     "wall time; without any limit 60s on a GPU, 30s on the host")(
-      "trials,n", po::value<Text>()->value_name("N"), "configurations tried")(
-      "fraction", po::value<Text>()->value_name("F"), "part of the valid configurations, 0 to 1")(
-      "target", po::value<Text>()->value_name("12us"), "good enough: stop at this median time")(
-      "until-unlikely", po::value<Text>()->value_name("P"),
-      "stop when an improvement by 1% is less likely than this, 0 to 1");
-  how.add_options()("strategy", po::value<Text>()->default_value("auto")->value_name("NAME"),
-                    "how the space is searched")("seed", po::value<Text>()->default_value("1")->value_name("N"),
-                                                 "of the search")(
-      "objective", po::value<Text>()->default_value("time")->value_name("NAME"), "what to minimise: time, or a metric")(
-      "hot", po::bool_switch(), "do not flush the L2 cache before each sample")(
-      "isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
-      "run kernels in worker processes, so that one that crashes costs one trial, or in this one")(
-      "force,f", po::bool_switch(), "measure although the answer is known, and again what was measured")(
-      "template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first; may be repeated");
-  output.add_options()("db", po::value<Text>()->value_name("FILE"), "database; default: wisdom.db in the cache folder")(
-      "log", po::value<Text>()->value_name("FILE"), "append one JSON line for each trial")(
-      "json", po::bool_switch(), "one JSON document on stdout")(
-      "quiet,q", po::bool_switch(), "no progress, only the result")("verbose,v", po::bool_switch(),
-                                                                    "a line for each trial")(
-      "dry-run", po::bool_switch(), "print the space and stop")("version", "print the version");
+  auto add_what = what.add_options();
+  add_what("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"), "the kernel: a name (`tune list`) or a file");
+  add_what("size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
+           "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes");
+  add_what("type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas");
+  add_what("choice", po::value<Texts>()->value_name("NAME=VALUE"),
+           "another choice the kernel offers, e.g. operation=max");
+  add_what("device,d", po::value<Text>()->value_name("auto|cuda|0|host"),
+           "where to run; auto: the first GPU, else the host");
+  auto add_stop = stop.add_options();
+  add_stop("budget,b", po::value<Text>()->value_name("30s"),
+           "wall time; without any limit 60s on a GPU, 30s on the host");
+  add_stop("trials,n", po::value<Text>()->value_name("N"), "configurations tried");
+  add_stop("fraction", po::value<Text>()->value_name("F"), "part of the valid configurations, 0 to 1");
+  add_stop("target", po::value<Text>()->value_name("12us"), "good enough: stop at this median time");
+  add_stop("until-unlikely", po::value<Text>()->value_name("P"),
+           "stop when an improvement by 1% is less likely than this, 0 to 1");
+  auto add_how = how.add_options();
+  add_how("strategy", po::value<Text>()->default_value("auto")->value_name("NAME"), "how the space is searched");
+  add_how("seed", po::value<Text>()->default_value("1")->value_name("N"), "of the search");
+  add_how("objective", po::value<Text>()->default_value("time")->value_name("NAME"),
+          "what to minimise: time, or a metric");
+  add_how("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
+  add_how("isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
+          "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
+  add_how("force,f", po::bool_switch(), "measure although the answer is known, and again what was measured");
+  add_how("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first; may be repeated");
+  auto add_output = output.add_options();
+  add_output("db", po::value<Text>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
+  add_output("log", po::value<Text>()->value_name("FILE"), "append one JSON line for each trial");
+  add_output("json", po::bool_switch(), "one JSON document on stdout");
+  add_output("quiet,q", po::bool_switch(), "no progress, only the result");
+  add_output("verbose,v", po::bool_switch(), "a line for each trial");
+  add_output("dry-run", po::bool_switch(), "print the space and stop");
+  add_output("version", "print the version");
   add_help(output);
   po::options_description all("", 110);
   all.add(what).add(stop).add(how).add(output);

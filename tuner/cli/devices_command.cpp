@@ -1,0 +1,78 @@
+#include <tuner/cli/devices_command.hpp>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/options.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/session/backends.hpp>
+#ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/device_report.hpp>
+#endif
+
+namespace tuner::cli {
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+Facts gpu_facts(const Device& device) {
+#ifdef TUNER_HAS_CUDA
+  return cuda::device_report(device.index);
+#else
+  return {{"name", device.name}};  // not reached: without the CUDA headers no GPU is listed
+#endif
+}
+
+Facts host_facts(const Device& device) {
+  return {{"CPU", device.key.cpu},
+          {"cores", std::to_string(device.key.sm_count)},
+          {"last-level cache", format_bytes(device.key.l2_bytes)},
+          {"system", device.environment.driver},
+          {"compiler", device.environment.compiler}};
+}
+
+void add_ceilings(const Device& device, Facts& facts) {
+  if (device.read_ceiling > 0) facts.emplace_back("reads measured", format_rate(device.read_ceiling));
+  if (device.copy_ceiling > 0)
+    facts.emplace_back("copies measured", format_rate(device.copy_ceiling) + " (read plus written)");
+}
+
+}  // namespace
+
+int devices_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  auto add = options.add_options();
+  add("measure", po::bool_switch(), "also measure what each device streams (takes a moment)");
+  add("json", po::bool_switch(), "one JSON document on stdout");
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options);
+  if (given.count("help"))
+    return print_help("Usage: tune devices [options]\nWhat can run kernels here, with its limits.", options, "");
+
+  const std::string no_gpu = why_no_gpu();
+  Json all = Json::array();
+  std::string text;
+  for (Device& device : list_devices()) {
+    if (given["measure"].as<bool>()) measure_ceilings(device);
+    const bool is_host = device.key.backend == "host";
+    text += fmt::format("{}  {}\n", is_host ? "host" : std::to_string(device.index), device.name);
+    auto about = is_host ? host_facts(device) : gpu_facts(device);
+    add_ceilings(device, about);
+    about.emplace_back("key", device.key.text());
+    text += facts(about, "  ") + '\n';
+    all.push_back(to_json(device));
+  }
+  if (!no_gpu.empty()) text += fmt::format("No GPU: {}\n", no_gpu);
+  if (given["json"].as<bool>())
+    print_json({{"devices", all}, {"why_no_gpu", no_gpu}});
+  else
+    std::fputs(text.c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,121 @@
+#include <tuner/cli/explain_command.hpp>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/problems.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/cli/tune_request.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/kernel_library.hpp>
+#include <tuner/session/wisdom.hpp>
+
+namespace tuner::cli {
+namespace {
+
+po::options_description explain_options() {
+  using Texts = std::vector<std::string>;
+  po::options_description options("Options", 110);
+  auto add = options.add_options();
+  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "the kernel");
+  add("size,s", po::value<Texts>()->value_name("n=1e6"), "problem size");
+  add("type", po::value<Texts>()->value_name("float"), "element type");
+  add("choice", po::value<Texts>()->value_name("NAME=VALUE"), "another choice of the kernel");
+  add("device,d", po::value<std::string>()->value_name("auto|cuda|0|host"), "the device that would run it");
+  add("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first");
+  add("db", po::value<std::string>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
+  add("json", po::bool_switch(), "one JSON document on stdout");
+  add_help(options);
+  return options;
+}
+
+std::vector<std::string> texts(const po::variables_map& given, const char* option) {
+  return given.count(option) ? given[option].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+/// What would run: the answer, or the kernel file's default.
+std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
+  if (match.best) return match.best->configuration;
+  return spec.default_configuration ? spec.default_configuration->text() : "";
+}
+
+std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Wisdom& wisdom,
+                        const cache::Database& user, const cache::WisdomMatch& match) {
+  std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), device.name);
+  std::vector<std::pair<std::string, std::string>> about{
+      {"asked", user.path().empty() ? "memory" : user.path().string()}};
+  for (const cache::Database& one : wisdom.shipped()) about.emplace_back("", one.path().string() + " (shipped)");
+  for (const cache::RejectedCandidate& one : match.rejected)
+    about.emplace_back("passed over", fmt::format("{} ({}, {}): {}", one.configuration, cache::name(one.tier),
+                                                  one.database, one.reason));
+  about.emplace_back("tier", std::string(cache::name(match.tier)));
+  about.emplace_back("reason", match.reason);
+  if (match.best) {
+    const cache::BestRecord& best = *match.best;
+    about.emplace_back("database", match.database + (match.shipped ? " (shipped)" : ""));
+    about.emplace_back("measured", fmt::format("{} {} for {} on {}, {} UTC, {} samples", format_ns(best.median_ns),
+                                               format_interval(best.median_ns, best.low_ns, best.high_ns),
+                                               cache::sizes_text(best.problem.sizes), best.device.name,
+                                               format_instant(best.measured_ms), best.samples));
+    about.emplace_back("software", best.environment.driver + ", " + best.environment.compiler);
+  }
+  about.emplace_back("served",
+                     served(spec, match).empty() ? "nothing: the kernel has no default" : served(spec, match));
+  return text + facts(about, "  ");
+}
+
+}  // namespace
+
+int explain_command(int argc, char** argv) {
+  const po::options_description options = explain_options();
+  const po::variables_map given = parse_options(argc, argv, options);
+  if (given.count("help"))
+    return print_help(
+        "Usage: tune explain --kernel NAME [options]\n"
+        "Which configuration a call would be served with, from where and why.",
+        options, "  tune explain --kernel reduce --size n=1e6\n");
+  if (!given.count("kernel")) throw UsageError("which kernel? Give --kernel NAME; `tune list` names the known ones");
+
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& folder : texts(given, "template-path")) folders.emplace_back(folder);
+  const KernelSpec spec = KernelLibrary(folders).find(text_of(given, "kernel"));
+  const Device device = choose_device(given.count("device") ? text_of(given, "device") : default_device()).device;
+  WisdomOptions where;
+  where.database = text_of(given, "db");
+  where.warn = [](std::string_view text) { warn(text); };
+  Wisdom wisdom(where);
+
+  Json answers = Json::array();
+  const ProblemOptions asked{texts(given, "size"), texts(given, "type"), texts(given, "choice")};
+  for (const ProblemSize& size : select_problems(spec, asked, device).list) {
+    const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
+    if (!given["json"].as<bool>()) {
+      std::fputs(explanation(spec, size, device, wisdom, wisdom.user(), match).c_str(), stdout);
+      continue;
+    }
+    Json rejected = Json::array();
+    for (const cache::RejectedCandidate& one : match.rejected)
+      rejected.push_back({{"configuration", one.configuration},
+                          {"tier", cache::name(one.tier)},
+                          {"database", one.database},
+                          {"reason", one.reason}});
+    answers.push_back({{"kernel", spec.name},
+                       {"problem", to_json(size)},
+                       {"device", device.key.text()},
+                       {"tier", cache::name(match.tier)},
+                       {"reason", match.reason},
+                       {"database", match.database},
+                       {"shipped", match.shipped},
+                       {"served", served(spec, match)},
+                       {"rejected", rejected}});
+  }
+  if (given["json"].as<bool>()) print_json({{"answers", answers}});
+  return kDone;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,40 @@
+#include <tuner/cli/export_command.hpp>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include <cache/exchange.hpp>
+
+#include <tuner/cli/database_options.hpp>
+
+namespace tuner::cli {
+
+int export_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  add_database_options(options, true);
+  options.add_options()("all", po::bool_switch(), "sessions and every trial too, not only the best");
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options, {"file..."});
+  if (given.count("help"))
+    return print_help(
+        "Usage: tune export [options] FILE\n"
+        "Writes results as reviewable text, one JSON line each; `-` is stdout, a name in .gz is compressed.",
+        options, "  tune export --kernel reduce h200.wisdom\n  tune export --all everything.gz\n");
+  const auto files = given.count("file") ? given["file"].as<std::vector<std::string>>() : std::vector<std::string>{};
+  if (files.size() != 1) throw UsageError("export writes one file: tune export FILE");
+
+  cache::Database database = open_database(given, true);
+  const cache::Filter filter = read_filter(given);
+  const std::string text =
+      given["all"].as<bool>() ? cache::export_all(database, filter) : cache::export_wisdom(database, filter);
+  if (files[0] == "-") {
+    std::fputs(text.c_str(), stdout);
+  } else {
+    cache::write_text(files[0], text);
+    std::fprintf(stderr, "%s written\n", files[0].c_str());
+  }
+  return kDone;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,119 @@
+// The `tune` program: finds the command and turns exceptions into messages and exit codes.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tuner/cli/cache_command.hpp>
+#include <tuner/cli/devices_command.hpp>
+#include <tuner/cli/explain_command.hpp>
+#include <tuner/cli/export_command.hpp>
+#include <tuner/cli/import_command.hpp>
+#include <tuner/cli/list_command.hpp>
+#include <tuner/cli/merge_command.hpp>
+#include <tuner/cli/options.hpp>
+#include <tuner/cli/show_command.hpp>
+#include <tuner/cli/tune_command.hpp>
+#include <tuner/version.hpp>
+#ifdef TUNER_HAS_CUDA
+#include <tuner/cli/occupancy_command.hpp>
+#endif
+#ifdef TUNER_HAS_REPLAY
+#include <tuner/cli/replay_command.hpp>
+#endif
+
+namespace tuner::cli {
+namespace {
+
+int no_occupancy_command(int, char**) {
+  std::fputs("tune: this program was built without the CUDA headers: occupancy needs them\n", stderr);
+  return kFailed;
+}
+#ifndef TUNER_HAS_CUDA
+constexpr auto occupancy_command = no_occupancy_command;
+#endif
+
+struct Command {
+  const char* name;
+  const char* summary;
+  int (*run)(int argc, char** argv);
+};
+
+int help_command(int argc, char** argv);
+
+constexpr Command kCommands[] = {
+    {"tune", "find the best configuration of a kernel; the default command", tune_command},
+    {"list", "the kernels that are known by name", list_command},
+    {"devices", "what can run kernels here, with its limits", devices_command},
+    {"occupancy", "registers, shared memory and occupancy of a configuration, for any architecture", occupancy_command},
+    {"show", "the best known configurations", show_command},
+    {"explain", "which configuration a call would be served with, and why", explain_command},
+    {"export", "write results as reviewable text", export_command},
+    {"import", "take over results from text", import_command},
+    {"merge", "unite databases", merge_command},
+    {"cache", "what the cache holds; check or clear it", cache_command},
+#ifdef TUNER_HAS_REPLAY
+    {"replay", "score search strategies on recorded spaces", replay_command},
+#endif
+    {"help", "this text", help_command},
+};
+
+int help_command(int, char**) {
+  std::printf(
+      "tuner %s: makes CUDA kernels fast on whatever GPU they land on.\n\n"
+      "Usage: tune --kernel NAME|FILE.cu [options]\n"
+      "       tune COMMAND [options]\n\n",
+      kVersion);
+  for (const Command& command : kCommands) std::printf("  %-10s %s\n", command.name, command.summary);
+  std::printf("\n`tune COMMAND --help` says more; `tune --help` lists the options of tuning.\n");
+  return kDone;
+}
+
+const Command& find_command(const char* name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (std::strcmp(command.name, name) == 0) return command;
+    names.emplace_back(command.name);
+  }
+  throw UsageError(unknown_name("command", name, names) + " A kernel is tuned with `tune --kernel " + name + "`.");
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    help_command(argc, argv);
+    return kUsage;
+  }
+  for (char* argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
+    if (std::strcmp(argument, "--version") != 0) continue;
+    std::printf("tuner %s\n", kVersion);
+    return kDone;
+  }
+  if (argv[1][0] == '-') return tune_command(argc, argv);
+  return find_command(argv[1]).run(argc - 1, argv + 1);
+}
+
+/// A full disk shows only when the text is flushed.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  std::fputs("tune: the output could not be written: is the disk full?\n", stderr);
+  return std::max(code, kFailed);
+}
+
+}  // namespace
+}  // namespace tuner::cli
+
+int main(int argc, char** argv) {
+  using namespace tuner::cli;
+  try {
+    return flushed(dispatch(argc, argv));
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "tune: %s\n", error.what());
+    return kUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tune: %s\n", error.what());
+    return kFailed;
+  }
+}

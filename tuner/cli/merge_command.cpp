@@ -1,0 +1,43 @@
+#include <tuner/cli/merge_command.hpp>
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <cache/exchange.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/import_counts.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner::cli {
+
+int merge_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options, {"files..."});
+  if (given.count("help"))
+    return print_help(
+        "Usage: tune merge OUT IN...\n"
+        "Unites databases: OUT, made when it is not there, takes over everything in the others. Of two\n"
+        "results for the same problem the later measurement stays.",
+        options, "  tune merge all.db node1.db node2.db\n");
+  const auto files = given.count("files") ? given["files"].as<std::vector<std::string>>() : std::vector<std::string>{};
+  if (files.size() < 2) throw UsageError("merge needs a result and at least one source: tune merge OUT IN...");
+
+  cache::OpenOptions warned;
+  warned.warn = [](const std::string& text) { warn(text); };
+  for (std::size_t i = 1; i < files.size(); ++i)
+    if (!std::filesystem::exists(files[i])) throw Error(fmt::format("{}: no such database", files[i]));
+  cache::Database into = cache::Database::open_user(files[0], warned);
+  if (into.is_in_memory()) throw Error(fmt::format("{}: cannot be written ({})", files[0], into.trouble()));
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    auto from = cache::Database::open_shipped(files[i], warned);  // read-only: sources are never changed
+    if (!from) throw Error(fmt::format("{}: cannot be merged, see the warning above", files[i]));
+    std::printf("%s  %s\n", files[i].c_str(), import_text(cache::merge(into, *from)).c_str());
+  }
+  return kDone;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,128 @@
+#include <tuner/cli/show_command.hpp>
+
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cache/browse.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/table.hpp>
+
+namespace tuner::cli {
+namespace {
+
+std::string best_text(const std::vector<cache::BestRecord>& rows) {
+  std::map<std::pair<std::string, std::string>, Table> tables;  // by kernel and device
+  for (const cache::BestRecord& row : rows) {
+    const std::string device = row.device.name.empty() ? row.device.key : row.device.name;
+    auto at = tables.find({row.kernel.name, device});
+    if (at == tables.end())
+      at = tables
+               .emplace(std::pair{row.kernel.name, device}, Table({{"choices"},
+                                                                   {"sizes"},
+                                                                   {"median", Table::Align::right},
+                                                                   {"interval", Table::Align::right},
+                                                                   {"measured"},
+                                                                   {"configuration"}}))
+               .first;
+    at->second.add({row.problem.choices, cache::sizes_text(row.problem.sizes), format_ns(row.median_ns),
+                    format_interval(row.median_ns, row.low_ns, row.high_ns), format_instant(row.measured_ms),
+                    row.configuration});
+  }
+  std::string text;
+  for (const auto& [title, table] : tables)
+    text += fmt::format("{}  on {}\n{}\n", title.first, title.second, table.text());
+  return text;
+}
+
+std::string sessions_text(const std::vector<cache::SessionRecord>& sessions) {
+  Table table({{"started"},
+               {"kernel"},
+               {"choices"},
+               {"sizes"},
+               {"strategy"},
+               {"trials", Table::Align::right},
+               {"by"},
+               {"state"}});
+  for (const cache::SessionRecord& one : sessions)
+    table.add({format_instant(one.started_ms), one.key.kernel.name, one.key.problem.choices,
+               cache::sizes_text(one.key.problem.sizes), one.strategy, std::to_string(one.trials), one.origin,
+               one.finished_ms ? "finished" : "interrupted or running"});
+  return table.text();
+}
+
+std::string kernels_text(const std::vector<cache::KernelSummary>& kernels) {
+  Table table({{"kernel"},
+               {"source"},
+               {"objective"},
+               {"problems", Table::Align::right},
+               {"sessions", Table::Align::right},
+               {"trials", Table::Align::right}});
+  for (const cache::KernelSummary& one : kernels)
+    table.add({one.kernel.name, one.kernel.source_hash.substr(0, 12), one.kernel.objective,
+               std::to_string(one.problems), std::to_string(one.sessions), std::to_string(one.trials)});
+  return table.text();
+}
+
+Json json_best(const std::vector<cache::BestRecord>& rows) {
+  Json list = Json::array();
+  for (const cache::BestRecord& row : rows) {
+    Json sizes = Json::object();
+    for (const auto& [name, value] : row.problem.sizes) sizes[name] = value;
+    list.push_back({{"kernel", row.kernel.name},
+                    {"source_hash", row.kernel.source_hash},
+                    {"device", row.device.key},
+                    {"device_name", row.device.name},
+                    {"choices", row.problem.choices},
+                    {"sizes", sizes},
+                    {"driver", row.environment.driver},
+                    {"compiler", row.environment.compiler},
+                    {"configuration", row.configuration},
+                    {"median_ns", row.median_ns},
+                    {"low_ns", row.low_ns},
+                    {"high_ns", row.high_ns},
+                    {"samples", row.samples},
+                    {"measured_ms", row.measured_ms}});
+  }
+  return list;
+}
+
+}  // namespace
+
+int show_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  add_database_options(options, true);
+  auto add = options.add_options();
+  add("stats", po::bool_switch(), "also kernels, sessions and their trials");
+  add("json", po::bool_switch(), "one JSON document on stdout");
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options);
+  if (given.count("help"))
+    return print_help("Usage: tune show [options]\nThe best known configurations.", options,
+                      "  tune show --kernel reduce\n  tune show --stats\n");
+
+  cache::Database database = open_database(given, true);
+  const cache::Filter filter = read_filter(given);
+  const auto rows = cache::best_rows(database, filter);
+  if (given["json"].as<bool>()) {
+    print_json({{"database", database.path().string()}, {"best", json_best(rows)}});
+    return kDone;
+  }
+  std::fputs(best_text(rows).c_str(), stdout);
+  if (rows.empty())
+    std::printf("nothing is known yet%s\n", filter.kernel.empty() ? "" : (" of " + filter.kernel).c_str());
+  if (given["stats"].as<bool>()) {
+    std::printf("Kernels\n%s\nSessions\n%s\n", kernels_text(cache::kernels(database)).c_str(),
+                sessions_text(cache::sessions(database, filter)).c_str());
+  }
+  std::printf("%s in %s\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration").c_str(),
+              database.path().c_str());
+  return kDone;
+}
+
+}  // namespace tuner::cli
