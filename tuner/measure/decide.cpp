@@ -39,6 +39,7 @@ bool tie(const Measurement& fastest, const Measurement& other, const DecideOptio
 
 Decision decide(std::span<const Trial> finalists, const DecideOptions& options) {
   if (finalists.empty()) throw std::invalid_argument("decide: no finalists");
+  for (const Trial& trial : finalists) measured(trial);
   std::vector<std::size_t> order(finalists.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

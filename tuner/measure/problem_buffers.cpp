@@ -122,7 +122,9 @@ std::uint64_t ProblemBuffers::fingerprint(DevicePointer from, std::size_t bytes)
 }
 
 void ProblemBuffers::fill(const Buffer& buffer, const Region& region) {
-  if (buffer.count > 0) backend_.fill(region.data(), buffer.type, buffer.count, buffer.spec->fill.value_or(Fill::by_default(buffer.type)), buffer.seed);
+  if (buffer.count > 0)
+    backend_.fill(region.data(), buffer.type, buffer.count, buffer.spec->fill.value_or(Fill::by_default(buffer.type)),
+                  buffer.seed);
 }
 
 void ProblemBuffers::restore_inputs() {

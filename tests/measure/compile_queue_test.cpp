@@ -1,0 +1,118 @@
+#include <tuner/measure/compile_queue.hpp>
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/image_shelf.hpp>
+#include <tuner/measure/throughput.hpp>
+
+#include "scale_spec.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::ElementsAre;
+
+CompileJob job(std::size_t id, std::vector<std::string> expressions = {}, const std::string& define = "TUNER=1") {
+  CompileJob result;
+  result.id = id;
+  result.request.expressions = std::move(expressions);
+  result.request.defines = {define};
+  return result;
+}
+
+std::vector<std::size_t> ids(const std::vector<CompileJob>& jobs) {
+  std::vector<std::size_t> result;
+  for (const CompileJob& each : jobs) result.push_back(each.id);
+  return result;
+}
+
+TEST(CompileQueue, SharesOutJobsSoThatEveryWorkerGetsSome) {
+  CompileQueue queue;
+  for (std::size_t i = 0; i < 8; ++i) queue.push(job(i));
+  EXPECT_THAT(ids(queue.take(8, 4)), ElementsAre(0, 1));
+  EXPECT_THAT(ids(queue.take(4, 1)), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(ids(queue.take(4, 16)), ElementsAre(6));
+  EXPECT_THAT(ids(queue.take(4, 16)), ElementsAre(7));
+  EXPECT_TRUE(queue.empty());
+  EXPECT_TRUE(queue.take(4, 16).empty());
+}
+
+TEST(CompileQueue, NeverMixesJobsWithDifferentDefines) {
+  CompileQueue queue;
+  queue.push(job(0));
+  queue.push(job(1, {}, "TUNER_T_half=1"));
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(0));
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(1));
+}
+
+TEST(CompileQueue, FindsTheGuiltyJobByHalving) {
+  CompileQueue queue;
+  for (std::size_t i = 0; i < 8; ++i) queue.push(job(i));
+  std::vector<std::size_t> good, guilty;
+  while (!queue.empty()) {
+    auto batch = queue.take(8, 1);
+    const auto members = ids(batch);
+    const bool fails = std::find(members.begin(), members.end(), 5u) != members.end();
+    if (fails && batch.size() > 1)
+      queue.split(std::move(batch));
+    else
+      (fails ? guilty : good).insert((fails ? guilty : good).end(), members.begin(), members.end());
+  }
+  EXPECT_THAT(guilty, ElementsAre(5));
+  EXPECT_EQ(good.size(), 7u);
+}
+
+TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {
+  const std::vector<CompileJob> jobs{job(0, {"f<1>", "finish"}), job(1, {"f<2>", "finish"})};
+  EXPECT_THAT(merge(jobs).expressions, ElementsAre("f<1>", "finish", "f<2>"));
+}
+
+TEST(Expressions, CoverTheFurtherProblemsAConfigurationIsVerifiedOn) {
+  KernelSpec spec = testing::scale_spec();
+  spec.launches[0].instantiate = "scale<block, n>";
+  spec.verify = {{{{"n", 7}}, 0}};
+  const ProblemSize size = complete(spec, {});
+  EXPECT_THAT(launch_expressions(spec, size, {}, testing::block(32)), ElementsAre("scale<32, 1000>", "scale<32, 7>"));
+  EXPECT_THAT(reference_expressions(spec, size, {}), ElementsAre("reference"));
+}
+
+TEST(ImageShelf, KeepsTheImagesOfTheFastest) {
+  ImageShelf shelf(2);
+  const auto image = std::make_shared<const Image>();
+  for (const int ns : {30, 10, 20}) {
+    Trial trial;
+    trial.configuration = testing::block(ns);
+    Measurement measurement;
+    measurement.median_ns = ns;
+    trial.outcome = measurement;
+    shelf.offer(trial, image);
+  }
+  EXPECT_EQ(shelf.find(testing::block(30)), nullptr);
+  EXPECT_EQ(shelf.find(testing::block(10)), image);
+  EXPECT_EQ(shelf.find(testing::block(20)), image);
+}
+
+TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
+  KernelSpec spec = testing::scale_spec();
+  spec.bytes = testing::parsed("2 * n * 4");
+  spec.flops = testing::parsed("n");
+  Device device;
+  device.read_ceiling = 100e9;
+  device.copy_ceiling = 16e9;
+  const ProblemSize size = complete(spec, {});
+  const Throughput copy = throughput(spec, size, device, 1000);
+  EXPECT_DOUBLE_EQ(*copy.bytes_per_second, 8e9);
+  EXPECT_DOUBLE_EQ(*copy.flops_per_second, 1e9);
+  EXPECT_DOUBLE_EQ(*copy.ceiling_fraction, 0.5);
+  spec.buffers[1].count = testing::parsed("1");
+  EXPECT_DOUBLE_EQ(*throughput(spec, size, device, 1000).ceiling_fraction, 0.08);
+  spec.bytes.reset();
+  EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value());
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,87 @@
+#include <tuner/measure/decide.hpp>
+
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tuner/measure/statistics.hpp>
+
+namespace tuner {
+namespace {
+
+Trial trial(int block, int registers, std::vector<double> samples) {
+  Trial result;
+  result.configuration = Configuration{{"block", block}};
+  Measurement measurement;
+  measurement.median_ns = median(samples);
+  const MedianInterval interval = median_interval(samples);
+  measurement.low_ns = interval.low;
+  measurement.high_ns = interval.high;
+  measurement.samples_ns = std::move(samples);
+  result.outcome = measurement;
+  if (registers > 0) {
+    result.resources.emplace();
+    result.resources->registers = registers;
+  }
+  return result;
+}
+
+/// 20 samples around \p centre: 2% of drift that all share, and noise of the size \p own whose order \p phase shifts.
+std::vector<double> drifting(double centre, double own, int phase = 0) {
+  std::vector<double> samples;
+  for (int i = 0; i < 20; ++i) samples.push_back(centre * (1 + 0.02 * i / 20) + own * (((i + phase) * 7) % 5 - 2));
+  return samples;
+}
+
+TEST(Decision, GoesToTheFastestWhenItIsAheadByMoreThanTheNoise) {
+  const std::vector<Trial> trials{trial(64, 16, drifting(1100, 1)), trial(32, 40, drifting(1000, 1))};
+  const Decision decision = decide(trials);
+  EXPECT_EQ(decision.winner, 1u);
+  EXPECT_EQ(decision.fastest, 1u);
+  EXPECT_TRUE(decision.ties.empty());
+}
+
+TEST(Decision, GoesToTheOneWithFewerRegistersInATie) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2))};
+  const Decision decision = decide(trials);
+  EXPECT_EQ(decision.fastest, 0u);
+  EXPECT_EQ(decision.winner, 1u);
+  EXPECT_EQ(decision.ties, std::vector<std::size_t>{0});
+}
+
+TEST(Decision, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
+  for (const int registers : {0, 24}) {
+    const std::vector<Trial> trials{trial(64, registers, drifting(1000, 1)), trial(32, registers, drifting(1000.5, 1))};
+    EXPECT_EQ(decide(trials).winner, 1u);
+  }
+}
+
+TEST(Decision, SeesADifferenceThroughCommonDriftByComparingPairs) {
+  // 0.5% apart under 2% of drift: the intervals overlap, the pairs do not.
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
+  EXPECT_GT(trials[0].measurement()->high_ns, trials[1].measurement()->low_ns);
+  EXPECT_EQ(decide(trials).winner, 0u);
+}
+
+TEST(Decision, ComparesIntervalsWhenSamplesAreNoPairs) {
+  const std::vector<Trial> tied{trial(32, 40, {100, 100.5, 101, 100.2}), trial(64, 16, {100.6, 100.9, 100.4})};
+  EXPECT_EQ(decide(tied).winner, 1u);
+  const std::vector<Trial> apart{trial(32, 40, {100, 100.1, 100.1, 100}), trial(64, 16, {100.6, 100.9, 100.7})};
+  EXPECT_EQ(decide(apart).winner, 0u);
+}
+
+TEST(Decision, NeverCallsAClearLossATieHoweverNoisyTheMeasurement) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 200)), trial(64, 16, drifting(1050, 200, 2))};
+  EXPECT_EQ(decide(trials).winner, 0u);
+}
+
+TEST(Decision, RefusesFailedTrials) {
+  EXPECT_THROW(decide({}), std::invalid_argument);
+  std::vector<Trial> failed(1);
+  failed[0].outcome = Timeout{"hangs"};
+  EXPECT_THROW(decide(failed), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,114 @@
+#include <tuner/measure/in_process_evaluator.hpp>
+
+#include <map>
+#include <mutex>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/core/error.hpp>
+
+#include "scale_spec.hpp"
+
+namespace tuner {
+namespace {
+
+using testing::block;
+using testing::FakeBackend;
+
+class InProcessEvaluatorTest : public ::testing::Test {
+ protected:
+  InProcessEvaluatorTest() : spec(testing::scale_spec()) {
+    testing::give_kernels(backend);
+    options.compile_threads = 2;
+    options.batch = 4;
+  }
+  std::map<Configuration, Trial> evaluate_all(Evaluator& evaluator) {
+    for (const int size : {32, 64, 128, 256}) evaluator.submit(block(size), 0);
+    std::map<Configuration, Trial> trials;
+    while (evaluator.in_flight() > 0) {
+      Trial trial = evaluator.next();
+      trials.emplace(trial.configuration, trial);
+    }
+    return trials;
+  }
+
+  FakeBackend backend;
+  KernelSpec spec;
+  InProcessOptions options;
+};
+
+TEST_F(InProcessEvaluatorTest, AnswersEverySubmittedConfigurationOnce) {
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  EXPECT_GE(evaluator.capacity(), 4u);
+  const auto trials = evaluate_all(evaluator);
+  ASSERT_EQ(trials.size(), 4u);
+  for (const auto& [configuration, trial] : trials) EXPECT_TRUE(trial.verified) << configuration.text();
+}
+
+TEST_F(InProcessEvaluatorTest, GivesACompileErrorOnlyToTheGuiltyConfigurationOfABatch) {
+  options.compile_threads = 1;
+  backend.compiler_.refused["scale<128>"] = 1;
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  auto trials = evaluate_all(evaluator);
+  EXPECT_EQ(kind(trials.at(block(128)).outcome), "compile");
+  EXPECT_EQ(std::get<CompileError>(trials.at(block(128)).outcome).log, "error: scale<128>");
+  for (const int size : {32, 64, 256}) EXPECT_TRUE(trials.at(block(size)).verified) << size;
+}
+
+TEST_F(InProcessEvaluatorTest, CompilesNothingWhenTheStoreHasEverything) {
+  std::map<std::vector<std::string>, Image> stored;
+  std::mutex mutex;
+  options.images.get = [&](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
+    EXPECT_EQ(identity, "fake 1");
+    const std::lock_guard lock(mutex);
+    const auto at = stored.find(request.expressions);
+    return at == stored.end() ? std::nullopt : std::optional(at->second);
+  };
+  options.images.put = [&](const CompileRequest& request, std::string_view, const Image& image) {
+    const std::lock_guard lock(mutex);
+    stored[request.expressions] = image;
+  };
+  {
+    InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+    evaluate_all(evaluator);
+  }
+  EXPECT_EQ(stored.size(), 5u) << "four configurations and the reference";
+  backend.compiler_.requests.clear();
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  for (const auto& [configuration, trial] : evaluate_all(evaluator)) EXPECT_TRUE(trial.verified);
+  EXPECT_TRUE(backend.compiler_.requests.empty());
+}
+
+TEST_F(InProcessEvaluatorTest, AnswersInvalidConfigurationsWithoutCompilingThem) {
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  backend.compiler_.requests.clear();
+  evaluator.submit(block(31), 0);
+  EXPECT_EQ(kind(evaluator.next().outcome), "invalid");
+  EXPECT_TRUE(backend.compiler_.requests.empty());
+}
+
+TEST_F(InProcessEvaluatorTest, FailsTheRestOnceTheDeviceIsPoisoned) {
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  backend.usable_ = false;
+  evaluator.submit(block(32), 0);
+  EXPECT_EQ(kind(evaluator.next().outcome), "launch");
+}
+
+TEST_F(InProcessEvaluatorTest, ThrowsWhenTheReferenceDoesNotCompile) {
+  backend.compiler_.refused["reference"] = 1;
+  EXPECT_THROW(InProcessEvaluator(backend, spec, {}, {}, options), Error);
+}
+
+TEST_F(InProcessEvaluatorTest, MeasuresFinalistsAgain) {
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  evaluate_all(evaluator);
+  const Configuration finalists[] = {block(64), block(32)};
+  const auto trials = evaluator.remeasure(finalists);
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].configuration, block(64));
+  EXPECT_NE(trials[1].measurement(), nullptr);
+}
+
+}  // namespace
+}  // namespace tuner

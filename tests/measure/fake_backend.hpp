@@ -1,0 +1,156 @@
+#pragma once
+/// A backend without a compiler or a device: kernels are functions given by the test, times are scripted.
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/backend/fill_value.hpp>
+
+namespace tuner::testing {
+
+/// Reads argument \p i of \p launch as a T.
+template <typename T>
+T argument(const Launch& launch, std::size_t i) {
+  T value;
+  std::memcpy(&value, launch.arguments.at(i).bytes, sizeof value);
+  return value;
+}
+
+/// What a fake kernel does: memory effects of one launch, and the outcome where it fails.
+using FakeKernel = std::function<std::optional<Outcome>(const Launch&)>;
+
+class FakeCompiler : public Compiler {
+ public:
+  CompileResult compile(const CompileRequest& request) override {
+    const std::lock_guard lock(mutex);
+    requests.push_back(request);
+    Image image;
+    for (const std::string& expression : request.expressions) {
+      if (refused.contains(expression)) return CompileError{"refused", "error: " + expression};
+      Resources needs;
+      if (const auto at = resources.find(expression); at != resources.end()) needs = at->second;
+      image.functions.push_back({expression, expression, needs});
+    }
+    return image;
+  }
+  std::string identity() const override { return "fake 1"; }
+
+  std::map<std::string, int> refused;
+  std::map<std::string, Resources> resources;
+  std::vector<CompileRequest> requests;
+  std::mutex mutex;
+};
+
+class FakeModule : public Module {
+ public:
+  explicit FakeModule(Image image) : functions(std::move(image.functions)) {}
+  Resources resources(std::size_t function, const LaunchShape&) const override { return functions[function].resources; }
+  std::vector<CompiledFunction> functions;
+};
+
+class FakeMemory : public DeviceMemory {
+ public:
+  explicit FakeMemory(std::size_t bytes)
+      : bytes_(bytes), data_(static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256))) {}
+  ~FakeMemory() override { std::free(data_); }
+  DevicePointer address() const override { return reinterpret_cast<DevicePointer>(data_); }
+  std::size_t bytes() const override { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::byte* data_;
+};
+
+class FakeBackend : public Backend {
+ public:
+  FakeBackend() {
+    device_.key.backend = "fake";
+    device_.limits.sm_count = 2;
+  }
+
+  const Device& device() const override { return device_; }
+  std::string architecture() const override { return "fake"; }
+  FakeCompiler& compiler() override { return compiler_; }
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
+    return std::unique_ptr<Module>(new FakeModule(image));
+  }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<FakeMemory>(bytes); }
+  void upload(DevicePointer to, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  }
+  void download(void* to, DevicePointer from, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  }
+  void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+  }
+  void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) override {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double value = fill.kind == Fill::Kind::constant ? fill.low
+                           : fill.kind == Fill::Kind::iota   ? double(i)
+                                                             : fill_value::uniform(seed, i, fill.low, fill.high);
+      if (type == ElementType::float32) reinterpret_cast<float*>(to)[i] = float(value);
+      if (type == ElementType::int32) reinterpret_cast<int*>(to)[i] = int(fill_value::floor_signed(value));
+      if (type == ElementType::uint8) reinterpret_cast<std::uint8_t*>(to)[i] = std::uint8_t(value);
+    }
+  }
+  Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
+                     const Tolerance& tolerance) override {
+    Comparison result;
+    const auto at = [type](DevicePointer from, std::size_t i) -> double {
+      if (type == ElementType::float32) return reinterpret_cast<const float*>(from)[i];
+      if (type == ElementType::uint8) return reinterpret_cast<const std::uint8_t*>(from)[i];
+      return reinterpret_cast<const int*>(from)[i];
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const double a = at(actual, i), e = at(expected, i);
+      if (!fill_value::differs(a, e, tolerance.relative, tolerance.absolute)) continue;
+      if (result.mismatches++ == 0) result.first_index = i, result.actual = a, result.expected = e;
+    }
+    return result;
+  }
+  std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) override {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < bytes; ++i)
+      sum = fill_value::splitmix64(sum ^ reinterpret_cast<const unsigned char*>(from)[i]);
+    return sum;
+  }
+  std::optional<Outcome> run(std::span<const Launch> launches, double) override {
+    ++runs;
+    for (const Launch& launch : launches)
+      if (auto failure = kernels.at(expression(launch))(launch)) return failure;
+    return std::nullopt;
+  }
+  /// Takes times from samples_of, else 1000 ns at 1000 MHz each.
+  SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
+    requests.push_back(request);
+    std::vector<Sample> result;
+    for (std::size_t i = 0; i < request.samples; ++i)
+      result.push_back(next_sample ? next_sample(expression(launches.front()), taken++) : Sample{1000, 1000});
+    return result;
+  }
+  void enqueue(const Module&, std::size_t, const LaunchShape&, void* const*, void*) override {}
+  void synchronize(void*) override {}
+  bool usable() const override { return usable_; }
+
+  static const std::string& expression(const Launch& launch) {
+    return static_cast<const FakeModule*>(launch.module)->functions[launch.function].expression;
+  }
+
+  std::map<std::string, FakeKernel> kernels;
+  std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
+  std::vector<SampleRequest> requests;
+  std::size_t taken = 0;
+  std::size_t runs = 0;
+  bool usable_ = true;
+  Device device_;
+  FakeCompiler compiler_;
+};
+
+}  // namespace tuner::testing

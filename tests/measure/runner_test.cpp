@@ -1,0 +1,330 @@
+#include <tuner/measure/runner.hpp>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/expressions.hpp>
+
+#include "scale_spec.hpp"
+
+namespace tuner {
+namespace {
+
+using testing::argument;
+using testing::block;
+using ::testing::ElementsAre;
+using testing::FakeBackend;
+using ::testing::HasSubstr;
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() : spec(testing::scale_spec()) { testing::give_kernels(backend); }
+
+  Image compile(std::vector<std::string> expressions) {
+    return std::get<Image>(
+        backend.compiler().compile(compile_request(spec, complete(spec, {}), "fake", std::move(expressions))));
+  }
+  std::unique_ptr<Runner> runner(HostReference reference = {}) {
+    auto result = std::make_unique<Runner>(backend, spec, ProblemSize{}, options, reference);
+    const auto expressions = reference_expressions(spec, complete(spec, {}), backend.device().limits);
+    if (expressions.empty() || reference) {
+      result->prepare(nullptr);
+    } else {
+      const Image image = compile(expressions);
+      result->prepare(&image);
+    }
+    return result;
+  }
+  Trial evaluate(Runner& runner, const Configuration& configuration) {
+    const Image image = compile(launch_expressions(spec, complete(spec, {}), backend.device().limits, configuration));
+    return runner.evaluate(configuration, image, 0);
+  }
+  Trial evaluate(const Configuration& configuration) { return evaluate(*runner(), configuration); }
+  std::string failure(const Configuration& configuration) {
+    const Trial trial = evaluate(configuration);
+    EXPECT_FALSE(trial.verified);
+    return std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome));
+  }
+
+  FakeBackend backend;
+  KernelSpec spec;
+  MeasureOptions options;
+};
+
+TEST_F(RunnerTest, VerifiesAndMeasuresACorrectKernel) {
+  backend.compiler_.resources["scale<32>"].registers = 12;
+  const Trial trial = evaluate(block(32));
+  ASSERT_NE(trial.measurement(), nullptr) << message(trial.outcome);
+  EXPECT_TRUE(trial.verified);
+  EXPECT_EQ(trial.configuration, block(32));
+  EXPECT_EQ(trial.resources->registers, 12);
+  EXPECT_EQ(trial.measurement()->median_ns, 1000);
+}
+
+TEST_F(RunnerTest, NamesThePlaceAndBothValuesOfAWrongResult) {
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[7] = -5;
+    return std::nullopt;
+  };
+  const std::string text = failure(block(32));
+  EXPECT_THAT(text, HasSubstr("wrong: c[7] is -5, expected "));
+  EXPECT_THAT(text, HasSubstr("(1 of 1000 elements differ) on n=1000"));
+}
+
+TEST_F(RunnerTest, NeverLetsANaNPass) {
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[999] = std::numeric_limits<float>::quiet_NaN();
+    return std::nullopt;
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[999] is nan"));
+}
+
+TEST_F(RunnerTest, SeesAnOutputElementThatWasNotWritten) {
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    for (int i = 1; i < argument<int>(launch, 2); ++i)
+      argument<float*>(launch, 1)[i] = 2 * argument<float*>(launch, 0)[i];
+    return std::nullopt;
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] is"));
+}
+
+TEST_F(RunnerTest, SeesAnUnwrittenIntegerWhoseExpectedValueEqualsAPoison) {
+  for (const int value : {-1, 0x5a5a5a5a}) {
+    spec = testing::scale_spec("int32");
+    const auto constant = [value](int from) {
+      return [=](const Launch& launch) {
+        for (int i = from; i < argument<int>(launch, 2); ++i) argument<int*>(launch, 1)[i] = value;
+        return std::nullopt;
+      };
+    };
+    backend.kernels = {{"reference", constant(0)}, {"scale<32>", constant(1)}, {"scale<64>", constant(0)}};
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] is"));
+    EXPECT_TRUE(evaluate(block(64)).verified);
+  }
+}
+
+TEST_F(RunnerTest, SeesAnUnwrittenByteWhenEveryByteIsExpectedSomewhere) {
+  spec = testing::scale_spec("uint8");
+  for (const int skipped : {0xff, 0x5a, 0x00}) {
+    const auto count = [](int skip) {
+      return [=](const Launch& launch) {
+        for (int i = 0; i < argument<int>(launch, 2); ++i)
+          if (i != skip) argument<std::uint8_t*>(launch, 1)[i] = std::uint8_t(i);
+        return std::nullopt;
+      };
+    };
+    backend.kernels = {{"reference", count(-1)}, {"scale<32>", count(skipped)}, {"scale<64>", count(-1)}};
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[" + std::to_string(skipped) + "]"));
+    EXPECT_TRUE(evaluate(block(64)).verified);
+  }
+}
+
+TEST_F(RunnerTest, SeesWritesJustOutsideABuffer) {
+  for (const auto& [index, place] : {std::pair{1000, "0 bytes behind the end of c"}, {-1, "before the start of c"}}) {
+    backend.kernels["scale<32>"] = [i = index](const Launch& launch) {
+      testing::scale_kernel<float>(launch);
+      argument<float*>(launch, 1)[i] = 0;
+      return std::nullopt;
+    };
+    EXPECT_THAT(failure(block(32)), HasSubstr(std::string("wrong: wrote out of bounds: ") + (index < 0 ? "1 " : "")));
+    EXPECT_THAT(failure(block(32)), HasSubstr(place));
+  }
+}
+
+TEST_F(RunnerTest, SeesAWriteToAnInputAndRepairsItForTheNext) {
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 0)[3] = 42;
+    return std::nullopt;
+  };
+  const auto shared = runner();
+  EXPECT_THAT(message(evaluate(*shared, block(32)).outcome), HasSubstr("wrote to its input a"));
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+}
+
+TEST_F(RunnerTest, IsNotFooledByAKernelThatOverwritesTheExpectedOutput) {
+  std::set<float*> outputs;
+  float* expected = nullptr;
+  backend.kernels["reference"] = [&](const Launch& launch) {
+    expected = argument<float*>(launch, 1);
+    return testing::scale_kernel<float>(launch);
+  };
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[5] = 1;
+    expected[5] = 1;
+    expected[6] = 1;
+    return std::nullopt;
+  };
+  const auto shared = runner();
+  EXPECT_EQ(kind(evaluate(*shared, block(32)).outcome), "wrong");
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+}
+
+TEST_F(RunnerTest, ChecksThatZeroedWorkSpaceIsZeroAgain) {
+  spec.buffers.push_back(testing::buffer("ticket", BufferRole::zeroed, "int32", "block"));
+  for (LaunchSpec* launch : {&spec.launches[0]}) launch->arguments.push_back("ticket");
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<int*>(launch, 3)[31] += 1;
+    return std::nullopt;
+  };
+  backend.kernels["scale<64>"] = [](const Launch& launch) {
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(argument<int*>(launch, 3)[i], 0);
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("did not leave ticket zero"));
+  EXPECT_TRUE(evaluate(block(64)).verified);
+}
+
+TEST_F(RunnerTest, GivesWorkSpaceItsSizeForEachConfigurationAndGuardsIt) {
+  spec.buffers.push_back(testing::buffer("partials", BufferRole::scratch, "float", "block"));
+  spec.launches[0].arguments.push_back("partials");
+  for (const int size : {32, 256, 64}) {
+    backend.kernels["scale<" + std::to_string(size) + ">"] = [size](const Launch& launch) {
+      EXPECT_TRUE(std::isnan(argument<float*>(launch, 3)[size - 1])) << "work space starts poisoned";
+      for (int i = 0; i <= (size == 64 ? 64 : size - 1); ++i) argument<float*>(launch, 3)[i] = 0;
+      return testing::scale_kernel<float>(launch);
+    };
+  }
+  const auto shared = runner();
+  options.warm_up = 0;
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  EXPECT_TRUE(evaluate(*shared, block(256)).verified);
+  EXPECT_THAT(message(evaluate(*shared, block(64)).outcome), HasSubstr("behind the end of partials"));
+}
+
+TEST_F(RunnerTest, VerifiesOnEveryFurtherProblemWithShiftedBuffers) {
+  spec.verify = {{{{"n", 7}}, 1}};
+  std::set<int> sizes;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    sizes.insert(argument<int>(launch, 2));
+    EXPECT_EQ(argument<std::uintptr_t>(launch, 0) % 256, argument<int>(launch, 2) == 7 ? 4u : 0u);
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_THAT(sizes, ElementsAre(7, 1000));
+
+  backend.kernels["scale<64>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    if (argument<int>(launch, 2) == 7) argument<float*>(launch, 1)[6] = 0;
+    return std::nullopt;
+  };
+  EXPECT_THAT(failure(block(64)), HasSubstr("on n=7 offset=1"));
+}
+
+TEST_F(RunnerTest, ReportsAFaultAsALaunchErrorAndAHangAsATimeout) {
+  backend.kernels["scale<32>"] = [](const Launch&) { return LaunchError{"illegal address"}; };
+  backend.kernels["scale<64>"] = [](const Launch&) { return Timeout{"endless"}; };
+  EXPECT_EQ(failure(block(32)), "launch: illegal address");
+  EXPECT_EQ(failure(block(64)), "timeout: endless");
+}
+
+TEST_F(RunnerTest, NeverLaunchesWhatCannotRun) {
+  EXPECT_THAT(failure(block(33)), HasSubstr("invalid: "));
+  backend.compiler_.resources["scale<256>"].registers = 255;
+  backend.device_.limits.registers_per_block = 32768;
+  const std::size_t before = backend.runs;
+  EXPECT_EQ(failure(block(256)),
+            "invalid: scale<256>: 255 registers a thread in blocks of 256 threads are 65536, more than the 32768 of a "
+            "block");
+  backend.compiler_.resources["scale<64>"].static_shared_bytes = 50000;
+  EXPECT_THAT(failure(block(64)), HasSubstr("invalid: scale<64>: 50000 bytes of shared memory"));
+  EXPECT_EQ(backend.runs, before + 2) << "only the two references ran";
+}
+
+TEST_F(RunnerTest, TakesAFunctionForAReference) {
+  spec.reference.clear();
+  const auto reference = [](const ProblemSize& size, std::map<std::string, HostBuffer>& buffers) {
+    for (std::int64_t i = 0; i < size.sizes.at("n"); ++i)
+      buffers.at("c").as<float>()[i] = 2 * buffers.at("a").as<float>()[i];
+  };
+  const auto shared = runner(reference);
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  backend.kernels["scale<64>"] = [](const Launch&) { return std::nullopt; };
+  EXPECT_EQ(kind(evaluate(*shared, block(64)).outcome), "wrong");
+}
+
+TEST_F(RunnerTest, MeasuresWithoutAReferenceButNeverCallsItVerified) {
+  spec.reference.clear();
+  const Trial trial = evaluate(block(32));
+  EXPECT_NE(trial.measurement(), nullptr);
+  EXPECT_FALSE(trial.verified);
+}
+
+TEST_F(RunnerTest, RefusesAReferenceThatFailsOrGivesNaN) {
+  backend.kernels["reference"] = [](const Launch&) { return LaunchError{"illegal address"}; };
+  EXPECT_THROW(runner(), Error);
+  backend.kernels["reference"] = [](const Launch&) { return std::nullopt; };
+  try {
+    runner();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("NaN (or does not write) at c[0]"));
+  }
+}
+
+TEST_F(RunnerTest, FillsInputsBeforeEveryVerificationOfInOutBuffers) {
+  spec.buffers[1].role = BufferRole::inout;
+  const auto add = [](const Launch& launch) {
+    for (int i = 0; i < argument<int>(launch, 2); ++i) argument<float*>(launch, 1)[i] += argument<float*>(launch, 0)[i];
+    return std::nullopt;
+  };
+  for (auto& [name, kernel] : backend.kernels) kernel = add;
+  const auto shared = runner();
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+}
+
+TEST_F(RunnerTest, AnnouncesThePhasesWithTheirLimits) {
+  const auto shared = runner();
+  std::vector<Phase> phases;
+  shared->set_phase_listener([&](Phase phase, double limit) {
+    if (phases.empty() || phases.back() != phase) phases.push_back(phase);
+    EXPECT_GE(limit, 2);
+  });
+  evaluate(*shared, block(32));
+  EXPECT_THAT(phases, ElementsAre(Phase::load, Phase::verify, Phase::measure));
+}
+
+TEST_F(RunnerTest, InterleavesFinalistsAndPairsTheirSamplesByRound) {
+  std::vector<std::string> order;
+  backend.next_sample = [&](const std::string& expression, std::size_t i) {
+    order.push_back(expression);
+    return Sample{1000 + double(i), 0};
+  };
+  const auto shared = runner();
+  const Image image = compile({"scale<32>", "scale<64>"});
+  options.finalist_rounds = 4;
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  const auto trials = shared->remeasure(finalists);
+  ASSERT_EQ(trials.size(), 2u);
+  for (const Trial& trial : trials) {
+    ASSERT_NE(trial.measurement(), nullptr);
+    EXPECT_TRUE(trial.verified);
+    EXPECT_EQ(trial.measurement()->samples_ns.size(), shared->options().finalist_rounds * 2);
+  }
+  EXPECT_NEAR(trials[0].measurement()->median_ns, trials[1].measurement()->median_ns, 4)
+      << "drift must meet both alike";
+  EXPECT_NE(order[1], order[2]);
+}
+
+TEST_F(RunnerTest, LeavesAFinalistThatFailsOutAndMeasuresTheRest) {
+  const auto shared = runner();
+  backend.kernels["scale<64>"] = [](const Launch&) { return LaunchError{"fault"}; };
+  const Image image = compile({"scale<32>", "scale<64>"});
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  const auto trials = shared->remeasure(finalists);
+  EXPECT_NE(trials[0].measurement(), nullptr);
+  EXPECT_EQ(kind(trials[1].outcome), "launch");
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,143 @@
+#include <tuner/measure/sampler.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fake_backend.hpp"
+
+namespace tuner {
+namespace {
+
+using testing::FakeBackend;
+
+class SamplerTest : public ::testing::Test {
+ protected:
+  SamplerTest() : module(Image{{}, {{"k", "k", {}}}, {}}), launches{{&module, 0, {}, {}}} {}
+
+  Measurement measure(double best_ns = 0) {
+    Sampler sampler(backend, options, [this](double s) { slept += s; });
+    auto result = sampler.measure(launches, best_ns, 1e-6, [this](double limit) { limits.push_back(limit); });
+    return std::get<Measurement>(std::move(result));
+  }
+
+  FakeBackend backend;
+  testing::FakeModule module;
+  std::vector<Launch> launches;
+  MeasureOptions options;
+  double slept = 0;
+  std::vector<double> limits;
+};
+
+TEST_F(SamplerTest, StopsAtTheMinimumWhenTheKernelIsQuiet) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{1e6 + double(i % 7), 1500}; };
+  const Measurement result = measure();
+  EXPECT_EQ(result.samples_ns.size(), options.min_samples);
+  EXPECT_TRUE(result.converged);
+  EXPECT_FALSE(result.abandoned);
+  EXPECT_FALSE(result.throttled);
+  EXPECT_EQ(result.clock_mhz, 1500);
+  EXPECT_TRUE(result.cold);
+  EXPECT_LE(result.low_ns, result.median_ns);
+  EXPECT_GE(result.high_ns, result.median_ns);
+}
+
+TEST_F(SamplerTest, TakesMoreSamplesOfANoisyKernelUntilTheIntervalIsNarrow) {
+  backend.next_sample = [](const std::string&, std::size_t i) {
+    return Sample{1e6 + 3e4 * (double((i * 37) % 101) / 101 - 0.5), 0};
+  };
+  const Measurement result = measure();
+  EXPECT_GT(result.samples_ns.size(), options.min_samples);
+  EXPECT_LT(result.samples_ns.size(), options.max_samples);
+  EXPECT_TRUE(result.converged);
+  EXPECT_LE(result.high_ns - result.low_ns, options.target_width * result.median_ns);
+}
+
+TEST_F(SamplerTest, GivesUpAtTheMaximumAndSaysThatItDidNotConverge) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{i % 2 == 0 ? 1e6 : 2e6 + double(i), 0}; };
+  options.max_samples = 50;
+  const Measurement result = measure();
+  EXPECT_EQ(result.samples_ns.size(), 50u);
+  EXPECT_FALSE(result.converged);
+}
+
+TEST_F(SamplerTest, AbandonsWhatIsClearlyWorseButNeverBeforeTheDocumentedMinimum) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2e6 + double(i), 0}; };
+  const Measurement result = measure(1e6);
+  EXPECT_TRUE(result.abandoned);
+  EXPECT_FALSE(result.converged);
+  EXPECT_EQ(result.samples_ns.size(), options.abandon_samples);
+}
+
+TEST_F(SamplerTest, DoesNotAbandonWhatMayStillBeTheBest) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{1.04e6 + double(i), 0}; };
+  EXPECT_FALSE(measure(1e6).abandoned);
+}
+
+TEST_F(SamplerTest, RepeatsATinyKernelInsideAHotSample) {
+  options.cold = false;
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2000 + double(i) / 1000, 0}; };
+  const Measurement result = measure();
+  EXPECT_FALSE(result.cold);
+  EXPECT_EQ(backend.requests.front().batch, 1u);
+  EXPECT_EQ(backend.requests.back().batch, 100u) << "200 us of 2 us runs";
+}
+
+TEST_F(SamplerTest, NeverRepeatsRunsInsideAColdSample) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{2000 + double(i), 0}; };
+  measure();
+  EXPECT_TRUE(std::all_of(backend.requests.begin(), backend.requests.end(),
+                          [](const SampleRequest& request) { return request.batch == 1 && request.cold; }));
+}
+
+TEST_F(SamplerTest, WidensTheIntervalByTheStepOfACoarseClock) {
+  options.max_samples = 40;
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{4000, 0}; };
+  const Measurement result = measure();
+  EXPECT_EQ(result.samples_ns.size(), 40u) << "equal samples of a coarse clock are no proof";
+  EXPECT_FALSE(result.converged);
+  EXPECT_EQ(result.low_ns, 3750);
+  EXPECT_EQ(result.high_ns, 4250);
+  EXPECT_EQ(result.metrics.at("clock_step_ns"), 500);
+}
+
+TEST_F(SamplerTest, RetakesSamplesWhoseClockDropped) {
+  // The third group of samples of a session meets a card that has throttled for a moment.
+  Sampler sampler(backend, options, [this](double s) { slept += s; });
+  double pauses = 1;
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
+  ASSERT_TRUE(std::holds_alternative<Sampler::Group>(sampler.take(launches, {5, 1, true, 0}, pauses)));
+  backend.taken = 0;
+  backend.next_sample = [](const std::string&, std::size_t i) {
+    return i < 7 ? Sample{2000, 900} : Sample{1000, 1450};
+  };
+  const auto taken = sampler.take(launches, {5, 1, true, 0}, pauses);
+  const auto& group = std::get<Sampler::Group>(taken);
+  EXPECT_TRUE(group.throttled);
+  ASSERT_EQ(group.samples.size(), 5u);
+  for (const Sample& sample : group.samples) EXPECT_EQ(sample.ns, 1000);
+  EXPECT_GT(slept, 0);
+  EXPECT_LT(pauses, 1);
+}
+
+TEST_F(SamplerTest, KeepsSlowSamplesWhenTheCardStaysSlow) {
+  Sampler sampler(backend, options, [this](double s) { slept += s; });
+  double pauses = 0.3;
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{1000, 1500}; };
+  sampler.take(launches, {5, 1, true, 0}, pauses);
+  backend.next_sample = [](const std::string&, std::size_t) { return Sample{2000, 700}; };
+  const auto taken = sampler.take(launches, {5, 1, true, 0}, pauses);
+  EXPECT_TRUE(std::get<Sampler::Group>(taken).throttled);
+  EXPECT_EQ(std::get<Sampler::Group>(taken).samples.size(), 5u);
+  EXPECT_LE(slept, 0.3);
+}
+
+TEST_F(SamplerTest, AnnouncesALimitBeforeEachGroup) {
+  measure();
+  ASSERT_FALSE(limits.empty());
+  for (const double limit : limits) EXPECT_GE(limit, options.hang_floor_s);
+}
+
+}  // namespace
+}  // namespace tuner
