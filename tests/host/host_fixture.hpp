@@ -1,0 +1,88 @@
+#pragma once
+/// Shared by the host backend's tests: compiles kernels written in the test and runs them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tuner/backend/host/host_backend.hpp>
+
+namespace tuner::host_test {
+
+/// A folder for one test, removed at its end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tuner-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// One backend for all tests of a program: threads and stacks are made once. Objects are cached for its life only.
+inline Backend& backend() {
+  static const Folder cache;
+  static const std::unique_ptr<Backend> instance = [] {
+    HostOptions options;
+    options.cache_directory = cache.path();
+    options.threads = 2;
+    return make_host_backend(options);
+  }();
+  return *instance;
+}
+
+inline CompileRequest request(std::string source, std::vector<std::string> expressions) {
+  return {std::move(source), "test.cu", std::move(expressions), {"TUNER=1"}, "host"};
+}
+
+inline std::unique_ptr<Module> load(const std::string& source, const std::vector<std::string>& expressions,
+                                    Backend& on = backend()) {
+  CompileResult compiled = on.compiler().compile(request(source, expressions));
+  if (const auto* error = std::get_if<CompileError>(&compiled))
+    throw std::runtime_error(error->message + "\n" + error->log);
+  auto loaded = on.load(std::get<Image>(compiled));
+  if (const auto* error = std::get_if<LaunchError>(&loaded)) throw std::runtime_error(error->message);
+  return std::move(std::get<0>(loaded));
+}
+
+inline LaunchShape shape(std::int64_t grid, std::int64_t block, std::int64_t shared = 0) {
+  return {{grid, 1, 1}, {block, 1, 1}, shared};
+}
+
+template <typename... A>
+std::optional<Outcome> launch(const Module& module, std::size_t function, const LaunchShape& at, double timeout_s,
+                              Backend& on, const A&... arguments) {
+  const Launch one{&module, function, at, {Argument::of(arguments)...}};
+  return on.run({&one, 1}, timeout_s);
+}
+
+/// Compiles \p source, runs its function \p expression and gives what went wrong, or nothing.
+template <typename... A>
+std::optional<Outcome> run(const std::string& source, const std::string& expression, const LaunchShape& at,
+                           const A&... arguments) {
+  const std::unique_ptr<Module> module = load(source, {expression});
+  return launch(*module, 0, at, 20, backend(), arguments...);
+}
+
+inline std::string text(const std::optional<Outcome>& outcome) {
+  return outcome ? std::string(kind(*outcome)) + ": " + std::string(message(*outcome)) : std::string("done");
+}
+
+}  // namespace tuner::host_test

@@ -1,0 +1,127 @@
+#pragma once
+/// Runs thread blocks, one after the other, on one operating-system thread: kernel threads that meet others are fibers
+/// (Boost.Context); those that do not are plain calls on one fiber. Not thread-safe; each OS thread has its own.
+///
+/// The detail layer of Boost.Context is used because a fiber that can never end (a divergent barrier, a fault) must be
+/// dropped without unwinding its stack, which boost::context::fiber does not offer.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <tuner/backend/host/shim/tuner_host_abi.h>
+#include <tuner/backend/host/stack_pool.hpp>
+
+namespace tuner::host {
+
+/// The kernel of one launch, as every worker sees it.
+struct Kernel {
+  tuner_host::Entry* run = nullptr;
+  tuner_host::GetContext* context = nullptr;
+  void* const* arguments = nullptr;
+  std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t shared_bytes = 0;
+  const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
+  std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
+};
+
+class BlockRunner {
+ public:
+  /// \p max_threads in a block, \p max_shared bytes of dynamic shared memory.
+  BlockRunner(std::size_t max_threads, std::size_t max_shared, std::size_t stack_bytes);
+  ~BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  /// Before the first block of a launch.
+  void begin(const Kernel& kernel);
+  /// Runs block number \p index. What went wrong, or nothing. A block left because of kernel.stop gives nothing.
+  std::optional<std::string> run(std::uint64_t index);
+  /// After the last block of a launch.
+  void end();
+
+  /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock and may
+  /// be left at any instruction.
+  bool in_kernel(std::uintptr_t pc) const;
+  /// Whether the launch is to be left as soon as possible.
+  bool must_stop() const;
+  /// The runner whose launch this OS thread is inside of, or nullptr.
+  static BlockRunner* of_this_thread();
+  /// Where a signal handler must continue to leave the kernel: a function and the stack to run it on. \p what is the
+  /// failure, or nullptr when the kernel is only to be stopped.
+  void (*leave(const char* what, const void* address, char** stack))();
+
+ private:
+  struct Fiber;
+  struct Meeting;
+  struct Request;
+  struct State;  // tuner_host::Block with the way back to this object
+
+  static void fiber_main(boost::context::detail::transfer_t from);
+  static int meet_block(tuner_host::Block*, int, int, const char*, int);
+  static unsigned long long meet_warp(tuner_host::Block*, int, unsigned, unsigned long long, unsigned, const char*,
+                                      int);
+  static void thread_exited(tuner_host::Block*);
+  static void yield(tuner_host::Block*);
+  static void fail(tuner_host::Block*, const char*, const char*, int);
+  static void leave_now();
+  friend const tuner_host::Api& api();
+
+  Fiber* current() const;
+  void prepare(Fiber& fiber);
+  Fiber& new_fiber();
+  void ready(Fiber* fiber);
+  Fiber* next(bool started_first = true);
+  void switch_to(Fiber* from, Fiber* to);
+  void wait(Fiber* self);
+  /// Leaves the block; failure_ has been set in a statement of its own, since nothing on this stack is destroyed.
+  [[noreturn]] void abandon();
+  [[noreturn]] void leave_silently();
+  void finished(Fiber* self);
+  void complete_barrier(Fiber* self);
+  unsigned needed(unsigned warp, unsigned mask) const;
+  void complete_meeting(unsigned warp, Meeting** link, Fiber* self);
+  void drop_fibers();
+  std::string deadlock() const;
+  std::string place() const;
+  std::string thread_text(unsigned linear) const;
+
+  StackPool stacks_;
+  std::unique_ptr<State> state_;
+  std::vector<char> shared_;
+  std::size_t max_shared_;
+  std::deque<Fiber> fibers_;
+  std::vector<Fiber*> free_;
+  std::unique_ptr<Fiber> main_;
+  Fiber* ready_head_ = nullptr;
+  Fiber* ready_tail_ = nullptr;
+  tuner_host::Context* context_ = nullptr;
+  const Kernel* kernel_ = nullptr;
+  std::optional<std::string> failure_;
+  bool dirty_ = false;  // fibers were left in the middle
+
+  // The block's barrier.
+  Fiber* barrier_head_ = nullptr;
+  Fiber* barrier_tail_ = nullptr;
+  unsigned barrier_waiting_ = 0;
+  int barrier_sum_ = 0;
+  // Warp collectives that some lanes wait in, by warp.
+  std::array<Meeting*, 32> meetings_{};
+  std::deque<Meeting> meeting_pool_;
+  Meeting* free_meetings_ = nullptr;
+
+  const char* left_because_ = nullptr;
+  const void* left_address_ = nullptr;
+};
+
+/// The table that kernels are bound to.
+const tuner_host::Api& api();
+
+}  // namespace tuner::host

@@ -1,0 +1,206 @@
+#include <tuner/backend/host/compiler.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <tuner/backend/host/digest.hpp>
+#include <tuner/backend/host/process.hpp>
+#include <tuner/backend/host/shim/tuner_host_abi.h>
+#include <tuner/backend/host/shim_files.hpp>
+#include <tuner/backend/host/translation_unit.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner::host {
+namespace {
+
+// Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
+// keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
+std::vector<std::string> flags(bool gnu) {
+  std::vector<std::string> result{"-O2",
+                                  "-std=c++20",
+                                  "-shared",
+                                  "-fPIC",
+                                  "-w",
+                                  "-fvisibility=hidden",
+                                  "-pthread",
+                                  "-ffp-contract=off",
+                                  "-fdiagnostics-color=never",
+                                  "-fno-math-errno",
+                                  "-Wl,--as-needed"};
+  if (gnu) result.push_back("-fno-gnu-unique");
+#if defined(TUNER_HOST_SANITIZE)
+  result.insert(result.end(),
+                {"-g1", "-fsanitize=" TUNER_HOST_SANITIZE, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
+#endif
+  return result;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// The compiler's first error, without what comes before it ("In file included from", "In instantiation of").
+std::string first_error(const std::string& log) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error:") != std::string::npos || line.find("error :") != std::string::npos) return line;
+  }
+  return first_line(log);
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.flush()) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
+}
+
+std::vector<std::byte> read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw Error("cannot read " + path.string() + ": " + std::strerror(errno));
+  std::vector<std::byte> content(static_cast<std::size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(content.size()));
+  return content;
+}
+
+const std::string& shim_hash() {
+  static const std::string hash = [] {
+    std::vector<std::string_view> parts;
+    for (const ShimFile& file : shim_files()) {
+      parts.push_back(file.name);
+      parts.push_back(file.text);
+    }
+    return digest(parts);
+  }();
+  return hash;
+}
+
+bool is_gnu(const std::string& version) { return version.find("clang") == std::string::npos; }
+
+}  // namespace
+
+HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
+  if (!options.cache_objects) return;
+  if (const auto directory = cache_directory(options.cache_directory)) {
+    cache_.emplace(*directory / "host-objects", options.max_cache_bytes);
+  }
+}
+
+const HostCompiler::Found& HostCompiler::found() const {
+  std::call_once(searched_, [this] {
+    std::vector<std::string> candidates;
+    if (!options_.compiler.empty()) {
+      candidates = {options_.compiler};
+    } else {
+#if defined(TUNER_HOST_SANITIZE)
+      candidates.push_back(TUNER_HOST_BUILD_COMPILER);  // its runtime is the one in this process
+#endif
+      const char* cxx = std::getenv("CXX");
+      if (cxx != nullptr && *cxx != '\0') candidates.push_back(cxx);
+      candidates.insert(candidates.end(), {"c++", "g++", "clang++"});
+    }
+    for (const std::string& candidate : candidates) {
+      found_.tried += (found_.tried.empty() ? "" : ", ") + candidate;
+      const std::filesystem::path path = find_program(candidate);
+      if (path.empty()) continue;
+      const ProcessResult version = run_process({path.string(), "--version"}, 20);
+      if (version.exit_code != 0) continue;
+      found_.path = path;
+      found_.version = first_line(version.output);
+      return;
+    }
+  });
+  return found_;
+}
+
+std::string HostCompiler::short_name() const {
+  const Found& compiler = found();
+  if (compiler.path.empty()) return "none";
+  // "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6"
+  std::string version;
+  std::istringstream words(compiler.version);
+  for (std::string word; words >> word;) {
+    if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos &&
+        word.find(')') == std::string::npos) {
+      version = word;
+    }
+  }
+  return (is_gnu(compiler.version) ? "g++ " : "clang++ ") + version;
+}
+
+std::string HostCompiler::identity() const {
+  const Found& compiler = found();
+  std::string text = "host abi " + std::to_string(tuner_host::kAbiVersion) + " shim " + shim_hash().substr(0, 16) +
+                     "; " + (compiler.path.empty() ? "no compiler" : compiler.version);
+  for (const std::string& flag : flags(is_gnu(compiler.version))) text += ' ' + flag;
+  return text;
+}
+
+CompileResult HostCompiler::compile(const CompileRequest& request) {
+  const Found& compiler = found();
+  if (compiler.path.empty()) {
+    return CompileError{
+        "no C++ compiler found (tried " + compiler.tried + "); install g++ or clang++, or set CXX to one", ""};
+  }
+  const std::string unit = translation_unit(request);
+  Image image;
+  for (std::size_t i = 0; i < request.expressions.size(); ++i) {
+    image.functions.push_back({request.expressions[i], symbol(i), {}});
+  }
+  std::string key;
+  // What a file beside the kernel file says is not part of the key.
+  if (cache_ && request.source.find("#include \"") == std::string::npos) {
+    key = digest({identity(), unit});
+    if (auto object = cache_->find(key)) {
+      image.code = std::move(*object);
+      return image;
+    }
+  }
+
+  const PrivateDirectory directory;
+  for (const ShimFile& file : shim_files()) write_file(directory.path() / file.name, file.text);
+  const std::filesystem::path source = directory.path() / "unit.cpp", object = directory.path() / "unit.so";
+  write_file(source, unit);
+  std::vector<std::string> command{compiler.path.string()};
+  const std::vector<std::string> fixed = flags(is_gnu(compiler.version));
+  command.insert(command.end(), fixed.begin(), fixed.end());
+  const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
+  command.insert(command.end(), {"-I" + directory.path().string(), "-iquote", folder.empty() ? "." : folder.string(),
+                                 "-o", object.string(), source.string()});
+  ProcessResult result = run_process(command, options_.compile_timeout_s);
+  replace_all(result.output, directory.path().string() + '/', "");
+  if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
+  if (result.timed_out) {
+    std::ostringstream message;
+    message << compiler.path.string() << " did not end within " << options_.compile_timeout_s << " s";
+    return CompileError{message.str(), result.output};
+  }
+  if (result.exit_code != 0) {
+    std::string message = first_error(result.output);
+    if (message.empty())
+      message = compiler.path.string() + " failed with exit code " + std::to_string(result.exit_code);
+    return CompileError{std::move(message), std::move(result.output)};
+  }
+  image.code = read_file(object);
+  image.log = std::move(result.output);
+  if (!key.empty()) cache_->store(key, image.code);
+  return image;
+}
+
+}  // namespace tuner::host
+
+namespace tuner {
+
+std::unique_ptr<Compiler> make_host_compiler(const HostOptions& options) {
+  return std::make_unique<host::HostCompiler>(options);
+}
+
+}  // namespace tuner

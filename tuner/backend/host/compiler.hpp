@@ -1,0 +1,39 @@
+#pragma once
+/// Compiles kernel files into shared objects with the system's C++ compiler.
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/backend/host/host_backend.hpp>
+#include <tuner/backend/host/object_cache.hpp>
+
+namespace tuner::host {
+
+class HostCompiler final : public Compiler {
+ public:
+  explicit HostCompiler(const HostOptions& options);
+  CompileResult compile(const CompileRequest& request) override;
+  std::string identity() const override;
+  /// "g++ 12.2.0", or "none" when no compiler was found.
+  std::string short_name() const;
+
+ private:
+  struct Found {
+    std::filesystem::path path;  // empty: none
+    std::string version;         // first line of --version
+    std::string tried;           // for the message when there is none
+  };
+  const Found& found() const;
+
+  HostOptions options_;
+  std::optional<ObjectCache> cache_;
+  mutable std::once_flag searched_;
+  mutable Found found_;
+};
+
+}  // namespace tuner::host

@@ -1,0 +1,168 @@
+#include <tuner/backend/host/data.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <tuner/backend/fill_value.hpp>
+
+namespace tuner::host {
+namespace {
+
+namespace fv = fill_value;
+
+/// half and bfloat16 in memory: 16 bits and the two conversions.
+template <float (*ToFloat)(unsigned short), unsigned short (*FromFloat)(float)>
+struct Small {
+  unsigned short bits;
+  static Small of(double value) { return {FromFloat(static_cast<float>(value))}; }
+  double value() const { return static_cast<double>(ToFloat(bits)); }
+};
+using Half = Small<fv::half_value, fv::half_bits>;
+using Bfloat16 = Small<fv::bfloat16_value, fv::bfloat16_bits>;
+
+template <typename T>
+T converted(double value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<T>(fv::floor_signed(value));
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return static_cast<T>(fv::floor_unsigned(value));
+  } else {
+    return T::of(value);
+  }
+}
+
+template <typename T>
+T counted(std::size_t i) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(i);
+  } else {
+    return converted<T>(static_cast<double>(i));
+  }
+}
+
+template <typename T>
+double number(T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    return value.value();
+  }
+}
+
+// Through memcpy: buffers may be shifted to any alignment of their elements by `verify offset=`.
+template <typename T>
+T load(const void* from, std::size_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(from) + i * sizeof(T), sizeof(T));
+  return value;
+}
+template <typename T>
+void store(void* to, std::size_t i, T value) {
+  std::memcpy(static_cast<char*>(to) + i * sizeof(T), &value, sizeof(T));
+}
+
+template <typename T>
+void fill_as(void* to, std::size_t count, const Fill& fill, std::uint64_t seed) {
+  switch (fill.kind) {
+    case Fill::Kind::uniform:
+      for (std::size_t i = 0; i < count; ++i) store(to, i, converted<T>(fv::uniform(seed, i, fill.low, fill.high)));
+      break;
+    case Fill::Kind::constant:
+      for (std::size_t i = 0; i < count; ++i) store(to, i, converted<T>(fill.low));
+      break;
+    case Fill::Kind::iota:
+      for (std::size_t i = 0; i < count; ++i) store(to, i, counted<T>(i));
+      break;
+  }
+}
+
+template <typename T>
+Comparison compare_as(const void* actual, const void* expected, std::size_t count, const Tolerance& tolerance) {
+  Comparison result;
+  for (std::size_t i = 0; i < count; ++i) {
+    const T a = load<T>(actual, i), e = load<T>(expected, i);
+    if (std::memcmp(&a, &e, sizeof(T)) == 0 && (std::is_integral_v<T> || number(a) == number(a))) continue;
+    bool wrong = true;
+    if constexpr (!std::is_integral_v<T>)
+      wrong = fv::differs(number(a), number(e), tolerance.relative, tolerance.absolute);
+    result.largest_error = std::max(result.largest_error, fv::relative_error(number(a), number(e)));
+    if (!wrong) continue;
+    if (result.mismatches++ == 0) {
+      result.first_index = i;
+      result.actual = number(a);
+      result.expected = number(e);
+    }
+  }
+  return result;
+}
+
+/// Calls \p action with a null pointer of the C++ type of \p type.
+template <typename Action>
+auto with_type(ElementType type, Action action) {
+  switch (type) {
+    case ElementType::int8:
+      return action(static_cast<std::int8_t*>(nullptr));
+    case ElementType::uint8:
+      return action(static_cast<std::uint8_t*>(nullptr));
+    case ElementType::int16:
+      return action(static_cast<std::int16_t*>(nullptr));
+    case ElementType::uint16:
+      return action(static_cast<std::uint16_t*>(nullptr));
+    case ElementType::int32:
+      return action(static_cast<std::int32_t*>(nullptr));
+    case ElementType::uint32:
+      return action(static_cast<std::uint32_t*>(nullptr));
+    case ElementType::int64:
+      return action(static_cast<std::int64_t*>(nullptr));
+    case ElementType::uint64:
+      return action(static_cast<std::uint64_t*>(nullptr));
+    case ElementType::half:
+      return action(static_cast<Half*>(nullptr));
+    case ElementType::bfloat16:
+      return action(static_cast<Bfloat16*>(nullptr));
+    case ElementType::float32:
+      return action(static_cast<float*>(nullptr));
+    case ElementType::float64:
+      break;
+  }
+  return action(static_cast<double*>(nullptr));
+}
+
+}  // namespace
+
+void fill(void* to, ElementType type, std::size_t count, const Fill& how, std::uint64_t seed) {
+  with_type(type, [&](auto* tag) { fill_as<std::remove_pointer_t<decltype(tag)>>(to, count, how, seed); });
+}
+
+Comparison compare(const void* actual, const void* expected, ElementType type, std::size_t count,
+                   const Tolerance& tolerance) {
+  return with_type(type, [&](auto* tag) {
+    return compare_as<std::remove_pointer_t<decltype(tag)>>(actual, expected, count, tolerance);
+  });
+}
+
+std::uint64_t fingerprint(const void* from, std::size_t bytes) {
+  // Four independent chains, because one is bound by the latency of its multiplications.
+  std::uint64_t chains[4] = {1, 2, 3, 4};
+  const std::size_t words = bytes / 8;
+  std::size_t i = 0;
+  for (; i + 4 <= words; i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      chains[k] = (chains[k] ^ load<std::uint64_t>(from, i + k)) * 0x9e3779b97f4a7c15ULL;
+      chains[k] ^= chains[k] >> 32;
+    }
+  }
+  std::uint64_t result = fv::splitmix64(bytes);
+  for (; i < words; ++i) result = fv::splitmix64(result ^ load<std::uint64_t>(from, i));
+  std::uint64_t tail = 0;
+  std::memcpy(&tail, static_cast<const char*>(from) + words * 8, bytes % 8);
+  result = fv::splitmix64(result ^ tail);
+  for (const std::uint64_t chain : chains) result = fv::splitmix64(result ^ chain);
+  return result;
+}
+
+}  // namespace tuner::host

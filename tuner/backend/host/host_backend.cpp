@@ -1,0 +1,242 @@
+#include <tuner/backend/host/host_backend.hpp>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include <tuner/backend/host/compiler.hpp>
+#include <tuner/backend/host/data.hpp>
+#include <tuner/backend/host/discover.hpp>
+#include <tuner/backend/host/faults.hpp>
+#include <tuner/backend/host/module.hpp>
+#include <tuner/backend/host/pool.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
+
+class HostMemory final : public DeviceMemory {
+ public:
+  explicit HostMemory(std::size_t bytes) : bytes_(bytes) {
+    // malloc rather than mmap: AddressSanitizer then guards both ends.
+    const std::size_t rounded = std::max<std::size_t>(bytes, 1);
+    if (posix_memalign(&memory_, 256, rounded) != 0) {
+      throw Error("host backend: no room for " + std::to_string(bytes) + " bytes");
+    }
+  }
+  ~HostMemory() override { std::free(memory_); }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  DevicePointer address() const override { return reinterpret_cast<DevicePointer>(memory_); }
+  std::size_t bytes() const override { return bytes_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_;
+};
+
+unsigned thread_count(const HostOptions& options) {
+  return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+class HostBackend final : public Backend {
+ public:
+  explicit HostBackend(const HostOptions& options)
+      : compiler_(options),
+        device_(host::discover(thread_count(options), compiler_.short_name())),
+        handlers_(options.catch_faults),
+        pool_({thread_count(options), options.stack_bytes, static_cast<std::size_t>(device_.limits.max_shared_bytes)}) {
+  }
+
+  const Device& device() const override { return device_; }
+  void measure_ceilings() override {
+    const host::Ceilings& ceilings = host::ceilings(pool_.threads(), device_.key.l2_bytes);
+    device_.read_ceiling = ceilings.read;
+    device_.copy_ceiling = ceilings.copy;
+  }
+  std::string architecture() const override { return "host"; }
+  Compiler& compiler() override { return compiler_; }
+
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
+    auto loaded = host::HostModule::load(image);
+    if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
+    return std::unique_ptr<Module>(std::move(std::get<0>(loaded)));
+  }
+
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<HostMemory>(bytes); }
+  void upload(DevicePointer to, const void* from, std::size_t bytes) override {
+    if (bytes != 0) std::memcpy(pointer(to), from, bytes);
+  }
+  void download(void* to, DevicePointer from, std::size_t bytes) override {
+    if (bytes != 0) std::memcpy(to, pointer(from), bytes);
+  }
+  void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
+    if (bytes != 0) std::memset(pointer(to), value, bytes);
+  }
+  void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) override {
+    host::fill(pointer(to), type, count, fill, seed);
+  }
+  Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
+                     const Tolerance& tolerance) override {
+    return host::compare(pointer(actual), pointer(expected), type, count, tolerance);
+  }
+  std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) override {
+    return host::fingerprint(pointer(from), bytes);
+  }
+
+  std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) override {
+    const std::lock_guard lock(mutex_);
+    const Deadline deadline(timeout_s);
+    for (const Launch& launch : launches) {
+      if (auto failure = run_one(launch, deadline)) {
+        return std::visit([](auto& value) { return Outcome(std::move(value)); }, *failure);
+      }
+    }
+    return std::nullopt;
+  }
+
+  SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
+    const std::lock_guard lock(mutex_);
+    const Deadline deadline(request.timeout_s);
+    const std::size_t batch = request.cold ? 1 : std::max<std::size_t>(request.batch, 1);
+    std::vector<Sample> samples;
+    samples.reserve(request.samples);
+    for (std::size_t i = 0; i < request.samples; ++i) {
+      if (request.cold) host::flush_cache(device_.key.l2_bytes);
+      const Clock::time_point begin = Clock::now();
+      for (std::size_t repeat = 0; repeat < batch; ++repeat) {
+        for (const Launch& launch : launches) {
+          if (auto failure = run_one(launch, deadline)) {
+            return std::visit([](auto& value) { return SampleResult(std::move(value)); }, *failure);
+          }
+        }
+      }
+      const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+      samples.push_back({ns / static_cast<double>(batch), 0});
+    }
+    return samples;
+  }
+
+  void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
+               void*) override {
+    const std::lock_guard lock(mutex_);
+    const auto& loaded = static_cast<const host::HostModule&>(module);
+    if (auto reason = refusal(loaded, function, shape)) throw Error("host backend: " + *reason);
+    if (auto failure = start(loaded, function, shape, parameters, 0)) {
+      throw Error("host backend: " + std::visit([](const auto& value) { return value.message; }, *failure));
+    }
+  }
+  void synchronize(void*) override {}
+
+  bool usable() const override { return true; }
+
+ private:
+  using Failure = std::variant<LaunchError, Timeout>;
+
+  class Deadline {
+   public:
+    explicit Deadline(double timeout_s) : timeout_s_(timeout_s), begin_(Clock::now()) {}
+    double timeout_s() const { return timeout_s_; }
+    /// Seconds left, never 0 where there is a limit; 0 for none.
+    double left() const {
+      if (timeout_s_ <= 0) return 0;
+      return std::max(1e-9, timeout_s_ - std::chrono::duration<double>(Clock::now() - begin_).count());
+    }
+
+   private:
+    double timeout_s_;
+    Clock::time_point begin_;
+  };
+
+  /// Why \p function cannot be started with \p shape at all.
+  std::optional<std::string> refusal(const host::HostModule& module, std::size_t function,
+                                     const LaunchShape& shape) const {
+    if (function >= module.entries().size()) return "the module has no function " + std::to_string(function);
+    const std::string& name = module.expression(function);
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (shape.block[i] < 1 || shape.block[i] > device_.limits.max_block[i] || shape.grid[i] < 1 ||
+          shape.grid[i] > device_.limits.max_grid[i]) {
+        return name + ": grid or block dimension " + std::to_string(i) + " is out of range (grid " +
+               std::to_string(shape.grid[i]) + ", block " + std::to_string(shape.block[i]) + ")";
+      }
+    }
+    if (shape.threads_per_block() > device_.limits.max_threads_per_block) {
+      return name + ": " + std::to_string(shape.threads_per_block()) + " threads per block exceed the limit of " +
+             std::to_string(device_.limits.max_threads_per_block);
+    }
+    if (shape.shared_bytes < 0 || shape.shared_bytes > device_.limits.max_shared_bytes) {
+      return name + ": " + std::to_string(shape.shared_bytes) + " bytes of shared memory exceed the limit of " +
+             std::to_string(device_.limits.max_shared_bytes);
+    }
+    return std::nullopt;
+  }
+
+  /// Why \p launch's arguments are not those of its kernel.
+  static std::optional<std::string> mismatch(const Launch& launch, const host::HostModule& module) {
+    const tuner_host::EntryInfo& entry = *module.entries()[launch.function];
+    const std::string& name = module.expression(launch.function);
+    if (launch.arguments.size() != entry.arguments) {
+      return name + " takes " + std::to_string(entry.arguments) + " arguments, not " +
+             std::to_string(launch.arguments.size());
+    }
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      if (launch.arguments[i].size == entry.sizes[i]) continue;
+      return name + ": argument " + std::to_string(i + 1) + " has " + std::to_string(launch.arguments[i].size) +
+             " bytes, the kernel takes " + std::to_string(entry.sizes[i]);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Failure> run_one(const Launch& launch, const Deadline& deadline) {
+    const auto& module = static_cast<const host::HostModule&>(*launch.module);
+    if (auto reason = refusal(module, launch.function, launch.shape)) return LaunchError{std::move(*reason)};
+    if (auto reason = mismatch(launch, module)) return LaunchError{std::move(*reason)};
+    std::vector<void*> arguments;
+    for (const Argument& argument : launch.arguments) {
+      arguments.push_back(const_cast<void*>(static_cast<const void*>(argument.bytes)));
+    }
+    return start(module, launch.function, launch.shape, arguments.data(), deadline.left());
+  }
+
+  std::optional<Failure> start(const host::HostModule& module, std::size_t function, const LaunchShape& shape,
+                               void* const* arguments, double timeout_s) {
+    host::Kernel kernel;
+    kernel.run = module.entries()[function]->run;
+    kernel.context = module.context();
+    kernel.arguments = arguments;
+    for (std::size_t i = 0; i < 3; ++i) {
+      kernel.grid[i] = static_cast<unsigned>(shape.grid[i]);
+      kernel.block[i] = static_cast<unsigned>(shape.block[i]);
+    }
+    kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
+    kernel.text_begin = module.text_begin();
+    kernel.text_end = module.text_end();
+    auto failure = pool_.run(kernel, timeout_s);
+    if (!failure) return std::nullopt;
+    std::visit([&](auto& value) { value.message = module.expression(function) + ": " + value.message; }, *failure);
+    return failure;
+  }
+
+  host::HostCompiler compiler_;
+  Device device_;
+  host::FaultHandlers handlers_;
+  host::Pool pool_;
+  std::mutex mutex_;  // one launch at a time
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_host_backend(const HostOptions& options) {
+  return std::make_unique<HostBackend>(options);
+}
+
+}  // namespace tuner

@@ -1,0 +1,112 @@
+#include <tuner/backend/host/module.hpp>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <tuner/backend/host/block_runner.hpp>
+#include <tuner/backend/host/sanitizer.hpp>
+
+namespace tuner::host {
+namespace {
+
+bool write_all(int descriptor, const std::byte* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t count = write(descriptor, data, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    data += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+struct Text {
+  std::uintptr_t address, begin = 0, end = 0;
+};
+
+/// The executable segment around text->address.
+int find_text(dl_phdr_info* info, std::size_t, void* data) {
+  Text& text = *static_cast<Text*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    if (text.address < begin || text.address >= begin + segment.p_memsz) continue;
+    text.begin = begin;
+    text.end = begin + segment.p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Image& image) {
+  std::unique_ptr<HostModule> module(new HostModule);
+  std::string path;
+  // Sanitizers read the file again, from another process, to name places in it: they need a real one.
+  if (!sanitizer::kActive) module->descriptor_ = memfd_create("tuner-kernel", MFD_CLOEXEC);
+  if (module->descriptor_ >= 0) {
+    // The descriptor stays open while the module is loaded: dlopen knows libraries by their path, and a second
+    // module under the same number would silently be the first one.
+    path = "/proc/self/fd/" + std::to_string(module->descriptor_);
+  } else {
+    std::error_code error;
+    std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+    if (error) folder = "/tmp";
+    path = (folder / "tuner-kernel-XXXXXX").string();
+    module->descriptor_ = mkostemp(path.data(), O_CLOEXEC);
+    if (module->descriptor_ < 0) {
+      return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno) +
+                         "; set TMPDIR to a folder that can be written"};
+    }
+    module->path_ = path;
+  }
+  if (!write_all(module->descriptor_, image.code.data(), image.code.size())) {
+    return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno)};
+  }
+  module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module->handle_ == nullptr) return LaunchError{std::string("cannot load the kernel: ") + dlerror()};
+
+  const auto find = [&module](const std::string& name) { return dlsym(module->handle_, name.c_str()); };
+  const auto bind = reinterpret_cast<tuner_host::Bind*>(find("tuner_host_bind"));
+  module->context_ = reinterpret_cast<tuner_host::GetContext*>(find("tuner_host_context"));
+  if (bind == nullptr || module->context_ == nullptr || bind(&api()) == 0) {
+    return LaunchError{"the kernel was not compiled by this version of the host backend"};
+  }
+  for (const CompiledFunction& function : image.functions) {
+    using GetEntry = const tuner_host::EntryInfo*();
+    const auto entry = reinterpret_cast<GetEntry*>(find(function.symbol));
+    if (entry == nullptr)
+      return LaunchError{"the image has no kernel " + function.expression + " (" + function.symbol + ")"};
+    module->entries_.push_back(entry());
+    module->expressions_.push_back(function.expression);
+  }
+  Text text{reinterpret_cast<std::uintptr_t>(bind)};
+  dl_iterate_phdr(&find_text, &text);
+  module->text_begin_ = text.begin;
+  module->text_end_ = text.end;
+  return module;
+}
+
+HostModule::~HostModule() {
+  if (handle_ != nullptr) dlclose(handle_);
+  const std::string path = path_.empty() ? "/proc/self/fd/" + std::to_string(descriptor_) : path_;
+  void* still_there = handle_ != nullptr ? dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (still_there != nullptr) dlclose(still_there);
+  // A library that the loader keeps (thread-local destructors) keeps its descriptor too; see load().
+  if (descriptor_ >= 0 && (still_there == nullptr || !path_.empty())) close(descriptor_);
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+Resources HostModule::resources(std::size_t, const LaunchShape&) const { return {}; }
+
+}  // namespace tuner::host

@@ -1,0 +1,44 @@
+#pragma once
+/// A compiled kernel file in this process.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/backend/host/shim/tuner_host_abi.h>
+
+namespace tuner::host {
+
+class HostModule final : public Module {
+ public:
+  /// LaunchError when \p image is no shared object of this machine, or one made for another version of the engine.
+  static std::variant<std::unique_ptr<HostModule>, LaunchError> load(const Image& image);
+  ~HostModule() override;
+  HostModule(const HostModule&) = delete;
+  HostModule& operator=(const HostModule&) = delete;
+
+  /// All zero: a CPU has neither registers per thread nor occupancy to tell.
+  Resources resources(std::size_t function, const LaunchShape& shape) const override;
+
+  const std::vector<const tuner_host::EntryInfo*>& entries() const { return entries_; }
+  const std::string& expression(std::size_t function) const { return expressions_[function]; }
+  tuner_host::GetContext* context() const { return context_; }
+  std::uintptr_t text_begin() const { return text_begin_; }
+  std::uintptr_t text_end() const { return text_end_; }
+
+ private:
+  HostModule() = default;
+
+  void* handle_ = nullptr;
+  int descriptor_ = -1;
+  std::string path_;  // to be removed; empty for a memory file
+  tuner_host::GetContext* context_ = nullptr;
+  std::vector<const tuner_host::EntryInfo*> entries_;
+  std::vector<std::string> expressions_;
+  std::uintptr_t text_begin_ = 0, text_end_ = 0;
+};
+
+}  // namespace tuner::host

@@ -1,0 +1,152 @@
+#include <tuner/backend/host/pool.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <tuner/backend/host/faults.hpp>
+#include <tuner/backend/host/sanitizer.hpp>
+
+namespace tuner::host {
+namespace {
+
+constexpr std::size_t kMaxThreads = 1024;
+constexpr std::chrono::milliseconds kStopInterval{5};
+
+// A process's other threads handle its signals; these keep only what a kernel itself can cause.
+void block_signals() {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGURG, SIGPROF}) sigdelset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+}  // namespace
+
+struct Pool::Impl {
+  PoolOptions options;
+  std::mutex mutex;
+  std::condition_variable start, done;
+  std::vector<std::thread> threads;
+  std::uint64_t launch = 0;  // number of the current launch; changes wake the workers
+  unsigned busy = 0;
+  bool quit = false;
+  Kernel kernel;
+  std::uint64_t blocks = 0, chunk = 1;
+  std::atomic<std::uint64_t> next_block{0};
+  int stop = 0;  // atomic access only
+  std::optional<std::string> failure;
+
+  void stop_all() { __atomic_store_n(&stop, 1, __ATOMIC_RELEASE); }
+
+  void work(BlockRunner& runner) {
+    runner.begin(kernel);
+    while (__atomic_load_n(&stop, __ATOMIC_RELAXED) == 0) {
+      const std::uint64_t first = next_block.fetch_add(chunk, std::memory_order_relaxed);
+      if (first >= blocks) break;
+      const std::uint64_t last = std::min(first + chunk, blocks);
+      for (std::uint64_t block = first; block < last && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0; ++block) {
+        std::optional<std::string> error = runner.run(block);
+        if (!error) continue;
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::move(error);
+        stop_all();
+      }
+    }
+    runner.end();
+  }
+
+  void loop() {
+    block_signals();
+    const SignalStack signal_stack;
+    BlockRunner runner(kMaxThreads, options.max_shared, options.stack_bytes);
+    std::uint64_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        start.wait(lock, [&] { return quit || launch != seen; });
+        if (quit) return;
+        seen = launch;
+      }
+      work(runner);
+      {
+        const std::lock_guard lock(mutex);
+        if (--busy == 0) done.notify_one();
+      }
+    }
+  }
+};
+
+Pool::Pool(const PoolOptions& options) : impl_(std::make_unique<Impl>()) {
+  impl_->options = options;
+  if (impl_->options.stack_bytes == 0) impl_->options.stack_bytes = sanitizer::kActive ? 262144 : 65536;
+  const unsigned count = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  impl_->threads.reserve(count);
+  for (unsigned i = 0; i < count; ++i) impl_->threads.emplace_back([impl = impl_.get()] { impl->loop(); });
+}
+
+Pool::~Pool() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->quit = true;
+  }
+  impl_->start.notify_all();
+  for (std::thread& thread : impl_->threads) thread.join();
+}
+
+unsigned Pool::threads() const { return static_cast<unsigned>(impl_->threads.size()); }
+
+std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, double timeout_s) {
+  Impl& pool = *impl_;
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_lock lock(pool.mutex);
+  pool.kernel = kernel;
+  pool.kernel.stop = &pool.stop;
+  pool.blocks = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+  pool.chunk = std::clamp<std::uint64_t>(pool.blocks / (std::uint64_t{threads()} * 16), 1, 1024);
+  pool.next_block.store(0, std::memory_order_relaxed);
+  __atomic_store_n(&pool.stop, 0, __ATOMIC_RELAXED);
+  pool.failure.reset();
+  pool.busy = threads();
+  ++pool.launch;
+  pool.start.notify_all();
+
+  const auto finished = [&pool] { return pool.busy == 0; };
+  bool timed_out = false;
+  const auto deadline = begin + std::chrono::duration<double>(timeout_s);
+  while (!finished()) {
+    const bool stopping = __atomic_load_n(&pool.stop, __ATOMIC_RELAXED) != 0;
+    if (stopping) {
+      for (std::thread& thread : pool.threads) request_stop(thread.native_handle());
+      pool.done.wait_for(lock, kStopInterval, finished);
+    } else if (timeout_s > 0) {
+      const auto slice = std::min<std::chrono::duration<double>>(deadline - std::chrono::steady_clock::now(),
+                                                                 std::chrono::milliseconds(50));
+      if (slice.count() <= 0) {
+        timed_out = true;
+        pool.stop_all();
+        continue;
+      }
+      pool.done.wait_for(lock, slice, finished);
+    } else {
+      pool.done.wait_for(lock, std::chrono::milliseconds(50), finished);
+    }
+  }
+  if (pool.failure) return LaunchError{*pool.failure};
+  if (timed_out) {
+    char text[80];
+    std::snprintf(text, sizeof text, "kernel did not end within %.3g s", timeout_s);
+    return Timeout{text};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuner::host

@@ -1,0 +1,39 @@
+#pragma once
+/// Runs the blocks of a launch on a pool of operating-system threads, one for each core.
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <tuner/backend/host/block_runner.hpp>
+#include <tuner/core/outcome.hpp>
+
+namespace tuner::host {
+
+struct PoolOptions {
+  unsigned threads = 0;             ///< 0: one for each core that this process may use
+  std::size_t stack_bytes = 0;      ///< of one kernel thread; 0: 64 KiB, 256 KiB under a sanitizer
+  std::size_t max_shared = 232448;  ///< dynamic shared memory per block, bytes
+};
+
+class Pool {
+ public:
+  explicit Pool(const PoolOptions& options);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  unsigned threads() const;
+  /// Runs all blocks of \p kernel and waits; kernel.stop is set here. Nothing when all went well. \p timeout_s: 0 for
+  /// none. One caller at a time.
+  std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, double timeout_s);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tuner::host

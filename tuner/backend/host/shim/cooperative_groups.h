@@ -1,0 +1,119 @@
+#pragma once
+/// The part of cooperative groups that kernels inside one block need: CUDA C++ Programming Guide, "Cooperative
+/// Groups": thread_block, thread_block_tile, coalesced_group and their collectives.
+
+#include "tuner_host.h"
+
+#define TUNER_HOST_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+namespace cooperative_groups {
+
+class thread_block {
+ public:
+  static void sync(TUNER_HOST_HERE) { ::__syncthreads(file, line); }
+  static unsigned thread_rank() { return tuner_host::context.thread->linear; }
+  static unsigned size() { return tuner_host::context.block->threads; }
+  static unsigned num_threads() { return size(); }
+  static dim3 group_index() { return tuner_host::context.block->index; }
+  static dim3 thread_index() { return tuner_host::context.thread->index; }
+  static dim3 group_dim() { return tuner_host::context.block->dim; }
+  static dim3 dim_threads() { return tuner_host::context.block->dim; }
+};
+inline thread_block this_thread_block() { return {}; }
+
+/// N consecutive threads, N a power of two up to a warp.
+template <unsigned N, typename Parent = void>
+class thread_block_tile {
+  static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+
+ public:
+  static constexpr unsigned size() { return N; }
+  static constexpr unsigned num_threads() { return N; }
+  static unsigned thread_rank() { return tuner_host::lane() & (N - 1); }
+  static unsigned meta_group_rank() { return tuner_host::context.thread->linear / N; }
+  static unsigned meta_group_size() { return (tuner_host::context.block->threads + N - 1) / N; }
+  static void sync(TUNER_HOST_HERE) { ::__syncwarp(mask(), file, line); }
+  template <typename T>
+  static T shfl(T value, int source, TUNER_HOST_HERE) {
+    return ::__shfl_sync(mask(), value, source, static_cast<int>(N), file, line);
+  }
+  template <typename T>
+  static T shfl_up(T value, unsigned delta, TUNER_HOST_HERE) {
+    return ::__shfl_up_sync(mask(), value, delta, static_cast<int>(N), file, line);
+  }
+  template <typename T>
+  static T shfl_down(T value, unsigned delta, TUNER_HOST_HERE) {
+    return ::__shfl_down_sync(mask(), value, delta, static_cast<int>(N), file, line);
+  }
+  template <typename T>
+  static T shfl_xor(T value, unsigned lane_mask, TUNER_HOST_HERE) {
+    return ::__shfl_xor_sync(mask(), value, static_cast<int>(lane_mask), static_cast<int>(N), file, line);
+  }
+  static int any(int predicate, TUNER_HOST_HERE) { return ::__any_sync(mask(), predicate, file, line); }
+  static int all(int predicate, TUNER_HOST_HERE) { return ::__all_sync(mask(), predicate, file, line); }
+  static unsigned ballot(int predicate, TUNER_HOST_HERE) {
+    return ::__ballot_sync(mask(), predicate, file, line) >> first();
+  }
+  template <typename T>
+  static unsigned match_any(T value, TUNER_HOST_HERE) {
+    return ::__match_any_sync(mask(), value, file, line) >> first();
+  }
+
+ private:
+  static unsigned first() { return tuner_host::lane() & ~(N - 1); }
+  static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << (N % 32)) - 1u) << first(); }
+};
+
+template <unsigned N, typename Parent>
+inline thread_block_tile<N, Parent> tiled_partition(const Parent&) {
+  return {};
+}
+
+/// The lanes that have converged: here, as CUDA allows, only the calling one (see __activemask).
+class coalesced_group {
+ public:
+  static unsigned size() { return 1; }
+  static unsigned num_threads() { return 1; }
+  static unsigned thread_rank() { return 0; }
+  static void sync() {}
+  template <typename T>
+  static T shfl(T value, int) {
+    return value;
+  }
+  template <typename T>
+  static T shfl_down(T value, unsigned) {
+    return value;
+  }
+  static int any(int predicate) { return predicate != 0; }
+  static int all(int predicate) { return predicate != 0; }
+  static unsigned ballot(int predicate) { return predicate != 0 ? 1u : 0u; }
+};
+inline coalesced_group coalesced_threads() { return {}; }
+
+template <typename Group>
+inline void sync(const Group& group, TUNER_HOST_HERE) {
+  group.sync(file, line);
+}
+
+template <typename T>
+struct plus {
+  T operator()(T a, T b) const { return a + b; }
+};
+template <typename T>
+struct less {
+  T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <typename T>
+struct greater {
+  T operator()(T a, T b) const { return a < b ? b : a; }
+};
+/// The value for all threads of a tile, combined in the order of a butterfly.
+template <unsigned N, typename Parent, typename T, typename Operation>
+inline T reduce(const thread_block_tile<N, Parent>& tile, T value, Operation operation, TUNER_HOST_HERE) {
+  for (unsigned step = N / 2; step > 0; step /= 2) value = operation(value, tile.shfl_xor(value, step, file, line));
+  return value;
+}
+
+}  // namespace cooperative_groups
+
+#undef TUNER_HOST_HERE

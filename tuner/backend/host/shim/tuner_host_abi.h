@@ -1,0 +1,86 @@
+#pragma once
+/// The contract between compiled kernels and the engine that runs them: plain structs and a table of functions, so
+/// that a kernel's shared object links against nothing. Included by both sides; no standard headers.
+
+namespace tuner_host {
+
+/// Raised with every change below; a kernel of another version is not loaded.
+inline constexpr unsigned kAbiVersion = 1;
+
+struct Index {
+  unsigned x, y, z;
+};
+
+/// The kernel thread that is running.
+struct Thread {
+  Index index;
+  unsigned linear;  // x + y * dim.x + z * dim.x * dim.y
+};
+
+struct Api;
+
+/// The thread block that an operating-system thread is running.
+struct Block {
+  const Api* api;
+  void* shared;  // dynamic shared memory; the same address for the life of the operating-system thread
+  Index index, dim, grid;
+  unsigned threads;     // in the block
+  unsigned next;        // linear index of the next thread to start
+  unsigned live;        // threads that have not returned
+  unsigned waiting;     // threads inside a collective
+  const int* stop;      // not 0: leave as soon as possible
+  unsigned exited[32];  // by warp: lanes that have returned
+};
+
+/// Where a kernel's shared object finds its thread and block; one for each operating-system thread.
+struct Context {
+  Thread* thread;
+  Block* block;
+};
+
+enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr };
+
+enum WarpOperation : int {
+  kSyncWarp,
+  kShuffle,
+  kBallot,
+  kMatchAny,
+  kAdd,
+  kMinSigned,
+  kMaxSigned,
+  kMinUnsigned,
+  kMaxUnsigned,
+  kAnd,
+  kOr,
+  kXor
+};
+
+/// Functions that kernels call. file and line name the place in the kernel, for messages.
+struct Api {
+  unsigned version;
+  /// Waits until every live thread of the block is here; the result is that of __syncthreads_count/and/or.
+  int (*meet_block)(Block*, int operation, int predicate, const char* file, int line);
+  /// Waits until every live lane of \p mask is here. kShuffle: \p lane is the lane to read from.
+  unsigned long long (*meet_warp)(Block*, int operation, unsigned mask, unsigned long long value, unsigned lane,
+                                  const char* file, int line);
+  /// Must be called when a thread returns while others wait: it may be the one that they waited for.
+  void (*thread_exited)(Block*);
+  /// Lets other threads of the block run.
+  void (*yield)(Block*);
+  /// Ends the launch with an error; does not return.
+  void (*fail)(Block*, const char* message, const char* file, int line);
+};
+
+/// What the shared object exports as tuner_host_bind.
+using Bind = int(const Api*);
+using GetContext = Context*();
+/// One kernel: runs threads of the current block until none is left to start.
+using Entry = void(void* const* arguments);
+
+struct EntryInfo {
+  Entry* run;
+  const unsigned* sizes;  // of the arguments, bytes
+  unsigned arguments;
+};
+
+}  // namespace tuner_host

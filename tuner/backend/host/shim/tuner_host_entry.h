@@ -1,0 +1,98 @@
+#pragma once
+/// Turns kernels into entries that the engine can call: arguments come as pointers to values of the kernel's own types.
+
+namespace tuner_host {
+
+/// Moves the current fiber on to the next thread of its block; false when all have been started.
+inline bool start_next_thread() {
+  Block& block = *context.block;
+  if (block.next == block.threads || __atomic_load_n(block.stop, __ATOMIC_RELAXED) != 0) return false;
+  Thread& thread = *context.thread;
+  const unsigned linear = block.next++;
+  thread.linear = linear;
+  const unsigned row = linear / block.dim.x;
+  thread.index.x = linear - row * block.dim.x;
+  thread.index.z = row / block.dim.y;
+  thread.index.y = row - thread.index.z * block.dim.y;
+  return true;
+}
+
+inline void end_thread() {
+  Block& block = *context.block;
+  const unsigned linear = context.thread->linear;
+  block.exited[linear >> 5] |= 1u << (linear & 31u);
+  --block.live;
+  if (block.waiting != 0) api->thread_exited(&block);
+}
+
+template <unsigned long... I>
+struct Indices {};
+template <unsigned long N>
+struct MakeIndices {
+  template <typename T, T... I>
+  struct Make {
+    using type = Indices<I...>;
+  };
+#if defined(__clang__)
+  using type = typename __make_integer_seq<Make, unsigned long, N>::type;
+#else
+  using type = Indices<__integer_pack(N)...>;
+#endif
+};
+
+template <typename T>
+struct Value {
+  using type = T;
+};
+template <typename T>
+struct Value<const T> {
+  using type = T;
+};
+
+template <typename... P>
+struct Kernel {
+  static constexpr unsigned sizes[sizeof...(P) + 1] = {sizeof(P)..., 0};
+
+  template <unsigned long... I>
+  static void run(void (*kernel)(P...), void* const* arguments, Indices<I...>) {
+    while (start_next_thread()) {
+      kernel(*static_cast<const P*>(arguments[I])...);
+      end_thread();
+    }
+  }
+};
+
+template <auto K>
+struct EntryOf {
+  static_assert(sizeof(K) == 0, "a kernel is a __global__ function that returns void");
+};
+template <typename... P, void (*K)(P...)>
+struct EntryOf<K> {
+  static void run(void* const* arguments) {
+    Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
+  }
+  static constexpr EntryInfo info{&run, Kernel<P...>::sizes, sizeof...(P)};
+};
+template <typename... P, void (*K)(P...) noexcept>
+struct EntryOf<K> {
+  static void run(void* const* arguments) {
+    Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
+  }
+  static constexpr EntryInfo info{&run, Kernel<P...>::sizes, sizeof...(P)};
+};
+
+}  // namespace tuner_host
+
+extern "C" __attribute__((visibility("default"))) int tuner_host_bind(const tuner_host::Api* api) {
+  if (api->version != tuner_host::kAbiVersion) return 0;
+  tuner_host::api = api;
+  return 1;
+}
+extern "C" __attribute__((visibility("default"))) tuner_host::Context* tuner_host_context() {
+  return &tuner_host::context;
+}
+
+#define TUNER_HOST_ENTRY(number, ...)                                                                          \
+  extern "C" __attribute__((visibility("default"))) const tuner_host::EntryInfo* tuner_host_entry_##number() { \
+    return &tuner_host::EntryOf<(__VA_ARGS__)>::info;                                                          \
+  }

@@ -1,0 +1,146 @@
+#pragma once
+/// Integer, conversion and mathematical device functions that have no standard C++ name: CUDA Math API, "Integer
+/// Intrinsics", "Type Casting Intrinsics", "Single Precision Intrinsics". <math.h> gives the rest.
+
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __brev(unsigned x) {
+  x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
+  x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
+  x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
+  return __builtin_bswap32(x);
+}
+inline unsigned long long __brevll(unsigned long long x) {
+  return (static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32) |
+         __brev(static_cast<unsigned>(x >> 32));
+}
+inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((((static_cast<unsigned long long>(high) << 32) | low) << (shift & 31u)) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >> (shift & 31u));
+}
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const unsigned long long bytes = (static_cast<unsigned long long>(y) << 32) | x;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned nibble = (selector >> (4 * i)) & 0xfu;
+    unsigned byte = static_cast<unsigned>(bytes >> (8 * (nibble & 7u))) & 0xffu;
+    if ((nibble & 8u) != 0) byte = (byte & 0x80u) != 0 ? 0xffu : 0u;
+    result |= byte << (8 * i);
+  }
+  return result;
+}
+inline int __dp4a(int a, int b, int sum) {
+  for (int i = 0; i < 4; ++i) sum += static_cast<signed char>(a >> (8 * i)) * static_cast<signed char>(b >> (8 * i));
+  return sum;
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  for (int i = 0; i < 4; ++i) sum += ((a >> (8 * i)) & 0xffu) * ((b >> (8 * i)) & 0xffu);
+  return sum;
+}
+
+namespace tuner_host {
+template <typename To, typename From>
+inline To bits_as(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  __builtin_memcpy(&result, &value, sizeof result);
+  return result;
+}
+}  // namespace tuner_host
+
+inline float __int_as_float(int x) { return tuner_host::bits_as<float>(x); }
+inline int __float_as_int(float x) { return tuner_host::bits_as<int>(x); }
+inline float __uint_as_float(unsigned x) { return tuner_host::bits_as<float>(x); }
+inline unsigned __float_as_uint(float x) { return tuner_host::bits_as<unsigned>(x); }
+inline double __longlong_as_double(long long x) { return tuner_host::bits_as<double>(x); }
+inline long long __double_as_longlong(double x) { return tuner_host::bits_as<long long>(x); }
+inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
+inline int __float2int_rz(float x) { return static_cast<int>(x); }
+inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
+inline int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
+inline float __int2float_rn(int x) { return static_cast<float>(x); }
+inline float __double2float_rn(double x) { return static_cast<float>(x); }
+
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __expf(float x) { return expf(x); }
+inline float __exp10f(float x) { return powf(10.0f, x); }
+inline float __logf(float x) { return logf(x); }
+inline float __log2f(float x) { return log2f(x); }
+inline float __powf(float a, float b) { return powf(a, b); }
+inline float __sinf(float x) { return sinf(x); }
+inline float __cosf(float x) { return cosf(x); }
+inline float __fsqrt_rn(float x) { return sqrtf(x); }
+inline float __frcp_rn(float x) { return 1.0f / x; }
+inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline float fdividef(float a, float b) { return a / b; }
+
+// min and max as the toolkit overloads them, so that mixed arguments convert as they do there.
+#define TUNER_HOST_MIN_MAX(R, A, B)                                                       \
+  inline constexpr R min(A a, B b) {                                                      \
+    return static_cast<R>(b) < static_cast<R>(a) ? static_cast<R>(b) : static_cast<R>(a); \
+  }                                                                                       \
+  inline constexpr R max(A a, B b) {                                                      \
+    return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(b) : static_cast<R>(a); \
+  }
+TUNER_HOST_MIN_MAX(int, int, int)
+TUNER_HOST_MIN_MAX(unsigned, unsigned, unsigned)
+TUNER_HOST_MIN_MAX(unsigned, int, unsigned)
+TUNER_HOST_MIN_MAX(unsigned, unsigned, int)
+TUNER_HOST_MIN_MAX(long, long, long)
+TUNER_HOST_MIN_MAX(unsigned long, unsigned long, unsigned long)
+TUNER_HOST_MIN_MAX(unsigned long, long, unsigned long)
+TUNER_HOST_MIN_MAX(unsigned long, unsigned long, long)
+TUNER_HOST_MIN_MAX(long long, long long, long long)
+TUNER_HOST_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+TUNER_HOST_MIN_MAX(unsigned long long, long long, unsigned long long)
+TUNER_HOST_MIN_MAX(unsigned long long, unsigned long long, long long)
+#undef TUNER_HOST_MIN_MAX
+inline float min(float a, float b) { return fminf(a, b); }
+inline float max(float a, float b) { return fmaxf(a, b); }
+inline double min(double a, double b) { return fmin(a, b); }
+inline double max(double a, double b) { return fmax(a, b); }
+inline double min(float a, double b) { return fmin(a, b); }
+inline double max(float a, double b) { return fmax(a, b); }
+inline double min(double a, float b) { return fmin(a, b); }
+inline double max(double a, float b) { return fmax(a, b); }
+inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+
+namespace tuner_host {
+inline long long ticks() {
+#if defined(__x86_64__) || defined(__i386__)
+  return static_cast<long long>(__builtin_ia32_rdtsc());
+#elif defined(__aarch64__)
+  long long value;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#else
+  return 0;
+#endif
+}
+}  // namespace tuner_host
+inline long long clock64() { return tuner_host::ticks(); }
+inline int clock() { return static_cast<int>(tuner_host::ticks()); }

@@ -1,0 +1,82 @@
+#pragma once
+/// What __half and __nv_bfloat16 have in common: operators, named arithmetic, pairs.
+
+namespace tuner_host {
+
+/// \p value as a float that rounds on to a shorter type as \p value itself would: to odd (Boldo and Melquiond,
+/// "Emulation of FMA and correctly rounded sums", 2008).
+inline float narrow(double value) {
+  const float nearest = static_cast<float>(value);
+  if (static_cast<double>(nearest) == value || nearest != nearest) return nearest;
+  unsigned bits = bits_as<unsigned>(nearest);
+  if ((bits & 1u) != 0 || (bits & 0x7fffffffu) == 0x7f800000u) return nearest;
+  const double magnitude = value < 0 ? -value : value,
+               rounded = nearest < 0 ? -static_cast<double>(nearest) : static_cast<double>(nearest);
+  bits = rounded > magnitude ? bits - 1u : bits + 1u;
+  return bits_as<float>(bits);
+}
+
+}  // namespace tuner_host
+
+// Exact overloads rather than conversions to float, so that h + h is rounded to the type as it is on a GPU.
+#define TUNER_HOST_SMALL_FLOAT(T, T2)                                                         \
+  inline T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }   \
+  inline T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }   \
+  inline T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }   \
+  inline T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }   \
+  inline T operator-(T a) { return T(-static_cast<float>(a)); }                               \
+  inline T operator+(T a) { return a; }                                                       \
+  inline T& operator+=(T& a, T b) { return a = a + b; }                                       \
+  inline T& operator-=(T& a, T b) { return a = a - b; }                                       \
+  inline T& operator*=(T& a, T b) { return a = a * b; }                                       \
+  inline T& operator/=(T& a, T b) { return a = a / b; }                                       \
+  inline bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); } \
+  inline bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); } \
+  inline bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }   \
+  inline bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); } \
+  inline bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }   \
+  inline bool operator>=(T a, T b) { return static_cast<float>(a) >= static_cast<float>(b); } \
+  inline T2 operator+(T2 a, T2 b) { return {a.x + b.x, a.y + b.y}; }                          \
+  inline T2 operator-(T2 a, T2 b) { return {a.x - b.x, a.y - b.y}; }                          \
+  inline T2 operator*(T2 a, T2 b) { return {a.x * b.x, a.y * b.y}; }                          \
+  inline T2 operator/(T2 a, T2 b) { return {a.x / b.x, a.y / b.y}; }
+
+#define TUNER_HOST_SMALL_FLOAT_FUNCTIONS(T, T2)                                                          \
+  inline T __hadd(T a, T b) { return a + b; }                                                            \
+  inline T __hadd_rn(T a, T b) { return a + b; }                                                         \
+  inline T __hsub(T a, T b) { return a - b; }                                                            \
+  inline T __hmul(T a, T b) { return a * b; }                                                            \
+  inline T __hmul_rn(T a, T b) { return a * b; }                                                         \
+  inline T __hdiv(T a, T b) { return a / b; }                                                            \
+  inline T __hneg(T a) { return -a; }                                                                    \
+  inline T __habs(T a) { return T(fabsf(static_cast<float>(a))); }                                       \
+  inline T __hfma(T a, T b, T c) {                                                                       \
+    /* The product is exact in double, the sum is rounded to odd before the last rounding. */            \
+    return T(fma(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b)), \
+                 static_cast<double>(static_cast<float>(c))));                                           \
+  }                                                                                                      \
+  inline T __hmin(T a, T b) { return T(fminf(static_cast<float>(a), static_cast<float>(b))); }           \
+  inline T __hmax(T a, T b) { return T(fmaxf(static_cast<float>(a), static_cast<float>(b))); }           \
+  inline bool __heq(T a, T b) { return a == b; }                                                         \
+  inline bool __hne(T a, T b) { return a != b; }                                                         \
+  inline bool __hlt(T a, T b) { return a < b; }                                                          \
+  inline bool __hle(T a, T b) { return a <= b; }                                                         \
+  inline bool __hgt(T a, T b) { return a > b; }                                                          \
+  inline bool __hge(T a, T b) { return a >= b; }                                                         \
+  inline bool __hisnan(T a) { return static_cast<float>(a) != static_cast<float>(a); }                   \
+  inline int __hisinf(T a) {                                                                             \
+    const float value = static_cast<float>(a);                                                           \
+    return value == __builtin_huge_valf() ? 1 : value == -__builtin_huge_valf() ? -1 : 0;                \
+  }                                                                                                      \
+  inline T hsqrt(T a) { return T(sqrtf(static_cast<float>(a))); }                                        \
+  inline T hexp(T a) { return T(expf(static_cast<float>(a))); }                                          \
+  inline T hlog(T a) { return T(logf(static_cast<float>(a))); }                                          \
+  inline T2 __hadd2(T2 a, T2 b) { return a + b; }                                                        \
+  inline T2 __hsub2(T2 a, T2 b) { return a - b; }                                                        \
+  inline T2 __hmul2(T2 a, T2 b) { return a * b; }                                                        \
+  inline T2 __hfma2(T2 a, T2 b, T2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }         \
+  inline T2 __hmin2(T2 a, T2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }                         \
+  inline T2 __hmax2(T2 a, T2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                         \
+  inline T atomicAdd(T* address, T value) {                                                              \
+    return tuner_host::atomic_update(address, [value](T old) { return old + value; });                   \
+  }
