@@ -1,0 +1,157 @@
+#include <cache/image_cache.hpp>
+
+#include <mutex>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <cache/checksum.hpp>
+#include <cache/paths.hpp>
+#include <cache/rows.hpp>
+#include <cache/store.hpp>
+
+namespace tuner::cache {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kImagesId = 0x43415449;  // 'CATI'
+constexpr int kImagesVersion = 1;
+constexpr const char* kImagesSchema = R"(
+CREATE TABLE image(
+  key TEXT PRIMARY KEY CHECK(length(key) = 64),
+  bytes BLOB NOT NULL,
+  meta TEXT NOT NULL,
+  size INTEGER NOT NULL,  -- of bytes and meta
+  crc INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL) STRICT;
+CREATE INDEX image_used ON image(used_ms, size);
+)";
+/// How stale the time of last use may get: reading an image should rarely mean writing.
+constexpr std::int64_t kTouchMs = 60 * 60 * 1000;
+
+std::int64_t image_checksum(const std::string& key, const std::string& bytes, const std::string& meta) {
+  return Checksum().add(key).add(bytes).add(meta).value();
+}
+
+}  // namespace
+
+struct ImageCache::Impl {
+  Impl(const fs::path& folder, ImageCacheOptions o)
+      : options(std::move(o)), store(kind(), folder / "images.db", Store::Mode::user, store_options()) {}
+
+  static Store::Kind kind() {
+    Store::Kind kind{"image cache", kImagesId, kImagesVersion, kImagesSchema, {}};
+    kind.memory_fallback = false;
+    kind.durable = false;
+    kind.must_be_private = true;
+    return kind;
+  }
+  Store::Options store_options() const {
+    Store::Options result;
+    result.warn = options.warn;
+    result.check_bytes = 0;  // every image has its checksum
+    return result;
+  }
+  std::int64_t total() {
+    Query row(store, "SELECT coalesce(sum(size), 0) FROM image");
+    return row.next() ? row.integer(0) : 0;
+  }
+  void evict(std::int64_t down_to) {
+    std::int64_t bytes = total();
+    while (bytes > down_to) {
+      Query row(store,
+                "DELETE FROM image WHERE rowid = (SELECT rowid FROM image ORDER BY used_ms LIMIT 1) RETURNING size");
+      if (!row.next()) return;
+      bytes -= row.integer(0);
+      row.run();
+    }
+  }
+  /// The cache is a convenience: whatever goes wrong with it is no error of the caller's.
+  void write(const std::function<void()>& work) {
+    try {
+      store.write(work);
+    } catch (const CacheError& error) {
+      store.warn_once("write", error.what());
+    }
+  }
+
+  ImageCacheOptions options;
+  Store store;
+  std::mutex mutex;
+  std::int64_t hits = 0;
+  std::int64_t misses = 0;
+};
+
+ImageCache::ImageCache(const fs::path& folder, ImageCacheOptions options)
+    : impl_(std::make_unique<Impl>(folder, std::move(options))) {}
+ImageCache::~ImageCache() = default;
+ImageCache::ImageCache(ImageCache&&) noexcept = default;
+ImageCache& ImageCache::operator=(ImageCache&&) noexcept = default;
+
+std::optional<Image> ImageCache::get(const std::string& key) {
+  auto& store = impl_->store;
+  bool damaged = false;
+  std::int64_t used = 0;
+  const auto now = now_ms();
+  auto image = store.read([&]() -> std::optional<Image> {
+    Query row(store, "SELECT bytes, meta, crc, used_ms FROM image WHERE key = ?", key);
+    if (!row.next()) return std::nullopt;
+    Image found{row.text(0), row.text(1)};
+    used = row.integer(3);
+    damaged = image_checksum(key, found.bytes, found.meta) != row.integer(2);
+    if (damaged) return std::nullopt;
+    return found;
+  });
+  if (damaged) {
+    store.warn_once("image", fmt::format("image cache {}: a damaged image was removed", store.path().string()));
+    impl_->write([&] { Query(store, "DELETE FROM image WHERE key = ?", key).run(); });
+  } else if (image && (now - used > kTouchMs || used > now)) {
+    impl_->write([&] { Query(store, "UPDATE image SET used_ms = ? WHERE key = ?", now, key).run(); });
+  }
+  const std::lock_guard lock(impl_->mutex);
+  ++(image ? impl_->hits : impl_->misses);
+  return image;
+}
+
+void ImageCache::put(const std::string& key, const std::string& bytes, const std::string& meta) {
+  if (key.size() != 64 || key.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw CacheError(fmt::format("'{}' is no key of an image (64 lower-case hexadecimal digits)", key));
+  }
+  const auto size = static_cast<std::int64_t>(bytes.size() + meta.size());
+  if (size > impl_->options.max_bytes / 4) return;
+  auto& store = impl_->store;
+  const auto crc = image_checksum(key, bytes, meta);
+  impl_->write([&] {
+    Query(store, "INSERT INTO image(key, bytes, meta, size, crc, used_ms) VALUES(?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+          key, Blob{bytes}, meta, size, crc, now_ms())
+        .run();
+    if (impl_->total() > impl_->options.max_bytes) impl_->evict(impl_->options.max_bytes / 10 * 9);
+  });
+}
+
+ImageCacheStats ImageCache::stats() {
+  auto& store = impl_->store;
+  auto result = store.read([&] {
+    ImageCacheStats stats;
+    Query row(store, "SELECT count(*), coalesce(sum(size), 0) FROM image");
+    if (row.next()) {
+      stats.images = row.integer(0);
+      stats.bytes = row.integer(1);
+    }
+    return stats;
+  });
+  std::error_code error;
+  const auto file_bytes = fs::file_size(store.path(), error);
+  result.file_bytes = error ? 0 : static_cast<std::int64_t>(file_bytes);
+  result.usable = store.usable();
+  const std::lock_guard lock(impl_->mutex);
+  result.hits = impl_->hits;
+  result.misses = impl_->misses;
+  return result;
+}
+
+void ImageCache::clear() {
+  impl_->write([&] { Query(impl_->store, "DELETE FROM image").run(); });
+}
+
+}  // namespace tuner::cache

@@ -1,0 +1,260 @@
+#include <cache/session.hpp>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <cache/rows.hpp>
+#include <cache/store.hpp>
+
+namespace tuner::cache {
+
+struct SessionWriter::Impl {
+  Impl(Database& database, SessionKey key, SessionOptions o)
+      : store(database.store()), options(std::move(o)), record{std::move(key),   make_uuid(),
+                                                               options.strategy, options.seed,
+                                                               options.origin,   now_ms(),
+                                                               std::nullopt,     0} {}
+
+  /// Commits everything from \p committed on. The lock is held: add() waits while a commit is under way.
+  void commit(std::unique_lock<std::mutex>&) {
+    if (committed == history.size() && session_known) return;
+    store.write([&] {
+      bool added = false;
+      const auto id = ensure_session(store, record, &added);
+      // A file that was set aside took this session with it: the new one gets all of it.
+      for (std::size_t i = added ? 0 : committed; i < history.size(); ++i) put_trial(store, id, history[i]);
+    });
+    committed = history.size();
+    session_known = true;
+  }
+
+  /// As commit(), for places that must not throw; what went wrong has been said by the store or is said now.
+  void commit_quietly(std::unique_lock<std::mutex>& lock) noexcept {
+    try {
+      commit(lock);
+    } catch (const std::exception& error) {
+      try {
+        store.warn_once("session", error.what());
+      } catch (...) {
+      }
+    }
+  }
+
+  void watch() {
+    std::unique_lock lock(mutex);
+    while (!stop) {
+      if (committed == history.size()) {
+        changed.wait(lock, [&] { return stop || committed != history.size(); });
+        continue;
+      }
+      const auto due = oldest + options.batch_time;
+      if (changed.wait_until(lock, due, [&] { return stop || committed == history.size(); })) continue;
+      commit_quietly(lock);
+      // A store that cannot take them now is asked again after another interval.
+      oldest = std::chrono::steady_clock::now();
+    }
+  }
+
+  Store& store;
+  SessionOptions options;
+  SessionRecord record;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<StoredTrial> history;  // all trials of this writer
+  std::size_t committed = 0;
+  bool session_known = false;
+  std::chrono::steady_clock::time_point oldest;
+  bool stop = false;
+  std::thread watcher;
+};
+
+SessionWriter::SessionWriter(Database& database, SessionKey key, SessionOptions options) {
+  for (const auto& problem : {problem_with(key.kernel), problem_with(key.device), problem_with(key.problem)}) {
+    if (problem) throw CacheError("cannot begin a session: " + *problem);
+  }
+  if (options.batch_trials == 0) options.batch_trials = 1;
+  impl_ = std::make_unique<Impl>(database, std::move(key), std::move(options));
+  {
+    std::unique_lock lock(impl_->mutex);
+    impl_->commit(lock);
+  }
+  impl_->watcher = std::thread([impl = impl_.get()] { impl->watch(); });
+}
+
+SessionWriter::~SessionWriter() {
+  {
+    std::unique_lock lock(impl_->mutex);
+    impl_->commit_quietly(lock);
+    impl_->stop = true;
+  }
+  impl_->changed.notify_all();
+  if (impl_->watcher.joinable()) impl_->watcher.join();
+}
+
+void SessionWriter::add(const TrialRecord& trial) {
+  if (const auto problem = problem_with(trial)) throw CacheError("cannot store a trial: " + *problem);
+  std::unique_lock lock(impl_->mutex);
+  StoredTrial stored{impl_->record.uuid, static_cast<std::int64_t>(impl_->history.size()) + 1, trial};
+  if (stored.trial.created_ms == 0) stored.trial.created_ms = now_ms();
+  if (impl_->history.size() == impl_->committed) impl_->oldest = std::chrono::steady_clock::now();
+  impl_->history.push_back(std::move(stored));
+  if (impl_->history.size() - impl_->committed >= impl_->options.batch_trials) impl_->commit_quietly(lock);
+  lock.unlock();
+  impl_->changed.notify_all();
+}
+
+void SessionWriter::flush() {
+  std::unique_lock lock(impl_->mutex);
+  impl_->commit(lock);
+}
+
+void SessionWriter::set_best(const std::string& configuration) {
+  std::unique_lock lock(impl_->mutex);
+  impl_->commit(lock);
+  auto& store = impl_->store;
+  const auto& key = impl_->record.key;
+  store.write([&] {
+    bool added = false;
+    const auto id = ensure_session(store, impl_->record, &added);
+    if (added) {
+      for (const auto& trial : impl_->history) put_trial(store, id, trial);
+    }
+    std::optional<StoredTrial> measured;
+    {
+      Query row(store,
+                "SELECT " TUNER_CACHE_TRIAL_COLUMNS
+                ", s.uuid FROM session own JOIN session s ON s.kernel_id = own.kernel_id AND s.device_id = "
+                "own.device_id AND s.problem_id = own.problem_id AND s.environment_id = own.environment_id JOIN trial "
+                "t ON t.session_id = s.id JOIN configuration c ON c.id = t.configuration_id WHERE own.id = ?1 AND "
+                "t.configuration_id = (SELECT id FROM configuration WHERE text = ?2) AND t.kind = 'ok' AND t.verified "
+                "= 1 AND t.abandoned = 0 AND t.median_ns > 0 ORDER BY t.created_ms DESC, s.id DESC, t.seq DESC",
+                id, configuration);
+      while (!measured && row.next()) measured = trial_from(row, row.text(21));
+    }
+    if (!measured || measured->trial.configuration != configuration) {
+      throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",
+                                   configuration, key.kernel.name, sizes_text(key.problem.sizes)));
+    }
+    const auto& t = measured->trial;
+    put_best(store, {key.kernel, key.device, key.environment, key.problem, configuration, t.median_ns, t.low_ns,
+                     t.high_ns, t.relative_noise, std::max<std::int64_t>(1, std::ssize(t.samples_ns)), t.created_ms});
+  });
+}
+
+void SessionWriter::finish() {
+  std::unique_lock lock(impl_->mutex);
+  impl_->commit(lock);
+  impl_->record.finished_ms = now_ms();
+  auto& store = impl_->store;
+  store.write([&] {
+    bool added = false;
+    const auto id = ensure_session(store, impl_->record, &added);
+    if (added) {
+      for (const auto& trial : impl_->history) put_trial(store, id, trial);
+    }
+    Query(store, "UPDATE session SET finished_ms = ? WHERE id = ?", impl_->record.finished_ms, id).run();
+  });
+}
+
+const std::string& SessionWriter::uuid() const { return impl_->record.uuid; }
+
+std::size_t SessionWriter::committed() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->committed;
+}
+
+namespace {
+
+/// Undamaged sessions of the same tuning, oldest first.
+std::vector<std::pair<std::int64_t, SessionRecord>> same_sessions(Store& store, const SessionKey& key) {
+  std::vector<std::pair<std::int64_t, SessionRecord>> found;
+  const auto kernel = find_kernel(store, key.kernel);
+  const auto device = find_device(store, key.device.key);
+  const auto problem = find_problem(store, key.problem);
+  if (!kernel || !device || !problem) return found;
+  Query row(store,
+            "SELECT " TUNER_CACHE_SESSION_COLUMNS
+            " FROM session s JOIN kernel k ON k.id = s.kernel_id JOIN device d ON d.id = s.device_id JOIN environment "
+            "e ON e.id = s.environment_id JOIN problem p ON p.id = s.problem_id WHERE s.kernel_id = ? AND s.device_id "
+            "= ? AND s.problem_id = ? AND s.conditions = ? AND e.driver = ? AND e.compiler = ? ORDER BY s.started_ms, "
+            "s.id",
+            *kernel, *device, *problem, key.conditions, key.environment.driver, key.environment.compiler);
+  while (row.next()) {
+    auto session = session_from(row);
+    if (session && session->key.kernel == key.kernel && session->key.device.key == key.device.key &&
+        session->key.problem == key.problem && session->key.conditions == key.conditions) {
+      found.emplace_back(row.integer(kSessionIdColumn), std::move(*session));
+    } else {
+      warn_of_damaged_rows(store);
+    }
+  }
+  return found;
+}
+
+std::vector<TrialRecord> trials_of(Store& store, std::int64_t session_id, const std::string& uuid) {
+  std::vector<TrialRecord> trials;
+  Query row(store,
+            "SELECT " TUNER_CACHE_TRIAL_COLUMNS
+            " FROM trial t JOIN configuration c ON c.id = t.configuration_id WHERE t.session_id = ? ORDER BY t.seq",
+            session_id);
+  while (row.next()) {
+    if (auto stored = trial_from(row, uuid)) {
+      trials.push_back(std::move(stored->trial));
+    } else {
+      warn_of_damaged_rows(store);
+    }
+  }
+  return trials;
+}
+
+}  // namespace
+
+std::vector<TrialRecord> finished_trials(Database& database, const SessionKey& key) {
+  auto& store = database.store();
+  return store.read([&] {
+    std::vector<TrialRecord> all;
+    std::map<std::string, std::size_t> place;
+    for (const auto& [id, session] : same_sessions(store, key)) {
+      for (auto& trial : trials_of(store, id, session.uuid)) {
+        const auto [at, is_new] = place.try_emplace(trial.configuration, all.size());
+        if (is_new) {
+          all.push_back(std::move(trial));
+        } else {
+          all[at->second] = std::move(trial);
+        }
+      }
+    }
+    return all;
+  });
+}
+
+std::vector<TrialRecord> session_trials(Database& database, const std::string& uuid) {
+  auto& store = database.store();
+  return store.read([&] {
+    std::optional<std::int64_t> id;
+    {
+      Query row(store, "SELECT id FROM session WHERE uuid = ?", uuid);
+      if (row.next()) id = row.integer(0);
+    }
+    return id ? trials_of(store, *id, uuid) : std::vector<TrialRecord>{};
+  });
+}
+
+std::optional<SessionRecord> last_session(Database& database, const SessionKey& key) {
+  auto& store = database.store();
+  return store.read([&] {
+    std::optional<SessionRecord> last;
+    const auto all = same_sessions(store, key);
+    if (all.empty()) return last;
+    last = all.back().second;
+    Query count(store, "SELECT count(*) FROM trial WHERE session_id = ?", all.back().first);
+    if (count.next()) last->trials = count.integer(0);
+    return last;
+  });
+}
+
+}  // namespace tuner::cache

@@ -1,0 +1,83 @@
+#include <cache/shipped.hpp>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cache/exchange.hpp>
+#include <cache/paths.hpp>
+#include <cache/sha256.hpp>
+#include <cache/store.hpp>
+
+namespace tuner::cache {
+namespace fs = std::filesystem;
+namespace {
+
+void build(const fs::path& text_file, const fs::path& target) {
+  auto database = Database::in_memory();
+  const auto text = read_text(text_file);
+  import_text(database, text, text_file.string());
+  auto& store = database.store();
+  store.write([&] {
+    // Nothing of when or where it was built goes into it.
+    Query(store, "UPDATE meta SET value = 'shipped' WHERE key = 'role'").run();
+    Query(store, "UPDATE meta SET value = ? WHERE key = 'uuid'", sha256_hex(text)).run();
+  });
+  std::error_code error;
+  fs::remove(target, error);
+  copy_database(database, target);
+  fs::permissions(target, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
+}
+
+}  // namespace
+
+std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  std::vector<std::pair<fs::path, fs::path>> built;  // temporary, final
+  const auto discard = [&] {
+    for (const auto& [part, target] : built) fs::remove(part, error);
+  };
+  try {
+    for (const auto& text : texts) {
+      auto stem = text.filename();
+      while (!stem.extension().empty() && (stem.extension() == ".gz" || stem.extension() == ".jsonl"))
+        stem = stem.stem();
+      const auto target = folder / (stem.string() + ".db");
+      built.emplace_back(fmt::format("{}.part-{}", target.string(), ::getpid()), target);
+      build(text, built.back().first);
+    }
+  } catch (...) {
+    discard();
+    throw;
+  }
+  std::map<std::string, std::string> manifest;
+  {
+    std::ifstream old(folder / "MANIFEST.sha256");
+    for (std::string line; std::getline(old, line);) {
+      if (line.size() > 66 && fs::exists(folder / line.substr(66), error))
+        manifest[line.substr(66)] = line.substr(0, 64);
+    }
+  }
+  std::vector<fs::path> files;
+  for (const auto& [part, target] : built) {
+    manifest[target.filename().string()] = sha256_file(part);
+    fs::rename(part, target, error);
+    if (error) {
+      const auto reason = error.message();
+      discard();
+      throw CacheError(fmt::format("{} cannot be written: {}", target.string(), reason), 0, target.string());
+    }
+    files.push_back(target);
+  }
+  std::string lines;
+  for (const auto& [name, hash] : manifest) lines += hash + "  " + name + '\n';
+  write_text(folder / "MANIFEST.sha256", lines);
+  return files;
+}
+
+}  // namespace tuner::cache

@@ -1,0 +1,18 @@
+#pragma once
+/// Builds the read-only databases that a package ships from reviewed wisdom text.
+
+#include <filesystem>
+#include <vector>
+
+#include <cache/error.hpp>
+
+namespace tuner::cache {
+
+/// Makes `NAME.db` in \p folder from each `NAME.jsonl` (or `.jsonl.gz`), mode 0444, and writes their SHA-256 to
+/// `MANIFEST.sha256` beside them, where lines of other files that are still there stay. Equal texts give equal
+/// databases. Throws ImportError for a text that cannot be read, CacheError for a place that cannot be written;
+/// databases that existed are not touched then. Returns the paths of the databases.
+std::vector<std::filesystem::path> build_shipped_databases(const std::vector<std::filesystem::path>& texts,
+                                                           const std::filesystem::path& folder);
+
+}  // namespace tuner::cache

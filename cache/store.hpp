@@ -1,0 +1,186 @@
+#pragma once
+/// The resilient SQLite file under Database and ImageCache: opens or creates it, sets damaged and foreign files aside,
+/// goes on in memory (or without) when it cannot be written, and warns once. Private to this room.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cache/error.hpp>
+
+namespace tuner::cache {
+
+/// A connection with its prepared statements.
+class Statements {
+ public:
+  explicit Statements(std::shared_ptr<SQLite::Database> connection = nullptr) : connection_(std::move(connection)) {}
+  /// Prepared at first use. \p literal must live as long as this.
+  SQLite::Statement& statement(const char* literal) {
+    auto& slot = statements_[literal];
+    if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, literal);
+    return *slot;
+  }
+  SQLite::Database& connection() { return *connection_; }
+
+ protected:
+  std::shared_ptr<SQLite::Database> connection_;
+  std::unordered_map<const void*, std::unique_ptr<SQLite::Statement>> statements_;  // go before the connection
+};
+
+/// Statements and connection() are to be used inside read() or write() only.
+class Store : public Statements {
+ public:
+  enum class Mode { user, shipped, memory };
+
+  /// What kind of file this is.
+  struct Kind {
+    std::string what;  ///< for messages: "wisdom database"
+    int application_id = 0;
+    int version = 0;     ///< user_version
+    const char* schema;  ///< creates everything in an empty file
+    /// Brings the file from version \p from to from + 1, inside a transaction.
+    std::function<void(SQLite::Database&, int from)> migrate;
+    bool memory_fallback = true;
+    bool durable = true;  ///< false: no fsync; a power cut may cost the file
+    bool must_be_private = false;
+  };
+
+  struct Options {
+    WarningSink warn;
+    std::chrono::milliseconds busy_timeout{10'000};
+    std::int64_t check_bytes = 0;
+    int max_pages = 0;
+    bool skip_check = false;
+  };
+
+  Store(Kind kind, std::filesystem::path file, Mode mode, Options options);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const std::filesystem::path& path() const { return file_; }
+  std::string display_path() const { return usable_file() ? file_.string() : ":memory:"; }
+  Mode mode() const { return mode_; }
+  bool usable() const;
+  bool in_memory() const;
+  std::string trouble() const;
+
+  /// Runs \p work while no other thread uses the store; a default value when the store cannot be read. All queries of
+  /// one call see the same state of the file.
+  template <class Work>
+  auto read(Work&& work) -> decltype(work()) {
+    using Result = decltype(work());
+    Result result{};
+    guarded_read([&] { result = work(); });
+    return result;
+  }
+  /// Runs \p work in a BEGIN IMMEDIATE transaction. \p work runs again from the start when the file had to be replaced
+  /// (by a new one or by memory). Exceptions of \p work roll back and pass through. False when nothing can be written.
+  bool write(const std::function<void()>& work);
+
+  /// At most once for each \p topic.
+  void warn_once(const std::string& topic, const std::string& message);
+
+ private:
+  struct Busy {
+    std::chrono::steady_clock::time_point deadline;
+    std::chrono::milliseconds timeout;
+    std::uint64_t random;
+  };
+  enum class State { ours, empty, older, newer, foreign };
+
+  bool usable_file() const;
+  void guarded_read(const std::function<void()>& work);
+  void open_file();
+  void open_shipped();
+  void connect(int flags);
+  void configure_writable();
+  State inspect();
+  void create_or_migrate();
+  void check_private();
+  bool quick_check();
+  void open_memory();
+  void close();
+  /// The file's contents (as far as they can be read) move to memory; nothing is written to the file any more.
+  void degrade(const std::string& reason);
+  /// Renames the file and its journals unless another process has done so already.
+  void set_aside(const char* suffix, const std::string& reason);
+  void drop(const std::string& reason);
+  /// True when the work should be tried again, on whatever the store is now.
+  bool recover(const SQLite::Exception& error);
+  void run(const char* literal);
+  static int busy_handler(void* busy, int count);
+
+  Kind kind_;
+  std::filesystem::path file_;
+  Mode mode_;
+  Options options_;
+  mutable std::recursive_mutex mutex_;
+  Busy busy_;
+  std::set<std::string> warned_;
+  std::string trouble_;
+  std::pair<std::uint64_t, std::uint64_t> identity_{};  // device and inode of the open file
+  bool in_memory_ = false;
+  int depth_ = 0;
+};
+
+struct Blob {
+  std::string_view bytes;
+};
+
+/// One run of a prepared statement with its arguments; resets it in the end, so that no lock stays behind.
+class Query {
+ public:
+  template <class... Arguments>
+  Query(Statements& statements, const char* literal, const Arguments&... arguments)
+      : statement_(statements.statement(literal)) {
+    statement_.tryReset();
+    statement_.clearBindings();
+    int place = 0;
+    (bind(++place, arguments), ...);
+  }
+  ~Query() { statement_.tryReset(); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  bool next() { return statement_.executeStep(); }
+  void run() {
+    while (next()) {
+    }
+  }
+  std::int64_t integer(int column) { return statement_.getColumn(column).getInt64(); }
+  /// NaN when absent.
+  double real(int column);
+  bool null(int column) { return statement_.getColumn(column).isNull(); }
+  std::string text(int column);
+
+ private:
+  void bind(int place, std::int64_t value) { statement_.bind(place, value); }
+  void bind(int place, int value) { statement_.bind(place, value); }
+  void bind(int place, bool value) { statement_.bind(place, value ? 1 : 0); }
+  void bind(int place, double value) { statement_.bind(place, value); }
+  void bind(int place, const std::string& value) { statement_.bind(place, value); }
+  void bind(int place, const Blob& value) {
+    statement_.bind(place, value.bytes.empty() ? "" : value.bytes.data(), static_cast<int>(value.bytes.size()));
+  }
+  void bind(int place, std::nullptr_t) { statement_.bind(place); }
+  template <class T>
+  void bind(int place, const std::optional<T>& value) {
+    value ? bind(place, *value) : bind(place, nullptr);
+  }
+
+  SQLite::Statement& statement_;
+};
+
+}  // namespace tuner::cache
