@@ -40,7 +40,9 @@ class FakeBackend final : public Backend {
     ++allocations;
     return std::make_unique<FakeMemory>(bytes);
   }
-  void upload(DevicePointer, const void*, std::size_t) override {}
+  void upload(DevicePointer to, const void* from, std::size_t bytes) override {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  }
   void download(void*, DevicePointer, std::size_t) override {}
   void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
     std::memset(reinterpret_cast<void*>(to), value, bytes);

@@ -86,7 +86,10 @@ Plan::WorkSpace& Plan::work_space(Stream stream) const {
   for (const WorkBuffer& buffer : parts_.work_buffers) {
     space->buffers.push_back(backend_.allocate(buffer.bytes));
     space->addresses.push_back(space->buffers.back()->address());
-    if (buffer.zeroed) backend_.fill_bytes(space->addresses.back(), 0, buffer.bytes);
+    if (buffer.zeroed) {  // an upload is done when it returns, on whatever stream the launch will be
+      const std::vector<std::byte> zeros(buffer.bytes);
+      backend_.upload(space->addresses.back(), zeros.data(), zeros.size());
+    }
   }
   space->next = work_spaces_.load(std::memory_order_relaxed);
   work_spaces_.store(space.get(), std::memory_order_release);

@@ -21,6 +21,8 @@ int gpu_count() { return 0; }
 Device gpu(int) { throw Error("this tuner was built without the cuda backend"); }
 #endif
 
+Device host() { return make_host_backend()->device(); }
+
 std::optional<int> ordinal_of(std::string_view text) {
   int ordinal = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
@@ -53,26 +55,26 @@ std::string why_no_gpu() {
 }
 
 DeviceChoice choose_device(std::string_view device) {
-  if (device == "host") return {describe_host_device(), "asked for"};
+  if (device == "host") return {host(), "asked for"};
   if (device == "cuda") return choose_gpu(0, "asked for");
   if (const auto ordinal = ordinal_of(device)) return choose_gpu(*ordinal, "asked for");
   if (device != "auto") {
     throw Error("unknown device '" + std::string(device) + "': it is auto, host, cuda or the number of a GPU (tune devices)");
   }
   const std::string none = why_no_gpu();
-  if (!none.empty()) return {describe_host_device(), "no GPU to use: " + none};
+  if (!none.empty()) return {host(), "no GPU to use: " + none};
   return choose_gpu(0, gpu_count() == 1 ? "the GPU of this machine" : "the first of " + std::to_string(gpu_count()) + " GPUs");
 }
 
 std::vector<Device> list_devices() {
   std::vector<Device> devices;
   for (int i = 0; i < gpu_count(); ++i) devices.push_back(gpu(i));
-  devices.push_back(describe_host_device());
+  devices.push_back(host());
   return devices;
 }
 
 std::unique_ptr<Backend> open_backend(const Device& device) {
-  if (device.key.backend == "host") return make_host_backend({});
+  if (device.key.backend == "host") return make_host_backend();
 #ifdef TUNER_HAS_CUDA
   CudaOptions options;
   options.device = device.index;
