@@ -1,1 +1,165 @@
-#include <gtest/gtest.h>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "gpu_fixture.hpp"
+
+#include <tuner/backend/fill_value.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+class GpuMemory : public GpuTest {};
+
+/// The bits that element \p i must have, by the arithmetic of fill_value.hpp on this CPU.
+std::uint64_t expected_bits(ElementType type, const Fill& fill, std::uint64_t seed, std::uint64_t i) {
+  namespace f = fill_value;
+  const bool iota = fill.kind == Fill::Kind::iota;
+  const double value = iota                                ? static_cast<double>(i)
+                       : fill.kind == Fill::Kind::constant ? fill.low
+                                                           : f::uniform(seed, i, fill.low, fill.high);
+  std::uint64_t bits = 0;
+  switch (type) {
+    case ElementType::half:
+      return f::half_bits(static_cast<float>(value));
+    case ElementType::bfloat16:
+      return f::bfloat16_bits(static_cast<float>(value));
+    case ElementType::float32:
+      return f::float_bits(static_cast<float>(value));
+    case ElementType::float64:
+      std::memcpy(&bits, &value, sizeof bits);
+      return bits;
+    case ElementType::int8:
+    case ElementType::int16:
+    case ElementType::int32:
+    case ElementType::int64:
+      bits = iota ? i : static_cast<std::uint64_t>(f::floor_signed(value));
+      break;
+    default:
+      bits = iota ? i : f::floor_unsigned(value);
+  }
+  const std::size_t width = info(type).bytes * 8;
+  return width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
+}
+
+TEST_F(GpuMemory, FillsEveryTypeWithTheNumbersOfTheHost) {
+  const Fill fills[] = {{Fill::Kind::uniform, 0, 1},       {Fill::Kind::uniform, -10, 10},
+                        {Fill::Kind::uniform, 1e-9, 3e38}, {Fill::Kind::constant, -2.5, 0},
+                        {Fill::Kind::iota, 0, 0},          {Fill::Kind::uniform, -6e-8, 6e-8},
+                        {Fill::Kind::constant, 1e30, 0}};
+  constexpr std::size_t kCount = 70001;
+  const auto memory = backend().allocate(kCount * 8 + 8);
+  for (const ElementTypeInfo& type : element_types()) {
+    for (const Fill& fill : fills) {
+      backend().fill_bytes(memory->address(), 0xa5, kCount * 8 + 8);
+      backend().fill(memory->address(), type.type, kCount, fill, 42);
+      const auto bytes = contents<unsigned char>(memory->address(), kCount * type.bytes + 1);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < kCount; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &bytes[i * type.bytes], type.bytes);
+        const std::uint64_t wanted = expected_bits(type.type, fill, 42, i);
+        if (bits != wanted && wrong++ == 0) {
+          ADD_FAILURE() << type.name << " kind " << static_cast<int>(fill.kind) << " [" << fill.low << ", " << fill.high
+                        << ") element " << i << ": " << std::hex << bits << " instead of " << wanted;
+        }
+      }
+      EXPECT_EQ(wrong, 0u) << type.name;
+      EXPECT_EQ(bytes.back(), 0xa5) << type.name << " wrote past its end";
+    }
+  }
+}
+
+TEST_F(GpuMemory, ComparesEqualArraysAsEqual) {
+  const auto memory = backend().allocate(8 << 20);
+  for (const ElementTypeInfo& type : element_types()) {
+    const std::size_t count = (8 << 20) / type.bytes;
+    backend().fill(memory->address(), type.type, count, {Fill::Kind::uniform, 0, 10}, 7);
+    const Comparison same = backend().compare(memory->address(), memory->address(), type.type, count, {});
+    EXPECT_EQ(same.mismatches, 0u) << type.name;
+    EXPECT_EQ(same.largest_error, 0) << type.name;
+  }
+}
+
+TEST_F(GpuMemory, FindsPlantedMismatches) {
+  constexpr std::size_t kCount = 1'000'003;
+  std::vector<float> wanted(kCount), actual(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) wanted[i] = actual[i] = static_cast<float>(i % 1000) + 1;
+  actual[777'777] += 1;
+  actual[123'457] *= 1.5f;
+  actual[5] *= 1.00001f;  // within the tolerance
+  const auto a = backend().allocate(kCount * 4), e = backend().allocate(kCount * 4);
+  backend().upload(a->address(), actual.data(), kCount * 4);
+  backend().upload(e->address(), wanted.data(), kCount * 4);
+  const Comparison result = backend().compare(a->address(), e->address(), ElementType::float32, kCount, {1e-4, 0});
+  EXPECT_EQ(result.mismatches, 2u);
+  EXPECT_EQ(result.first_index, 123'457u);
+  EXPECT_EQ(result.expected, wanted[123'457]);
+  EXPECT_EQ(result.actual, actual[123'457]);
+  EXPECT_NEAR(result.largest_error, 0.5, 1e-6);
+}
+
+TEST_F(GpuMemory, NeverPassesNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> actual{1, nan, infinity, infinity, 2}, wanted{1, nan, infinity, -infinity, 2};
+  const auto a = backend().allocate(20), e = backend().allocate(20);
+  backend().upload(a->address(), actual.data(), 20);
+  backend().upload(e->address(), wanted.data(), 20);
+  const Comparison result = backend().compare(a->address(), e->address(), ElementType::float32, 5, {1, 1e30});
+  EXPECT_EQ(result.mismatches, 2u);
+  EXPECT_EQ(result.first_index, 1u);
+  EXPECT_TRUE(std::isnan(result.actual));
+}
+
+TEST_F(GpuMemory, ComparesIntegersExactlyWhateverTheTolerance) {
+  const std::vector<std::int64_t> actual{1, (std::int64_t{1} << 60) + 1, 3}, wanted{1, std::int64_t{1} << 60, 3};
+  const auto a = backend().allocate(24), e = backend().allocate(24);
+  backend().upload(a->address(), actual.data(), 24);
+  backend().upload(e->address(), wanted.data(), 24);
+  const Comparison result = backend().compare(a->address(), e->address(), ElementType::int64, 3, {1, 1e30});
+  EXPECT_EQ(result.mismatches, 1u) << "the two differ by less than a double can say";
+  EXPECT_EQ(result.first_index, 1u);
+}
+
+TEST_F(GpuMemory, FingerprintsChangeWithEveryByte) {
+  constexpr std::size_t kBytes = 100'003;
+  const auto memory = backend().allocate(kBytes);
+  backend().fill(memory->address(), ElementType::uint8, kBytes, {Fill::Kind::uniform, 0, 256}, 3);
+  const std::uint64_t whole = backend().fingerprint(memory->address(), kBytes);
+  EXPECT_EQ(backend().fingerprint(memory->address(), kBytes), whole) << "it is deterministic";
+  EXPECT_NE(backend().fingerprint(memory->address(), kBytes - 1), whole);
+  EXPECT_NE(backend().fingerprint(memory->address() + 1, kBytes - 1), whole) << "and takes any alignment";
+  for (const std::size_t at : {std::size_t{0}, std::size_t{50'001}, kBytes - 1}) {
+    auto byte = contents<unsigned char>(memory->address() + at, 1);
+    byte[0] = static_cast<unsigned char>(byte[0] ^ 1);
+    backend().upload(memory->address() + at, byte.data(), 1);
+    EXPECT_NE(backend().fingerprint(memory->address(), kBytes), whole) << at;
+    byte[0] = static_cast<unsigned char>(byte[0] ^ 1);
+    backend().upload(memory->address() + at, byte.data(), 1);
+  }
+  EXPECT_EQ(backend().fingerprint(memory->address(), kBytes), whole);
+}
+
+TEST_F(GpuMemory, NothingIsNothing) {
+  const auto memory = backend().allocate(0);
+  backend().fill(memory->address(), ElementType::float32, 0, {}, 1);
+  backend().upload(memory->address(), nullptr, 0);
+  backend().download(nullptr, memory->address(), 0);
+  EXPECT_EQ(backend().compare(memory->address(), memory->address(), ElementType::float32, 0, {}).mismatches, 0u);
+  EXPECT_EQ(backend().fingerprint(memory->address(), 0), 0u);
+}
+
+TEST_F(GpuMemory, SaysHowMuchIsFreeWhenThereIsNoRoom) {
+  try {
+    backend().allocate(std::size_t{1} << 60);
+    FAIL() << "an exabyte";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no room for 1152921504606846976 bytes"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_TRUE(backend().usable());
+}
+
+}  // namespace
+}  // namespace tuner::cuda

@@ -1,1 +1,195 @@
-#include <gtest/gtest.h>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <set>
+
+#include "gpu_fixture.hpp"
+
+namespace tuner::cuda {
+namespace {
+
+class GpuSample : public GpuTest {};
+
+constexpr const char* kKernels = R"(
+__global__ void empty() {}
+__global__ void count(unsigned* runs) { if (threadIdx.x == 0) atomicAdd(runs, 1u); }
+__global__ void sum(const uint4* data, unsigned long long words, unsigned* sink) {
+  unsigned seen = 0;
+  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < words; i += gridDim.x * (unsigned long long)blockDim.x) {
+    const uint4 w = data[i];
+    seen += w.x + w.y + w.z + w.w;
+  }
+  if (seen == 1) *sink = seen;
+}
+__global__ void spin(unsigned long long ns) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now - start < ns);
+}
+)";
+
+double median(std::vector<Sample> samples) {
+  std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.ns < b.ns; });
+  return samples.empty() ? 0 : samples[samples.size() / 2].ns;
+}
+
+std::vector<Sample> taken(const SampleResult& result) {
+  const auto* samples = std::get_if<std::vector<Sample>>(&result);
+  EXPECT_NE(samples, nullptr);
+  return samples != nullptr ? *samples : std::vector<Sample>{};
+}
+
+SampleRequest request(std::size_t samples, bool cold, std::size_t batch = 1) {
+  SampleRequest wanted;
+  wanted.samples = samples;
+  wanted.cold = cold;
+  wanted.batch = batch;
+  wanted.timeout_s = 20;
+  return wanted;
+}
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST_F(GpuSample, TakesAsManySamplesAsAskedForWithPositiveTimes) {
+  const auto module = load(kKernels, {"empty"});
+  const Launch work = launch(*module, 0, 1, 32, {});
+  for (const std::size_t samples : {1, 4, 5, 16, 50}) {
+    for (const bool cold : {true, false}) {
+      const auto result = taken(backend().sample({&work, 1}, request(samples, cold)));
+      EXPECT_EQ(result.size(), samples);
+      for (const Sample& sample : result) EXPECT_GT(sample.ns, 0);
+    }
+  }
+}
+
+TEST_F(GpuSample, RunsEveryLaunchOfEveryBatchOnce) {
+  const auto module = load(kKernels, {"count"});
+  const auto runs = backend().allocate(4);
+  const Launch once = launch(*module, 0, 1, 32, {Argument::of(runs->address())});
+  const Launch work[] = {once, once};
+  EXPECT_EQ(failure(backend().run({&once, 1}, 10)), "ok");  // later samples need no run of their own
+  for (const std::size_t batch : {1, 10, 1000}) {           // the last passes the queue's limit
+    backend().fill_bytes(runs->address(), 0, 4);
+    EXPECT_EQ(taken(backend().sample(work, request(3, false, batch))).size(), 3u);
+    EXPECT_EQ(contents<unsigned>(runs->address(), 1)[0], 3 * 2 * batch);
+  }
+}
+
+TEST_F(GpuSample, MeasuresAKernelOfKnownLengthAndTheMeanOfABatch) {
+  const auto module = load(kKernels, {"spin"});
+  const Launch work = launch(*module, 0, 1, 1, {Argument::of(200'000ull)});
+  for (const std::size_t batch : {1, 8}) {
+    for (const Sample& sample : taken(backend().sample({&work, 1}, request(10, false, batch)))) {
+      EXPECT_GE(sample.ns, 195'000) << "the kernel cannot be faster than what it waits for";
+    }
+  }
+}
+
+TEST_F(GpuSample, RefusesAColdBatch) {
+  const auto module = load(kKernels, {"empty"});
+  const Launch work = launch(*module, 0, 1, 32, {});
+  EXPECT_THROW(backend().sample({&work, 1}, request(1, true, 2)), Error);
+}
+
+TEST_F(GpuSample, GivesFewerSamplesWhenTheTimeEndsBetweenThem) {
+  const auto module = load(kKernels, {"spin"});
+  const Launch work = launch(*module, 0, 1, 1, {Argument::of(20'000'000ull)});
+  SampleRequest limited = request(1000, false);
+  limited.timeout_s = 0.5;
+  const SampleResult result = backend().sample({&work, 1}, limited);
+  // A deadline inside a group is a timeout, and the backend cannot know that the kernel would have ended.
+  if (std::holds_alternative<std::vector<Sample>>(result)) {
+    EXPECT_LT(taken(result).size(), 1000u);
+  } else {
+    EXPECT_TRUE(std::holds_alternative<Timeout>(result));
+  }
+}
+
+/// Not a test of speed: prints what the README and the engine's budget rely on.
+TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
+  const auto module = load(kKernels, {"empty", "sum", "spin"});
+  Launch empty = launch(*module, 0, 1, 32, {});
+  std::vector<Sample> samples = taken(backend().sample({&empty, 1}, request(400, false)));
+  std::set<double> distinct;
+  for (const Sample& sample : samples) distinct.insert(sample.ns);
+  double step = 1e9;
+  for (auto at = std::next(distinct.begin()); at != distinct.end(); ++at) step = std::min(step, *at - *std::prev(at));
+  std::cout << "[ measured ] empty kernel between events: median " << median(samples) << " ns, " << distinct.size()
+            << " distinct times from " << *distinct.begin() << " to " << *distinct.rbegin() << ", smallest step "
+            << step << " ns; batch of 100: " << median(taken(backend().sample({&empty, 1}, request(10, false, 100))))
+            << " ns; cold " << median(taken(backend().sample({&empty, 1}, request(100, true)))) << " ns\n";
+
+  for (const bool cold : {false, true}) {
+    for (const std::size_t count : {1, 4, 10, 16, 64}) {
+      double best = 1e9;
+      for (int i = 0; i < 5; ++i)
+        best = std::min(best, seconds_of([&] { backend().sample({&empty, 1}, request(count, cold)); }));
+      std::cout << "[ measured ] " << count << (cold ? " cold" : " hot")
+                << " samples of an empty kernel: " << best * 1e6 << " us, " << best * 1e6 / static_cast<double>(count)
+                << " us each\n";
+    }
+  }
+
+  const std::size_t bytes = 16 << 20;  // resident in L2
+  const auto data = backend().allocate(bytes), sink = backend().allocate(4);
+  backend().fill_bytes(data->address(), 0, bytes);
+  const Launch sum = launch(*module, 1, 8 * backend().device().limits.sm_count, 256,
+                            {Argument::of(data->address()), Argument::of(static_cast<unsigned long long>(bytes / 16)),
+                             Argument::of(sink->address())});
+  const auto cold = taken(backend().sample({&sum, 1}, request(50, true)));
+  const auto hot = taken(backend().sample({&sum, 1}, request(50, false)));
+  std::cout << "[ measured ] sum of 16 MiB: cold " << median(cold) << " ns, hot " << median(hot) << " ns, ratio "
+            << median(cold) / median(hot) << "; clock " << cold.back().clock_mhz << " and " << hot.back().clock_mhz
+            << " MHz\n";
+  const Launch spin = launch(*module, 2, 1, 1, {Argument::of(50'000ull)});
+  const auto spun = taken(backend().sample({&spin, 1}, request(32, false)));
+  std::cout << "[ measured ] 50 us spin: " << median(spun) << " ns, clock " << spun.back().clock_mhz << " MHz\n";
+
+  const double seconds = seconds_of([] { backend().measure_ceilings(); });
+  const Device& device = backend().device();
+  std::cout << "[ measured ] ceilings in " << seconds << " s: read " << device.read_ceiling / 1e12 << " TB/s, copy "
+            << device.copy_ceiling / 1e12 << " TB/s\n";
+  EXPECT_GT(device.read_ceiling, 0);
+  EXPECT_GT(device.copy_ceiling, 0);
+}
+
+TEST_F(GpuSample, PrintsWhatStartingAndEnqueueingCost) {
+  std::unique_ptr<Backend> own;
+  const double made = seconds_of([&] { own = make_cuda_backend(); });
+  std::unique_ptr<DeviceMemory> memory;
+  const double filled = seconds_of([&] {
+    memory = own->allocate(1 << 20);
+    own->fill(memory->address(), ElementType::float32, 1 << 18, {}, 1);
+    own->fingerprint(memory->address(), 4);
+  });
+  const double again = seconds_of([&] { own->fingerprint(memory->address(), 4); });
+  const double fingerprinted = seconds_of([&] { own->fingerprint(memory->address(), 1 << 20); });
+  const double compared =
+      seconds_of([&] { own->compare(memory->address(), memory->address(), ElementType::float32, 1 << 18, {}); });
+  std::cout << "[ measured ] make_cuda_backend " << made * 1e3 << " ms, first fill with its compile " << filled * 1e3
+            << " ms, fingerprint of 4 bytes " << again * 1e6 << " us, of 1 MiB " << fingerprinted * 1e6
+            << " us, compare of 1 MiB " << compared * 1e6 << " us\n";
+
+  const auto module = load(kKernels, {"empty"});
+  Launch empty = launch(*module, 0, 1, 32, {});
+  backend().sample({&empty, 1}, request(1, false));
+  constexpr int kLaunches = 500;
+  double through = 1e9, ran = 1e9;
+  for (int round = 0; round < 5; ++round) {
+    through = std::min(through, seconds_of([&] {
+                         for (int i = 0; i < kLaunches; ++i)
+                           backend().enqueue(*module, 0, empty.shape, nullptr, nullptr);
+                       }));
+    backend().synchronize(nullptr);
+    ran = std::min(ran, seconds_of([&] { backend().run({&empty, 1}, 10); }));
+  }
+  std::cout << "[ measured ] enqueue " << through / kLaunches * 1e9 << " ns a launch; run and wait " << ran * 1e6
+            << " us\n";
+}
+
+}  // namespace
+}  // namespace tuner::cuda

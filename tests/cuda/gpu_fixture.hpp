@@ -1,0 +1,65 @@
+#pragma once
+/// What tests on a GPU share: skip without one, compile a source, wrap device memory.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tuner/backend/cuda/cuda_backend.hpp>
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/nvrtc.hpp>
+
+namespace tuner::cuda {
+
+/// One backend for the whole program: kernels are compiled once.
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!driver_status().available) GTEST_SKIP() << "no usable GPU: " << driver_status().reason;
+    if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+  }
+
+  static Backend& backend() {
+    static const std::unique_ptr<Backend> shared = make_cuda_backend();
+    return *shared;
+  }
+
+  /// Compiles and loads \p source; throws Error with the log when that fails.
+  static std::unique_ptr<Module> load(const std::string& source, std::vector<std::string> expressions) {
+    const CompileResult compiled =
+        backend().compiler().compile({source, "test.cu", std::move(expressions), {}, backend().architecture()});
+    if (const CompileError* error = std::get_if<CompileError>(&compiled))
+      throw Error(error->message + "\n" + error->log);
+    auto loaded = backend().load(std::get<Image>(compiled));
+    if (const LaunchError* error = std::get_if<LaunchError>(&loaded)) throw Error(error->message);
+    return std::get<std::unique_ptr<Module>>(std::move(loaded));
+  }
+
+  template <typename T>
+  static std::vector<T> contents(DevicePointer from, std::size_t count) {
+    std::vector<T> data(count);
+    backend().download(data.data(), from, count * sizeof(T));
+    return data;
+  }
+
+  static Launch launch(const Module& module, std::size_t function, std::int64_t blocks, std::int64_t threads,
+                       std::vector<Argument> arguments, std::int64_t shared_bytes = 0) {
+    Launch ready;
+    ready.module = &module;
+    ready.function = function;
+    ready.shape.grid[0] = blocks;
+    ready.shape.block[0] = threads;
+    ready.shape.shared_bytes = shared_bytes;
+    ready.arguments = std::move(arguments);
+    return ready;
+  }
+
+  static std::string failure(const std::optional<Outcome>& outcome) {
+    return outcome ? std::string(kind(*outcome)) + ": " + std::string(message(*outcome)) : "ok";
+  }
+};
+
+}  // namespace tuner::cuda
