@@ -257,8 +257,8 @@ class Validator {
           allowed.push_back(one.text());
           list += (list.empty() ? "" : " ") + one.text();
         }
-        fail({key, "default"},
-             name + "=" + value.text() + " is not one of: " + list + suggestion(value.text(), allowed));
+        fail({key, "default"}, name + "=" + value.text() + " is not one of: " + list +
+                                   (value.is_string() ? suggestion(value.text(), allowed) : ""));
       }
       values.set(name, value);
     }

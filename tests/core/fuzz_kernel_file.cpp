@@ -1,0 +1,24 @@
+/// libFuzzer: any bytes are a kernel file, or a SpecError; and what is a kernel can be enumerated.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <tuner/core/kernel_file.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tuner;
+  try {
+    const KernelSpec spec = parse_kernel_file({reinterpret_cast<const char*>(data), size}, "fuzz.cu");
+    if (spec.space.product() > 1e5) return 0;
+    const ProblemSize problem = complete(spec, {});
+    const EnumeratedSpace space = enumerate(spec, problem, {});
+    for (EnumeratedSpace::Index i = 0; i < space.size() && i < 100; ++i) {
+      if (why_invalid(spec, problem, {}, space.configuration(i))) __builtin_trap();
+      resolve_launches(spec, problem, {}, space.configuration(i));
+    }
+    resolve_reference(spec, problem, {});
+  } catch (const Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,171 @@
+#include <tuner/core/kernel_file.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "kernel_texts.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::kVectorAdd;
+using testing::with_line;
+
+KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
+
+TEST(KernelFile, DescribesAKernel) {
+  const KernelSpec spec = parse(kVectorAdd);
+  EXPECT_EQ(spec.name, "add");
+  EXPECT_EQ(spec.file, "k.cu");
+  EXPECT_EQ(spec.source, kVectorAdd);
+  ASSERT_EQ(spec.choices.size(), 1u);
+  EXPECT_TRUE(spec.choices[0].is_type);
+  EXPECT_THAT(spec.choices[0].values, ElementsAre("float", "double", "int"));
+  EXPECT_EQ(spec.find_size("n")->type, ElementType::int64);
+  EXPECT_EQ(spec.find_size("n")->default_value, 1000);
+  EXPECT_EQ(spec.space.parameters().size(), 3u);
+  EXPECT_EQ(spec.space.constraints()[0].name, "streams");
+  EXPECT_EQ(spec.find_buffer("b")->role, BufferRole::in);
+  EXPECT_EQ(spec.find_buffer("c")->type, "T");
+  EXPECT_EQ(spec.find_scalar("alpha")->value, 2.5);
+  ASSERT_EQ(spec.launches.size(), 1u);
+  EXPECT_EQ(spec.launches[0].name, "add");
+  EXPECT_THAT(spec.launches[0].arguments, ElementsAre("a", "b", "c", "alpha", "n"));
+  EXPECT_EQ(spec.verify[0].sizes.at("n"), 33);
+  EXPECT_EQ(spec.verify[0].offset, 1);
+  EXPECT_EQ(spec.default_configuration->text(), "block=64 items=1 load=plain");
+}
+
+TEST(KernelFile, GivesAReferenceOneThreadForEachOutputElement) {
+  const KernelSpec spec = parse(kVectorAdd);
+  const ProblemSize size = complete(spec, {{{"n", 1000}}, {}});
+  const auto reference = resolve_reference(spec, size, {});
+  ASSERT_EQ(reference.size(), 1u);
+  EXPECT_EQ(reference[0].expression, "addReference<float>");
+  EXPECT_EQ(reference[0].shape, (LaunchShape{{4, 1, 1}, {256, 1, 1}, 0}));
+  EXPECT_EQ(reference[0].spec->arguments, spec.launches[0].arguments);
+  EXPECT_EQ(resolve_reference(spec, complete(spec, {{{"n", 0}}, {}}), {})[0].shape.grid[0], 1);
+}
+
+TEST(KernelFile, TakesDirectivesHoweverTheyAreSpaced) {
+  const KernelSpec spec = parse(
+      with_line(5, "\t#  pragma   tuner\tparameter items=1 2\\\n  4 // elements a thread \\\n still the comment"));
+  EXPECT_EQ(spec.space.find("items")->values.size(), 3u);
+}
+
+TEST(KernelFile, TakesWindowsLineEndsAndAByteOrderMark) {
+  std::string text = "\xEF\xBB\xBF";
+  for (const char c : std::string(kVectorAdd)) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  EXPECT_EQ(parse(text).launches[0].instantiate, "add<T, block, items, Load::load>");
+}
+
+TEST(KernelFile, OverlooksWhatLooksLikeADirectiveInCommentsAndLiterals) {
+  const std::string text = std::string(kVectorAdd) +
+                           "/* \n#pragma tuner nonsense\n*/\n"
+                           "// \\\n#pragma tuner nonsense\n"
+                           "const char* a = \"\\\n#pragma tuner nonsense\";\n"
+                           "const char* b = R\"x(\n#pragma tuner nonsense\n)\" )x\";\n"
+                           "int c = 1'000; char d = '\"';\n"
+                           "#error don't\n"
+                           "x #pragma tuner nonsense\n"
+                           "#pragma tunerx nonsense\n"
+                           "#pragma once\n"
+                           "/* a */ #pragma tuner flops n // counted\n";
+  EXPECT_EQ(parse(text).flops->text(), "n");
+}
+
+TEST(KernelFile, PutsLetsInPlaceAndKeepsTheTextAsWritten) {
+  const KernelSpec spec = parse(kVectorAdd);
+  EXPECT_EQ(spec.launches[0].grid[0].text(), "max(1, ceil_div(n, tile))");
+  EXPECT_THAT(spec.launches[0].grid[0].names(), ElementsAre("block", "items", "n"));
+}
+
+TEST(KernelFile, PointsIntoTheLetWhereItsExpressionHasNoAnswer) {
+  const KernelSpec spec = parse(with_line(7, "#pragma tuner let tile = block / (items - 1)"));
+  const auto reason = why_invalid(spec, complete(spec, {}), {}, {{"block", 64}, {"items", 1}, {"load", "plain"}});
+  EXPECT_EQ(reason, "k.cu:7:32: division by zero (of 64 and 0)");
+}
+
+TEST(KernelFile, ReadsSeveralLaunchesAndTheirConditions) {
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner scratch partials[items * 2] : double\n"
+                                          "#pragma tuner zeroed ticket[1] : unsigned\n"
+                                          "#pragma tuner launch finish\n"
+                                          "#pragma tuner when items > 1\n"
+                                          "#pragma tuner grid 1\n"
+                                          "#pragma tuner block 32, 2\n"
+                                          "#pragma tuner shared 4 * block\n"
+                                          "#pragma tuner arguments partials, items, ticket\n"
+                                          "#pragma tuner instantiate finish<block,   \\\n         -1>"));
+  ASSERT_EQ(spec.launches.size(), 2u);
+  EXPECT_EQ(spec.launches[1].name, "finish");
+  EXPECT_EQ(spec.launches[1].instantiate, "finish<block, -1>");
+  const ProblemSize size = complete(spec, {});
+  EXPECT_EQ(resolve_launches(spec, size, {}, {{"block", 64}, {"items", 1}, {"load", "plain"}}).size(), 1u);
+  const auto both = resolve_launches(spec, size, {}, {{"block", 64}, {"items", 2}, {"load", "plain"}});
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[1].shape, (LaunchShape{{1, 1, 1}, {32, 2, 1}, 256}));
+}
+
+TEST(KernelFile, ReadsEveryOtherDirective) {
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner type R of T = int:int64 half : float\n"
+                                          "#pragma tuner choice operation = sum min max\n"
+                                          "#pragma tuner size rows cols : unsigned = 7\n"
+                                          "#pragma tuner inout x[rows] : R, y[cols]\n"
+                                          "#pragma tuner consumed z[n] : int32\n"
+                                          "#pragma tuner fill a = uniform -1 1e-1\n"
+                                          "#pragma tuner fill x = constant .5\n"
+                                          "#pragma tuner fill z = iota\n"
+                                          "#pragma tuner tolerance absolute 1e-3 relative 1e-5\n"
+                                          "#pragma tuner accumulates n\n"
+                                          "#pragma tuner flops operation == sum ? n : 0"));
+  EXPECT_EQ(spec.derived_types[0].mapping.at("half"), "float");
+  EXPECT_THAT(spec.find_choice("operation")->values, ElementsAre("sum", "min", "max"));
+  EXPECT_EQ(spec.find_size("rows")->type, ElementType::uint32);
+  EXPECT_EQ(spec.find_size("rows")->default_value, 7);
+  EXPECT_EQ(spec.find_buffer("x")->type, "R");
+  EXPECT_EQ(spec.find_buffer("y")->type, "T");
+  EXPECT_EQ(spec.find_buffer("z")->type, "int");
+  EXPECT_EQ(spec.find_buffer("a")->fill->low, -1);
+  EXPECT_EQ(spec.find_buffer("a")->fill->high, 0.1);
+  EXPECT_EQ(spec.find_buffer("x")->fill->kind, Fill::Kind::constant);
+  EXPECT_EQ(spec.find_buffer("z")->fill->kind, Fill::Kind::iota);
+  EXPECT_FALSE(spec.find_buffer("b")->fill);
+  EXPECT_EQ(spec.tolerance->absolute, 1e-3);
+  EXPECT_EQ(spec.tolerance->relative, 1e-5);
+  EXPECT_EQ(spec.accumulates->text(), "n");
+}
+
+TEST(KernelFile, SaysWhichFileCannotBeRead) {
+  try {
+    read_kernel_file("/nonexistent/kernel.cu");
+    FAIL() << "a file that is not there was read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/nonexistent/kernel.cu"));
+  }
+  EXPECT_THROW(read_kernel_file(std::filesystem::temp_directory_path()), Error);
+}
+
+TEST(KernelFile, AcceptsEveryShippedTemplate) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TUNER_SOURCE_DIR "/templates")) {
+    if (entry.path().extension() != ".cu") continue;
+    ++count;
+    const KernelSpec spec = read_kernel_file(entry.path());
+    const ProblemSize size = complete(spec, {});
+    DeviceLimits h200;
+    h200.compute_capability = 90;
+    h200.sm_count = 132;
+    EXPECT_FALSE(enumerate(spec, size, h200).empty()) << entry.path();
+    EXPECT_EQ(why_invalid(spec, size, h200, spec.default_configuration.value()), std::nullopt) << entry.path();
+  }
+  EXPECT_GE(count, 5);
+}
+
+}  // namespace
+}  // namespace tuner

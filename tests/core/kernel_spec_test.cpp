@@ -1,0 +1,235 @@
+#include <tuner/core/kernel_spec.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <tuner/core/kernel_file.hpp>
+
+#include "kernel_texts.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::kVectorAdd;
+using testing::with_line;
+
+KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
+
+Configuration configuration(int block, int items = 1, const char* load = "plain") {
+  return {{"block", block}, {"items", items}, {"load", load}};
+}
+
+std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Complete, FillsInDefaultsAndKnowsAliasesOfTypes) {
+  const KernelSpec spec = parse(kVectorAdd);
+  EXPECT_EQ(complete(spec, {}).text(), "T=float n=1000");
+  EXPECT_EQ(complete(spec, {{{"n", 5}}, {{"T", "int32"}}}).text(), "T=int n=5");
+}
+
+TEST(Complete, NamesWhatItDoesNotKnow) {
+  const KernelSpec spec = parse(with_line(3, "#pragma tuner size n rows"));
+  EXPECT_EQ(error_of([&] {
+              complete(spec, {{{"row", 1}}, {}});
+            }),
+            "kernel 'add' has no size 'row'; did you mean 'rows'?");
+  EXPECT_THAT(error_of([&] {
+                complete(spec, {{}, {{"T", "duoble"}}});
+              }),
+              HasSubstr("T=duoble is not one of: float double int; did you mean 'double'?"));
+  EXPECT_THAT(error_of([&] { complete(spec, {{}, {{"T", "half"}}}); }), HasSubstr("T=half is not one of"));
+  EXPECT_THAT(error_of([&] {
+                complete(spec, {{{"n", 1}}, {}});
+              }),
+              HasSubstr("size 'rows' of kernel 'add' has no default"));
+  EXPECT_THAT(error_of([&] { complete(spec, {{{"n", -1}}, {}}); }), HasSubstr("n=-1 is negative"));
+}
+
+TEST(Complete, TakesAVerifyProblemWithTheCurrentChoices) {
+  const KernelSpec spec = parse(kVectorAdd);
+  const ProblemSize size = complete(spec, {{}, {{"T", "double"}}});
+  EXPECT_EQ(with_verify(size, spec.verify[0]).text(), "T=double n=33");
+}
+
+TEST(Enumerate, LeavesOutWhatTheDeviceCannotLaunch) {
+  const KernelSpec spec = parse(kVectorAdd);
+  const EnumeratedSpace space = enumerate(spec, complete(spec, {}), {});
+  EXPECT_EQ(space.size(), 3u * 3 + 3u);  // 2048 threads are too many; streaming needs items == 4
+  EXPECT_FALSE(space.find(configuration(2048)));
+}
+
+TEST(Enumerate, IsWhatWhyInvalidHasNothingAgainst) {
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner scratch partials[100 / (items - 1)]\n"
+                                          "#pragma tuner launch finish\n"
+                                          "#pragma tuner when items > 1\n"
+                                          "#pragma tuner grid 65 - block\n"
+                                          "#pragma tuner block block, items, 128 / block\n"
+                                          "#pragma tuner shared 512 * block\n"
+                                          "#pragma tuner arguments partials\n"
+                                          "#pragma tuner instantiate finish"));
+  const ProblemSize size = complete(spec, {});
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  std::size_t valid = 0;
+  for (const Value& block : spec.space.find("block")->values) {
+    for (const Value& items : spec.space.find("items")->values) {
+      for (const Value& load : spec.space.find("load")->values) {
+        const Configuration tested{{"block", block}, {"items", items}, {"load", load}};
+        const auto reason = why_invalid(spec, size, {}, tested);
+        EXPECT_EQ(space.find(tested).has_value(), !reason) << tested.text() << ": " << reason.value_or("valid");
+        valid += !reason;
+      }
+    }
+  }
+  EXPECT_EQ(space.size(), valid);
+  EXPECT_GT(valid, 0u);
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(128, 2)),
+            "launch 'finish': grid of -63x1x1 is empty: its extent in x is -63");
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)),
+            "buffer 'partials': k.cu:20:36: division by zero (of 100 and 0)");
+}
+
+TEST(Enumerate, IsEmptyForASizeThatDoesNotFitItsType) {
+  const KernelSpec spec = parse(with_line(3, "#pragma tuner size n : int = 1000"));
+  const ProblemSize size = complete(spec, {{{"n", 2147483648}}, {}});
+  EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), "n=2147483648 does not fit its type int");
+}
+
+TEST(Enumerate, IsEmptyWhereABufferCannotBeCounted) {
+  const KernelSpec spec = parse(with_line(10, "#pragma tuner out c[n * n]"));
+  const ProblemSize size = complete(spec, {{{"n", 4000000000}}, {}});
+  EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("buffer 'c': k.cu:10:23: overflow"));
+}
+
+TEST(Enumerate, TakesAnEmptyGridForInvalid) {
+  const KernelSpec spec = parse(with_line(12, "#pragma tuner grid ceil_div(n, tile)"));
+  const ProblemSize empty = complete(spec, {{{"n", 0}}, {}});
+  EXPECT_TRUE(enumerate(spec, empty, {}).empty());
+  EXPECT_EQ(why_invalid(spec, empty, {}, configuration(64)), "grid of 0x1x1 is empty: its extent in x is 0");
+}
+
+TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
+  const KernelSpec spec = parse(with_line(13, "#pragma tuner block block\n#pragma tuner when items > 1"));
+  EXPECT_THAT(*why_invalid(spec, complete(spec, {}), {}, configuration(64)), HasSubstr("no launch happens"));
+  EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
+}
+
+TEST(WhyInvalid, NamesTheConstraintOrTheForeignValue) {
+  const KernelSpec spec = parse(kVectorAdd);
+  const ProblemSize size = complete(spec, {});
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64)), std::nullopt);
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(2048)),
+            "block of 2048x1x1 = 2048 threads exceeds the limit of 1024 threads per block");
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(64, 1, "streaming")),
+            "streams: load != streaming or items == 4 with items=1 load=streaming");
+  EXPECT_EQ(why_invalid(spec, size, {}, configuration(65)), "block=65 is not one of: 32 64 128 2048");
+}
+
+TEST(ResolveLaunches, ReplacesWholeWordsOnly) {
+  const KernelSpec spec =
+      parse(with_line(15, "#pragma tuner instantiate block_items<T, block, items2, Load::load, T::T, n, 0block>"));
+  const auto launches = resolve_launches(spec, complete(spec, {{}, {{"T", "double"}}}), {}, configuration(64));
+  EXPECT_EQ(launches[0].expression, "block_items<double, 64, items2, Load::plain, double::double, 1000, 0block>");
+  EXPECT_EQ(launches[0].shape, (LaunchShape{{16, 1, 1}, {64, 1, 1}, 0}));
+}
+
+TEST(ResolveLaunches, SpellsTypesInCudaAndProtectsNegativeNumbers) {
+  const KernelSpec spec = parse(
+      "#pragma tuner kernel k\n#pragma tuner type T = half\n#pragma tuner type R of T = half:int64\n#pragma tuner size "
+      "n = 1\n"
+      "#pragma tuner parameter p = -3 5\n#pragma tuner parameter q = false true\n#pragma tuner out c[n]\n"
+      "#pragma tuner instantiate f<T, R, n-p, q>\n#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments "
+      "c\n");
+  const auto launches = resolve_launches(spec, complete(spec, {}), {}, {{"p", -3}, {"q", true}});
+  EXPECT_EQ(launches[0].expression, "f<__half, long long, 1-(-3), true>");
+}
+
+TEST(Types, FollowTheChoicesOfTheCaller) {
+  const KernelSpec spec =
+      parse(with_line(2, "#pragma tuner type T = int8 half double\n#pragma tuner type R of T = int8:int64 half:float"));
+  const auto resolved = [&](const char* choice, const char* type) {
+    return resolved_type(spec, complete(spec, {{}, {{"T", choice}}}), type);
+  };
+  EXPECT_EQ(resolved("int8", "R"), ElementType::int64);
+  EXPECT_EQ(resolved("half", "R"), ElementType::float32);
+  EXPECT_EQ(resolved("double", "R"), ElementType::float64);
+  EXPECT_EQ(resolved("double", "T"), ElementType::float64);
+  EXPECT_EQ(resolved("double", "int32"), ElementType::int32);
+  EXPECT_THROW(resolved("double", "n"), Error);
+}
+
+TEST(Types, GiveEachCompileItsMacros) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner choice operation = sum min"));
+  EXPECT_THAT(defines(spec, complete(spec, {{}, {{"operation", "min"}}})),
+              ElementsAre("TUNER=1", "TUNER_T_float=1", "TUNER_operation_min=1"));
+}
+
+TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner accumulates n"));
+  const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});
+  EXPECT_DOUBLE_EQ(tolerance_for(spec, size, {}, ElementType::float32).relative, 0x1p-24 * 1016);
+  EXPECT_EQ(tolerance_for(spec, size, {}, ElementType::int32).relative, 0);
+}
+
+TEST(Tolerance, IsTheAuthorsWhereHeGivesOneExceptForIntegers) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner tolerance relative 0.5"));
+  EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::half).relative, 0.5);
+  EXPECT_EQ(tolerance_for(spec, complete(spec, {}), {}, ElementType::int8).relative, 0);
+}
+
+TEST(Fill, GivesIntegersMoreThanZeroesByDefault) {
+  EXPECT_EQ(Fill::by_default(ElementType::float32).high, 1);
+  EXPECT_EQ(Fill::by_default(ElementType::uint8).high, 10);
+}
+
+TEST(Validate, ChecksASpecificationThatCodeBuilt) {
+  KernelSpec spec;
+  spec.name = "built";
+  spec.choices = {{"T", true, {"float"}}};
+  spec.sizes = {{"n", ElementType::int32, 100}};
+  spec.space = SearchSpace({{"block", {Value(32), Value(64)}}}, {});
+  spec.buffers = {{"c", BufferRole::out, "T", Expression::parse("n", {}), std::nullopt}};
+  LaunchSpec launch;
+  launch.name = "built";
+  launch.instantiate = "f<T>";
+  launch.block[0] = Expression::parse("block", {});
+  launch.arguments = {"c", "n"};
+  spec.launches = {launch};
+  EXPECT_EQ(error_of([&] { validate(spec); }), "no error");
+
+  const auto with = [&](const auto& change) {
+    KernelSpec changed = spec;
+    change(changed);
+    return error_of([&] { validate(changed); });
+  };
+  EXPECT_EQ(with([](KernelSpec& s) { s.name = ""; }), "the kernel has no name");
+  EXPECT_EQ(with([](KernelSpec& s) { s.sizes[0].name = "block"; }), "'block' names two things");
+  EXPECT_EQ(with([](KernelSpec& s) { s.launches[0].arguments = {"d"}; }),
+            "unknown argument 'd': no buffer, size, scalar or parameter");
+  EXPECT_EQ(with([](KernelSpec& s) { s.launches[0].grid[0] = Expression::parse("blok + 1", {}); }),
+            "unknown name 'blok'; did you mean 'block'? in 'blok + 1'");
+  EXPECT_EQ(with([](KernelSpec& s) { s.choices[0].values = {"floaty"}; }),
+            "unknown type 'floaty'; did you mean 'float'?");
+  EXPECT_EQ(with([](KernelSpec& s) {
+              s.default_configuration = Configuration{{"block", 33}};
+            }),
+            "block=33 is not one of: 32 64");
+  EXPECT_EQ(with([](KernelSpec& s) { s.file = "built.cpp", s.launches.clear(); }),
+            "built.cpp: the kernel has no launch: give 'instantiate', 'grid', 'block' and 'arguments'");
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,243 @@
+#include <tuner/core/search_space.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+namespace tuner {
+namespace {
+
+TuningParameter integers(std::string name, std::initializer_list<int> values) {
+  return {std::move(name), std::vector<Value>(values.begin(), values.end())};
+}
+
+Constraint constraint(std::string name, std::string_view text) {
+  return {std::move(name), Expression::parse(text, {"space", 1, 1})};
+}
+
+std::vector<std::string> texts(const EnumeratedSpace& space) {
+  std::vector<std::string> result;
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i) result.push_back(space.configuration(i).text());
+  return result;
+}
+
+/// Every configuration in lexicographic order, filtered by violation().
+std::vector<std::string> brute_force(const SearchSpace& space, const Bindings& fixed) {
+  const auto& parameters = space.parameters();
+  std::vector<std::string> result;
+  std::vector<std::size_t> digits(parameters.size(), 0);
+  for (;;) {
+    Configuration configuration;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      configuration.set(parameters[i].name, parameters[i].values[digits[i]]);
+    if (!space.violation(configuration, fixed)) result.push_back(configuration.text());
+    std::size_t i = parameters.size();
+    while (i > 0 && ++digits[i - 1] == parameters[i - 1].values.size()) digits[--i] = 0;
+    if (i == 0) return result;
+  }
+}
+
+TEST(SearchSpace, EnumeratesInTheOrderInWhichParametersAndValuesWereGiven) {
+  const SearchSpace space({integers("x", {4, 1, 2}), integers("y", {1, 2})}, {constraint("small", "x * y <= 4")});
+  EXPECT_EQ(texts(space.enumerate({})),
+            (std::vector<std::string>{"x=4 y=1", "x=1 y=1", "x=1 y=2", "x=2 y=1", "x=2 y=2"}));
+}
+
+TEST(SearchSpace, KeepsTheOrderWhenConstraintsMakeItBindParametersInAnother) {
+  const SearchSpace space({integers("a", {1, 2}), integers("b", {1, 2}), integers("c", {1, 2})},
+                          {constraint("late", "c == 2"), constraint("pair", "b == c")});
+  EXPECT_EQ(texts(space.enumerate({})), (std::vector<std::string>{"a=1 b=2 c=2", "a=2 b=2 c=2"}));
+}
+
+TEST(SearchSpace, ComparesWordsAndBooleans) {
+  const SearchSpace space(
+      {{"step", {Value("shuffle"), Value("redux"), Value("tile")}}, {"cached", {Value(false), Value(true)}}},
+      {constraint("one", "step == shuffle or (cached and step in {tile})")});
+  EXPECT_EQ(
+      texts(space.enumerate({})),
+      (std::vector<std::string>{"cached=false step=shuffle", "cached=true step=shuffle", "cached=true step=tile"}));
+}
+
+TEST(SearchSpace, ComparesAParameterWithAChoiceOfTheCaller) {
+  Bindings fixed;
+  fixed.set("wanted", Value("tile"));
+  const SearchSpace space({{"step", {Value("shuffle"), Value("tile")}}}, {constraint("same", "step == wanted")});
+  EXPECT_EQ(texts(space.enumerate(fixed)), (std::vector<std::string>{"step=tile"}));
+}
+
+TEST(SearchSpace, IsEmptyWhenAConstraintWithoutParametersFails) {
+  Bindings fixed;
+  fixed.set("n", 3);
+  const SearchSpace space({integers("x", {1, 2})}, {constraint("even", "n % 2 == 0")});
+  EXPECT_TRUE(space.enumerate(fixed).empty());
+}
+
+TEST(SearchSpace, RefusesDuplicatesAndEmptyParameters) {
+  EXPECT_THROW(SearchSpace({integers("x", {1}), integers("x", {2})}, {}), std::invalid_argument);
+  EXPECT_THROW(SearchSpace({integers("x", {1, 1})}, {}), std::invalid_argument);
+  EXPECT_THROW(SearchSpace({integers("x", {})}, {}), std::invalid_argument);
+  EXPECT_THROW(SearchSpace({integers("x", {1})}, {constraint("c", "x > 0"), constraint("c", "x > 1")}),
+               std::invalid_argument);
+}
+
+TEST(SearchSpace, SaysWhatViolatesIt) {
+  Bindings fixed;
+  fixed.set("warp_size", 32);
+  const SearchSpace space({integers("block_x", {8, 32}), integers("block_y", {1, 4})},
+                          {constraint("whole_warps", "(block_x * block_y) % warp_size == 0")});
+  EXPECT_FALSE(space.violation({{"block_x", 8}, {"block_y", 4}}, fixed));
+  EXPECT_EQ(space.violation({{"block_x", 8}, {"block_y", 1}}, fixed)->reason,
+            "whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1");
+  EXPECT_EQ(space.violation({{"block_x", 9}, {"block_y", 1}}, fixed)->reason, "block_x=9 is not one of: 8 32");
+  EXPECT_EQ(space.violation({{"block_x", 8}}, fixed)->reason, "parameter 'block_y' has no value");
+  EXPECT_EQ(space.violation({{"block_x", 8}, {"block_y", 4}, {"blok_x", 1}}, fixed)->reason,
+            "unknown parameter 'blok_x'; did you mean 'block_x'?");
+}
+
+TEST(SearchSpace, ReportsAConstraintThatHasNoAnswerWithItsPlace) {
+  const SearchSpace space({integers("x", {0, 1, 2})}, {constraint("divides", "12 % x == 0")});
+  try {
+    space.enumerate({});
+    FAIL() << "12 % 0 has an answer";
+  } catch (const EvaluationError& error) {
+    EXPECT_STREQ(error.what(), "space:1:4: division by zero (of 12 and 0)");
+  }
+}
+
+TEST(SearchSpace, LetsAFalseConjunctShieldOneThatHasNoAnswer) {
+  const SearchSpace guarded({integers("x", {0, 1, 2}), integers("y", {0, 1})},
+                            {constraint("c", "x + y > y and 12 / x == 12")});
+  EXPECT_EQ(texts(guarded.enumerate({})), (std::vector<std::string>{"x=1 y=0", "x=1 y=1"}));
+}
+
+TEST(SearchSpace, EnumeratesAProductOfABillionByPruning) {
+  std::vector<TuningParameter> parameters;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
+    parameters.push_back(integers(name, {1, 2, 3, 4, 5, 6, 7, 8}));
+  // Constraints that bind distant parameters, and one over all of them that only intervals can cut.
+  const SearchSpace space(parameters,
+                          {constraint("ends", "a * j == 8"), constraint("chain", "b == c and d == e and f == g"),
+                           constraint("sum", "a + b + c + d + e + f + g + h + i + j <= 24")});
+  EXPECT_EQ(space.product(), 1073741824.0);
+  std::size_t expected = 0;
+  for (int a : {1, 2, 4, 8})
+    for (int b = 1; b <= 8; ++b)
+      for (int d = 1; d <= 8; ++d)
+        for (int f = 1; f <= 8; ++f)
+          for (int h = 1; h <= 8; ++h)
+            for (int i = 1; i <= 8; ++i) expected += a + 8 / a + 2 * (b + d + f) + h + i <= 24;
+  EXPECT_EQ(space.enumerate({}).size(), expected);
+}
+
+TEST(SearchSpace, CutsAProductOfABillionThatOnlyOneWideConstraintLimits) {
+  std::vector<TuningParameter> parameters;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
+    parameters.push_back(integers(name, {1, 2, 3, 4, 5, 6, 7, 8}));
+  const SearchSpace space(parameters, {constraint("sum", "a + b + c + d + e + f + g + h + i + j == 15")});
+  EXPECT_EQ(space.enumerate({}).size(), 2002u);  // ways to hand out 5 steps to 10 parameters: C(14, 9)
+}
+
+TEST(SearchSpace, RefusesProductsThatAnIndexCannotCode) {
+  std::vector<TuningParameter> parameters;
+  for (int i = 0; i < 32; ++i) parameters.push_back(integers("p" + std::to_string(i), {1, 2, 3, 4}));
+  EXPECT_THROW(SearchSpace(parameters, {constraint("c", "p0 + p1 == 2")}).enumerate({}), std::length_error);
+}
+
+/// Random expressions over the parameters, all operators included, divisions among them.
+class Author {
+ public:
+  explicit Author(std::uint64_t seed) : random_(seed) {}
+  int pick(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
+  std::string number(int depth) {
+    static const char* const binary[] = {" + ", " - ", " * ", " / ", " % ", " << ", " >> "};
+    switch (depth == 0 ? pick(2) : pick(9)) {
+      case 0:
+        return std::to_string(pick(9));
+      case 1:
+        return std::string(1, static_cast<char>('p' + pick(4)));
+      case 2:
+        return "-(" + number(depth - 1) + ")";
+      case 3:
+        return "min(" + number(depth - 1) + ", " + number(depth - 1) + ")";
+      case 4:
+        return "max(" + number(depth - 1) + ", " + number(depth - 1) + ")";
+      case 5:
+        return "ceil_div(" + number(depth - 1) + ", " + number(depth - 1) + ")";
+      case 6:
+        return "abs(" + number(depth - 1) + ")";
+      case 7:
+        return "(" + predicate(depth - 1) + " ? " + number(depth - 1) + " : " + number(depth - 1) + ")";
+      default:
+        return "(" + number(depth - 1) + binary[pick(7)] + number(depth - 1) + ")";
+    }
+  }
+  std::string predicate(int depth) {
+    static const char* const comparisons[] = {" == ", " != ", " < ", " <= ", " > ", " >= "};
+    switch (depth == 0 ? 0 : pick(7)) {
+      case 1:
+        return "(" + predicate(depth - 1) + " and " + predicate(depth - 1) + ")";
+      case 2:
+        return "(" + predicate(depth - 1) + " or " + predicate(depth - 1) + ")";
+      case 3:
+        return "not (" + predicate(depth - 1) + ")";
+      case 4:
+        return number(depth - 1) + " in {" + number(depth - 1) + ", 2, 4}";
+      case 5:
+        return "is_pow2(" + number(depth - 1) + ")";
+      case 6:
+        return "w " + std::string(pick(2) ? "== " : "!= ") + (pick(2) ? "red" : "blue");
+      default:
+        return number(depth) + comparisons[pick(6)] + number(depth);
+    }
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+TEST(SearchSpace, EnumeratesExactlyWhatABruteForceFilterKeeps) {
+  int compared = 0;
+  int failed = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Author author(seed);
+    std::vector<TuningParameter> parameters;
+    for (char name = 'p'; name < 't'; ++name) {
+      TuningParameter parameter{std::string(1, name), {}};
+      const int count = 1 + author.pick(4);
+      for (int value = author.pick(5) - 3; static_cast<int>(parameter.values.size()) < count;
+           value += 1 + author.pick(2))
+        parameter.values.push_back(value);
+      parameters.push_back(parameter);
+    }
+    parameters.push_back({"w", {Value("red"), Value("green"), Value("blue")}});
+    std::vector<Constraint> constraints;
+    std::string shown;
+    try {
+      for (int i = 0; i <= author.pick(3); ++i) {
+        shown += author.predicate(3) + "\n";
+        constraints.push_back(constraint("c" + std::to_string(i),
+                                         std::string_view(shown).substr(shown.rfind('\n', shown.size() - 2) + 1)));
+      }
+    } catch (const SpecError&) {
+      continue;  // a constant without an answer, such as 1 / 0
+    }
+    const SearchSpace space(parameters, constraints);
+    std::vector<std::string> expected;
+    try {
+      expected = brute_force(space, {});
+    } catch (const EvaluationError&) {
+      ++failed;
+      EXPECT_THROW(space.enumerate({}), EvaluationError) << shown;
+      continue;
+    }
+    ++compared;
+    ASSERT_EQ(texts(space.enumerate({})), expected) << "seed " << seed << "\n" << shown;
+  }
+  EXPECT_GT(compared, 1000);
+  EXPECT_GT(failed, 100);
+}
+
+}  // namespace
+}  // namespace tuner
