@@ -17,7 +17,8 @@ namespace tuner::cuda {
 #define TUNER_CUDA_REQUIRED(X)                                                                                         \
   X(cuInit)                                                                                                            \
   X(cuDriverGetVersion)                                                                                                \
-  X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)  \
+  X(cuGetErrorName)                                                                                                    \
+  X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)                    \
       X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent)                  \
           X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize)              \
               X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
@@ -29,11 +30,12 @@ namespace tuner::cuda {
                                       X(cuStreamGetCtx) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)            \
                                           X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime)
 
-#define TUNER_CUDA_OPTIONAL(X)                                                                                      \
-  X(cuMemAllocAsync)                                                                                                \
-  X(cuMemFreeAsync)                                                                                                 \
-  X(cuThreadExchangeStreamCaptureMode) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) \
-      X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
+#define TUNER_CUDA_OPTIONAL(X)                                                                                        \
+  X(cuMemAllocAsync)                                                                                                  \
+  X(cuMemFreeAsync)                                                                                                   \
+  X(cuThreadExchangeStreamCaptureMode)                                                                                \
+  X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) \
+      X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) X(cuCtxGetId) X(cuLaunchKernelEx)
 #else

@@ -7,8 +7,6 @@
 namespace tuner::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kGroup = 16;      // samples released together
 constexpr std::size_t kFirstGroup = 4;  // before it is known how long one takes
 constexpr double kGroupSeconds = 0.05;  // of work in a group, so that deadlines are kept
@@ -134,18 +132,34 @@ std::optional<SamplingFailure> Sampler::queue(std::span<PreparedLaunch> launches
   return std::nullopt;
 }
 
+/// How long a group whose deadline has passed may still take when its samples do end: a slow kernel is no hang, and
+/// giving up a running one costs the process. \p each: seconds a sample took before, 0 when unknown.
+Deadline Sampler::grace(Clock::time_point start, std::size_t size, double each) const {
+  const Clock::time_point now = Clock::now();
+  if (each <= 0) {
+    std::size_t done = 0;
+    while (done < size && driver().cuEventQuery(events_[2 * done + 1].get()) == CUDA_SUCCESS) ++done;
+    if (done == 0) return now;
+    each = std::chrono::duration<double>(now - start).count() / static_cast<double>(done);
+  }
+  return now + std::chrono::duration_cast<Clock::duration>(
+                   std::chrono::duration<double>(2 * each * static_cast<double>(size) + 0.01));
+}
+
 std::optional<SamplingFailure> Sampler::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                                const Deadline& deadline, std::vector<Sample>& samples) {
   const std::size_t a_sample = 3 + request.batch * launches.size();
   const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
   std::size_t size = std::min(most, kFirstGroup);
+  double each = 0;  // seconds that a sample takes
   for (std::size_t left = request.samples; left > 0;) {
     if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
     size = std::min(size, left);
     const Clock::time_point start = Clock::now();
     if (std::optional<SamplingFailure> failure = queue(launches, request, size)) return failure;
-    if (const CUresult result = wait_for(stream_, deadline); result != CUDA_SUCCESS)
-      return SamplingFailure{result, false};
+    CUresult result = wait_for(stream_, deadline);
+    if (result == CUDA_ERROR_NOT_READY) result = wait_for(stream_, grace(start, size, each));
+    if (result != CUDA_SUCCESS) return SamplingFailure{result, false};
     const double clock = clock_mhz();
     for (std::size_t i = 0; i < size; ++i) {
       float milliseconds = 0;
@@ -154,7 +168,7 @@ std::optional<SamplingFailure> Sampler::sample(std::span<PreparedLaunch> launche
       samples.push_back({static_cast<double>(milliseconds) * 1e6 / static_cast<double>(request.batch), clock});
     }
     left -= size;
-    const double each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(size);
+    each = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(size);
     size = static_cast<std::size_t>(std::clamp(kGroupSeconds / each, 1.0, static_cast<double>(most)));
   }
   return std::nullopt;

@@ -29,7 +29,8 @@ struct PreparedLaunch {
 };
 
 /// When to stop waiting; never without a value.
-using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+using Clock = std::chrono::steady_clock;
+using Deadline = std::optional<Clock::time_point>;
 Deadline deadline_after(double seconds);  ///< 0: never
 
 /// CUDA_SUCCESS once \p stream is idle, CUDA_ERROR_NOT_READY when \p deadline passed first, else the stream's error.
@@ -49,7 +50,8 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// Appends samples to \p samples; fewer than asked for when the deadline passes between two groups. Every kernel
+  /// Appends samples to \p samples; fewer than asked for when the deadline passes; a sample that
+  /// alone takes longer fails. A group under way is finished. Every kernel
   /// has to have run before: a first launch may wait for the device, which is held.
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                         const Deadline& deadline, std::vector<Sample>& samples);
@@ -60,6 +62,7 @@ class Sampler {
   struct Shared;  // memory that the host and the kernels see
   std::optional<SamplingFailure> queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                        std::size_t count);
+  Deadline grace(Clock::time_point start, std::size_t size, double each) const;
   void hold();
   void release();
   void flush();

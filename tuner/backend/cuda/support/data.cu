@@ -71,6 +71,7 @@ __device__ Bits first_index() { return blockIdx.x * static_cast<Bits>(blockDim.x
 __device__ Bits stride() { return gridDim.x * static_cast<Bits>(blockDim.x); }
 
 __global__ void fill(void* to, int type, Bits count, int kind, double low, double high, Bits seed) {
+#pragma unroll 1
   for (Bits i = first_index(); i < count; i += stride()) {
     Bits bits;
     if (kind == iota) {
@@ -93,6 +94,7 @@ __global__ void compare(const void* actual, const void* expected, int type, Bits
                         Comparison* result) {
   Bits mismatches = 0, inverted_first = 0;
   double largest = 0;
+#pragma unroll 1
   for (Bits i = first_index(); i < count; i += stride()) {
     const Bits a = load(actual, type, i), e = load(expected, type, i);
     // Equal bits of integers and of ordinary numbers need no arithmetic; NaN differs from itself.
@@ -129,11 +131,13 @@ __global__ void fingerprint(const unsigned char* from, Bits bytes, Bits* result)
   using tuner::fill_value::splitmix64;
   const bool aligned = reinterpret_cast<Bits>(from) % 8 == 0;
   Bits sum = 0;
+#pragma unroll 1
   for (Bits i = first_index(); i < (bytes + 7) / 8; i += stride()) {
     Bits word = 0;
     if (aligned && i < bytes / 8) {
       word = reinterpret_cast<const Bits*>(from)[i];
     } else {
+#pragma unroll 1
       for (Bits b = i * 8; b < bytes && b < i * 8 + 8; ++b) word |= static_cast<Bits>(from[b]) << (b % 8 * 8);
     }
     sum += splitmix64(word ^ splitmix64(i));
