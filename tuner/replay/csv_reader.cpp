@@ -114,7 +114,8 @@ Recording parse_csv(std::string_view text, const std::string& origin) {
       trial.kind = *kind;
     }
     const auto [earlier, is_new] = first_line.emplace(trial.configuration, line_number);
-    if (!is_new) throw RecordingError(place + "the configuration of line " + std::to_string(earlier->second) + " again");
+    if (!is_new)
+      throw RecordingError(place + "the configuration of line " + std::to_string(earlier->second) + " again");
     trials.push_back(std::move(trial));
   }
   if (!columns) throw RecordingError(origin + ": there is no header line");

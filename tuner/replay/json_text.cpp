@@ -16,7 +16,7 @@ std::string line_at(std::string_view text, std::size_t position) {
 
 /// What is open at the end of a text, and where its last complete entry ended.
 struct OpenEnd {
-  std::string closers;             // in the order they must be written
+  std::string closers;  // in the order they must be written
   bool in_string = false;
   std::size_t last_entry_end = 0;  // one past the last bracket that returned to depth 2; 0: none
   std::string entry_closers;       // what was open there

@@ -43,7 +43,8 @@ Recording parse_kernel_tuner(std::string_view text, const std::string& origin) {
     for (const auto& parameter : *keys) {
       const auto name = parameter.is_string() ? parameter.get<std::string>() : parameter.dump();
       const auto value = entry.find(name);
-      if (value == entry.end()) throw RecordingError(place() + "the entry '" + key + "' has no value of '" + name + "'");
+      if (value == entry.end())
+        throw RecordingError(place() + "the entry '" + key + "' has no value of '" + name + "'");
       trial.configuration.set(name, json_value(*value));
     }
     auto result = entry.find(objective);

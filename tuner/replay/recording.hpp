@@ -39,9 +39,9 @@ struct RecordedRow {
 };
 
 struct Recording {
-  std::string name;            ///< for tables: the file's name without its endings
-  std::string unit = "ms";     ///< of the objectives
-  EnumeratedSpace space;       ///< index i is row i
+  std::string name;         ///< for tables: the file's name without its endings
+  std::string unit = "ms";  ///< of the objectives
+  EnumeratedSpace space;    ///< index i is row i
   std::vector<RecordedRow> rows;
 
   std::size_t valid_count() const;

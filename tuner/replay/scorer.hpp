@@ -16,10 +16,10 @@
 namespace tuner::replay {
 
 struct ScoreOptions {
-  double start = 0.01;         ///< the time axis begins when random search is this far from the median to the optimum
-  double end = 0.95;           ///< and ends when it is this far
-  std::size_t points = 1000;   ///< on the time axis
-  std::size_t bootstrap = 500; ///< resamples behind the standard error
+  double start = 0.01;          ///< the time axis begins when random search is this far from the median to the optimum
+  double end = 0.95;            ///< and ends when it is this far
+  std::size_t points = 1000;    ///< on the time axis
+  std::size_t bootstrap = 500;  ///< resamples behind the standard error
 };
 
 /// One repeat on the time axis: the best so far at each point, as its rank among the valid objectives (0: optimum).
@@ -27,10 +27,10 @@ using RankCurve = std::vector<std::uint32_t>;
 
 struct Score {
   double value = 0;
-  double standard_error = 0;        ///< bootstrap over the repeats; 0 for one repeat
-  double relative_to_optimum = 0;   ///< optimum / mean best at the last time point, 0..1
-  double random_to_optimum = 0;     ///< the same of the random baseline
-  std::vector<double> curve;        ///< objective at each time point
+  double standard_error = 0;       ///< bootstrap over the repeats; 0 for one repeat
+  double relative_to_optimum = 0;  ///< optimum / mean best at the last time point, 0..1
+  double random_to_optimum = 0;    ///< the same of the random baseline
+  std::vector<double> curve;       ///< objective at each time point
 };
 
 class Scorer {
@@ -48,8 +48,8 @@ class Scorer {
   /// A run that costs this many seconds has reached every time point.
   double horizon() const { return 1.1 * times_.back(); }
 
-  /// \p rows: the configurations of one repeat in the order first evaluated. \p spent: seconds at which each was known, or
-  /// empty for one after another. A repeat without any valid result has the worst rank.
+  /// \p rows: the configurations of one repeat in the order first evaluated. \p spent: seconds at which each was known,
+  /// or empty for one after another. A repeat without any valid result has the worst rank.
   RankCurve rank_curve(std::span<const EnumeratedSpace::Index> rows, std::span<const double> spent = {}) const;
 
   /// \p repeats: at least one.

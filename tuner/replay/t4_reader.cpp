@@ -21,7 +21,8 @@ double seconds_a_unit(const nlohmann::json& file) {
 /// Compiling, running, checking and overhead; the search's own time is left out.
 double eval_time(const nlohmann::json& times) {
   double sum = 0;
-  for (const char* part : {"compilation", "compilation_time", "framework", "validation"}) sum += number_or(times, part, 0);
+  for (const char* part : {"compilation", "compilation_time", "framework", "validation"})
+    sum += number_or(times, part, 0);
   const double benchmark = number_or(times, "benchmark", -1);
   if (benchmark >= 0) return sum + benchmark;
   const auto runs = times.find("runtimes");

@@ -2,20 +2,16 @@
 #include <cmath>
 #include <limits>
 
+#include <tuner/search/acquisition.hpp>
 #include <tuner/search/features.hpp>
 #include <tuner/search/forest.hpp>
+#include <tuner/search/nearest_valid.hpp>
 #include <tuner/search/registry.hpp>
 #include <tuner/search/spread.hpp>
 
 namespace tuner::search {
 
 namespace {
-
-double expected_improvement(const Prediction& p, double best) {
-  const double s = std::max(p.deviation, 1e-9);
-  const double z = (best - p.mean) / s;
-  return s * (z * 0.5 * std::erfc(-z * M_SQRT1_2) + std::exp(-0.5 * z * z) * 0.3989422804014327);
-}
 
 class Auto final : public BasicStrategy {
  public:
@@ -65,6 +61,22 @@ class Auto final : public BasicStrategy {
       features_.write(k.index, rows.data() + rows.size() - w);
       y.push_back(std::isfinite(k.objective) ? std::min(std::log(std::max(k.objective, 1e-300)), cap) : cap);
     }
+    double target = best;
+    if (option("rank") > 0) {
+      std::vector<std::pair<double, std::size_t>> order;
+      for (std::size_t i = 0; i < known.size(); ++i) order.emplace_back(known[i].objective, i);
+      std::sort(order.begin(), order.end());
+      const double n = static_cast<double>(order.size());
+      for (std::size_t i = 0; i < order.size();) {
+        std::size_t j = i;
+        while (j < order.size() && order[j].first == order[i].first) ++j;
+        for (std::size_t k = i; k < j; ++k)
+          y[order[k].second] =
+              std::min(std::log((static_cast<double>(i + j - 1) * 0.5 + option("rank")) / n), std::log(option("cap")));
+        i = j;
+      }
+      target = std::log(option("rank") / n);
+    }
     ForestOptions fo;
     fo.trees = static_cast<std::size_t>(option("trees"));
     fo.tried_splits = static_cast<std::size_t>(option("splits"));
@@ -74,6 +86,24 @@ class Auto final : public BasicStrategy {
     for (const Known& k : history_.elites(static_cast<std::size_t>(option("elites"))))
       for (const Index i : space().neighbours(k.index, Neighbourhood::hamming))
         if (history_.is_fresh(i)) candidates.push_back(i);
+    const auto parents = history_.elites(static_cast<std::size_t>(option("parents")));
+    EnumeratedSpace::Digits a(space().parameters().size());
+    auto b = a;
+    for (int i = 0; i < option("children") && parents.size() > 1; ++i) {
+      const auto pick = [&] {
+        std::size_t k = random_.below(parents.size());
+        return parents[std::min(k, random_.below(parents.size()))].index;
+      };
+      space().digits(pick(), a);
+      space().digits(pick(), b);
+      for (std::size_t p = 0; p < a.size(); ++p) {
+        if (random_.chance(0.5)) a[p] = b[p];
+        if (random_.chance(1.2 / static_cast<double>(features_.width())))
+          a[p] = static_cast<std::uint16_t>(random_.below(space().parameters()[p].values.size()));
+      }
+      const auto v = nearest_valid(space(), random_, a);
+      if (v && history_.is_fresh(*v)) candidates.push_back(*v);
+    }
     for (int i = 0; i < option("pool"); ++i)
       if (const auto f = history_.random_fresh(random_)) candidates.push_back(*f);
     std::sort(candidates.begin(), candidates.end());
@@ -84,11 +114,11 @@ class Auto final : public BasicStrategy {
       features_.write(i, row.data());
       Prediction p = forest_.predict(row.data());
       p.deviation *= option("kappa");
-      ranked.emplace_back(expected_improvement(p, best), i);
+      ranked.emplace_back(expected_improvement(p, target), i);
     }
     const std::size_t keep = std::min<std::size_t>(ranked.size(), due_ + 8);
     std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
-                      [](auto& a, auto& b) { return a.first > b.first; });
+                      [](auto& u, auto& v) { return u.first > v.first; });
     for (std::size_t i = keep; i-- > 0;) queue_.push_back(ranked[i].second);
   }
 
@@ -104,7 +134,21 @@ class Auto final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry auto_entry() {
-  return {{"auto", "", "", {{"start", 10}, {"refit", 16}, {"cap", 1}, {"trees", 32}, {"splits", 12}, {"leaf", 2}, {"elites", 5}, {"pool", 500}, {"kappa", 1}}},
+  return {{"auto",
+           "",
+           "",
+           {{"start", 10},
+            {"refit", 16},
+            {"cap", 0.4},
+            {"trees", 32},
+            {"splits", 12},
+            {"leaf", 2},
+            {"elites", 5},
+            {"pool", 500},
+            {"kappa", 1},
+            {"parents", 20},
+            {"children", 0},
+            {"rank", 0}}},
           &make<Auto>};
 }
 

@@ -8,7 +8,7 @@ namespace tuner::search {
 namespace {
 
 struct HopOptions {
-  double temperature;    // relative loss accepted with probability 1/e
+  double temperature;  // relative loss accepted with probability 1/e
   std::size_t samples;
   std::size_t jump;
 };
@@ -17,8 +17,11 @@ struct HopOptions {
 class Hops final : public Chain {
  public:
   Hops(History& history, Random& random, HopOptions options)
-      : history_(history), random_(random), options_(options),
-        climber_(history.space(), random, Neighbourhood::adjacent), sampling_(options.samples) {
+      : history_(history),
+        random_(random),
+        options_(options),
+        climber_(history.space(), random, Neighbourhood::adjacent),
+        sampling_(options.samples) {
     sample_ = anywhere();
   }
 
@@ -70,7 +73,9 @@ class BasinHopping final : public ChainStrategy {
 
  private:
   std::unique_ptr<Chain> start() override {
-    const auto count = [&](const char* name) { return std::max<std::size_t>(1, static_cast<std::size_t>(option(name))); };
+    const auto count = [&](const char* name) {
+      return std::max<std::size_t>(1, static_cast<std::size_t>(option(name)));
+    };
     return std::make_unique<Hops>(history_, random_,
                                   HopOptions{std::max(1e-9, option("temperature")), count("samples"), count("jump")});
   }

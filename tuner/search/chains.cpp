@@ -11,10 +11,14 @@ std::optional<Index> ChainStrategy::walk(std::unique_ptr<Chain>& chain) {
   for (std::size_t step = 0; step < free_steps; ++step) {
     const Index wanted = chain->wanted();
     switch (history_.state(wanted)) {
-      case State::fresh: return wanted;
-      case State::pending: return std::nullopt;
+      case State::fresh:
+        return wanted;
+      case State::pending:
+        return std::nullopt;
       case State::valid:
-      case State::failed: chain->advance(history_.objective(wanted)); break;
+      case State::failed:
+        chain->advance(history_.objective(wanted));
+        break;
     }
   }
   chain = start();  // caught: begin elsewhere

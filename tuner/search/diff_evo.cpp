@@ -10,14 +10,15 @@ namespace tuner::search {
 
 namespace {
 
-/// DE/current-to-best/1/bin on positions in the lists of values. A trial competes with the member it was made for as soon as
-/// its result is known.
+/// DE/current-to-best/1/bin on positions in the lists of values. A trial competes with the member it was made for as
+/// soon as its result is known.
 class DifferentialEvolution final : public BasicStrategy {
  public:
   DifferentialEvolution(const EnumeratedSpace& space, const StrategyOptions& options)
       : BasicStrategy(space, options),
         spread_(space),
-        population_(std::clamp<std::size_t>(planned_trials() / 5, 4, std::max<std::size_t>(4, static_cast<std::size_t>(option("population"))))),
+        population_(std::clamp<std::size_t>(planned_trials() / 5, 4,
+                                            std::max<std::size_t>(4, static_cast<std::size_t>(option("population"))))),
         width_(space.parameters().size()) {}
 
  private:

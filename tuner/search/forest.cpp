@@ -85,10 +85,9 @@ void Forest::grow(Fit& fit, std::uint32_t at, std::size_t begin, std::size_t end
     }
   }
   if (best.a < 0) return;
-  const auto middle =
-      std::partition(fit.order.begin() + static_cast<std::ptrdiff_t>(begin),
-                     fit.order.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](std::uint32_t row) { return fit.feature(row, best) <= best.threshold; });
+  const auto middle = std::partition(fit.order.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     fit.order.begin() + static_cast<std::ptrdiff_t>(end),
+                                     [&](std::uint32_t row) { return fit.feature(row, best) <= best.threshold; });
   const auto cut = static_cast<std::size_t>(middle - fit.order.begin());
   if (cut == begin || cut == end) return;
   const auto left = static_cast<std::uint32_t>(nodes_.size());

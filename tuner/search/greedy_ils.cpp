@@ -9,9 +9,9 @@ namespace {
 
 struct IteratedOptions {
   Neighbourhood kind;
-  std::size_t samples;    // random configurations before the first climb
-  std::size_t jump;       // parameters changed to leave a local optimum
-  std::size_t patience;   // climbs without an improvement before a restart
+  std::size_t samples;   // random configurations before the first climb
+  std::size_t jump;      // parameters changed to leave a local optimum
+  std::size_t patience;  // climbs without an improvement before a restart
 };
 
 /// Climb, jump from the best local optimum, climb again; restarts when that no longer helps.
@@ -80,7 +80,9 @@ class GreedyIls final : public ChainStrategy {
 
  private:
   std::unique_ptr<Chain> start() override {
-    const auto count = [&](const char* name) { return std::max<std::size_t>(1, static_cast<std::size_t>(option(name))); };
+    const auto count = [&](const char* name) {
+      return std::max<std::size_t>(1, static_cast<std::size_t>(option(name)));
+    };
     const auto kind = option("adjacent") != 0 ? Neighbourhood::adjacent : Neighbourhood::hamming;
     return std::make_unique<Iterated>(history_, random_,
                                       IteratedOptions{kind, count("samples"), count("jump"), count("patience")});

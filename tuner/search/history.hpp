@@ -57,7 +57,7 @@ class History {
   std::vector<Known> known_;
   std::optional<Known> best_;
   std::size_t valid_count_ = 0;
-  std::size_t used_ = 0;            // not fresh
+  std::size_t used_ = 0;  // not fresh
   std::size_t proposed_ = 0;
   std::size_t proposed_known_ = 0;  // proposed, then learnt
   std::vector<Index> rest_;         // superset of the fresh ones, once they are the minority

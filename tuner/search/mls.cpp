@@ -70,11 +70,12 @@ class MultiStart final : public ChainStrategy {
 }  // namespace
 
 StrategyEntry mls_entry() {
-  return {{"mls",
-           "multi-start local search: climbs to a local optimum from the best of some random configurations, repeatedly",
-           "Marti, Resende, Ribeiro, \"Multi-start methods for combinatorial optimization\", EJOR 226 (2013)",
-           {{"samples", 8}, {"adjacent", 0}}},
-          &make<MultiStart>};
+  return {
+      {"mls",
+       "multi-start local search: climbs to a local optimum from the best of some random configurations, repeatedly",
+       "Marti, Resende, Ribeiro, \"Multi-start methods for combinatorial optimization\", EJOR 226 (2013)",
+       {{"samples", 8}, {"adjacent", 0}}},
+      &make<MultiStart>};
 }
 
 }  // namespace tuner::search

@@ -25,7 +25,8 @@ class ParticleSwarm final : public BasicStrategy {
   ParticleSwarm(const EnumeratedSpace& space, const StrategyOptions& options)
       : BasicStrategy(space, options),
         spread_(space),
-        size_(std::clamp<std::size_t>(planned_trials() / 5, 3, std::max<std::size_t>(3, static_cast<std::size_t>(option("particles"))))),
+        size_(std::clamp<std::size_t>(planned_trials() / 5, 3,
+                                      std::max<std::size_t>(3, static_cast<std::size_t>(option("particles"))))),
         width_(space.parameters().size()) {}
 
  private:
@@ -133,7 +134,8 @@ class ParticleSwarm final : public BasicStrategy {
 StrategyEntry pso_entry() {
   return {{"pso",
            "particle swarm on positions of values, informed by a few random particles",
-           "Kennedy, Eberhart, \"Particle swarm optimization\", ICNN 1995; Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 (2002)",
+           "Kennedy, Eberhart, \"Particle swarm optimization\", ICNN 1995; Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 "
+           "(2002)",
            {{"particles", 20}, {"inertia", 0.6}, {"own", 1.2}, {"others", 1.5}, {"informants", 6}}},
           &make<ParticleSwarm>};
 }

@@ -27,7 +27,8 @@ class RandomSearch final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry random_entry() {
-  return {{"random", "uniform without replacement, after a start spread over all values",
+  return {{"random",
+           "uniform without replacement, after a start spread over all values",
            "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)",
            {{"spread_start", 16}}},
           &make<RandomSearch>};

@@ -8,10 +8,18 @@ namespace tuner::search {
 namespace {
 
 const std::vector<StrategyEntry>& table() {
-  static const std::vector<StrategyEntry> entries{
-      auto_entry(),       exhaustive_entry(),        random_entry(),   simulated_annealing_entry(),
-      greedy_ils_entry(), mls_entry(),               genetic_algorithm_entry(), diff_evo_entry(),
-      pso_entry(),        basin_hopping_entry(),     bandit_entry(),   bayes_opt_entry()};
+  static const std::vector<StrategyEntry> entries{auto_entry(),
+                                                  exhaustive_entry(),
+                                                  random_entry(),
+                                                  simulated_annealing_entry(),
+                                                  greedy_ils_entry(),
+                                                  mls_entry(),
+                                                  genetic_algorithm_entry(),
+                                                  diff_evo_entry(),
+                                                  pso_entry(),
+                                                  basin_hopping_entry(),
+                                                  bandit_entry(),
+                                                  bayes_opt_entry()};
   return entries;
 }
 

@@ -17,7 +17,8 @@ class Annealing final : public Chain {
  public:
   Annealing(History& history, Random& random, AnnealingOptions options)
       : history_(history), random_(random), options_(options), temperature_(options.hot) {
-    wanted_ = here_ = history_.random_fresh(random_).value_or(static_cast<Index>(random_.below(history_.space().size())));
+    wanted_ = here_ =
+        history_.random_fresh(random_).value_or(static_cast<Index>(random_.below(history_.space().size())));
   }
 
   Index wanted() const override { return wanted_; }

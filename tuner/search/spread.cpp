@@ -29,7 +29,8 @@ std::optional<Index> Spread::next(History& history, Random& random, std::size_t 
     double crowding = 0;
     for (std::size_t p = 0; p < width; ++p) {
       const std::size_t values = uses_[p].size();
-      if (values > 1) crowding += uses_[p][mine[p]] * static_cast<double>(values) / static_cast<double>(seen_.size() + 1);
+      if (values > 1)
+        crowding += uses_[p][mine[p]] * static_cast<double>(values) / static_cast<double>(seen_.size() + 1);
     }
     double nearest = static_cast<double>(width);
     for (std::size_t s = seen_.size() - looked_back; s < seen_.size(); ++s) {

@@ -18,8 +18,8 @@ namespace tuner::search {
 /// What became of one proposal.
 struct Observation {
   EnumeratedSpace::Index index = 0;
-  std::optional<double> objective;  ///< smaller is better; nothing: it failed
-  bool invalid = false;             ///< failed before it ran (compile error, device limit)
+  std::optional<double> objective;         ///< smaller is better; nothing: it failed
+  bool invalid = false;                    ///< failed before it ran (compile error, device limit)
   std::map<std::string, double> features;  ///< known from the compiler: "registers", "spill_bytes", "occupancy", …
 };
 
@@ -53,12 +53,13 @@ struct StrategyOptions {
 };
 
 /// \p space must outlive the strategy. Throws std::invalid_argument for an unknown name or option, with a suggestion.
-std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space, const StrategyOptions& options);
+std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
+                                        const StrategyOptions& options);
 
 struct StrategyInfo {
   std::string name;
-  std::string summary;  ///< one line
-  std::string source;   ///< paper
+  std::string summary;                    ///< one line
+  std::string source;                     ///< paper
   std::map<std::string, double> options;  ///< defaults
 };
 std::span<const StrategyInfo> strategies();

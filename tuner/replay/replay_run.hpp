@@ -1,0 +1,84 @@
+#pragma once
+/// Runs search strategies against recordings and scores them: the whole of `tune replay` but its command line.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tuner/core/budget.hpp>
+#include <tuner/replay/recording.hpp>
+#include <tuner/replay/scorer.hpp>
+
+namespace tuner::replay {
+
+struct ReplayOptions {
+  std::vector<std::string> strategies{"auto"};
+  std::size_t repeats = 100;
+  std::uint64_t seed = 1;  ///< repeat r runs with seed + r
+  /// Ends a repeat early. Wall time is recorded time. A repeat always ends at 1.1 times the last scored time, unless
+  /// a limit on trials, fraction or wall time is given: then only at that limit.
+  Budget budget;
+  std::map<std::string, double> strategy_options;
+  std::size_t threads = 1;
+  ScoreOptions score;
+};
+
+/// One strategy on one space.
+struct ReplayResult {
+  std::string space;
+  std::string strategy;
+  Score score;
+  double mean_trials = 0;                      ///< of one repeat
+  double cpu_ms_per_proposal = 0;              ///< the strategy's own
+  std::size_t repeats_at_optimum = 0;          ///< that found the optimum by the last scored time
+  std::size_t repeats_within_percent = 0;      ///< that found an objective within 1% of it
+  std::vector<std::size_t> trials_to_percent;  ///< of each repeat that did: trials until within 1%
+};
+
+struct ReplaySpace {
+  std::string name;
+  std::string unit;
+  std::size_t configurations = 0;
+  std::size_t valid = 0;
+  double optimum = 0;
+  double random_draws = 0;  ///< evaluations of random search until the last scored time
+  std::vector<double> times;
+  std::vector<double> baseline;
+};
+
+/// One strategy over all spaces.
+struct ReplayAggregate {
+  std::string strategy;
+  double score = 0;
+  double standard_error = 0;
+  double cpu_ms_per_proposal = 0;
+};
+
+struct ReplayReport {
+  std::size_t repeats = 0;
+  std::uint64_t seed = 0;
+  std::vector<ReplaySpace> spaces;
+  std::vector<ReplayResult> results;        ///< by space, then strategy
+  std::vector<ReplayAggregate> aggregates;  ///< by strategy
+};
+
+/// Called after each (space, strategy), from one thread at a time.
+using ReplayObserver = std::function<void(const ReplayResult&)>;
+
+/// Throws std::invalid_argument for an unknown strategy or option, RecordingError for a recording without valid rows.
+/// The same options give the same report (but its CPU times), however many threads there are.
+ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
+                        const ReplayObserver& observer = {});
+
+/// Aligned table for people, the aggregate last.
+std::string text_report(const ReplayReport& report);
+/// One JSON object.
+std::string json_report(const ReplayReport& report);
+/// One panel a space: mean best so far relative to the optimum over time, random search dashed.
+std::string svg_report(const ReplayReport& report);
+
+}  // namespace tuner::replay

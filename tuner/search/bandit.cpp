@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <unordered_map>
+
+#include <tuner/search/registry.hpp>
+
+namespace tuner::search {
+
+namespace {
+
+using Entry = StrategyEntry (*)();
+constexpr std::array<Entry, 5> arm_entries{genetic_algorithm_entry, pso_entry, diff_evo_entry, basin_hopping_entry,
+                                           mls_entry};
+
+/// Several strategies that all learn everything; who recently found improvements is asked more often.
+class Bandit final : public BasicStrategy {
+ public:
+  Bandit(const EnumeratedSpace& space, const StrategyOptions& options) : BasicStrategy(space, options) {
+    for (const Entry entry : arm_entries) {
+      StrategyOptions mine = options;
+      const StrategyEntry arm = entry();
+      mine.seed = options.seed * arm_entries.size() + arms_.size();
+      mine.values = arm.info.options;
+      arms_.push_back(arm.make(space, mine));
+    }
+  }
+
+ private:
+  struct Use {
+    std::size_t arm;
+    bool improved;
+  };
+
+  std::optional<Index> next() override {
+    asked_ = choose();
+    // Another arm may have proposed the same: then the next wish of this one counts.
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const auto wish = arms_[asked_]->propose(1);
+      if (wish.empty()) return std::nullopt;
+      if (history_.is_fresh(wish.front())) return wish.front();
+    }
+    return std::nullopt;
+  }
+
+  /// The area under the curve of improvements in the window, plus a bonus for arms seldom used.
+  std::size_t choose() const {
+    std::vector<double> area(arms_.size(), 0.0);
+    std::vector<double> uses(arms_.size(), 0.0);
+    for (const Use& use : window_) {
+      ++uses[use.arm];
+      if (use.improved) area[use.arm] += uses[use.arm];
+    }
+    std::size_t best = 0;
+    double best_merit = -1;
+    for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+      if (uses[arm] == 0) return arm;
+      const double exploitation = 2 * area[arm] / (uses[arm] * (uses[arm] + 1));
+      const double bonus = std::sqrt(2 * std::log2(static_cast<double>(window_.size())) / uses[arm]);
+      const double merit = exploitation + option("exploration") * bonus;
+      if (merit > best_merit) {
+        best_merit = merit;
+        best = arm;
+      }
+    }
+    return best;
+  }
+
+  void proposed(Index index) override { asked_for_[index] = asked_; }
+
+  void told(const Observation& observation) override {
+    for (auto& arm : arms_) arm->learn({&observation, 1});
+    const auto asked = asked_for_.find(observation.index);
+    if (asked == asked_for_.end()) return;
+    const bool improved = history_.best() && history_.best()->index == observation.index;
+    window_.push_back({asked->second, improved});
+    if (static_cast<double>(window_.size()) > option("window")) window_.pop_front();
+    asked_for_.erase(asked);
+  }
+
+  std::vector<std::unique_ptr<Strategy>> arms_;
+  std::size_t asked_ = 0;
+  std::unordered_map<Index, std::size_t> asked_for_;
+  std::deque<Use> window_;  // oldest first
+};
+
+}  // namespace
+
+StrategyEntry bandit_entry() {
+  return {
+      {"bandit",
+       "genetic_algorithm, pso, diff_evo, basin_hopping and mls side by side, the recently successful asked more often",
+       "Ansel et al., \"OpenTuner\", PACT 2014 (AUC bandit); Fialho et al., GECCO 2010",
+       {{"window", 100}, {"exploration", 0.05}}},
+      &make<Bandit>};
+}
+
+}  // namespace tuner::search

@@ -1,0 +1,45 @@
+#pragma once
+/// Gaussian-process regression on a few hundred rows: Matern-5/2 kernel with one length a feature, lengths and noise
+/// fitted by marginal likelihood. Internal to the room.
+///
+/// Source: Rasmussen, Williams, "Gaussian processes for machine learning", MIT Press 2006, algorithm 2.1 and 5.4.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <tuner/search/forest.hpp>
+#include <tuner/search/random_numbers.hpp>
+
+namespace tuner::search {
+
+class GaussianProcess {
+ public:
+  /// \p rows: row-major, \p width features each. Keeps the fitted lengths and tries \p attempts changes of them.
+  void fit(std::span<const float> rows, std::size_t width, std::span<const double> targets, std::size_t attempts,
+           Random& random);
+  /// Without the deviation: O(rows) instead of O(rows^2).
+  double mean(const float* row) const;
+  Prediction predict(const float* row) const;
+
+ private:
+  struct Hyper {
+    std::vector<double> inverse_length;
+    double noise = 0.05;  // variance relative to the signal's
+  };
+  double kernel(const float* a, const float* b, const Hyper& hyper) const;
+  /// Factorises; returns the log marginal likelihood with the signal variance profiled out, or minus infinity.
+  double factorise(const Hyper& hyper);
+
+  std::size_t width_ = 0;
+  std::size_t count_ = 0;
+  std::vector<float> rows_;
+  std::vector<double> targets_;  // centred
+  double centre_ = 0;
+  double signal_ = 1;  // variance
+  Hyper hyper_;
+  std::vector<double> lower_;    // Cholesky factor, row-major
+  std::vector<double> weights_;  // K^-1 y
+};
+
+}  // namespace tuner::search
