@@ -12,9 +12,9 @@ namespace tuner::cache {
 
 /// An empty field matches everything.
 struct Filter {
-  std::string kernel;
-  std::string device_key;
-  std::string choices;
+  std::string kernel = {};
+  std::string device_key = {};
+  std::string choices = {};
 };
 
 struct KernelSummary {

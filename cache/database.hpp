@@ -24,7 +24,7 @@ inline constexpr int kSchemaVersion = 2;
 inline constexpr int kApplicationId = 0x43415431;
 
 struct OpenOptions {
-  WarningSink warn;
+  WarningSink warn = {};
   /// How long to wait for other processes before going on in memory.
   std::chrono::milliseconds busy_timeout{10'000};
   /// Files up to this size are checked for damage (quick_check) when opened; larger ones cost too much for that and

@@ -22,7 +22,7 @@ struct Image {
 
 struct ImageCacheOptions {
   std::int64_t max_bytes = std::int64_t{512} << 20;
-  WarningSink warn;
+  WarningSink warn = {};
 };
 
 struct ImageCacheStats {

@@ -15,7 +15,7 @@
 namespace tuner::cache {
 
 struct SessionOptions {
-  std::string strategy;
+  std::string strategy = {};
   std::uint64_t seed = 0;
   std::string origin = "tune";
   std::size_t batch_trials = 16;              ///< commit after so many trials …

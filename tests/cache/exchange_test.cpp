@@ -1,0 +1,211 @@
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cache/browse.hpp>
+#include <cache/exchange.hpp>
+#include <cache/session.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+void fill(Database& database) {
+  store_best(database, session_key(1 << 20), "block=256", 1000);
+  store_best(database, session_key(1 << 9), "block=64", 10.125);
+  auto key = session_key();
+  key.device = a100();
+  store_best(database, key, "block=512", 2000);
+  database.quarantine(h200(), reduce_kernel(), "block=1024", "hang");
+  SessionWriter writer(database, session_key(77));
+  auto odd = failed_trial("block=3", "compile", "error: \"x\"\n\xff");
+  odd.log = "line 1\nline 2";
+  writer.add(odd);
+}
+
+std::string valid_text() {
+  auto database = Database::in_memory();
+  store_best(database, session_key(), "block=256", 1000);
+  return export_wisdom(database);
+}
+
+TEST(WisdomText, ComesBackAsItWas) {
+  auto first = Database::in_memory();
+  fill(first);
+  const auto text = export_wisdom(first);
+  auto second = Database::in_memory();
+  const auto count = import_text(second, text);
+  EXPECT_EQ(count.best, 3);
+  EXPECT_EQ(export_wisdom(second), text);
+  EXPECT_EQ(find(second, query()).tier, Tier::exact);
+  EXPECT_EQ(find(second, query()).best->device, h200());
+}
+
+TEST(WisdomText, IsSortedBySizeAsANumber) {
+  auto database = Database::in_memory();
+  fill(database);
+  const auto text = export_wisdom(database, {.device_key = h200().key});
+  EXPECT_THAT(text, StartsWith("{\"tuner_wisdom\":1,\"device\":{\"key\":\"cuda cc=9.0"));
+  EXPECT_LT(text.find("n=512"), text.find("n=1048576"));
+  EXPECT_EQ(text.find("A100"), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+}
+
+TEST(WisdomText, MayHoldBlankLinesCommentsAndWindowsLineEnds) {
+  auto text = valid_text();
+  const auto end = text.find('\n');
+  text = "# reviewed\n\n" + text.substr(0, end) + "\r\n\n" + text.substr(end + 1);
+  auto database = Database::in_memory();
+  EXPECT_EQ(import_text(database, text).best, 1);
+}
+
+TEST(WisdomText, IsImportedWholeOrNotAtAll) {
+  const auto good = valid_text();
+  const auto header = good.substr(0, good.find('\n') + 1);
+  const auto line = good.substr(header.size());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    auto changed = line;
+    const auto at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return header + line + changed.replace(at, from.size(), to);
+  };
+  const std::pair<std::string, std::string> table[] = {
+      {header + line + "{", ":3: not JSON"},
+      {header + line + "[1]\n", ":3: not a JSON object"},
+      {line, ":1: the first line must be a header"},
+      {with("\"median_ns\":1000.0", "\"median_ns\":-1"), ":3: median_ns is not a positive number"},
+      {with("\"median_ns\":1000.0", "\"median_ns\":null"), ":3: median_ns is not a positive number"},
+      {with("\"median_ns\":1000.0", "\"median_ns\":\"x\""), ":3: 'median_ns' is not a number"},
+      {with("\"median_ns\":1000.0,", ""), ":3: 'median_ns' is missing"},
+      {with("\"median_ns\":1000.0", "\"median_ns\":5000.0"), ":3: median_ns is outside of low_ns..high_ns"},
+      {with("n=1048576", "n=-1"), ":3: 'n=-1' are not sizes"},
+      {with("n=1048576", "n"), ":3: 'n' are not sizes"},
+      {with("block=256", "block"), ":3: 'block' in the configuration is not name=value"},
+      {with("block=256", "b=1 a=2"), ":3: the configuration is not in canonical form"},
+      {with("aaaa", "AAAA"), ":3: the source hash of kernel 'reduce' is not 64"},
+      {with("\"samples\":3", "\"samples\":0"), ":3: samples is not at least 1"},
+      {with("\"samples\":3", "\"samples\":1e400"), ":3: not JSON"},
+      {with("\"measured\":\"2", "\"measured\":\"x"), ":3: 'measured' is not an instant"},
+      {"{\"tuner_wisdom\":2}\n", ":1: format 2 is not known"},
+      {"{\"tuner_wisdom\":1}\n", ":1: 'device' is missing"},
+  };
+  for (const auto& [text, message] : table) {
+    auto database = Database::in_memory();
+    try {
+      import_text(database, text, "h200.jsonl");
+      ADD_FAILURE() << "imported: " << message;
+    } catch (const ImportError& error) {
+      EXPECT_THAT(error.what(), StartsWith("h200.jsonl" + message));
+    }
+    EXPECT_TRUE(best_rows(database).empty()) << message;
+  }
+}
+
+TEST(CompleteExport, ComesBackAsItWasThroughACompressedFile) {
+  const TemporaryFolder folder;
+  auto first = Database::in_memory();
+  fill(first);
+  const auto text = export_all(first);
+  write_text(folder / "all.jsonl.gz", text);
+  EXPECT_LT(std::filesystem::file_size(folder / "all.jsonl.gz"), text.size() / 2);
+  EXPECT_EQ(read_text(folder / "all.jsonl.gz"), text);
+  auto second = Database::in_memory();
+  const auto count = import_text(second, read_text(folder / "all.jsonl.gz"));
+  EXPECT_EQ(count.best, 3);
+  EXPECT_EQ(count.sessions, 4);
+  EXPECT_EQ(count.trials, 4);
+  EXPECT_EQ(count.quarantined, 1);
+  EXPECT_EQ(export_all(second), text);
+  EXPECT_TRUE(doctor(second).empty());
+  const auto trials = finished_trials(second, session_key(1 << 20));
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_EQ(trials[0].samples_ns, trial("block=256", 1000).samples_ns);
+  EXPECT_EQ(trials[0].resources, trial("block=256", 1000).resources);
+}
+
+TEST(ReadText, TakesPlainFilesAndNamesThoseThatItCannotRead) {
+  const TemporaryFolder folder;
+  write_text(folder / "plain.jsonl", "hello\n");
+  EXPECT_EQ(read_text(folder / "plain.jsonl"), "hello\n");
+  EXPECT_THROW(read_text(folder / "missing"), CacheError);
+  write_text(folder / "cut.gz", std::string(10000, 'x'));
+  std::filesystem::resize_file(folder / "cut.gz", 20);
+  EXPECT_THROW(read_text(folder / "cut.gz"), CacheError);
+  EXPECT_THROW(write_text(folder / "no/such/folder/file", "x"), CacheError);
+}
+
+TEST(Merge, IsIdempotentAndCommutative) {
+  const auto make = [](int which) {
+    auto database = Database::in_memory();
+    for (int shift = 10; shift < 14; ++shift) {
+      const int variant = (shift + which) % 3;
+      store_best(database, session_key(1 << shift), "block=" + std::to_string(32 << variant), 100.0 * (variant + 1));
+    }
+    auto renamed = h200();
+    renamed.name = which == 0 ? "NVIDIA H200" : "NVIDIA GH200";
+    auto key = session_key(1 << (20 + which));
+    key.device = renamed;
+    store_best(database, key, "block=8", 5);
+    database.quarantine(h200(), reduce_kernel(), "block=1024", which == 0 ? "hang" : "fault");
+    return database;
+  };
+  auto a = make(0);
+  auto b = make(1);
+  auto ab = Database::in_memory();
+  merge(ab, a);
+  merge(ab, b);
+  auto ba = Database::in_memory();
+  merge(ba, b);
+  merge(ba, a);
+  const auto text = export_all(ab);
+  EXPECT_EQ(export_all(ba), text);
+  const auto again = merge(ab, b);
+  EXPECT_EQ(again.best + again.sessions + again.trials + again.quarantined, 0);
+  EXPECT_GT(again.unchanged, 0);
+  EXPECT_EQ(export_all(ab), text);
+  EXPECT_EQ(merge(ab, ab).unchanged, 0);
+}
+
+TEST(Merge, KeepsTheLaterMeasurementWhateverTheOrder) {
+  const auto text = valid_text();
+  const auto at = [&](const std::string& when, const std::string& configuration, int samples) {
+    auto changed = text;
+    const auto place = changed.find("\"measured\":\"") + 12;
+    changed.replace(place, 24, when);
+    changed.replace(changed.find("block=256"), 9, configuration);
+    changed.replace(changed.find("\"samples\":3"), 11, "\"samples\":" + std::to_string(samples));
+    return changed;
+  };
+  const auto older = at("2026-01-01T00:00:00.000Z", "block=1", 100);
+  const auto newer = at("2026-01-01T00:00:00.001Z", "block=2", 1);
+  const auto same_time = at("2026-01-01T00:00:00.001Z", "block=3", 5);
+  for (const auto& order : {std::vector{older, newer, same_time}, std::vector{same_time, newer, older},
+                            std::vector{newer, same_time, older}}) {
+    auto database = Database::in_memory();
+    for (const auto& part : order) import_text(database, part);
+    ASSERT_EQ(best_rows(database).size(), 1u);
+    EXPECT_EQ(best_rows(database)[0].configuration, "block=3") << "later first, then more samples";
+  }
+}
+
+TEST(Copy, IsWholeAndNeverOverwrites) {
+  const TemporaryFolder folder;
+  auto database = Database::open_user(folder / "wisdom.db");
+  fill(database);
+  copy_database(database, folder / "copy.db");
+  auto copy = Database::open_user(folder / "copy.db");
+  EXPECT_EQ(export_all(copy), export_all(database));
+  EXPECT_THROW(copy_database(database, folder / "copy.db"), CacheError);
+  EXPECT_THROW(copy_database(database, folder / "no/such/folder/copy.db"), CacheError);
+  store_best(database, session_key(3), "block=1", 1);
+  EXPECT_EQ(find(database, query(3)).tier, Tier::exact) << "usable afterwards";
+}
+
+}  // namespace
+}  // namespace tuner::cache::test

@@ -1,0 +1,62 @@
+#pragma once
+/// Records to test with, and a folder that goes away with the test.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <cache/database.hpp>
+#include <cache/lookup.hpp>
+#include <cache/session.hpp>
+
+namespace tuner::cache::test {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Keeps what a database says.
+struct Warnings {
+  std::vector<std::string> texts;
+  OpenOptions options() {
+    OpenOptions result;
+    result.warn = [this](const std::string& text) { texts.push_back(text); };
+    return result;
+  }
+};
+
+DeviceRecord h200();
+/// Same compute capability, fewer multiprocessors.
+DeviceRecord h100();
+/// Another compute capability.
+DeviceRecord a100();
+EnvironmentRecord environment();
+KernelRecord reduce_kernel();
+SessionKey session_key(std::int64_t n = 1 << 20);
+TrialRecord trial(const std::string& configuration, double median_ns);
+TrialRecord failed_trial(const std::string& configuration, const std::string& kind, const std::string& message);
+WisdomQuery query(std::int64_t n = 1 << 20);
+
+/// Stores one verified trial and makes it the best.
+void store_best(Database& database, const SessionKey& key, const std::string& configuration, double median_ns);
+WisdomMatch find(Database& database, const WisdomQuery& query, const Accept& accept = {});
+
+void write_file(const std::filesystem::path& file, const std::string& bytes);
+std::string read_file(const std::filesystem::path& file);
+/// Names in a folder, sorted.
+std::vector<std::string> names_in(const std::filesystem::path& folder);
+/// The first line that `PRAGMA integrity_check` gives.
+std::string integrity(const std::filesystem::path& file);
+
+}  // namespace tuner::cache::test

@@ -1,0 +1,119 @@
+// Several processes at one file, and processes that die.
+
+#include <csignal>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cache/browse.hpp>
+#include <cache/session.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+/// Runs \p work in a child process; its exit code is 0 when \p work returns true.
+template <class Work>
+pid_t spawn(Work work) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  bool good = false;
+  try {
+    good = work();
+  } catch (...) {
+  }
+  ::_exit(good ? 0 : 1);
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+TEST(Processes, LoseNothingWhenEightOfThemWrite) {
+  const TemporaryFolder folder;
+  constexpr int kWriters = 8;
+  constexpr int kTrials = 40;
+  std::vector<pid_t> children;
+  for (int child = 0; child < kWriters; ++child) {
+    children.push_back(spawn([&] {
+      bool quiet = true;
+      OpenOptions options;
+      options.busy_timeout = std::chrono::minutes(1);
+      options.warn = [&](const std::string&) { quiet = false; };
+      auto database = Database::open_user(folder / "wisdom.db", options);
+      {
+        SessionWriter writer(database, session_key(1000 + child), {.batch_trials = 4});
+        for (int i = 0; i < kTrials; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
+        writer.set_best("block=0");
+        writer.finish();
+      }
+      return quiet && !database.is_in_memory();
+    }));
+  }
+  for (const pid_t pid : children) EXPECT_EQ(wait_for(pid), 0);
+  auto database = Database::open_user(folder / "wisdom.db");
+  for (int child = 0; child < kWriters; ++child) {
+    EXPECT_EQ(finished_trials(database, session_key(1000 + child)).size(), static_cast<std::size_t>(kTrials));
+    EXPECT_EQ(find(database, query(1000 + child)).tier, Tier::exact);
+  }
+  EXPECT_TRUE(doctor(database).empty());
+  EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
+}
+
+TEST(Processes, ThatAreKilledLoseNoAcknowledgedTrial) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  std::mt19937 random(7);
+  std::size_t acknowledged = 0;
+  for (int round = 0; round < 20; ++round) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t pid = spawn([&] {
+      auto database = Database::open_user(file);
+      SessionWriter writer(database, session_key(), {.batch_trials = 3});
+      for (std::uint32_t i = 0;; ++i) {
+        writer.add(trial("block=" + std::to_string(round * 100000 + static_cast<int>(i)), 10));
+        const auto committed = static_cast<std::uint32_t>(writer.committed());
+        if (::write(ends[1], &committed, sizeof committed) != sizeof committed) return false;
+      }
+      return true;
+    });
+    ::close(ends[1]);
+    // Killed after a random number of acknowledgements, which may be in the middle of anything.
+    const unsigned wanted = 1 + random() % 25;
+    std::uint32_t last = 0;
+    for (unsigned seen = 0; seen < wanted; ++seen) {
+      std::uint32_t value = 0;
+      ASSERT_EQ(::read(ends[0], &value, sizeof value), static_cast<ssize_t>(sizeof value));
+      last = value;
+    }
+    ::kill(pid, SIGKILL);
+    EXPECT_TRUE(WIFSIGNALED(wait_for(pid)));
+    std::uint32_t value = 0;
+    while (::read(ends[0], &value, sizeof value) == static_cast<ssize_t>(sizeof value)) last = value;
+    ::close(ends[0]);
+    acknowledged += last;
+    Warnings warnings;
+    auto database = Database::open_user(file, warnings.options());
+    EXPECT_TRUE(warnings.texts.empty()) << warnings.texts[0];
+    const auto stored = finished_trials(database, session_key()).size();
+    EXPECT_GE(stored, acknowledged) << "round " << round;
+    acknowledged = stored;
+  }
+  EXPECT_EQ(integrity(file), "ok");
+  auto database = Database::open_user(file);
+  EXPECT_TRUE(doctor(database).empty());
+  EXPECT_EQ(sessions(database).size(), 20u);
+  EXPECT_GT(acknowledged, 0u);
+}
+
+}  // namespace
+}  // namespace tuner::cache::test

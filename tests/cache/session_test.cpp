@@ -1,0 +1,287 @@
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cache/browse.hpp>
+#include <cache/session.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> configurations(const std::vector<TrialRecord>& trials) {
+  std::vector<std::string> result;
+  for (const auto& t : trials) result.push_back(t.configuration);
+  return result;
+}
+
+TEST(Session, GivesBackEverythingOfATrial) {
+  const TemporaryFolder folder;
+  auto original = trial("block=256 warp_step=shuffle", 12345.5);
+  original.message = "none";
+  original.log = std::string("ptxas info\n\0with a zero", 23);
+  original.throttled = true;
+  original.cold = false;
+  original.created_ms = 1700000000123;
+  {
+    auto database = Database::open_user(folder / "wisdom.db");
+    SessionWriter writer(database, session_key());
+    writer.add(original);
+  }
+  auto database = Database::open_user(folder / "wisdom.db");
+  const auto trials = finished_trials(database, session_key());
+  ASSERT_EQ(trials.size(), 1u);
+  const auto& t = trials[0];
+  EXPECT_EQ(t.configuration, original.configuration);
+  EXPECT_EQ(t.kind, "ok");
+  EXPECT_EQ(t.message, original.message);
+  EXPECT_EQ(t.log, original.log);
+  EXPECT_EQ(t.samples_ns, original.samples_ns);
+  EXPECT_EQ(t.median_ns, original.median_ns);
+  EXPECT_EQ(t.low_ns, original.low_ns);
+  EXPECT_EQ(t.high_ns, original.high_ns);
+  EXPECT_EQ(t.relative_noise, original.relative_noise);
+  EXPECT_FALSE(t.cold);
+  EXPECT_TRUE(t.throttled);
+  EXPECT_TRUE(t.converged);
+  EXPECT_FALSE(t.abandoned);
+  EXPECT_TRUE(t.verified);
+  EXPECT_EQ(t.clock_mhz, original.clock_mhz);
+  EXPECT_EQ(t.metrics, original.metrics);
+  EXPECT_EQ(t.times_s, original.times_s);
+  EXPECT_EQ(t.resources, original.resources);
+  EXPECT_EQ(t.created_ms, original.created_ms);
+}
+
+TEST(Session, KeepsNumbersThatAreNoneAsNone) {
+  auto database = Database::in_memory();
+  auto broken = trial("block=1", std::nan(""));
+  broken.metrics["power_w"] = INFINITY;
+  {
+    SessionWriter writer(database, session_key());
+    writer.add(broken);
+    EXPECT_THROW(writer.set_best("block=1"), CacheError);
+  }
+  const auto trials = finished_trials(database, session_key());
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_TRUE(std::isnan(trials[0].median_ns));
+  EXPECT_TRUE(std::isnan(trials[0].metrics.at("power_w")));
+}
+
+TEST(Session, IsUnfinishedUntilItSaysSo) {
+  auto database = Database::in_memory();
+  {
+    SessionWriter writer(database, session_key(), {.strategy = "random", .seed = 0xffffffffffffffffu});
+    writer.add(trial("block=1", 10));
+  }
+  auto session = last_session(database, session_key());
+  ASSERT_TRUE(session);
+  EXPECT_FALSE(session->finished_ms);
+  EXPECT_EQ(session->trials, 1);
+  EXPECT_EQ(session->strategy, "random");
+  EXPECT_EQ(session->seed, 0xffffffffffffffffu);
+  {
+    SessionWriter writer(database, session_key());
+    writer.add(trial("block=2", 10));
+    writer.finish();
+    session = last_session(database, session_key());
+    EXPECT_EQ(session->uuid, writer.uuid());
+    EXPECT_TRUE(session->finished_ms);
+  }
+}
+
+TEST(Session, IsResumedByWhateverEarlierOnesFinished) {
+  auto database = Database::in_memory();
+  {
+    SessionWriter writer(database, session_key());
+    writer.add(trial("block=1", 10));
+    writer.add(failed_trial("block=2", "compile", "no such identifier"));
+  }
+  {
+    SessionWriter writer(database, session_key());
+    writer.add(trial("block=4", 30));
+    writer.add(trial("block=1", 11));
+  }
+  const auto trials = finished_trials(database, session_key());
+  EXPECT_EQ(configurations(trials), (std::vector<std::string>{"block=1", "block=2", "block=4"}));
+  EXPECT_EQ(trials[0].median_ns, 11) << "the later measurement counts";
+  EXPECT_EQ(trials[1].kind, "compile");
+}
+
+TEST(Session, SharesNothingWithOtherTunings) {
+  auto database = Database::in_memory();
+  {
+    SessionWriter writer(database, session_key());
+    writer.add(trial("block=1", 10));
+  }
+  auto other = session_key(4096);
+  EXPECT_TRUE(finished_trials(database, other).empty()) << "sizes";
+  other = session_key();
+  other.kernel.source_hash = std::string(64, 'b');
+  EXPECT_TRUE(finished_trials(database, other).empty()) << "source";
+  other = session_key();
+  other.device = h100();
+  EXPECT_TRUE(finished_trials(database, other).empty()) << "device";
+  other = session_key();
+  other.conditions = R"({"cold":false})";
+  EXPECT_TRUE(finished_trials(database, other).empty()) << "conditions";
+  other = session_key();
+  other.environment.driver = "14.0";
+  EXPECT_TRUE(finished_trials(database, other).empty()) << "driver";
+  other = session_key();
+  other.environment.tuner = "0.2.0";
+  EXPECT_EQ(finished_trials(database, other).size(), 1u) << "another version of tuner measures the same";
+}
+
+TEST(Session, CommitsEveryFullBatch) {
+  const TemporaryFolder folder;
+  auto database = Database::open_user(folder / "wisdom.db");
+  SessionWriter writer(database, session_key(), {.batch_trials = 4, .batch_time = std::chrono::hours(1)});
+  for (int i = 0; i < 10; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
+  EXPECT_EQ(writer.committed(), 8u);
+  auto reader = Database::open_user(folder / "wisdom.db");
+  EXPECT_EQ(finished_trials(reader, session_key()).size(), 8u);
+  writer.flush();
+  EXPECT_EQ(finished_trials(reader, session_key()).size(), 10u);
+}
+
+TEST(Session, CommitsATrialThatWaitsForCompany) {
+  auto database = Database::in_memory();
+  SessionWriter writer(database, session_key(), {.batch_trials = 1000, .batch_time = std::chrono::milliseconds(1)});
+  writer.add(trial("block=1", 10));
+  while (writer.committed() == 0) std::this_thread::yield();  // the test's time limit catches a failure
+  EXPECT_EQ(finished_trials(database, session_key()).size(), 1u);
+}
+
+TEST(Session, RefusesTrialsThatMakeNoSense) {
+  auto database = Database::in_memory();
+  SessionWriter writer(database, session_key());
+  EXPECT_THROW(writer.add(failed_trial("block=1", "exploded", "")), CacheError);
+  for (const char* bad : {"", "block", "block=1 block=2", "b=1 a=2", "block=1  x=2", "=1", "block=1\n"}) {
+    EXPECT_THROW(writer.add(trial(bad, 10)), CacheError) << bad;
+  }
+  writer.flush();
+  EXPECT_EQ(writer.committed(), 0u);
+  auto key = session_key();
+  key.kernel.source_hash = "short";
+  EXPECT_THROW(SessionWriter(database, key), CacheError);
+}
+
+TEST(Best, ComesOnlyFromAVerifiedStoredMeasurement) {
+  auto database = Database::in_memory();
+  SessionWriter writer(database, session_key());
+  EXPECT_THROW(writer.set_best("block=1"), CacheError) << "never measured";
+  auto unverified = trial("block=2", 10);
+  unverified.verified = false;
+  writer.add(unverified);
+  EXPECT_THROW(writer.set_best("block=2"), CacheError);
+  auto abandoned = trial("block=3", 10);
+  abandoned.abandoned = true;
+  writer.add(abandoned);
+  EXPECT_THROW(writer.set_best("block=3"), CacheError);
+  auto wrong = trial("block=4", 10);
+  wrong.kind = "wrong";
+  writer.add(wrong);
+  EXPECT_THROW(writer.set_best("block=4"), CacheError);
+  EXPECT_TRUE(best_rows(database).empty());
+  writer.add(trial("block=5", 10));
+  writer.set_best("block=5");
+  EXPECT_EQ(best_rows(database).size(), 1u);
+}
+
+TEST(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
+  auto database = Database::in_memory();
+  {
+    SessionWriter writer(database, session_key());
+    writer.add(trial("block=1", 10));
+  }
+  SessionWriter writer(database, session_key());
+  writer.set_best("block=1");
+  EXPECT_EQ(find(database, query()).best->median_ns, 10);
+  auto key = session_key();
+  key.environment.driver = "14.0";
+  SessionWriter other(database, key);
+  EXPECT_THROW(other.set_best("block=1"), CacheError) << "measured with another driver";
+}
+
+TEST(Best, IsReplacedByALaterOne) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(), "block=1", 10);
+  store_best(database, session_key(), "block=2", 20);
+  const auto rows = best_rows(database);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].configuration, "block=2");
+  EXPECT_EQ(rows[0].samples, 3);
+  EXPECT_GT(rows[0].measured_ms, 0);
+}
+
+TEST(Quarantine, RemembersWhatCrashedOnThisDeviceOnly) {
+  const TemporaryFolder folder;
+  {
+    auto database = Database::open_user(folder / "wisdom.db");
+    database.quarantine(h200(), reduce_kernel(), "block=2", "illegal address");
+    database.quarantine(h200(), reduce_kernel(), "block=1", "hang");
+    database.quarantine(h200(), reduce_kernel(), "block=1", "hang again");
+  }
+  auto database = Database::open_user(folder / "wisdom.db");
+  const auto records = database.quarantined(h200().key, reduce_kernel());
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].configuration, "block=1");
+  EXPECT_EQ(records[0].reason, "hang");
+  EXPECT_EQ(records[1].reason, "illegal address");
+  EXPECT_TRUE(database.quarantined(h100().key, reduce_kernel()).empty());
+  auto changed = reduce_kernel();
+  changed.source_hash = std::string(64, 'c');
+  EXPECT_TRUE(database.quarantined(h200().key, changed).empty());
+}
+
+TEST(Statistics, CountWhatIsThere) {
+  const TemporaryFolder folder;
+  auto database = Database::open_user(folder / "wisdom.db");
+  store_best(database, session_key(), "block=1", 10);
+  {
+    SessionWriter writer(database, session_key(64));
+    writer.add(failed_trial("block=2", "timeout", "1 s"));
+  }
+  const auto all = statistics(database);
+  EXPECT_EQ(all.path, (folder / "wisdom.db").string());
+  EXPECT_EQ(all.sessions, 2);
+  EXPECT_EQ(all.unfinished_sessions, 1);
+  EXPECT_EQ(all.trials, 2);
+  EXPECT_EQ(all.failed_trials, 1);
+  EXPECT_EQ(all.best, 1);
+  EXPECT_EQ(all.schema_version, kSchemaVersion);
+  EXPECT_GT(all.file_bytes, 0);
+  EXPECT_FALSE(all.in_memory);
+  EXPECT_THAT(all.wal_state, HasSubstr("WAL"));
+  EXPECT_TRUE(doctor(database).empty());
+  const auto known = kernels(database);
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known[0].trials, 2);
+  EXPECT_EQ(known[0].problems, 1);
+  EXPECT_EQ(devices(database), std::vector<DeviceRecord>{h200()});
+  EXPECT_EQ(sessions(database).size(), 2u);
+  EXPECT_TRUE(sessions(database, {.kernel = "other"}).empty());
+}
+
+TEST(JournalMode, IsWalOnlyWhereSqliteAndTheFileSystemAreSafe) {
+  const struct {
+    int version;
+    const char* local;
+  } table[] = {{3007000, "DELETE"}, {3040001, "DELETE"}, {3044005, "DELETE"}, {3044006, "WAL"},
+               {3045000, "DELETE"}, {3050006, "DELETE"}, {3050007, "WAL"},    {3051000, "DELETE"},
+               {3051002, "DELETE"}, {3051003, "WAL"},    {3052000, "WAL"},    {4000000, "WAL"}};
+  for (const auto& row : table) {
+    EXPECT_STREQ(journal_mode(row.version, false), row.local) << row.version;
+    EXPECT_STREQ(journal_mode(row.version, true), "DELETE") << row.version;
+  }
+}
+
+}  // namespace
+}  // namespace tuner::cache::test

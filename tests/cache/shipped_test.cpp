@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <cache/exchange.hpp>
+#include <cache/session.hpp>
+#include <cache/shipped.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Shipped : public ::testing::Test {
+ protected:
+  const TemporaryFolder folder;
+  Warnings warnings;
+  const fs::path text = fs::path(TUNER_SOURCE_DIR) / "tests/cache/example.jsonl";
+  const fs::path database_file = folder / "share/example.db";
+
+  void SetUp() override { ASSERT_THAT(build_shipped_databases({text}, folder / "share"), ElementsAre(database_file)); }
+};
+
+TEST_F(Shipped, AnswersLikeAnyOtherButIsReadOnly) {
+  auto database = Database::open_shipped(database_file, warnings.options());
+  ASSERT_TRUE(database);
+  EXPECT_THAT(warnings.texts, ElementsAre());
+  const auto match = find(*database, query());
+  EXPECT_EQ(match.tier, Tier::exact);
+  EXPECT_TRUE(match.shipped);
+  EXPECT_EQ(match.database, database_file.string());
+  struct stat info {};
+  ASSERT_EQ(::stat(database_file.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0444u);
+  EXPECT_THAT(names_in(folder / "share"), ElementsAre("MANIFEST.sha256", "example.db")) << "nothing beside it";
+  EXPECT_THROW(database->quarantine(h200(), reduce_kernel(), "block=1", "x"), CacheError);
+}
+
+TEST_F(Shipped, GivesTheReviewedTextBack) {
+  auto database = Database::open_shipped(database_file);
+  ASSERT_TRUE(database);
+  EXPECT_EQ(export_wisdom(*database), read_file(text));
+}
+
+TEST_F(Shipped, IsTheSameFileForTheSameText) {
+  build_shipped_databases({text}, folder / "again");
+  EXPECT_EQ(read_file(folder / "again/example.db"), read_file(database_file));
+}
+
+TEST_F(Shipped, IsIgnoredWhenItIsNotWhatTheManifestPromises) {
+  auto bytes = read_file(database_file);
+  bytes[bytes.size() / 2] ^= 1;
+  fs::remove(database_file);
+  write_file(database_file, bytes);
+  EXPECT_FALSE(Database::open_shipped(database_file, warnings.options()));
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], HasSubstr("SHA-256"));
+}
+
+TEST_F(Shipped, IsIgnoredWhenItIsMissingForeignOrEmpty) {
+  write_file(folder / "empty.db", "");
+  write_file(folder / "text.db", "not a database, but long enough to be looked at");
+  for (const char* name : {"missing.db", "empty.db", "text.db"}) {
+    warnings.texts.clear();
+    EXPECT_FALSE(Database::open_shipped(folder / name, warnings.options())) << name;
+    EXPECT_EQ(warnings.texts.size(), 1u) << name;
+  }
+  EXPECT_EQ(read_file(folder / "empty.db"), "") << "never written to";
+}
+
+TEST_F(Shipped, KeepsTheOthersInTheManifest) {
+  fs::copy_file(text, folder / "second.jsonl");
+  build_shipped_databases({folder / "second.jsonl"}, folder / "share");
+  const auto manifest = read_file(folder / "share/MANIFEST.sha256");
+  EXPECT_THAT(manifest, HasSubstr("  example.db\n"));
+  EXPECT_THAT(manifest, HasSubstr("  second.db\n"));
+  EXPECT_TRUE(Database::open_shipped(folder / "share/example.db"));
+  EXPECT_TRUE(Database::open_shipped(folder / "share/second.db"));
+}
+
+TEST_F(Shipped, StaysWhenANewTextIsBroken) {
+  const auto before = read_file(database_file);
+  write_file(folder / "example.jsonl", read_file(text) + "{\n");
+  EXPECT_THROW(build_shipped_databases({folder / "example.jsonl"}, folder / "share"), ImportError);
+  EXPECT_EQ(read_file(database_file), before);
+  EXPECT_THAT(names_in(folder / "share"), ElementsAre("MANIFEST.sha256", "example.db"));
+}
+
+TEST_F(Shipped, IsBuiltByTheToolOfTheBuild) {
+  const auto tool = std::string(TUNER_BINARY_DIR) + "/bin/tuner_wisdom_db";
+  ASSERT_EQ(std::system((tool + " " + (folder / "tool").string() + " " + text.string() + " > /dev/null").c_str()), 0);
+  EXPECT_EQ(read_file(folder / "tool/example.db"), read_file(database_file));
+  write_file(folder / "bad.jsonl", "{}\n");
+  EXPECT_NE(
+      std::system(
+          (tool + " " + (folder / "tool").string() + " " + (folder / "bad.jsonl").string() + " 2> /dev/null").c_str()),
+      0);
+}
+
+TEST_F(Shipped, OfAnApplicationAreAllOpened) {
+  const auto all = Database::open_all_shipped(folder / "share");
+  EXPECT_TRUE(
+      std::any_of(all.begin(), all.end(), [](const Database& d) { return d.path().filename() == "example.db"; }));
+}
+
+}  // namespace
+}  // namespace tuner::cache::test
