@@ -29,7 +29,7 @@
 #pragma tuner parameter   load_bytes    = 4 8 16                   // that a thread loads at once
 #pragma tuner parameter   loads         = 1 2 4 8 16               // such loads in flight a thread
 #pragma tuner parameter   blocks_per_sm = 1 2 4 8 16               // unless n needs fewer
-#pragma tuner parameter   cache         = plain read_only streaming no_allocate
+#pragma tuner parameter   cache         = plain streaming no_allocate
 #pragma tuner parameter   warp_step     = shuffle shuffle_xor redux volatile_shared tile
 #pragma tuner parameter   finish        = last_block one_block atomic two_launches
 #pragma tuner let         tile   = threads * loads * (load_bytes / sizeof(T))
@@ -80,7 +80,7 @@
 #pragma tuner verify      n=37 offset=3
 #pragma tuner verify      n=4097 offset=1
 #pragma tuner verify      n=100003 offset=3
-#pragma tuner accumulates n
+#pragma tuner accumulates operation == product ? 16 * n : n   // each product rounds, small terms of a sum hardly do
 #pragma tuner bytes       n * sizeof(T)
 #pragma tuner flops       n
 #pragma tuner default     threads=256 load_bytes=16 loads=4 blocks_per_sm=8 cache=plain warp_step=shuffle \
@@ -106,9 +106,8 @@ enum class Operation { sum, min, max, product };
 
 enum class Cache {
   plain,
-  read_only,    // __ldg
   streaming,    // __ldcs: evict first
-  no_allocate,  // no line of L1 is spent on data that is read once
+  no_allocate,  // read-only, and no line of L1 is spent on it
 };
 
 enum class WarpStep { shuffle, shuffle_xor, redux, volatile_shared, tile };
@@ -214,8 +213,7 @@ __device__ inline uint4 load_no_allocate(const uint4* from) {
 
 template <Cache cache, typename Word>
 __device__ Word load(const Word* from) {
-  if constexpr (cache == Cache::read_only) return __ldg(from);
-  else if constexpr (cache == Cache::streaming) return __ldcs(from);
+  if constexpr (cache == Cache::streaming) return __ldcs(from);
   else if constexpr (cache == Cache::no_allocate) return load_no_allocate(from);
   else return *from;
 }

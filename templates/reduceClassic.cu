@@ -96,10 +96,10 @@ __device__ void add_from(T* a, unsigned i, unsigned distance, unsigned size) {
   if (i + distance < size) a[i] = plus(a[i], a[i + distance]);
 }
 
-// a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The text-books' warp-synchronous tail: in each
-// step a lane reads what another one writes in the same step, so all read, meet, write and meet again. Lanes beyond the
-// width of a step compute sums that nobody needs: that spares a branch, and is why the first meeting is needed.
-// `volatile` makes each access one of memory, so that the partner can see it.
+// a[0] = a[0] + ... + a[min(size, 64) - 1], by the lanes of the first warp. The text-books' warp-synchronous tail: in
+// each step a lane reads what another one writes in the same step, so all read, meet, write and meet again. Lanes
+// beyond the width of a step compute sums that nobody needs: that spares a branch, and is why the first meeting is
+// needed. `volatile` makes each access one of memory, so that the partner can see it.
 template <typename T>
 __device__ void finish_warp(volatile T* a, unsigned size) {
   const unsigned lane = threadIdx.x;

@@ -20,11 +20,11 @@
 #pragma tuner size        work : int    = 64            // steps of the recurrences
 #pragma tuner parameter   variant = by_thread by_warp predicated
 #pragma tuner parameter   threads = 32 64 96 128 192 256 384 512 768 1024
-#pragma tuner parameter   unroll  = 1 2 4 8             // steps between two tests for the end
+#pragma tuner parameter   unroll  = 1 2 4 8 16          // steps between two tests for the end
 #pragma tuner parameter   items   = 1 2 4 8             // elements a thread, one after the other
 #pragma tuner in          x[n]
 #pragma tuner out         y[n]
-#pragma tuner grid        max(1, ceil_div(n, threads * items))
+#pragma tuner grid        max(1, ceil_div(64 * ceil_div(n, 64), threads * items))   // whole pairs of warps
 #pragma tuner block       threads
 #pragma tuner arguments   x, y, n, work
 #pragma tuner instantiate warpDivergence<T, Variant::variant, threads, unroll, items>
@@ -38,7 +38,7 @@
 #pragma tuner bytes       2 * n * sizeof(T)
 #pragma tuner flops       2 * n * work
 #pragma tuner tolerance   relative 1e-5 absolute 1e-6
-#pragma tuner default     variant=by_warp threads=256 unroll=4 items=1
+#pragma tuner default     variant=by_warp threads=256 unroll=8 items=1
 
 enum class Variant { by_thread, by_warp, predicated };
 
@@ -50,12 +50,8 @@ struct Odd  { template <typename T> static __device__ T step(T v) { return v * T
 
 template <typename Path, unsigned unroll, typename T>
 __device__ T walk(T v, int work) {
-  int i = 0;
-  for (; i + int(unroll) <= work; i += unroll) {
-#pragma unroll
-    for (unsigned k = 0; k < unroll; ++k) v = Path::step(v);
-  }
-  for (; i < work; ++i) v = Path::step(v);
+#pragma unroll unroll
+  for (int i = 0; i < work; ++i) v = Path::step(v);
   return v;
 }
 

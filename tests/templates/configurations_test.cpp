@@ -1,0 +1,117 @@
+/// At least 200 configurations of every built-in kernel (all values, all warp steps, all finishes) give the
+/// reference's result on the host backend: at an odd size, and on the `verify` problems of the file (nothing, one
+/// element, odd sizes, misaligned pointers). Under a sanitizer a quarter of them, to prove accesses in bounds.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/backend/host/host_backend.hpp>
+
+#include "sample.hpp"
+
+namespace tuner {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t share = 4;
+#else
+constexpr std::size_t share = 1;
+#endif
+
+using Choices = std::map<std::string, std::string>;
+
+/// Picks configurations for each of \p choices, \p each of them, and expects them to be right at \p sizes.
+void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int64_t>& sizes,
+                          const std::vector<Choices>& choices, std::size_t each, testing::Sampler& sampler,
+                          const std::function<void(KernelSpec&, const ProblemSize&)>& adapt = {}) {
+  HostOptions options;
+  options.cache_directory = TUNER_BINARY_DIR "/templates-objects";  // a second run compiles nothing
+  const std::unique_ptr<Backend> backend = make_host_backend(options);
+  for (const Choices& choice : choices) {
+    const ProblemSize size = complete(spec, {sizes, choice});
+    if (adapt) adapt(spec, size);
+    const EnumeratedSpace space = enumerate(spec, size, backend->device().limits);
+    testing::expect_right(*backend, spec, size, sampler.pick(space, each / share));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+/// Inputs of a reduction that reveal a lost or doubled element by operation: the default ones are all but certain to
+/// hold the smallest value many times, and their product is soon zero.
+void reveal(KernelSpec& spec, const ProblemSize& size) {
+  const ElementTypeInfo& type = info(*element_type(size.choices.at("T")));
+  const std::string& operation = size.choices.at("operation");
+  Fill fill{Fill::Kind::uniform, 0, type.is_floating ? 1.0 : 100.0};
+  if (operation == "product") {
+    fill = type.is_floating ? Fill{Fill::Kind::uniform, 0.99, 1.01} : Fill{Fill::Kind::constant, 3, 3};  // 3^n mod 2^64
+  } else if (operation != "sum" && type.bytes > 1) {
+    fill.high = 30000;
+  }
+  for (BufferSpec& buffer : spec.buffers) {
+    if (buffer.name == "x") buffer.fill = fill;
+  }
+}
+
+void expect_reduce_right(const std::vector<std::string>& types, std::uint64_t seed,
+                         const std::vector<std::string>& unreachable) {
+  const KernelSpec spec = testing::built_in("reduce");
+  const std::vector<std::string> operations{"sum", "min", "max", "product"};
+  std::vector<Choices> choices;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    choices.push_back({{"T", types[i]}, {"operation", operations[i % 4]}});
+    choices.push_back({{"T", types[i]}, {"operation", operations[(i + 1 + i / 4) % 4]}});
+  }
+  testing::Sampler sampler(seed);
+  expect_samples_right(spec, {{"n", 20011}}, choices, 12, sampler, reveal);
+  EXPECT_THAT(sampler.never_used(spec.space), ::testing::UnorderedElementsAreArray(unreachable));
+}
+
+TEST(ReduceTemplate, IsRightForFourByteTypesInASampleOfConfigurations) {
+  expect_reduce_right({"int", "unsigned", "float"}, 1, {});
+}
+TEST(ReduceTemplate, IsRightForEightByteTypesInASampleOfConfigurations) {
+  expect_reduce_right({"int64", "uint64", "double"}, 2, {"load_bytes=4", "warp_step=redux"});
+}
+TEST(ReduceTemplate, IsRightForIntegersOfOneAndTwoBytesInASampleOfConfigurations) {
+  expect_reduce_right({"int8", "uint8", "int16", "uint16"}, 3, {"warp_step=redux"});
+}
+TEST(ReduceTemplate, IsRightForHalfAndBfloat16InASampleOfConfigurations) {
+  expect_reduce_right({"half", "bfloat16"}, 4, {"warp_step=redux"});
+}
+
+TEST(SumMatrix2DTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("sumMatrix2D");
+  testing::Sampler sampler(5);
+  expect_samples_right(spec, {{"nx", 257}, {"ny", 67}}, {{{"T", "float"}}, {{"T", "double"}}, {{"T", "int"}}}, 68,
+                       sampler);
+  EXPECT_THAT(sampler.never_used(spec.space), ::testing::IsEmpty());
+}
+
+TEST(ReduceClassicTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("reduceClassic");
+  testing::Sampler sampler(6);
+  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, sampler);
+  EXPECT_THAT(sampler.never_used(spec.space), ::testing::IsEmpty());
+}
+
+TEST(WarpReduceTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("warpReduce");
+  testing::Sampler sampler(7);
+  expect_samples_right(spec, {{"n", 20011}},
+                       {{{"T", "float"}, {"operation", "sum"}},
+                        {{"T", "float"}, {"operation", "count"}},
+                        {{"T", "int"}, {"operation", "sum"}},
+                        {{"T", "int"}, {"operation", "count"}}},
+                       52, sampler);
+  EXPECT_THAT(sampler.never_used(spec.space), ::testing::IsEmpty());
+}
+
+TEST(WarpDivergenceTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("warpDivergence");
+  testing::Sampler sampler(8);
+  expect_samples_right(spec, {{"n", 4099}, {"work", 29}}, {{{"T", "float"}}, {{"T", "double"}}}, 104, sampler);
+  EXPECT_THAT(sampler.never_used(spec.space), ::testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,214 @@
+/// What the built-in kernel files declare: they parse, their spaces are rich but sane, and their defaults are valid
+/// wherever a caller may meet them.
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <templates/embedded.hpp>
+#include <tuner/core/kernel_file.hpp>
+
+namespace tuner {
+namespace {
+
+DeviceLimits h200() {
+  DeviceLimits limits;
+  limits.sm_count = 132;
+  limits.max_shared_bytes = 232448;
+  limits.shared_bytes_per_sm = 233472;
+  limits.compute_capability = 90;
+  return limits;
+}
+
+DeviceLimits turing() {
+  DeviceLimits limits;
+  limits.sm_count = 40;
+  limits.max_threads_per_sm = 1024;
+  limits.max_blocks_per_sm = 16;
+  limits.compute_capability = 75;
+  return limits;
+}
+
+DeviceLimits two_cores() {
+  DeviceLimits limits;
+  limits.sm_count = 2;
+  return limits;
+}
+
+KernelSpec built_in(std::string_view name) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    if (file.name == name) return parse_kernel_file(file.text, std::string(name) + ".cu");
+  }
+  throw Error("no template " + std::string(name));
+}
+
+/// Every combination of the choices of \p spec, with default sizes.
+std::vector<ProblemSize> all_choices(const KernelSpec& spec) {
+  std::vector<ProblemSize> problems{{}};
+  for (const ChoiceSpec& choice : spec.choices) {
+    std::vector<ProblemSize> longer;
+    for (const ProblemSize& problem : problems) {
+      for (const std::string& value : choice.values) {
+        longer.push_back(problem);
+        longer.back().choices[choice.name] = value;
+      }
+    }
+    problems = std::move(longer);
+  }
+  for (ProblemSize& problem : problems) problem = complete(spec, problem);
+  return problems;
+}
+
+TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
+  std::vector<std::string> names;
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    EXPECT_EQ(built_in(file.name).name, file.name);
+    names.emplace_back(file.name);
+  }
+  EXPECT_THAT(
+      names, ::testing::UnorderedElementsAre("reduce", "reduceClassic", "sumMatrix2D", "warpDivergence", "warpReduce"));
+}
+
+TEST(Templates, HaveAReferenceAndHardProblemsToVerifyOn) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    const KernelSpec spec = built_in(file.name);
+    EXPECT_FALSE(spec.reference.empty()) << spec.name;
+    bool empty = false, one = false, misaligned = false;
+    for (const VerifySpec& verify : spec.verify) {
+      bool all_zero = true, all_one = true;
+      for (const auto& [name, value] : verify.sizes) {
+        if (name == "work") continue;
+        all_zero &= value == 0;
+        all_one &= value == 1;
+      }
+      empty |= all_zero;
+      one |= all_one;
+      misaligned |= verify.offset % 2 == 1;
+    }
+    EXPECT_TRUE(empty && one && misaligned) << spec.name << ": nothing, one element, an odd offset";
+  }
+}
+
+TEST(Templates, HaveDefaultsThatAreValidOnEveryDeviceTypeAndSize) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    const KernelSpec spec = built_in(file.name);
+    ASSERT_TRUE(spec.default_configuration) << spec.name;
+    for (ProblemSize problem : all_choices(spec)) {
+      for (const std::int64_t size : {0, 1, 1000, 1 << 20, 1 << 30}) {
+        for (auto& [name, value] : problem.sizes) value = size;
+        if (spec.name == "sumMatrix2D" && size > 1 << 20) continue;  // nx * ny elements
+        for (const DeviceLimits& limits : {h200(), turing(), two_cores()}) {
+          const auto reason = why_invalid(spec, problem, limits, *spec.default_configuration);
+          EXPECT_FALSE(reason) << spec.name << ' ' << problem.text() << ": " << *reason;
+        }
+      }
+    }
+  }
+}
+
+struct Bounds {
+  std::size_t least, most;
+};
+
+TEST(Templates, HaveSpacesThatAreRichButSane) {
+  const std::map<std::string, Bounds> bounds{{"sumMatrix2D", {2000, 6000}},
+                                             {"reduce", {5000, 21000}},
+                                             {"reduceClassic", {200, 300}},
+                                             {"warpReduce", {1000, 2000}},
+                                             {"warpDivergence", {400, 800}}};
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    const KernelSpec spec = built_in(file.name);
+    for (const ProblemSize& problem : all_choices(spec)) {
+      const std::size_t size = enumerate(spec, problem, h200()).size();
+      EXPECT_GE(size, bounds.at(spec.name).least) << spec.name << ' ' << problem.text();
+      EXPECT_LE(size, bounds.at(spec.name).most) << spec.name << ' ' << problem.text();
+    }
+  }
+}
+
+TEST(ReduceTemplate, OffersReduxOnlyToTypesOperationsAndChipsThatHaveIt) {
+  const KernelSpec spec = built_in("reduce");
+  const auto allowed = [&](const char* type, const char* operation, const DeviceLimits& limits) {
+    Configuration configuration = *spec.default_configuration;
+    configuration.set("warp_step", "redux");
+    const ProblemSize problem = complete(spec, {{}, {{"T", type}, {"operation", operation}}});
+    return !why_invalid(spec, problem, limits, configuration);
+  };
+  EXPECT_TRUE(allowed("int", "sum", h200()));
+  EXPECT_TRUE(allowed("unsigned", "max", h200()));
+  EXPECT_FALSE(allowed("int", "sum", turing()));
+  EXPECT_FALSE(allowed("int", "product", h200()));
+  EXPECT_FALSE(allowed("float", "sum", h200()));
+  EXPECT_FALSE(allowed("int64", "sum", h200()));
+}
+
+TEST(ReduceTemplate, GivesOneBlockToTheOneBlockFinishAndNeverALargeProblem) {
+  const KernelSpec spec = built_in("reduce");
+  Configuration configuration = *spec.default_configuration;
+  configuration.set("finish", "one_block");
+  EXPECT_TRUE(why_invalid(spec, complete(spec, {{{"n", 1000}}, {}}), h200(), configuration));
+  configuration.set("blocks_per_sm", 1);
+  EXPECT_FALSE(why_invalid(spec, complete(spec, {{{"n", 1000}}, {}}), h200(), configuration));
+  EXPECT_TRUE(why_invalid(spec, complete(spec, {{{"n", 1 << 30}}, {}}), h200(), configuration));
+  const auto launches = resolve_launches(spec, complete(spec, {{{"n", 1 << 20}}, {}}), h200(), configuration);
+  ASSERT_EQ(launches.size(), 1u);
+  EXPECT_EQ(launches[0].shape.blocks(), 1);
+}
+
+TEST(ReduceTemplate, InitialisesBeforeAnAtomicFinishAndCombinesAfterTheFirstOfTwoLaunches) {
+  const KernelSpec spec = built_in("reduce");
+  const ProblemSize problem = complete(spec, {});
+  Configuration configuration = *spec.default_configuration;
+  configuration.set("finish", "atomic");
+  auto launches = resolve_launches(spec, problem, h200(), configuration);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].expression, "initialise<float, Operation::sum>");
+  EXPECT_THAT(launches[1].expression, ::testing::HasSubstr("Finish::atomic"));
+  configuration.set("finish", "two_launches");
+  launches = resolve_launches(spec, problem, h200(), configuration);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[1].expression, "combinePartials<float, Operation::sum, 256, WarpStep::shuffle>");
+}
+
+TEST(SumMatrix2DTemplate, RejectsBlocksPastTheDevicesLimitWithItsReason) {
+  const KernelSpec spec = built_in("sumMatrix2D");
+  Configuration configuration = *spec.default_configuration;
+  configuration.set("block_x", 256);
+  configuration.set("block_y", 8);
+  const auto reason = why_invalid(spec, complete(spec, {}), h200(), configuration);
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, ::testing::HasSubstr("1024"));
+}
+
+TEST(SumMatrix2DTemplate, RunsMoreRowsThanAGridMayHave) {
+  const KernelSpec spec = built_in("sumMatrix2D");
+  const Configuration configuration =
+      Configuration::parse("block_x=32 block_y=1 cache=plain rows=1 transposed=false unroll=1 vector=1");
+  const ProblemSize tall = complete(spec, {{{"nx", 4}, {"ny", 1000000}}, {}});
+  EXPECT_FALSE(why_invalid(spec, tall, h200(), configuration));
+  EXPECT_EQ(resolve_launches(spec, tall, h200(), configuration)[0].shape.grid[1], 65535);
+}
+
+TEST(ReduceClassicTemplate, HasAllTenStepsOfTheLadderInOrder) {
+  const KernelSpec spec = built_in("reduceClassic");
+  const TuningParameter* step = spec.space.find("step");
+  ASSERT_NE(step, nullptr);
+  std::vector<std::string> steps;
+  for (const Value& value : step->values) steps.push_back(value.text());
+  EXPECT_THAT(steps,
+              ::testing::ElementsAre("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4",
+                                     "unroll8", "unroll16", "unroll_warps8", "complete_unroll8", "template8"));
+}
+
+TEST(WarpReduceTemplate, VotesOnlyToCount) {
+  const KernelSpec spec = built_in("warpReduce");
+  Configuration configuration = *spec.default_configuration;
+  configuration.set("warp_step", "vote");
+  EXPECT_FALSE(why_invalid(spec, complete(spec, {{}, {{"operation", "count"}}}), h200(), configuration));
+  EXPECT_TRUE(why_invalid(spec, complete(spec, {{}, {{"operation", "sum"}}}), h200(), configuration));
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,120 @@
+#include "sample.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <templates/embedded.hpp>
+#include <tuner/backend/fill_value.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/runner.hpp>
+
+namespace tuner::testing {
+namespace {
+
+std::string text(const Configuration::Entry& entry) { return entry.first + '=' + entry.second.text(); }
+
+/// What a configuration uses: its values, and the pairs of its words (each warp step with each finish).
+std::vector<std::string> used(const Configuration& configuration) {
+  std::vector<std::string> uses;
+  for (const Configuration::Entry& entry : configuration.entries()) {
+    uses.push_back(text(entry));
+    if (!entry.second.is_string()) continue;
+    for (const Configuration::Entry& other : configuration.entries()) {
+      if (other.second.is_string() && entry.first < other.first) uses.push_back(text(entry) + ' ' + text(other));
+    }
+  }
+  return uses;
+}
+
+/// Only what verification needs: one sample, no warm-up.
+MeasureOptions verify_only() {
+  MeasureOptions options;
+  options.cold = false;
+  options.warm_up = 0;
+  options.min_samples = options.max_samples = 1;
+  options.max_seconds = 0;
+  options.batch_below_ns = 0;
+  return options;
+}
+
+}  // namespace
+
+KernelSpec built_in(std::string_view name) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    if (file.name == name) return parse_kernel_file(file.text, std::string(name) + ".cu");
+  }
+  throw Error("no template " + std::string(name));
+}
+
+std::uint64_t Sampler::next() { return state_ = fill_value::splitmix64(state_); }
+
+std::vector<Configuration> Sampler::pick(const EnumeratedSpace& space, std::size_t count) {
+  constexpr int candidates = 12;
+  std::vector<Configuration> picked;
+  std::set<EnumeratedSpace::Index> seen;
+  count = std::min(count, space.size());
+  while (picked.size() < count) {
+    std::optional<EnumeratedSpace::Index> best;
+    double fewest = 0;
+    for (int i = 0; i < candidates; ++i) {
+      const auto index = static_cast<EnumeratedSpace::Index>(next() % space.size());
+      if (seen.count(index) != 0) continue;
+      double uses = 0;
+      for (const std::string& use : used(space.configuration(index)))
+        uses += 1.0 / (1.0 + static_cast<double>(uses_[use]));
+      if (!best || uses > fewest) {
+        best = index;
+        fewest = uses;
+      }
+    }
+    if (!best) continue;
+    seen.insert(*best);
+    picked.push_back(space.configuration(*best));
+    for (const std::string& use : used(picked.back())) ++uses_[use];
+  }
+  return picked;
+}
+
+std::vector<std::string> Sampler::never_used(const SearchSpace& space) const {
+  std::vector<std::string> never;
+  for (const TuningParameter& parameter : space.parameters()) {
+    for (const Value& value : parameter.values) {
+      const std::string use = parameter.name + '=' + value.text();
+      const auto at = uses_.find(use);
+      if (at == uses_.end() || at->second == 0) never.push_back(use);
+    }
+  }
+  return never;
+}
+
+void expect_right(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
+                  const std::vector<Configuration>& configurations) {
+  const DeviceLimits& limits = backend.device().limits;
+  std::vector<std::string> expressions = reference_expressions(spec, size, limits);
+  for (const Configuration& configuration : configurations) {
+    for (std::string& expression : launch_expressions(spec, size, limits, configuration)) {
+      if (std::find(expressions.begin(), expressions.end(), expression) == expressions.end())
+        expressions.push_back(std::move(expression));
+    }
+  }
+  const CompileResult compiled =
+      backend.compiler().compile(compile_request(spec, size, backend.architecture(), std::move(expressions)));
+  if (const auto* error = std::get_if<CompileError>(&compiled))
+    FAIL() << spec.name << ' ' << size.text() << ": " << error->message << '\n' << error->log;
+
+  const Image& image = std::get<Image>(compiled);
+  Runner runner(backend, spec, size, verify_only());
+  runner.prepare(&image);
+  for (const Configuration& configuration : configurations) {
+    const Trial trial = runner.evaluate(configuration, image, 0);
+    EXPECT_TRUE(trial.verified) << spec.name << ' ' << size.text() << '\n'
+                                << configuration.text() << '\n'
+                                << kind(trial.outcome) << ": " << message(trial.outcome);
+  }
+}
+
+}  // namespace tuner::testing

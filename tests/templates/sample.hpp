@@ -1,0 +1,40 @@
+#pragma once
+/// Seeded samples of a kernel's configurations, and their verification on the host backend.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/search_space.hpp>
+
+namespace tuner::testing {
+
+/// The built-in kernel file \p name. Throws Error when there is none.
+KernelSpec built_in(std::string_view name);
+
+/// Picks configurations that differ: of a few random ones, the one whose values were used least so far. Use one
+/// sampler for all problems of a kernel, so that together they cover every value.
+class Sampler {
+ public:
+  explicit Sampler(std::uint64_t seed) : state_(seed) {}
+  std::vector<Configuration> pick(const EnumeratedSpace& space, std::size_t count);
+  /// Values of \p space that no pick had, as `parameter=value`.
+  std::vector<std::string> never_used(const SearchSpace& space) const;
+
+ private:
+  std::uint64_t next();
+
+  std::uint64_t state_;
+  std::map<std::string, std::size_t> uses_;  // by parameter=value, and by pair of words
+};
+
+/// Compiles \p configurations for \p size in one go, runs each on \p size and on every `verify` problem of \p spec,
+/// and reports as test failures those whose output is not the reference's.
+void expect_right(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
+                  const std::vector<Configuration>& configurations);
+
+}  // namespace tuner::testing
