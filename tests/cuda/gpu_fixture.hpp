@@ -27,10 +27,13 @@ class GpuTest : public testing::Test {
     return *shared;
   }
 
+  static CompileResult compile(const std::string& source, std::vector<std::string> expressions) {
+    return backend().compiler().compile({source, "test.cu", std::move(expressions), {}, backend().architecture()});
+  }
+
   /// Compiles and loads \p source; throws Error with the log when that fails.
   static std::unique_ptr<Module> load(const std::string& source, std::vector<std::string> expressions) {
-    const CompileResult compiled =
-        backend().compiler().compile({source, "test.cu", std::move(expressions), {}, backend().architecture()});
+    const CompileResult compiled = compile(source, std::move(expressions));
     if (const CompileError* error = std::get_if<CompileError>(&compiled))
       throw Error(error->message + "\n" + error->log);
     auto loaded = backend().load(std::get<Image>(compiled));

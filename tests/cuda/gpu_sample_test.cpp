@@ -5,6 +5,9 @@
 
 #include "gpu_fixture.hpp"
 
+#include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/kernel_function.hpp>
+
 namespace tuner::cuda {
 namespace {
 
@@ -144,6 +147,15 @@ TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
   std::cout << "[ measured ] sum of 16 MiB: cold " << median(cold) << " ns, hot " << median(hot) << " ns, ratio "
             << median(cold) / median(hot) << "; clock " << cold.back().clock_mhz << " and " << hot.back().clock_mhz
             << " MHz\n";
+  // Is L2 really evicted? Reading a gigabyte in between must not make it any colder.
+  const auto gigabyte = backend().allocate(std::size_t{1} << 30);
+  backend().fill_bytes(gigabyte->address(), 0, gigabyte->bytes());
+  std::vector<Sample> colder;
+  for (int i = 0; i < 30; ++i) {
+    backend().fingerprint(gigabyte->address(), gigabyte->bytes());
+    colder.push_back(taken(backend().sample({&sum, 1}, request(1, false))).at(0));
+  }
+  std::cout << "[ measured ] the same after reading 1 GiB: " << median(colder) << " ns\n";
   const Launch spin = launch(*module, 2, 1, 1, {Argument::of(50'000ull)});
   const auto spun = taken(backend().sample({&spin, 1}, request(32, false)));
   std::cout << "[ measured ] 50 us spin: " << median(spun) << " ns, clock " << spun.back().clock_mhz << " MHz\n";
@@ -186,8 +198,28 @@ TEST_F(GpuSample, PrintsWhatStartingAndEnqueueingCost) {
     backend().synchronize(nullptr);
     ran = std::min(ran, seconds_of([&] { backend().run({&empty, 1}, 10); }));
   }
-  std::cout << "[ measured ] enqueue " << through / kLaunches * 1e9 << " ns a launch; run and wait " << ran * 1e6
-            << " us\n";
+  const Context context = Context::primary(0);
+  const ContextGuard guard(context.handle());
+  const UniqueModule raw = load_module(std::get<Image>(compile(kKernels, {"empty"})).code.data());
+  const CUfunction function = get_function(raw.get(), "_Z5emptyv").handle;
+  double direct = 1e9, current = 1e9;
+  for (int round = 0; round < 5; ++round) {
+    direct = std::min(direct, seconds_of([&] {
+                        for (int i = 0; i < kLaunches; ++i) {
+                          check(driver().cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr),
+                                "launch");
+                        }
+                      }));
+    backend().synchronize(nullptr);
+    current = std::min(current, seconds_of([&] {
+                         for (int i = 0; i < kLaunches; ++i)
+                           backend().enqueue(*module, 0, empty.shape, nullptr, nullptr);
+                       }));
+    backend().synchronize(nullptr);
+  }
+  std::cout << "[ measured ] cuLaunchKernel itself " << direct / kLaunches * 1e9
+            << " ns; enqueue with the context current " << current / kLaunches * 1e9 << " ns, else "
+            << through / kLaunches * 1e9 << " ns a launch; run and wait " << ran * 1e6 << " us\n";
 }
 
 }  // namespace

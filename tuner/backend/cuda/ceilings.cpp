@@ -1,8 +1,8 @@
 #include <tuner/backend/cuda/ceilings.hpp>
 
 #include <algorithm>
+#include <array>
 
-#include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/support_kernels.hpp>
 
 namespace tuner::cuda {
@@ -24,13 +24,16 @@ constexpr Variant kVariants[] = {
     {"tuner_support::copy<4>", 4, true},
 };
 
-/// Of each of two buffers.
-std::size_t buffer_bytes() {
-  std::size_t free = 0, total = 0;
-  check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo");
-  std::size_t bytes = std::size_t{1} << 30;
-  while (bytes > free / 4) bytes /= 2;
-  return bytes;
+/// Two equal buffers, as large as fit: at most 1 GiB each.
+std::array<std::unique_ptr<DeviceMemory>, 2> two_buffers(Backend& backend) {
+  constexpr std::size_t kLeast = std::size_t{1} << 26;
+  for (std::size_t bytes = std::size_t{1} << 30;; bytes /= 2) {
+    try {
+      return {backend.allocate(bytes), backend.allocate(bytes)};
+    } catch (const Error&) {
+      if (bytes <= kLeast || !backend.usable()) throw;
+    }
+  }
 }
 
 double fastest_ns(Backend& backend, const Launch& launch) {
@@ -61,9 +64,8 @@ Ceilings measure_ceilings(Backend& backend) {
   if (const LaunchError* error = std::get_if<LaunchError>(&loaded)) throw Error(error->message);
   const std::unique_ptr<Module> module = std::get<std::unique_ptr<Module>>(std::move(loaded));
 
-  const std::size_t bytes = buffer_bytes();
-  const auto from = backend.allocate(bytes);
-  const auto to = backend.allocate(bytes);
+  const auto [from, to] = two_buffers(backend);
+  const std::size_t bytes = from->bytes();
   backend.fill_bytes(from->address(), 0, bytes);
   backend.fill_bytes(to->address(), 0, bytes);
   Ceilings ceilings;
@@ -78,8 +80,7 @@ Ceilings measure_ceilings(Backend& backend) {
       launch.function = i;
       launch.shape.grid[0] = static_cast<std::int64_t>(std::min(blocks, tiles));
       launch.shape.block[0] = kThreads;
-      launch.arguments = {Argument::of(static_cast<CUdeviceptr>(from->address())), Argument::of(tiles),
-                          Argument::of(static_cast<CUdeviceptr>(to->address()))};
+      launch.arguments = {Argument::of(from->address()), Argument::of(tiles), Argument::of(to->address())};
       const double rate = static_cast<double>(bytes) * (variant.copies ? 2e9 : 1e9) / fastest_ns(backend, launch);
       double& best = variant.copies ? ceilings.copy : ceilings.read;
       best = std::max(best, rate);

@@ -11,7 +11,7 @@ struct Ceilings {
   double copy = 0;  ///< reads plus writes
 };
 
-/// Takes about 0.2 s and up to 2 GB of device memory, at most half of what is free. Throws Error. Most callers want
+/// Takes about 0.2 s and up to 2 GiB of device memory. Throws Error. Most callers want
 /// Backend::measure_ceilings, which remembers the answer.
 Ceilings measure_ceilings(Backend& backend);
 

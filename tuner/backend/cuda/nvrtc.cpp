@@ -83,7 +83,7 @@ int major_of(const fs::path& file) {
 /// NVRTC opens its builtins by name; where they lie beside it, the loader must have seen them already.
 void open_builtins(const fs::path& folder) {
   for (const fs::path& file : matching(folder, "libnvrtc-builtins.so")) {
-    if (::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+    if (::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) return;
   }
 }
 
@@ -112,7 +112,7 @@ std::vector<fs::path> header_folders(const fs::path& library) {
 /// Fills in \p nvrtc; the reason when \p file cannot be used.
 std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   if (file.has_parent_path()) open_builtins(file.parent_path());
-  void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);  // 100 MB: binding it all would take 25 ms
   if (handle == nullptr) {
     const char* error = ::dlerror();
     return error != nullptr ? error : file.string() + ": cannot be loaded";
