@@ -80,8 +80,8 @@ class Evaluator {
     const bool a_free = is_free(a);
     const bool b_free = is_free(b);
     if (a_free && b_free) bound(a);
-    if (a_free) return equals_word(b, value(b), a);
-    if (b_free) return equals_word(a, value(a), b);
+    if (a_free) return equals_word(value(b), a);
+    if (b_free) return equals_word(value(a), b);
     const Value left = value(a);
     const Value right = value(b);
     if (left.is_string() != right.is_string()) {
@@ -93,7 +93,7 @@ class Evaluator {
 
   bool is_free(const ExpressionNode& node) const { return node.op == Op::name && !bindings_.find(node.name); }
 
-  bool equals_word(const ExpressionNode&, const Value& known, const ExpressionNode& word) const {
+  bool equals_word(const Value& known, const ExpressionNode& word) const {
     if (!known.is_string()) bound(word);  // throws
     return known.string() == word.name;
   }
