@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr double load_limit_s = 30;  // a driver may compile PTX while it loads
+constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
+constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads
 
 /// The worst of what the launches of a kernel need.
 Resources worst(const Resources& a, const Resources& b) {
@@ -136,6 +137,7 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
 }
 
 void Runner::State::compute_reference(ProblemBuffers& problem) {
+  announce(Phase::prepare, housekeeping_limit_s);
   problem.reset_for_reference();
   if (host_reference) {
     problem.compute_reference(host_reference);
@@ -146,6 +148,7 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
     if (const auto failure = run(Phase::prepare, problem, reference.launches))
       throw Error(fmt::format("{}: the reference failed on {}: {}", spec.file, problem.text(), message(*failure)));
   }
+  announce(Phase::prepare, housekeeping_limit_s);
   problem.accept_reference();
 }
 
@@ -153,9 +156,11 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
 std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                                 std::optional<Outcome>& failure) {
   for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
+    announce(Phase::verify, housekeeping_limit_s);
     problem.reset(pass);
     failure = run(Phase::verify, problem, launches);
     if (failure) return std::nullopt;
+    announce(Phase::verify, housekeeping_limit_s);
     if (auto damage = problem.damage()) return damage;
     if (!has_reference()) return std::nullopt;
     if (auto mismatch = problem.mismatch()) return mismatch;
@@ -215,6 +220,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
 
   start = Clock::now();
   ProblemBuffers& problem = *problems.front();
+  announce(Phase::measure, housekeeping_limit_s);
   problem.reset_for_measuring();
   double run_s = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)

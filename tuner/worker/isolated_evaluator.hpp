@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct IsolatedOptions {
   double open_timeout_s = 60;       ///< for opening the device, allocating and running the reference
   double grace_s = 1;               ///< after a worker's own limit has passed, before it is killed
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
+  /// What is known of the device already: compiling then starts before the run worker has opened it.
+  std::optional<Device> known_device;
   ImageStore images;
   /// Called in next() and remeasure() for each configuration that killed or hung a run worker.
   std::function<void(const Configuration& configuration, const Outcome& outcome)> on_crash;

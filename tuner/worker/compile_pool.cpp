@@ -1,0 +1,121 @@
+#include <tuner/worker/compile_pool.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner::worker {
+
+CompilePool::CompilePool(CompilePoolOptions options, CompilePoolEvents events)
+    : options_(std::move(options)), events_(std::move(events)), workers_(options_.workers) {}
+
+void CompilePool::start() {
+  for (Worker& worker : workers_) start(worker);
+}
+
+void CompilePool::start(Worker& worker) {
+  worker.open = false;
+  worker.slot.start(options_.program);
+  Open open;
+  open.role = Role::compile;
+  open.backend = options_.backend;
+  open.warm_up = options_.warm_up;
+  worker.slot.send(open);
+  worker.slot.expect_within(options_.open_timeout_s);
+}
+
+void CompilePool::quit() {
+  for (Worker& worker : workers_) worker.slot.quit();
+}
+
+void CompilePool::drain(const std::vector<pollfd>& fds) {
+  for (Worker& worker : workers_) (void)worker.slot.react(fds, [](const Message&) {});
+}
+
+bool CompilePool::any_running() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.slot.running(); });
+}
+
+void CompilePool::schedule() {
+  for (Worker& worker : workers_) {
+    if (!worker.slot.running() || !worker.open || !worker.jobs.empty()) continue;
+    if (!urgent_.empty()) {
+      worker.jobs.push_back(std::move(urgent_.front()));
+      urgent_.pop_front();
+    } else {
+      worker.jobs = queue_.take(options_.batch, workers_.size());
+      if (worker.jobs.empty()) return;
+    }
+    worker.since = Clock::now();
+    worker.slot.send(Compile{next_id_++, merge(worker.jobs)});
+    worker.slot.expect_within(options_.compile_timeout_s);
+    ++compiles_;
+  }
+}
+
+void CompilePool::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
+  for (Worker& worker : workers_) worker.slot.collect(fds, wake_up);
+}
+
+void CompilePool::react(const std::vector<pollfd>& fds) {
+  for (Worker& worker : workers_)
+    if (const auto loss = worker.slot.react(fds, [&](Message message) { handle(worker, std::move(message)); }))
+      lost(worker, *loss);
+}
+
+void CompilePool::handle(Worker& worker, Message message) {
+  if (const auto* opened = std::get_if<Opened>(&message)) {
+    worker.open = true;
+    worker.slot.expect_nothing();
+    start_failures_ = 0;
+    events_.opened(opened->compiler);
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    worker.slot.stop();
+    if (worker.jobs.empty())
+      start_failed(worker, failed->message, failed->final);
+    else
+      lost(worker, {false, failed->message});
+  } else if (auto* compiled = std::get_if<Compiled>(&message); compiled != nullptr && !worker.jobs.empty()) {
+    worker.slot.expect_nothing();
+    finish(worker, std::move(compiled->result), compiled->seconds);
+  } else {
+    throw ProtocolError("unexpected message from a compile worker");
+  }
+}
+
+void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> result, double seconds) {
+  std::vector<CompileJob> jobs = std::exchange(worker.jobs, {});
+  seconds_ += seconds;
+  for (CompileJob& job : jobs) job.seconds += seconds / double(jobs.size());
+  if (auto* error = std::get_if<CompileError>(&result)) {
+    if (jobs.size() > 1) return queue_.split(std::move(jobs));
+    ++compiled_;
+    return events_.compiled(std::move(jobs.front()), std::move(*error));
+  }
+  const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+  compiled_ += jobs.size();
+  for (CompileJob& job : jobs) events_.compiled(std::move(job), image);
+}
+
+void CompilePool::lost(Worker& worker, const Loss& loss) {
+  if (!worker.open) return start_failed(worker, loss.message, false);
+  ++restarts_;
+  if (!worker.jobs.empty()) {
+    const std::string message = loss.hung
+                                    ? fmt::format("the compiler did not end within {:g} s", options_.compile_timeout_s)
+                                    : "the compiler crashed: " + loss.message;
+    finish(worker, CompileError{message, {}}, seconds_since(worker.since));
+  }
+  start(worker);
+}
+
+void CompilePool::start_failed(Worker& worker, const std::string& message, bool final) {
+  if (final || ++start_failures_ >= options_.max_start_failures)
+    return events_.failed("a compile worker cannot start: " + message);
+  start(worker);
+}
+
+}  // namespace tuner::worker

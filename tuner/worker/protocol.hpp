@@ -1,0 +1,114 @@
+#pragma once
+/// What a session and its workers say to each other over a pair of pipes. A message is a header (magic, version,
+/// type, length) and its values. Anything else is a ProtocolError: a worker that talks nonsense is replaced.
+///
+///   session                          worker
+///   open                        →
+///                               ←    opened (compile workers are then ready) | failed
+///   prepare (run workers)       →
+///                               ←    prepared | failed
+///   compile, evaluate, remeasure →
+///                               ←    phase …, compiled | evaluated | remeasured
+///   quit, or the pipe's end     →
+///
+/// The work of one message is done before the next is read: answers come in the order of the requests.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tuner/measure/runner.hpp>
+#include <tuner/worker/values.hpp>
+
+namespace tuner::worker {
+
+constexpr std::uint16_t protocol_version = 1;
+constexpr std::uint64_t max_message_bytes = std::uint64_t{1} << 30;
+
+enum class Role : std::uint8_t { compile, run };
+
+/// First message to a worker.
+struct Open {
+  Role role = Role::compile;
+  std::string backend;      ///< "cuda" or "host"
+  std::int32_t device = 0;  ///< ordinal
+  bool warm_up = false;     ///< compile workers: compile something small first, to load the compiler
+  // The rest is for run workers only.
+  std::string source;  ///< the kernel file
+  std::string file_name;
+  ProblemSize size;
+  MeasureOptions measure;
+};
+/// \p image: of the reference, or nothing where there is none.
+struct Prepare {
+  std::optional<Image> image;
+};
+struct Compile {
+  std::uint64_t id = 0;
+  CompileRequest request;
+};
+struct Evaluate {
+  std::uint64_t id = 0;
+  Configuration configuration;
+  Image image;
+  double best_ns = 0;
+};
+struct Remeasure {
+  std::vector<Configuration> configurations;
+  std::vector<Image> images;  ///< one for each
+};
+struct Quit {};
+
+struct Opened {
+  std::optional<Device> device;  ///< run workers
+  std::string architecture;      ///< run workers
+  std::string compiler;          ///< compile workers: Compiler::identity()
+};
+struct Prepared {};
+/// It cannot be opened or prepared; \p message says why. \p final: starting another worker would not help.
+struct Failed {
+  std::string message;
+  bool final = false;
+};
+struct PhaseReport {
+  Phase phase = Phase::prepare;
+  double limit_s = 0;
+};
+struct Compiled {
+  std::uint64_t id = 0;
+  std::variant<Image, CompileError> result;
+  double seconds = 0;
+};
+struct Evaluated {
+  std::uint64_t id = 0;
+  Trial trial;
+  bool usable = true;  ///< false: the worker ends now, its device context is lost
+};
+struct Remeasured {
+  std::vector<Trial> trials;
+  bool usable = true;
+};
+
+using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Quit, Opened, Prepared, Failed, PhaseReport,
+                             Compiled, Evaluated, Remeasured>;
+
+/// Header and values.
+std::vector<std::byte> encode(const Message& message);
+
+/// Takes messages out of a stream of bytes that arrives in any pieces.
+class Decoder {
+ public:
+  void feed(std::span<const std::byte> bytes);
+  /// The next whole message; nothing while it is incomplete. Throws ProtocolError; then the stream is lost.
+  std::optional<Message> next();
+
+ private:
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace tuner::worker

@@ -1,0 +1,221 @@
+#include <tuner/worker/run_lane.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner::worker {
+namespace {
+
+constexpr std::size_t depth = 2;
+constexpr double between_phases_s = 60;  // copying, comparing, allocating: slow at worst, never hanging
+
+Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
+  Trial trial;
+  trial.configuration = configuration;
+  const std::string where =
+      phase == Phase::prepare ? std::string("while starting") : fmt::format("in phase {}", text(phase));
+  if (loss.hung)
+    trial.outcome = Timeout{fmt::format("{} {}; its process was killed", loss.message, where)};
+  else
+    trial.outcome = LaunchError{fmt::format("its process was {} {}", loss.message, where)};
+  return trial;
+}
+
+}  // namespace
+
+RunLane::RunLane(RunLaneOptions options, RunLaneEvents events)
+    : options_(std::move(options)), events_(std::move(events)) {}
+
+void RunLane::start() {
+  started_ = Clock::now();
+  start_worker();
+}
+
+void RunLane::start_worker() {
+  state_ = State::starting;
+  phase_ = Phase::prepare;
+  slot_.start(options_.program);
+  slot_.send(options_.open);
+  slot_.expect_within(options_.open_timeout_s);
+}
+
+void RunLane::set_reference(std::shared_ptr<const Image> image) { reference_ = std::move(image); }
+
+void RunLane::remeasure(std::vector<FinalistJob> finalists) {
+  finalists_ = std::move(finalists);
+  finalist_trials_.clear();
+  finalist_lost_.clear();
+  one_by_one_ = false;
+  finalists_sent_ = false;
+}
+
+void RunLane::schedule() {
+  if (state_ == State::open && reference_) {
+    Prepare prepare;
+    if (*reference_) prepare.image = **reference_;
+    slot_.send(prepare);
+    slot_.expect_within(options_.open_timeout_s);
+    state_ = State::preparing;
+  }
+  if (state_ != State::prepared) return;
+  while (sent_.size() < depth && !ready_.empty()) {
+    RunJob& job = ready_.front();
+    slot_.send(Evaluate{next_id_++, job.configuration, *job.image, best_ns_});
+    if (sent_.empty()) {
+      wait_before_first_ = seconds_since(idle_since_);
+      wait_s_ += wait_before_first_;
+      expect_work();
+    }
+    sent_.push_back(std::move(job));
+    ready_.pop_front();
+  }
+  if (sent_.empty() && !finalists_.empty() && !finalists_sent_) send_finalists();
+}
+
+void RunLane::expect_work() {
+  phase_ = Phase::load;
+  slot_.expect_within(between_phases_s);
+}
+
+void RunLane::send_finalists() {
+  Remeasure message;
+  const std::size_t first = one_by_one_ ? finalist_trials_.size() : 0;
+  const std::size_t end = one_by_one_ ? first + 1 : finalists_.size();
+  for (std::size_t i = first; i < end; ++i) {
+    message.configurations.push_back(finalists_[i].configuration);
+    message.images.push_back(*finalists_[i].image);
+  }
+  slot_.send(message);
+  expect_work();
+  finalists_sent_ = true;
+}
+
+void RunLane::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
+  slot_.collect(fds, wake_up);
+}
+
+void RunLane::react(const std::vector<pollfd>& fds) {
+  if (const auto loss = slot_.react(fds, [this](Message message) { handle(std::move(message)); })) lost(*loss);
+}
+
+void RunLane::handle(Message message) {
+  if (const auto* phase = std::get_if<PhaseReport>(&message)) {
+    phase_ = phase->phase;
+    if (state_ == State::preparing || !sent_.empty() || finalists_sent_)
+      slot_.expect_within(phase->limit_s + options_.grace_s);
+  } else if (const auto* opened = std::get_if<Opened>(&message);
+             opened != nullptr && state_ == State::starting && opened->device) {
+    state_ = State::open;
+    slot_.expect_nothing();
+    events_.opened(*opened->device, opened->architecture);
+  } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
+    state_ = State::prepared;
+    slot_.expect_nothing();
+    (restarts_ == 0 ? start_s_ : restart_s_) += seconds_since(started_);
+    idle_since_ = Clock::now();
+  } else if (auto* answer = std::get_if<Evaluated>(&message); answer != nullptr && !sent_.empty()) {
+    evaluated(std::move(*answer));
+  } else if (auto* trials = std::get_if<Remeasured>(&message); trials != nullptr && finalists_sent_) {
+    remeasured(std::move(*trials));
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    slot_.stop();
+    if (state_ == State::prepared)
+      lost({false, "ended by an error: " + failed->message});
+    else if (failed->final)
+      events_.failed(failed->message, true);
+    else
+      start_failed(failed->message, false);
+  } else {
+    throw ProtocolError("unexpected message from a run worker");
+  }
+}
+
+void RunLane::evaluated(Evaluated answer) {
+  RunJob job = std::move(sent_.front());
+  sent_.pop_front();
+  start_failures_ = 0;
+  answer.trial.times.compile = job.compile_s;
+  answer.trial.times.wait = std::exchange(wait_before_first_, 0);
+  const bool failed = std::holds_alternative<LaunchError>(answer.trial.outcome) ||
+                      std::holds_alternative<Timeout>(answer.trial.outcome);
+  if (sent_.empty()) {
+    idle_since_ = Clock::now();
+    slot_.expect_nothing();
+  } else {
+    expect_work();
+  }
+  events_.finished(std::move(job), std::move(answer.trial), failed);
+  if (!answer.usable) lost({false, {}});
+}
+
+void RunLane::remeasured(Remeasured answer) {
+  slot_.expect_nothing();
+  finalists_sent_ = false;
+  const std::size_t expected = one_by_one_ ? 1 : finalists_.size();
+  if (answer.trials.size() != expected) throw ProtocolError("a finalist is missing");
+  for (Trial& trial : answer.trials) {
+    finalist_lost_.push_back(std::holds_alternative<LaunchError>(trial.outcome) ||
+                             std::holds_alternative<Timeout>(trial.outcome));
+    finalist_trials_.push_back(std::move(trial));
+  }
+  idle_since_ = Clock::now();
+  start_failures_ = 0;
+  if (finalist_trials_.size() == finalists_.size()) {
+    finalists_.clear();
+    events_.remeasured(std::move(finalist_trials_), std::move(finalist_lost_));
+  }
+  if (!answer.usable) lost({false, {}});
+}
+
+/// \p loss without a message: its last answer has already told what happened.
+void RunLane::lost(const Loss& loss) {
+  slot_.stop();
+  if (state_ != State::prepared) return start_failed(loss.message, false);
+  const bool told = loss.message.empty();
+  const bool guiltless = !told && sent_.empty() && !finalists_sent_;
+  if (!told && !sent_.empty()) {
+    RunJob guilty = std::move(sent_.front());
+    sent_.pop_front();
+    Trial trial = failed_trial(guilty.configuration, loss, phase_);
+    trial.times.compile = guilty.compile_s;
+    events_.finished(std::move(guilty), std::move(trial), true);
+  }
+  // What was only queued in its pipe is innocent.
+  while (!sent_.empty()) {
+    ready_.push_front(std::move(sent_.back()));
+    sent_.pop_back();
+  }
+  if (finalists_sent_) {
+    finalists_sent_ = false;
+    if (one_by_one_) {
+      finalist_trials_.push_back(failed_trial(finalists_[finalist_trials_.size()].configuration, loss, phase_));
+      finalist_lost_.push_back(true);
+      if (finalist_trials_.size() == finalists_.size()) {
+        finalists_.clear();
+        events_.remeasured(std::move(finalist_trials_), std::move(finalist_lost_));
+      }
+    } else {
+      one_by_one_ = true;
+      finalist_trials_.clear();
+      finalist_lost_.clear();
+    }
+  }
+  ++restarts_;
+  started_ = Clock::now();
+  if (guiltless)
+    start_failed(loss.message, false);
+  else
+    start_worker();
+}
+
+void RunLane::start_failed(const std::string& message, bool final) {
+  if (final || ++start_failures_ >= options_.max_start_failures)
+    return events_.failed("run workers end before they run anything: " + message, false);
+  start_worker();
+}
+
+}  // namespace tuner::worker

@@ -1,0 +1,106 @@
+#pragma once
+/// The run worker of a session with the configurations that wait for it: feeds it, watches its deadlines, replaces it
+/// when a kernel takes it down. Lives in the session's event loop. Internal to the worker room.
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/worker/worker_slot.hpp>
+
+namespace tuner::worker {
+
+struct RunLaneOptions {
+  std::filesystem::path program;
+  Open open;
+  double open_timeout_s = 60;
+  double grace_s = 1;
+  std::size_t max_start_failures = 3;
+};
+
+struct RunJob {
+  Configuration configuration;
+  std::shared_ptr<const Image> image;
+  double compile_s = 0;
+};
+
+struct FinalistJob {
+  Configuration configuration;
+  std::shared_ptr<const Image> image;
+};
+
+struct RunLaneEvents {
+  std::function<void(const Device& device, const std::string& architecture)> opened;  ///< by each new worker
+  /// \p lost: the configuration took the worker down, or hung.
+  std::function<void(RunJob job, Trial trial, bool lost)> finished;
+  std::function<void(std::vector<Trial> trials, std::vector<bool> lost)> remeasured;
+  /// \p reference: the kernel's reference or text is at fault, not the workers.
+  std::function<void(std::string message, bool reference)> failed;
+};
+
+class RunLane {
+ public:
+  RunLane(RunLaneOptions options, RunLaneEvents events);
+  /// Starts the worker. Throws WorkerError.
+  void start();
+
+  /// The compiled reference, or null where there is none. Every new worker gets it first.
+  void set_reference(std::shared_ptr<const Image> image);
+  void push(RunJob job) { ready_.push_back(std::move(job)); }
+  /// \p best_ns of jobs that are still to be sent.
+  void set_best(double best_ns) { best_ns_ = best_ns; }
+  void remeasure(std::vector<FinalistJob> finalists);
+  void schedule();
+  void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
+  void react(const std::vector<pollfd>& fds);
+  void quit() { slot_.quit(); }
+
+  bool prepared() const { return state_ == State::prepared; }
+  double start_s() const { return start_s_; }
+  double wait_s() const { return wait_s_; }
+  double restart_s() const { return restart_s_; }
+  std::size_t restarts() const { return restarts_; }
+
+ private:
+  enum class State { starting, open, preparing, prepared };
+  void start_worker();
+  void handle(Message message);
+  void evaluated(Evaluated answer);
+  void remeasured(Remeasured answer);
+  void lost(const Loss& loss);
+  void start_failed(const std::string& message, bool final);
+  void expect_work();
+  void send_finalists();
+
+  RunLaneOptions options_;
+  RunLaneEvents events_;
+  WorkerSlot slot_;
+  State state_ = State::starting;
+  std::optional<std::shared_ptr<const Image>> reference_;
+  std::deque<RunJob> ready_;
+  /// The first is running, the second waits in the worker's pipe: so that the device need not wait for ours.
+  std::deque<RunJob> sent_;
+  double best_ns_ = 0;
+  std::uint64_t next_id_ = 0;
+
+  // Finalists that are being measured again: all at once, or one after the other once a worker was lost over them.
+  std::vector<FinalistJob> finalists_;
+  std::vector<Trial> finalist_trials_;
+  std::vector<bool> finalist_lost_;
+  bool one_by_one_ = false;
+  bool finalists_sent_ = false;
+
+  Phase phase_ = Phase::prepare;
+  Clock::time_point started_, idle_since_;
+  double wait_before_first_ = 0;
+  double start_s_ = 0, wait_s_ = 0, restart_s_ = 0;
+  std::size_t start_failures_ = 0;  // since something was run
+  std::size_t restarts_ = 0;
+};
+
+}  // namespace tuner::worker

@@ -1,0 +1,71 @@
+#pragma once
+/// A worker process in the session's event loop: its descriptors in poll(), its deadline, what became of it. Shared by
+/// the compile pool and the run lane. Internal to the worker room.
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/worker/process.hpp>
+
+namespace tuner::worker {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// How a worker was lost.
+struct Loss {
+  bool hung = false;    ///< killed at its deadline
+  std::string message;  ///< "killed by signal 11 (Segmentation fault)", "did not answer for 3.0 s"
+};
+
+class WorkerSlot {
+ public:
+  void start(const std::filesystem::path& program) {
+    process_ = std::make_unique<WorkerProcess>(program);
+    deadline_.reset();
+    first_fd_.reset();
+    ++generation_;
+  }
+  bool running() const { return process_ != nullptr; }
+  void stop() { process_.reset(); }
+  void quit() {
+    if (process_) process_->send(Quit{});
+  }
+  pid_t pid() const { return process_ ? process_->pid() : -1; }
+
+  void send(const Message& message) { process_->send(message); }
+  /// It must answer or report within \p seconds.
+  void expect_within(double seconds) {
+    limit_s_ = seconds;
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  void expect_nothing() { deadline_.reset(); }
+
+  /// Adds its descriptors; react() is called with the same vector after poll().
+  void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
+  /// Reads and writes what can be, and calls \p handle for each message. Returns how it was lost, when it was: then
+  /// it has been stopped. \p handle may throw ProtocolError, which counts as a loss.
+  std::optional<Loss> react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle);
+
+ private:
+  Loss lose(bool hung, const std::string& because);
+
+  std::unique_ptr<WorkerProcess> process_;
+  std::optional<Clock::time_point> deadline_;
+  double limit_s_ = 0;
+  std::optional<std::size_t> first_fd_;
+  std::uint64_t generation_ = 0;  // of the process: a message may have it replaced
+};
+
+}  // namespace tuner::worker
