@@ -29,7 +29,7 @@ struct OpenOptions {
   std::chrono::milliseconds busy_timeout{10'000};
   /// Files up to this size are checked for damage (quick_check) when opened; larger ones cost too much for that and
   /// rely on row checksums. tune's doctor checks everything.
-  std::int64_t check_bytes = std::int64_t{16} << 20;
+  std::int64_t check_bytes = std::int64_t{2} << 20;
   /// For tests: bounds the file (PRAGMA max_page_count, pages of 4096 bytes); 0: unbounded.
   int max_pages = 0;
 };

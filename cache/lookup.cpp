@@ -213,22 +213,14 @@ std::string explain(Tier tier, const Candidate& c, const WisdomQuery& q) {
   return since.empty() ? text : text + "; " + since;
 }
 
-std::optional<std::string> quarantine_reason(std::span<Database* const> databases, const WisdomQuery& q,
-                                             const BestRecord& best) {
-  for (Database* database : databases) {
-    auto& store = database->store();
-    auto reason = store.read([&]() -> std::optional<std::string> {
-      Query row(store,
-                "SELECT q.reason FROM kernel k CROSS JOIN configuration c CROSS JOIN quarantine q ON q.device_key = ?1 "
-                "AND q.kernel_id = k.id AND q.configuration_id = c.id WHERE k.name = ?2 AND k.objective = ?3 AND "
-                "k.source_hash = ?4 AND c.text = ?5",
-                q.device.key, q.kernel.name, q.kernel.objective, q.kernel.source_hash, best.configuration);
-      if (!row.next()) return std::nullopt;
-      return "quarantined on this device: " + row.text(0);
-    });
-    if (reason) return reason;
-  }
-  return std::nullopt;
+/// Adds to \p reasons why configurations of this kernel are quarantined on this device; most often there are none.
+void collect_quarantined(Store& store, const WisdomQuery& q, std::map<std::string, std::string>& reasons) {
+  Query row(store,
+            "SELECT c.text, q.reason FROM kernel k CROSS JOIN quarantine q ON q.device_key = ?1 AND q.kernel_id = k.id "
+            "CROSS JOIN configuration c ON c.id = q.configuration_id WHERE k.name = ?2 AND k.objective = ?3 AND "
+            "k.source_hash = ?4",
+            q.device.key, q.kernel.name, q.kernel.objective, q.kernel.source_hash);
+  while (row.next()) reasons.emplace(row.text(0), "quarantined on this device: " + row.text(1));
 }
 
 }  // namespace
@@ -253,13 +245,15 @@ std::string_view name(Tier tier) {
 
 WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> databases, const Accept& accept) {
   WisdomMatch match;
+  std::map<std::string, std::string> quarantined;
   // The first candidate of the tier that can be used ends the search.
   const auto serve = [&](Tier tier, Database& database, const std::vector<Candidate>& candidates) {
     std::vector<std::string> refused;
     for (const auto& candidate : candidates) {
       const auto& configuration = candidate.best.configuration;
       if (std::find(refused.begin(), refused.end(), configuration) != refused.end()) continue;
-      auto reason = quarantine_reason(databases, query, candidate.best);
+      std::optional<std::string> reason;
+      if (const auto found = quarantined.find(configuration); found != quarantined.end()) reason = found->second;
       if (!reason && accept) reason = accept(configuration);
       const auto path = database.store().display_path();
       if (reason) {
@@ -285,11 +279,16 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
     return false;
   };
 
-  std::vector<std::vector<Candidate>> same(databases.size());
+  std::vector<std::vector<Candidate>> same;
+  for (Database* database : databases) {
+    auto& store = database->store();
+    same.push_back(store.read([&] {
+      collect_quarantined(store, query, quarantined);
+      return same_problem(store, query);
+    }));
+  }
   for (const Tier tier : {Tier::exact, Tier::stale}) {
     for (std::size_t i = 0; i < databases.size(); ++i) {
-      auto& store = databases[i]->store();
-      if (tier == Tier::exact) same[i] = store.read([&] { return same_problem(store, query); });
       std::vector<Candidate> wanted;
       for (const auto& c : same[i]) {
         if ((c.same_source && c.same_software) == (tier == Tier::exact)) wanted.push_back(c);
