@@ -38,5 +38,285 @@ TEST(HostBlock, ReducesWithShufflesAndABarrier) {
   EXPECT_EQ(out, std::accumulate(in.begin(), in.end(), 0));
 }
 
+TEST(HostBlock, GivesBallotsAndVotesOfEachWarp) {
+  const char* source = R"(
+__global__ void votes(unsigned* out) {
+  const unsigned odd = __ballot_sync(0xffffffffu, threadIdx.x & 1);
+  const int any = __any_sync(0xffffffffu, threadIdx.x == 40), all = __all_sync(0xffffffffu, threadIdx.x < 40);
+  out[threadIdx.x] = odd ^ (any ? 1u : 0u) ^ (all ? 2u : 0u);
+})";
+  std::vector<unsigned> out(64);
+  EXPECT_EQ(text(run(source, "votes", shape(1, 64), out.data())), "done");
+  EXPECT_EQ(out[0], 0xaaaaaaaau ^ 2u);
+  EXPECT_EQ(out[63], 0xaaaaaaaau ^ 1u);
+}
+
+TEST(HostBlock, ShufflesWithinGroupsOfAWidth) {
+  const char* source = R"(
+__global__ void shuffles(int* out) {
+  const int lane = threadIdx.x;
+  out[lane] = __shfl_sync(~0u, lane, 3, 8);
+  out[32 + lane] = __shfl_up_sync(~0u, lane, 2, 8);
+  out[64 + lane] = __shfl_down_sync(~0u, lane, 2, 8);
+  out[96 + lane] = __shfl_xor_sync(~0u, lane, 5, 8);
+  out[128 + lane] = (int)__shfl_xor_sync(~0u, (double)lane, 16);
+})";
+  std::vector<int> out(160);
+  EXPECT_EQ(text(run(source, "shuffles", shape(1, 32), out.data())), "done");
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto at = static_cast<std::size_t>(lane);
+    const int group = lane & ~7, within = lane & 7;
+    EXPECT_EQ(out[at], group + 3);
+    EXPECT_EQ(out[32 + at], within < 2 ? lane : lane - 2);
+    EXPECT_EQ(out[64 + at], within > 5 ? lane : lane + 2);
+    EXPECT_EQ(out[96 + at], lane ^ 5);
+    EXPECT_EQ(out[128 + at], lane ^ 16);
+  }
+}
+
+TEST(HostBlock, ReducesAndMatchesAcrossAWarp) {
+  const char* source = R"(
+__global__ void reduces(int* out) {
+  const int v = (int)threadIdx.x - 7;
+  const int results[] = {__reduce_add_sync(~0u, v), __reduce_min_sync(~0u, v), __reduce_max_sync(~0u, v),
+                         (int)__reduce_or_sync(~0u, 1u << (threadIdx.x % 5)), (int)__reduce_xor_sync(~0u, threadIdx.x),
+                         (int)__match_any_sync(~0u, threadIdx.x % 4)};
+  if (threadIdx.x == 9) for (int i = 0; i < 6; ++i) out[i] = results[i];
+})";
+  std::vector<int> out(6);
+  EXPECT_EQ(text(run(source, "reduces", shape(1, 32), out.data())), "done");
+  EXPECT_THAT(out, testing::ElementsAre(32 * 31 / 2 - 7 * 32, -7, 24, 0x1f, 0, 0x22222222));
+}
+
+TEST(HostBlock, MeetsLanesOfDifferentMasksApart) {
+  const char* source = R"(
+__global__ void halves(int* out) {
+  const unsigned mask = threadIdx.x < 16 ? 0xffffu : 0xffff0000u;
+  int v = threadIdx.x;
+  for (int offset = 8; offset > 0; offset /= 2) v += __shfl_xor_sync(mask, v, offset);
+  out[threadIdx.x] = v;
+})";
+  std::vector<int> out(32);
+  EXPECT_EQ(text(run(source, "halves", shape(1, 32), out.data())), "done");
+  EXPECT_EQ(out[0], 120);
+  EXPECT_EQ(out[31], 376);
+}
+
+TEST(HostBlock, CountsAtBarriers) {
+  const char* source = R"(
+__global__ void counts(int* out) {
+  const int odd = __syncthreads_count(threadIdx.x % 2), all = __syncthreads_and(threadIdx.x < 100),
+            none = __syncthreads_or(threadIdx.x > 100), some = __syncthreads_or(threadIdx.x == 99);
+  if (threadIdx.x == 50) { out[0] = odd; out[1] = all; out[2] = none; out[3] = some; }
+})";
+  std::vector<int> out(4);
+  EXPECT_EQ(text(run(source, "counts", shape(1, 100), out.data())), "done");
+  EXPECT_THAT(out, testing::ElementsAre(50, 1, 0, 1));
+}
+
+TEST(HostBlock, LetsThreadsThatReturnedBeMissedAtABarrier) {
+  const char* source = R"(
+__global__ void early(int* out) {
+  if (threadIdx.x >= 40) return;
+  __syncthreads();
+  __syncwarp();
+  atomicAdd(out, 1);
+})";
+  int out = 0;
+  EXPECT_EQ(text(run(source, "early", shape(3, 64), &out)), "done");
+  EXPECT_EQ(out, 120);
+}
+
+TEST(HostBlock, SharesDynamicMemoryDeclaredAsInCuda) {
+  const char* source = R"(
+extern __shared__ __align__(16) unsigned char outside[];
+__global__ void mirror(const int* in, int* out) {
+  extern __shared__ int tile[];
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = reinterpret_cast<int*>(outside)[blockDim.x - 1 - threadIdx.x];
+})";
+  std::vector<int> in(128), out(128);
+  std::iota(in.begin(), in.end(), 0);
+  EXPECT_EQ(text(run(source, "mirror", shape(1, 128, 512), in.data(), out.data())), "done");
+  EXPECT_EQ(out[0], 127);
+  EXPECT_EQ(out[127], 0);
+}
+
+TEST(HostBlock, FinishesInTheLastBlockByATicket) {
+  const char* source = R"(
+__global__ void ticket(int* partial, unsigned* ticket, int* out) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = blockIdx.x + 1;
+    __threadfence();
+    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  int sum = 0;
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += partial[i];
+  atomicAdd(out, sum);
+})";
+  std::vector<int> partial(1000);
+  unsigned counter = 0;
+  int out = 0;
+  EXPECT_EQ(text(run(source, "ticket", shape(1000, 64), partial.data(), &counter, &out)), "done");
+  EXPECT_EQ(out, 500500);
+  EXPECT_EQ(counter, 0u);
+}
+
+TEST(HostBlock, CombinesAtomicallyAcrossBlocks) {
+  const char* source = R"(
+__global__ void atomics(int* i, unsigned long long* u, float* f, double* d) {
+  atomicAdd(&i[0], 1); atomicMin(&i[1], -(int)blockIdx.x); atomicMax(&i[2], (int)blockIdx.x); atomicOr(&i[3], 1 << (blockIdx.x % 8));
+  atomicAdd(u, 1ull << 32); atomicAdd(f, 0.5f); atomicAdd(d, 0.25);
+})";
+  std::vector<int> i(4);
+  unsigned long long u = 0;
+  float f = 0;
+  double d = 0;
+  EXPECT_EQ(text(run(source, "atomics", shape(200, 32), i.data(), &u, &f, &d)), "done");
+  EXPECT_THAT(i, testing::ElementsAre(6400, -199, 199, 255));
+  EXPECT_EQ(u, 6400ull << 32);
+  EXPECT_EQ(f, 3200.0f);
+  EXPECT_EQ(d, 1600.0);
+}
+
+TEST(HostBlock, NumbersThreadsAndBlocksInThreeDimensions) {
+  const char* source = R"(
+__global__ void number(int* out) {
+  const int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  out[block * blockDim.x * blockDim.y * blockDim.z + thread] += block * 100 + thread;
+})";
+  const std::unique_ptr<Module> module = load(source, {"number"});
+  std::vector<int> out(24 * 24);
+  const LaunchShape at{{2, 3, 4}, {4, 3, 2}, 0};
+  EXPECT_EQ(text(launch(*module, 0, at, 20, backend(), out.data())), "done");
+  for (int i = 0; i < 24 * 24; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], i / 24 * 100 + i % 24);
+}
+
+TEST(HostBlock, RunsCooperativeTiles) {
+  const char* source = R"(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void tiles(int* out) {
+  const auto block = cg::this_thread_block();
+  const auto tile = cg::tiled_partition<8>(block);
+  int v = block.thread_rank();
+  for (int offset = tile.size() / 2; offset > 0; offset /= 2) v += tile.shfl_down(v, offset);
+  const bool whole = tile.ballot(1) == 0xffu;
+  block.sync();
+  if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = v * whole;
+})";
+  std::vector<int> out(8);
+  EXPECT_EQ(text(run(source, "tiles", shape(1, 64), out.data())), "done");
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], 64 * i + 28);
+}
+
+// A lane runs on until it has to wait: without __syncwarp() it reads what its neighbours have not yet written.
+TEST(HostBlock, ShowsAMissingSyncwarpAsAWrongSum) {
+  const std::string head = R"(
+__global__ void tail(int* out) {
+  __shared__ volatile int s[64];
+  s[threadIdx.x] = 1; s[threadIdx.x + 32] = 1;
+  __syncwarp();
+  for (int offset = 32; offset > 0; offset /= 2) {
+    const int other = s[threadIdx.x + offset];
+)";
+  const std::string end = "  }\n  if (threadIdx.x == 0) *out = s[0];\n}";
+  int right = 0, wrong = 0;
+  EXPECT_EQ(text(run(head + "__syncwarp(); s[threadIdx.x] = s[threadIdx.x] + other; __syncwarp();\n" + end, "tail",
+                     shape(1, 32), &right)),
+            "done");
+  EXPECT_EQ(text(run(head + "s[threadIdx.x] = s[threadIdx.x] + other;\n" + end, "tail", shape(1, 32), &wrong)), "done");
+  EXPECT_EQ(right, 64);
+  EXPECT_NE(wrong, 64);
+}
+
+struct Misuse {
+  const char* name;
+  const char* body;
+  const char* message;
+};
+
+class HostMisuse : public testing::TestWithParam<Misuse> {};
+
+TEST_P(HostMisuse, IsALaunchErrorAndNotAHang) {
+  const std::string source = std::string("__global__ void misuse(int* out) {\n") + GetParam().body + "\n}";
+  int out[64] = {};
+  const auto outcome = run(source, "misuse", shape(2, 64), &out[0]);
+  EXPECT_THAT(text(outcome), AllOf(StartsWith("launch: misuse: "), HasSubstr(GetParam().message)));
+  // The backend works on as if nothing had happened.
+  std::vector<int> in(1000, 1);
+  int sum = 0;
+  EXPECT_EQ(text(run(kReduce, "reduce<int, 64>", shape(3, 64), in.data(), &sum, 1000)), "done");
+  EXPECT_EQ(sum, 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, HostMisuse,
+    testing::Values(
+        Misuse{"BarrierAgainstWarp", "if (threadIdx.x == 5) __syncwarp(); else __syncthreads();",
+               "barrier divergence: in block"},
+        Misuse{"TwoBarriers", "if (threadIdx.x < 32)\n __syncthreads();\nelse\n __syncthreads();", "test.cu:3)"},
+        Misuse{"MaskWithoutTheCaller", "__syncwarp(1u);", "does not name the calling lane 1"},
+        Misuse{"OtherOperation", "if (threadIdx.x % 2) __syncwarp(); else __ballot_sync(~0u, 1);", "warp divergence"},
+        Misuse{"ReadsALaneThatReturned", "if (threadIdx.x % 32 == 7) return;\n *out = __shfl_sync(~0u, 1, 7);",
+               "reads lane 7, which has returned"},
+        Misuse{"Trap", "if (threadIdx.x == 3)\n __trap();", "trap (test.cu:3) in block"},
+        Misuse{"Assertion", "assert(threadIdx.x < 10);", "assertion failed: threadIdx.x < 10 (test.cu:2)"},
+        Misuse{"Exception", "if (threadIdx.x == 60) throw 3;\n __syncthreads();", "exception of an unknown type"}),
+    [](const testing::TestParamInfo<Misuse>& one) { return std::string(one.param.name); });
+
+TEST(HostFaults, EndALaunchWithTheBlockAndThreadThatFaulted) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer reports faults itself";
+#endif
+  const char* source = R"(
+__global__ void fault(int* out, int zero) { if (threadIdx.x == 7) out[0] = threadIdx.x / zero; __syncthreads(); }
+__global__ void touch(int* out) { __syncthreads(); if (threadIdx.x == 9) *(volatile int*)out = 1; }
+__global__ void deep(int* out) { volatile char big[70000]; for (int i = 0; i < 70000; i += 100) big[i] = i; *out = big[100]; }
+)";
+  const std::unique_ptr<Module> module = load(source, {"fault", "touch", "deep"});
+  int out = 0;
+  int* nowhere = reinterpret_cast<int*>(16);
+  EXPECT_THAT(text(launch(*module, 0, shape(2, 64), 20, backend(), &out, 0)),
+              AllOf(HasSubstr("integer division by zero"), HasSubstr("thread (7, 0, 0)")));
+  EXPECT_THAT(text(launch(*module, 1, shape(2, 64), 20, backend(), nowhere)),
+              AllOf(HasSubstr("illegal memory access at address 0x10"), HasSubstr("thread (9, 0, 0)")));
+  EXPECT_THAT(text(launch(*module, 2, shape(1, 1), 20, backend(), &out)), HasSubstr("stack overflow"));
+  EXPECT_EQ(text(launch(*module, 0, shape(2, 64), 20, backend(), &out, 1)), "done");
+}
+
+TEST(HostTimeout, StopsKernelsThatDoNotEnd) {
+  const char* source = R"(
+__global__ void spin(volatile int* flag) { while (*flag == 0) {} }
+__global__ void meet(volatile int* flag) { while (*flag == 0) __syncthreads(); }
+__global__ void doze(volatile int* flag) { while (*flag == 0) __nanosleep(100); }
+)";
+  const std::unique_ptr<Module> module = load(source, {"spin", "meet", "doze"});
+  int flag = 0;
+  for (std::size_t function = 0; function < 3; ++function) {
+    EXPECT_THAT(text(launch(*module, function, shape(8, 64), 0.05, backend(), &flag)), StartsWith("timeout: "))
+        << function;
+  }
+  flag = 1;
+  EXPECT_EQ(text(launch(*module, 0, shape(8, 64), 0.5, backend(), &flag)), "done");
+}
+
+TEST(HostLaunch, IsRefusedWhereItCannotRun) {
+  const std::unique_ptr<Module> module = load("__global__ void k(int* a, long long n) {}", {"k"});
+  int* a = nullptr;
+  const long long n = 0;
+  EXPECT_THAT(text(launch(*module, 0, shape(1, 1025), 1, backend(), a, n)), HasSubstr("1025"));
+  EXPECT_THAT(text(launch(*module, 0, shape(0, 32), 1, backend(), a, n)), HasSubstr("out of range"));
+  EXPECT_THAT(text(launch(*module, 0, shape(1, 32, 300000), 1, backend(), a, n)),
+              HasSubstr("300000 bytes of shared memory"));
+  EXPECT_THAT(text(launch(*module, 0, shape(1, 32), 1, backend(), a)), HasSubstr("takes 2 arguments, not 1"));
+  EXPECT_THAT(text(launch(*module, 0, shape(1, 32), 1, backend(), a, 3)), HasSubstr("argument 2 has 4 bytes"));
+}
+
 }  // namespace
 }  // namespace tuner::host_test

@@ -1,5 +1,6 @@
 #include <tuner/backend/host/translation_unit.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -71,6 +72,7 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   const std::string name(declarator.substr(name_begin, name_end - name_begin));
   std::string type(declarator.substr(0, name_begin));
   if (name.empty() || type.find_first_not_of(" \t\n") == std::string::npos) return {};
+  std::replace(type.begin(), type.end(), '\n', ' ');  // the caller keeps the lines
   const std::size_t after_alignment = type.find("__align__");
   if (after_alignment != std::string::npos)
     type.erase(after_alignment, skip_parentheses(type, after_alignment + 9) - after_alignment);

@@ -1,0 +1,231 @@
+// The compiler: batches, diagnostics, the object cache, and what is missing.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include <tuner/backend/host/object_cache.hpp>
+#include <tuner/backend/host/process.hpp>
+#include <tuner/backend/host/translation_unit.hpp>
+
+#include "host_fixture.hpp"
+
+namespace tuner::host_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+CompileError error_of(const CompileResult& result) {
+  const auto* error = std::get_if<CompileError>(&result);
+  return error != nullptr ? *error : CompileError{"compiled", ""};
+}
+
+std::string script(const Folder& folder, const std::string& name, const std::string& text) {
+  const std::filesystem::path path = folder.path() / name;
+  std::ofstream(path) << "#!/bin/sh\n" << text;
+  chmod(path.c_str(), 0700);
+  return path.string();
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  const std::filesystem::directory_iterator files(folder, error);
+  return error ? 0 : static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+TEST(HostCompile, CompilesManyInstantiationsAtOnce) {
+  std::vector<std::string> expressions;
+  for (int i = 0; i < 16; ++i) expressions.push_back("put<" + std::to_string(i) + ", (" + std::to_string(i) + " > 7)>");
+  const std::unique_ptr<Module> module =
+      load("template <int v, bool big> __global__ void put(int* out) { *out = v + (big ? 100 : 0); }", expressions);
+  for (std::size_t i = 0; i < 16; ++i) {
+    int out = -1;
+    EXPECT_EQ(text(launch(*module, i, shape(1, 1), 5, backend(), &out)), "done");
+    EXPECT_EQ(out, static_cast<int>(i) + (i > 7 ? 100 : 0));
+  }
+}
+
+TEST(HostCompile, TellsTheKernelFilesOwnLine) {
+  const CompileError error =
+      error_of(backend().compiler().compile(request("\n\n__global__ void k() {\n  int x = undeclared;\n}\n", {"k"})));
+  EXPECT_THAT(error.message, AllOf(StartsWith("test.cu:4:"), HasSubstr("error"), HasSubstr("undeclared")));
+  EXPECT_THAT(error.log, HasSubstr("test.cu"));
+}
+
+TEST(HostCompile, KeepsLineNumbersBelowADynamicArrayThatSpansLines) {
+  const CompileError error = error_of(backend().compiler().compile(
+      request("extern __shared__\n  int tile[\n];\n__global__ void k() { bad; }\n", {"k"})));
+  EXPECT_THAT(error.message, StartsWith("test.cu:4:"));
+}
+
+TEST(HostCompile, NamesTheExpressionThatDoesNotExist) {
+  const CompileError error =
+      error_of(backend().compiler().compile(request("__global__ void k() {}\n", {"missing<3>"})));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("instantiation of missing<3>"), HasSubstr("missing")));
+}
+
+TEST(HostCompile, GivesTheMessageOfAFailedStaticAssertion) {
+  const CompileError error = error_of(backend().compiler().compile(
+      request("template <int n> __global__ void k() { static_assert(n > 4, \"n must be above 4\"); }\n", {"k<3>"})));
+  EXPECT_THAT(error.message, HasSubstr("n must be above 4"));
+}
+
+TEST(HostCompile, SaysWhatWasTriedWhenThereIsNoCompiler) {
+  HostOptions options;
+  options.compiler = "no-such-compiler";
+  options.cache_objects = false;
+  const auto compiler = make_host_compiler(options);
+  const CompileError error = error_of(compiler->compile(request("__global__ void k() {}", {"k"})));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("no C++ compiler found (tried no-such-compiler)"), HasSubstr("CXX")));
+}
+
+TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
+  const Folder folder;
+  HostOptions options;
+  options.compiler = script(folder, "slow", "[ \"$1\" = --version ] && { echo slow 1.0; exit; }\nsleep 600 & wait\n");
+  options.cache_objects = false;
+  options.compile_timeout_s = 0.2;
+  const auto compiler = make_host_compiler(options);
+  EXPECT_THAT(error_of(compiler->compile(request("__global__ void k() {}", {"k"}))).message,
+              HasSubstr("did not end within 0.2 s"));
+}
+
+TEST(HostCompile, PassesOnHowACompilerDied) {
+  const Folder folder;
+  HostOptions options;
+  options.compiler = script(folder, "dies", "[ \"$1\" = --version ] && { echo dies 1.0; exit; }\nkill -9 $$\n");
+  options.cache_objects = false;
+  EXPECT_THAT(error_of(make_host_compiler(options)->compile(request("__global__ void k() {}", {"k"}))).message,
+              HasSubstr("exit code 137"));
+}
+
+TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
+  const Folder folder;
+  const char* before = std::getenv("TMPDIR");
+  const std::string saved = before != nullptr ? before : "";
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  const CompileResult result =
+      backend().compiler().compile(request("__global__ void unique_name() {}", {"unique_name"}));
+  before != nullptr ? setenv("TMPDIR", saved.c_str(), 1) : unsetenv("TMPDIR");
+  EXPECT_TRUE(std::holds_alternative<Image>(result));
+  EXPECT_EQ(files_in(folder.path()), 0u);
+}
+
+TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
+  const Folder folder;
+  const std::string log = (folder.path() / "log").string();
+  HostOptions options;
+  options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo x >> " + log + "\nexec c++ \"$@\"\n");
+  options.cache_directory = folder.path() / "cache";
+  const CompileRequest wanted = request("__global__ void k(int* out) { *out = 1; }", {"k"});
+  const CompileResult first = make_host_compiler(options)->compile(wanted);
+  const CompileResult second = make_host_compiler(options)->compile(wanted);
+  ASSERT_TRUE(std::holds_alternative<Image>(first)) << error_of(first).log;
+  ASSERT_TRUE(std::holds_alternative<Image>(second));
+  EXPECT_EQ(std::get<Image>(first).code, std::get<Image>(second).code);
+  EXPECT_EQ(std::filesystem::file_size(log), 2u);  // one line
+  struct stat status {};
+  ASSERT_EQ(stat((folder.path() / "cache" / "host-objects").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0700u);
+}
+
+TEST(HostCache, CompilesAgainWhenAnObjectWasDamaged) {
+  const Folder folder;
+  HostOptions options;
+  options.cache_directory = folder.path();
+  const CompileRequest wanted = request("__global__ void k(int* out) { *out = 2; }", {"k"});
+  const CompileResult first = make_host_compiler(options)->compile(wanted);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "host-objects")) {
+    std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
+  }
+  const CompileResult second = make_host_compiler(options)->compile(wanted);
+  ASSERT_TRUE(std::holds_alternative<Image>(second));
+  EXPECT_EQ(std::get<Image>(first).code.size(), std::get<Image>(second).code.size());
+}
+
+TEST(HostCache, CostsNothingButTimeWhenItCannotBeWritten) {
+  const Folder folder;
+  std::ofstream(folder.path() / "file") << "not a folder";
+  HostOptions options;
+  options.cache_directory = folder.path() / "file";
+  const auto compiler = make_host_compiler(options);
+  EXPECT_TRUE(std::holds_alternative<Image>(compiler->compile(request("__global__ void k() {}", {"k"}))));
+}
+
+TEST(HostCache, TrustsNoFolderThatOthersMayWriteTo) {
+  const Folder folder;
+  const host::ObjectCache cache(folder.path() / "objects", 1 << 20);
+  ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
+  EXPECT_TRUE(cache.find("aa").has_value());
+  chmod((folder.path() / "objects").c_str(), 0777);
+  EXPECT_FALSE(cache.find("aa").has_value());
+  EXPECT_FALSE(cache.store("bb", {std::byte{1}}));
+}
+
+TEST(HostCache, DropsTheObjectsThatWereUsedLongestAgo) {
+  const Folder folder;
+  const host::ObjectCache cache(folder.path() / "objects", 3500);
+  const std::vector<std::byte> object(1000);
+  const auto age = [&](const char* key, int hours) {
+    std::filesystem::last_write_time(folder.path() / "objects" / (std::string(key) + ".so"),
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  for (const char* key : {"aa", "bb", "cc"}) ASSERT_TRUE(cache.store(key, object));
+  age("aa", 3);
+  age("bb", 2);
+  age("cc", 1);
+  EXPECT_TRUE(cache.find("aa").has_value());  // used again
+  ASSERT_TRUE(cache.store("dd", object));
+  EXPECT_TRUE(cache.find("aa").has_value());
+  EXPECT_FALSE(cache.find("bb").has_value());
+  EXPECT_TRUE(cache.find("cc").has_value());
+}
+
+TEST(HostModule, RefusesWhatIsNoSharedObject) {
+  Image image;
+  image.code.assign(100, std::byte{7});
+  const auto loaded = backend().load(image);
+  ASSERT_TRUE(std::holds_alternative<LaunchError>(loaded));
+  EXPECT_THAT(std::get<LaunchError>(loaded).message, HasSubstr("cannot load the kernel"));
+}
+
+TEST(HostModule, KeepsModulesOfTheSameNamesApart) {
+  const auto source = [](int value) {
+    return "template <int n> __global__ void k(int* out) { __shared__ int s[n]; s[0] = " + std::to_string(value) +
+           "; __syncthreads(); *out = s[0]; }";
+  };
+  int out = 0;
+  for (int round = 0; round < 3; ++round) {
+    const auto one = load(source(1), {"k<8>"}), two = load(source(2), {"k<8>"});
+    EXPECT_EQ(text(launch(*one, 0, shape(1, 4), 5, backend(), &out)), "done");
+    EXPECT_EQ(out, 1);
+    EXPECT_EQ(text(launch(*two, 0, shape(1, 4), 5, backend(), &out)), "done");
+    EXPECT_EQ(out, 2);
+  }
+}
+
+TEST(HostProcess, CollectsOutputAndExitCode) {
+  const host::ProcessResult result = host::run_process({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, 10);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.output, AllOf(HasSubstr("out"), HasSubstr("err")));
+  EXPECT_FALSE(result.timed_out);
+}
+
+TEST(HostProcess, SaysWhyAProgramCannotBeStarted) {
+  EXPECT_THAT(host::run_process({"/no/such/program"}, 10).error, HasSubstr("No such file"));
+}
+
+TEST(HostUnit, RewritesOnlyDynamicSharedArrays) {
+  EXPECT_EQ(host::with_dynamic_shared("extern int x; external __shared__; extern __shared__ int fixed[4];"),
+            "extern int x; external __shared__; extern __shared__ int fixed[4];");
+  EXPECT_THAT(host::with_dynamic_shared("extern __shared__ float s[];"),
+              AllOf(HasSubstr("* const s = ::tuner_host::dynamic_shared< float >()"), Not(HasSubstr("extern"))));
+}
+
+}  // namespace
+}  // namespace tuner::host_test
