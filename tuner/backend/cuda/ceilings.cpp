@@ -8,7 +8,6 @@
 namespace tuner::cuda {
 namespace {
 
-constexpr std::int64_t kThreads = 1024;
 constexpr std::size_t kSamples = 10;
 
 /// 16-byte words a thread has in flight; which is best differs between devices.
@@ -71,19 +70,21 @@ Ceilings measure_ceilings(Backend& backend) {
   Ceilings ceilings;
   for (std::size_t i = 0; i < std::size(kVariants); ++i) {
     const Variant& variant = kVariants[i];
-    const auto tiles =
-        static_cast<std::uint64_t>(bytes) / static_cast<std::uint64_t>(16 * kThreads * variant.in_flight);
-    // As many blocks as the device holds twice over, or one tile each.
-    for (const std::uint64_t blocks : {static_cast<std::uint64_t>(backend.device().limits.sm_count) * 16, tiles}) {
-      Launch launch;
-      launch.module = module.get();
-      launch.function = i;
-      launch.shape.grid[0] = static_cast<std::int64_t>(std::min(blocks, tiles));
-      launch.shape.block[0] = kThreads;
-      launch.arguments = {Argument::of(from->address()), Argument::of(tiles), Argument::of(to->address())};
-      const double rate = static_cast<double>(bytes) * (variant.copies ? 2e9 : 1e9) / fastest_ns(backend, launch);
-      double& best = variant.copies ? ceilings.copy : ceilings.read;
-      best = std::max(best, rate);
+    for (const std::int64_t threads : {256, 1024}) {
+      const std::int64_t tiles = static_cast<std::int64_t>(bytes) / (16 * threads * variant.in_flight);
+      const std::int64_t threads_a_sm = 16 * 1024;  // several waves, so that the last one is short
+      for (const std::int64_t blocks : {backend.device().limits.sm_count * threads_a_sm / threads, tiles}) {
+        Launch launch;
+        launch.module = module.get();
+        launch.function = i;
+        launch.shape.grid[0] = std::min(blocks, tiles);
+        launch.shape.block[0] = threads;
+        launch.arguments = {Argument::of(from->address()), Argument::of(static_cast<std::uint64_t>(tiles)),
+                            Argument::of(to->address())};
+        const double rate = static_cast<double>(bytes) * (variant.copies ? 2e9 : 1e9) / fastest_ns(backend, launch);
+        double& best = variant.copies ? ceilings.copy : ceilings.read;
+        best = std::max(best, rate);
+      }
     }
   }
   return ceilings;

@@ -1,51 +1,20 @@
 #include <tuner/backend/cuda/cuda_backend.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/ceilings.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
+#include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/sampler.hpp>
-#include <tuner/backend/cuda/support_kernels.hpp>
-#include <tuner/backend/fill_value.hpp>
 
 namespace tuner {
 namespace {
 
 using namespace cuda;
-
-struct DeviceComparison {  // as in support/data.cu
-  std::uint64_t mismatches, inverted_first, largest_error_bits;
-};
-
-enum DataKernel : std::size_t { kFill, kCompare, kFingerprint };
-
-double value_of(ElementType type, std::uint64_t bits) {
-  switch (type) {
-    case ElementType::int8:
-      return static_cast<std::int8_t>(bits);
-    case ElementType::int16:
-      return static_cast<std::int16_t>(bits);
-    case ElementType::int32:
-      return static_cast<std::int32_t>(bits);
-    case ElementType::int64:
-      return static_cast<double>(static_cast<std::int64_t>(bits));
-    case ElementType::half:
-      return fill_value::half_value(static_cast<std::uint16_t>(bits));
-    case ElementType::bfloat16:
-      return fill_value::bfloat16_value(static_cast<std::uint16_t>(bits));
-    case ElementType::float32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    case ElementType::float64:
-      return std::bit_cast<double>(bits);
-    default:
-      return static_cast<double>(bits);
-  }
-}
 
 std::string place(std::size_t launch, std::size_t launches) {
   return launches == 1 ? std::string() : " in launch " + std::to_string(launch + 1) + " of " + std::to_string(launches);
@@ -131,9 +100,7 @@ class CudaBackend final : public Backend {
   void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) override {
     if (count == 0) return;
     const ContextGuard guard = enter();
-    launch_support(data()[kFill], blocks_for(count), kThreads, stream_.get(), static_cast<CUdeviceptr>(to),
-                   static_cast<int>(type), static_cast<unsigned long long>(count), static_cast<int>(fill.kind),
-                   fill.low, fill.high, static_cast<unsigned long long>(seed));
+    data().fill(to, type, count, fill, seed);
   }
 
   Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
@@ -141,12 +108,8 @@ class CudaBackend final : public Backend {
     Comparison comparison;
     if (count == 0) return comparison;
     const ContextGuard guard = enter();
-    const CUdeviceptr result = zeroed_result();
-    launch_support(data()[kCompare], blocks_for(count), kThreads, stream_.get(), static_cast<CUdeviceptr>(actual),
-                   static_cast<CUdeviceptr>(expected), static_cast<int>(type), static_cast<unsigned long long>(count),
-                   tolerance.relative, tolerance.absolute, result);
-    DeviceComparison found{};
-    download(&found, result, sizeof found);
+    data().compare(actual, expected, type, count, tolerance, result());
+    const auto found = downloaded<DataKernels::Found>(result());
     comparison.mismatches = found.mismatches;
     comparison.largest_error = std::bit_cast<double>(found.largest_error_bits);
     if (found.mismatches == 0) return comparison;
@@ -159,12 +122,8 @@ class CudaBackend final : public Backend {
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) override {
     if (bytes == 0) return 0;
     const ContextGuard guard = enter();
-    const CUdeviceptr result = zeroed_result();
-    launch_support(data()[kFingerprint], blocks_for((bytes + 7) / 8), kThreads, stream_.get(),
-                   static_cast<CUdeviceptr>(from), static_cast<unsigned long long>(bytes), result);
-    std::uint64_t sum = 0;
-    download(&sum, result, sizeof sum);
-    return sum;
+    data().fingerprint(from, bytes, result());
+    return downloaded<std::uint64_t>(result());
   }
 
   std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) override {
@@ -226,8 +185,6 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  static constexpr unsigned kThreads = 256;
-
   /// For everything but run and sample, whose failures are values.
   ContextGuard enter() const {
     if (!usable()) throw Error(lost().message);
@@ -247,24 +204,24 @@ class CudaBackend final : public Backend {
     watch(wait_for(stream_.get(), std::nullopt), "cuStreamQuery", at);
   }
 
-  unsigned blocks_for(std::size_t items) const {
-    const std::size_t most = static_cast<std::size_t>(device().limits.sm_count) * 16;
-    return static_cast<unsigned>(std::min((items + kThreads - 1) / kThreads, most));
-  }
-
-  SupportKernels& data() {
+  DataKernels& data() {
     if (data_ == nullptr) {
-      data_ = std::make_unique<SupportKernels>(
-          compiler(), architecture(), std::string(kFillValueSource) + kDataSource, "tuner/support/data.cu",
-          std::vector<std::string>{"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"});
+      data_ = std::make_unique<DataKernels>(compiler(), architecture(), stream_.get(), device().limits.sm_count);
     }
     return *data_;
   }
 
-  CUdeviceptr zeroed_result() {
-    if (result_ == nullptr) result_ = allocate(sizeof(DeviceComparison));
-    fill_bytes(result_->address(), 0, sizeof(DeviceComparison));
+  /// Where compare and fingerprint leave their answers.
+  DevicePointer result() {
+    if (result_ == nullptr) result_ = allocate(sizeof(DataKernels::Found));
     return result_->address();
+  }
+
+  template <typename T>
+  T downloaded(DevicePointer from) {
+    T value{};
+    download(&value, from, sizeof value);
+    return value;
   }
 
   double element(DevicePointer data, ElementType type, std::uint64_t index) {
@@ -342,7 +299,7 @@ class CudaBackend final : public Backend {
   SharedState state_;
   std::shared_ptr<Compiler> compiler_;
   UniqueStream stream_;
-  std::unique_ptr<SupportKernels> data_;
+  std::unique_ptr<DataKernels> data_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<DeviceMemory> result_;
 };

@@ -14,30 +14,32 @@ namespace tuner::cuda {
 
 // cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2): both the member and the
 // symbol looked up follow it.
-#define TUNER_CUDA_REQUIRED(X)                                                                                       \
-  X(cuInit)                                                                                                          \
-  X(cuDriverGetVersion)                                                                                              \
-  X(cuGetErrorName)                                                                                                  \
-  X(cuGetErrorString)                                                                                                \
-  X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)                  \
-      X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxSetCurrent)                 \
-          X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize) X(cuModuleLoadData)           \
-              X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) \
-                  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc)        \
-                      X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) X(cuMemcpyHtoDAsync)             \
-                          X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuMemAllocManaged)          \
-                              X(cuPointerGetAttributes) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)  \
-                                  X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamIsCapturing) X(cuStreamGetCtx)     \
-                                      X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)            \
+#define TUNER_CUDA_REQUIRED(X)                                                                                      \
+  X(cuInit)                                                                                                         \
+  X(cuDriverGetVersion)                                                                                             \
+  X(cuGetErrorName)                                                                                                 \
+  X(cuGetErrorString)                                                                                               \
+  X(cuDeviceGet)                                                                                                    \
+  X(cuDeviceGetCount)                                                                                               \
+  X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)                        \
+      X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent)     \
+          X(cuCtxGetDevice) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)        \
+              X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel)                                         \
+                  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc)       \
+                      X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) X(cuMemcpyHtoDAsync)            \
+                          X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuMemAllocManaged)         \
+                              X(cuPointerGetAttributes) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
+                                  X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamIsCapturing) X(cuStreamGetCtx)    \
+                                      X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)           \
                                           X(cuEventSynchronize) X(cuEventElapsedTime)
 
-#define TUNER_CUDA_OPTIONAL(X)                                                                                  \
-  X(cuMemAllocAsync)                                                                                            \
-  X(cuMemFreeAsync)                                                                                             \
-  X(cuThreadExchangeStreamCaptureMode)                                                                          \
-  X(cuStreamBeginCapture)                                                                                       \
-  X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
-      TUNER_CUDA_OPTIONAL_12(X)
+#define TUNER_CUDA_OPTIONAL(X)         \
+  X(cuMemAllocAsync)                   \
+  X(cuMemFreeAsync)                    \
+  X(cuThreadExchangeStreamCaptureMode) \
+  X(cuStreamBeginCapture)              \
+  X(cuStreamEndCapture)                \
+  X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) X(cuCtxGetId) X(cuLaunchKernelEx)
 #else

@@ -14,14 +14,16 @@
 
 namespace tuner::cuda {
 
-#define TUNER_NVRTC_FUNCTIONS(X)                                                                 \
-  X(nvrtcVersion)                                                                                \
-  X(nvrtcGetErrorString)                                                                         \
-  X(nvrtcGetNumSupportedArchs)                                                                   \
-  X(nvrtcGetSupportedArchs)                                                                      \
-  X(nvrtcCreateProgram)                                                                          \
-  X(nvrtcDestroyProgram) X(nvrtcCompileProgram) X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) \
-      X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
+#define TUNER_NVRTC_FUNCTIONS(X)                                                                   \
+  X(nvrtcVersion)                                                                                  \
+  X(nvrtcGetErrorString)                                                                           \
+  X(nvrtcGetNumSupportedArchs)                                                                     \
+  X(nvrtcGetSupportedArchs)                                                                        \
+  X(nvrtcCreateProgram)                                                                            \
+  X(nvrtcDestroyProgram)                                                                           \
+  X(nvrtcCompileProgram)                                                                           \
+  X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
+      X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
 
 struct Nvrtc {
 #define TUNER_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
