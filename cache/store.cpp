@@ -189,9 +189,14 @@ Store::State Store::inspect() {
   if (application != kind_.application_id || version < 1) return State::foreign;
   if (version == kind_.version) return State::ours;
   if (version < kind_.version) return State::older;
-  const bool has_meta = number(*connection_, "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'") != 0;
-  const auto reader =
-      has_meta ? number(*connection_, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'") : 0;
+  std::int64_t reader = 0;
+  try {
+    if (number(*connection_, "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'") != 0) {
+      reader = number(*connection_, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'");
+    }
+  } catch (const SQLite::Exception&) {
+    // Its schema may use words that this SQLite does not know: that is no damage.
+  }
   return reader > 0 && reader <= kind_.version ? State::ours : State::newer;
 }
 

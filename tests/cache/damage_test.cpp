@@ -131,6 +131,25 @@ TEST(Damage, LeavesAFileOfANewerTunerAlone) {
   EXPECT_EQ(names_in(folder.path()).size(), 1u);
 }
 
+TEST(Damage, IsNotWhatANewerTunerWroteInWordsThatWeDoNotKnow) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { Database::open_user(file); }
+  {
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+    db.exec(
+        "PRAGMA user_version = 99; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE best(a "
+        "FUTURE (SYNTAX' WHERE name = 'best'");
+  }
+  const auto before = read_file(file);
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  EXPECT_TRUE(database.is_in_memory());
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_THAT(warnings.texts[0], HasSubstr("newer tuner"));
+  EXPECT_EQ(read_file(file), before);
+}
+
 TEST(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   const TemporaryFolder folder;
   const auto file = folder / "wisdom.db";
