@@ -28,12 +28,11 @@
 namespace tuner::cli {
 namespace {
 
-int no_occupancy_command(int, char**) {
+#ifndef TUNER_HAS_CUDA
+int occupancy_command(int, char**) {
   std::fputs("tune: this program was built without the CUDA headers: occupancy needs them\n", stderr);
   return kFailed;
 }
-#ifndef TUNER_HAS_CUDA
-constexpr auto occupancy_command = no_occupancy_command;
 #endif
 
 struct Command {

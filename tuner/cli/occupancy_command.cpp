@@ -50,7 +50,8 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
   std::vector<std::string> known;
   for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
   try {
-    for (const auto& [name, value] : Configuration::parse(text).entries()) {
+    const Configuration given = Configuration::parse(text);
+    for (const auto& [name, value] : given.entries()) {
       if (!spec.space.find(name)) throw UsageError(unknown_name("parameter", name, known));
       configuration.set(name, value);
     }

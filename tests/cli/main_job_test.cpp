@@ -1,0 +1,153 @@
+// The main job end to end: tune, remember, answer from the cache, go on after an interruption.
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tests/cli/program.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MainJob : public ProgramTest {
+ protected:
+  /// Writes a kernel whose every configuration takes so long that a run can be caught in the middle.
+  std::string slow_kernel() {
+    std::string text;
+    std::ifstream small(small_kernel());
+    for (std::string line; std::getline(small, line);) text += line + '\n';
+    const std::string from = "unroll = 1 2 4";
+    text.replace(text.find(from), from.size(), "unroll = 1 2 3 4 5 6 7 8");
+    return file("slow.cu", text);
+  }
+
+  json trials_of(const Finished& run) { return json::parse(run.out)["results"][0]["trials"]; }
+};
+
+TEST_F(MainJob, TunesAndNamesTheWinnerLast) {
+  const Finished run = tune({"--kernel", small_kernel()});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("device    "));
+  EXPECT_THAT(run.err, HasSubstr("9 combinations, 8 valid"));
+  EXPECT_THAT(run.out, HasSubstr("median"));
+  const auto best = run.out.rfind("\nbest  block=");
+  ASSERT_NE(best, std::string::npos) << run.out;
+  EXPECT_GT(best, run.out.find("median"));
+  EXPECT_THAT(run.out, Not(HasSubstr("\x1b"))) << "no colours into a file";
+}
+
+TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
+  const std::string kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel}).code, 0);
+  const Finished second = tune({"--kernel", kernel});
+  EXPECT_EQ(second.code, 0);
+  EXPECT_THAT(second.out, HasSubstr("answered from"));
+  EXPECT_THAT(second.out, HasSubstr("--force"));
+  const Finished forced = tune({"--kernel", kernel, "--force", "--json"});
+  EXPECT_EQ(trials_of(forced).size(), 8u);
+}
+
+TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {
+  const Finished run = tune({"--kernel", small_kernel(), "--json", "--size", "n=1k;n=500", "--type", "int"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json document = json::parse(run.out);
+  EXPECT_EQ(document["kernel"], "scale");
+  EXPECT_EQ(document["device"]["backend"], "host");
+  ASSERT_EQ(document["results"].size(), 2u);
+  const json& first = document["results"][0];
+  EXPECT_EQ(first["problem"]["sizes"]["n"], 1024);
+  EXPECT_EQ(first["problem"]["choices"]["T"], "int");
+  EXPECT_EQ(first["space"]["valid"], 8);
+  EXPECT_EQ(first["trials"].size(), 8u);
+  EXPECT_EQ(first["outcomes"]["ok"], 8);
+  EXPECT_TRUE(first["best"]["verified"]);
+  EXPECT_GT(first["best"]["median_ns"], 0);
+  EXPECT_GT(first["best"]["samples_ns"].size(), 0u);
+  EXPECT_FALSE(first["from_cache"]);
+}
+
+TEST_F(MainJob, StopsAfterTheTrialsThatWereAskedFor) {
+  const Finished run = tune({"--kernel", small_kernel(), "--json", "--trials", "3"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(trials_of(run).size(), 3u);
+  EXPECT_EQ(json::parse(run.out)["results"][0]["stop_reason"], "trial budget spent");
+}
+
+TEST_F(MainJob, LogsOneJsonLineATrial) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--log", "trials.jsonl", "--quiet"}).code, 0);
+  std::ifstream log(folder() / "trials.jsonl");
+  std::size_t lines = 0;
+  for (std::string line; std::getline(log, line); ++lines) EXPECT_EQ(json::parse(line)["kernel"], "scale") << line;
+  EXPECT_EQ(lines, 8u);
+}
+
+TEST_F(MainJob, QuietPrintsOnlyTheResult) {
+  const Finished run = tune({"--kernel", small_kernel(), "--quiet"});
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(run.out, HasSubstr("best  block="));
+}
+
+TEST_F(MainJob, ADryRunPrintsTheSpaceAndTouchesNothing) {
+  const Finished run = tune({"--kernel", small_kernel(), "--dry-run"});
+  EXPECT_EQ(run.code, 0);
+  for (const char* part : {"block", "32 64 128", "small", "block * unroll <= 256", "9 combinations, 8 valid"})
+    EXPECT_THAT(run.out, HasSubstr(part));
+  EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
+}
+
+TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
+  const std::string kernel = slow_kernel();
+  Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
+  while (run.running() && run.err().find("  block=") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(run.running()) << "it ended before it could be interrupted: " << run.err();
+  run.signal_group(SIGINT);  // as a terminal does: to the children too
+  const Finished interrupted = run.finish();
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  EXPECT_THAT(interrupted.err, HasSubstr("goes on from here"));
+  EXPECT_THAT(interrupted.out, HasSubstr("best  block="));
+
+  const Finished again = tune({"--kernel", kernel, "--size", "n=400k", "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  const json result = json::parse(again.out)["results"][0];
+  EXPECT_FALSE(result["from_cache"]);
+  EXPECT_GT(result["resumed"], 0);
+  EXPECT_EQ(result["outcomes"]["compile"], 0) << "an interrupted compiler is no compile error";
+  EXPECT_EQ(result["outcomes"]["launch"], 0);
+}
+
+TEST_F(MainJob, KilledInTheMiddleItGoesOn) {
+  const std::string kernel = slow_kernel();
+  Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
+  while (run.running() && run.err().find("  block=") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));  // trials are committed every quarter of a second
+  ASSERT_TRUE(run.running()) << "it ended before it could be killed: " << run.err();
+  run.signal_group(SIGKILL);
+  EXPECT_EQ(run.finish().code, 128 + SIGKILL);
+  const Finished again = tune({"--kernel", kernel, "--size", "n=400k", "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_GT(json::parse(again.out)["results"][0]["resumed"], 0);
+}
+
+TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {
+  const std::string kernel = small_kernel();
+  Started first = start({"--kernel", kernel, "--size", "n=1000", "--json"});
+  Started second = start({"--kernel", kernel, "--size", "n=900", "--json"});
+  const Finished one = first.finish(), two = second.finish();
+  ASSERT_EQ(one.code, 0) << one.err;
+  ASSERT_EQ(two.code, 0) << two.err;
+  const Finished shown = tune({"show", "--json"});
+  EXPECT_EQ(json::parse(shown.out)["best"].size(), 2u) << shown.out;
+  EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+}
+
+}  // namespace
+}  // namespace tuner::cli

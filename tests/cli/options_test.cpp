@@ -1,0 +1,90 @@
+#include <tuner/cli/options.hpp>
+
+#include <cstdlib>
+#include <initializer_list>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/cli/tune_request.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// What reading a `tune` command line of \p arguments gives.
+TuneRequest read(std::initializer_list<const char*> arguments) {
+  std::vector<std::string> texts{"tune"};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& text : texts) argv.push_back(text.data());
+  return read_tune_request(static_cast<int>(argv.size()), argv.data());
+}
+
+/// The message of the UsageError that \p arguments cause.
+std::string complaint(std::initializer_list<const char*> arguments) {
+  try {
+    read(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(TuneRequest, HasSensibleDefaults) {
+  const TuneRequest request = read({"--kernel", "reduce"});
+  EXPECT_EQ(request.kernel, "reduce");
+  EXPECT_EQ(request.tuning.session.strategy, "auto");
+  EXPECT_EQ(request.tuning.isolation, Isolation::process);
+  EXPECT_FALSE(request.tuning.session.budget.wall_time || request.tuning.session.budget.trials);
+  EXPECT_TRUE(request.tuning.resume);
+  EXPECT_TRUE(request.tuning.measure.cold);
+}
+
+TEST(TuneRequest, ReadsEveryLimit) {
+  const Budget budget = read({"--kernel", "k", "--budget", "1m", "--trials=2k", "--fraction", "0.5", "--target", "12us",
+                              "--until-unlikely", "0.01"})
+                            .tuning.session.budget;
+  EXPECT_DOUBLE_EQ(budget.wall_time->count(), 60);
+  EXPECT_EQ(budget.trials, 2048u);
+  EXPECT_EQ(budget.fraction, 0.5);
+  EXPECT_EQ(budget.target, 12e3);
+  EXPECT_EQ(budget.until_unlikely, 0.01);
+}
+
+TEST(TuneRequest, ReadsATargetOfAnotherObjectiveAsAPlainNumber) {
+  EXPECT_EQ(read({"--kernel", "k", "--objective", "energy_j", "--target", "0.5"}).tuning.session.budget.target, 0.5);
+}
+
+TEST(TuneRequest, ForceMeasuresAgain) { EXPECT_FALSE(read({"-k", "reduce", "--force"}).tuning.resume); }
+
+TEST(TuneRequest, SuggestsTheNearestOption) {
+  EXPECT_THAT(complaint({"--kernal", "reduce"}), HasSubstr("did you mean '--kernel'?"));
+  EXPECT_THAT(complaint({"--kernel", "reduce", "--trails=3"}), HasSubstr("did you mean '--trials'?"));
+}
+
+TEST(TuneRequest, SuggestsTheNearestStrategyAndListsThem) {
+  const std::string text = complaint({"--kernel", "reduce", "--strategy", "randon"});
+  EXPECT_THAT(text, HasSubstr("did you mean 'random'?"));
+  EXPECT_THAT(text, HasSubstr("auto"));
+}
+
+TEST(TuneRequest, SaysWhatIsMissingOrTooMuch) {
+  EXPECT_THAT(complaint({}), HasSubstr("--kernel"));
+  EXPECT_THAT(complaint({"--kernel", "reduce", "extra"}), HasSubstr("'extra'"));
+  EXPECT_THAT(complaint({"--kernel"}), HasSubstr("kernel"));
+  EXPECT_THAT(complaint({"--kernel", "reduce", "--trials", "0"}), HasSubstr("--trials"));
+  EXPECT_THAT(complaint({"--kernel", "reduce", "--isolation", "jail"}), HasSubstr("process"));
+}
+
+TEST(TuneRequest, TakesTheDeviceFromTheEnvironmentUnlessItIsGiven) {
+  ASSERT_EQ(setenv("TUNER_DEVICE", "host", 1), 0);
+  EXPECT_EQ(read({"--kernel", "reduce"}).device, "host");
+  EXPECT_EQ(read({"--kernel", "reduce", "--device", "0"}).device, "0");
+  ASSERT_EQ(unsetenv("TUNER_DEVICE"), 0);
+  EXPECT_EQ(read({"--kernel", "reduce"}).device, "auto");
+}
+
+}  // namespace
+}  // namespace tuner::cli

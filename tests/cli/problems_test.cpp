@@ -1,0 +1,84 @@
+#include <tuner/cli/problems.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/cli/arguments.hpp>
+#include <tuner/core/kernel_file.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+KernelSpec scale_kernel() {
+  return parse_kernel_file(R"(
+#pragma tuner kernel      scale
+#pragma tuner type        T = float double int
+#pragma tuner choice      operation = sum max
+#pragma tuner size        n = 16777216
+#pragma tuner parameter   block = 32 64
+#pragma tuner inout       x[n]
+#pragma tuner block       block
+#pragma tuner grid        max(1, ceil_div(n, block))
+#pragma tuner arguments   x, n
+#pragma tuner instantiate scale<T, block>
+#pragma tuner reference   scaleReference<T>
+#pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner default     block=32
+)",
+                           "scale.cu");
+}
+
+Device device(const char* backend) {
+  Device device;
+  device.key.backend = backend;
+  return device;
+}
+
+std::string complaint(const ProblemOptions& options) {
+  try {
+    select_problems(scale_kernel(), options, device("cuda"));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(SelectProblems, TakesDefaultsWhenNothingIsGiven) {
+  const Problems problems = select_problems(scale_kernel(), {}, device("cuda"));
+  ASSERT_EQ(problems.list.size(), 1u);
+  EXPECT_EQ(problems.list[0].text(), "T=float operation=sum n=16777216");
+  EXPECT_FALSE(problems.shrunk);
+}
+
+TEST(SelectProblems, CombinesEverySizeWithEveryType) {
+  const Problems problems =
+      select_problems(scale_kernel(), {{"n=4k;n=8k", "16M"}, {"float,int"}, {"operation=max"}}, device("cuda"));
+  ASSERT_EQ(problems.list.size(), 6u);
+  EXPECT_EQ(problems.list[0].text(), "T=float operation=max n=4096");
+  EXPECT_EQ(problems.list[5].sizes.at("n"), 16 << 20);
+}
+
+TEST(SelectProblems, KnowsTheOtherNamesOfATypes) {
+  EXPECT_EQ(select_problems(scale_kernel(), {{}, {"float64"}, {}}, device("cuda")).list[0].choices.at("T"), "double");
+}
+
+TEST(SelectProblems, ShrinksDefaultsButNotWhatWasAskedForOnTheHost) {
+  const Problems problems = select_problems(scale_kernel(), {}, device("host"));
+  EXPECT_TRUE(problems.shrunk);
+  EXPECT_EQ(problems.list[0].sizes.at("n") * 2 * 4, kHostDefaultBytes);
+  const Problems asked = select_problems(scale_kernel(), {{"n=16M"}, {}, {}}, device("host"));
+  EXPECT_FALSE(asked.shrunk);
+  EXPECT_EQ(asked.list[0].sizes.at("n"), 16 << 20);
+}
+
+TEST(SelectProblems, SuggestsTheNearestNames) {
+  EXPECT_THAT(complaint({{}, {"flaot"}, {}}), HasSubstr("did you mean 'float'?"));
+  EXPECT_THAT(complaint({{}, {}, {"operatoin=sum"}}), HasSubstr("did you mean 'operation'?"));
+  EXPECT_THAT(complaint({{}, {}, {"operation=summ"}}), HasSubstr("did you mean 'sum'?"));
+  EXPECT_THAT(complaint({{"m=4"}, {}, {}}), HasSubstr("unknown size 'm'"));
+}
+
+}  // namespace
+}  // namespace tuner::cli

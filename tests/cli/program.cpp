@@ -1,0 +1,170 @@
+#include <tests/cli/program.hpp>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+extern char** environ;
+
+namespace tuner::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+Started::Started(pid_t pid, fs::path out, fs::path err) : pid_(pid), out_(std::move(out)), err_(std::move(err)) {}
+
+Started::Started(Started&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      status_(other.status_),
+      out_(std::move(other.out_)),
+      err_(std::move(other.err_)) {}
+
+Started::~Started() {
+  if (pid_ > 0 && running()) {
+    signal_group(SIGKILL);
+    ::waitpid(pid_, &status_, 0);
+  }
+}
+
+bool Started::running() {
+  if (pid_ <= 0) return false;
+  if (::waitpid(pid_, &status_, WNOHANG) == 0) return true;
+  pid_ = -1;
+  return false;
+}
+
+void Started::signal_group(int signal) {
+  if (pid_ > 0) ::kill(-pid_, signal);
+}
+
+std::string Started::err() const { return contents(err_); }
+
+Finished Started::finish(std::chrono::seconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (running()) {
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "still running after " << limit.count() << " s; stderr:\n" << err();
+      signal_group(SIGKILL);
+      ::waitpid(pid_, &status_, 0);
+      pid_ = -1;
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return {exit_code(status_), contents(out_), contents(err_)};
+}
+
+ProgramTest::ProgramTest() {
+  std::string pattern = (fs::temp_directory_path() / "tuner-cli-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  folder_ = pattern;
+  environment_ = {{"TUNER_CACHE_DIR", cache().string()},
+                  {"TUNER_DEVICE", "host"},
+                  {"TUNE", TUNE_PROGRAM},
+                  {"TERM", "dumb"},
+                  {"TUNER_DB_PATH", ""},
+                  {"TUNER_TEMPLATE_PATH", ""}};
+}
+
+ProgramTest::~ProgramTest() {
+  std::error_code ignored;
+  fs::permissions(cache(), fs::perms::owner_all, ignored);
+  fs::remove_all(folder_, ignored);
+}
+
+Started ProgramTest::launch(const std::string& program, const std::vector<std::string>& arguments) {
+  const fs::path out = folder_ / ("out" + std::to_string(runs_)), err = folder_ / ("err" + std::to_string(runs_));
+  ++runs_;
+  std::vector<std::string> texts{program};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string text = *one;
+    if (environment_.count(text.substr(0, text.find('='))) == 0) variables.push_back(text);
+  }
+  for (const auto& [name, value] : environment_) variables.push_back(name + '=' + value);
+  std::vector<char*> argv, envp;
+  for (std::string& text : texts) argv.push_back(text.data());
+  for (std::string& text : variables) envp.push_back(text.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setpgid(0, 0);
+    ::chdir(folder_.c_str());
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    ::execve(program.c_str(), argv.data(), envp.data());
+    ::_exit(127);
+  }
+  ::setpgid(pid, pid);  // here too: whoever comes first
+  return Started(pid, out, err);
+}
+
+Started ProgramTest::start(const std::vector<std::string>& arguments) { return launch(TUNE_PROGRAM, arguments); }
+
+Finished ProgramTest::tune(const std::vector<std::string>& arguments) { return start(arguments).finish(); }
+
+Finished ProgramTest::shell(const std::string& command) { return launch("/bin/sh", {"-c", command}).finish(); }
+
+std::string ProgramTest::file(const std::string& name, const std::string& text) {
+  std::ofstream(folder_ / name) << text;
+  return (folder_ / name).string();
+}
+
+std::string ProgramTest::small_kernel() {
+  return file("scale.cu", R"(// y = 2 x
+#pragma tuner kernel      scale
+#pragma tuner type        T = float int
+#pragma tuner size        n = 1000
+#pragma tuner parameter   block = 32 64 128
+#pragma tuner parameter   unroll = 1 2 4
+#pragma tuner constraint  small: block * unroll <= 256
+#pragma tuner in          x[n]
+#pragma tuner out         y[n]
+#pragma tuner block       block
+#pragma tuner grid        max(1, ceil_div(n, block * unroll))
+#pragma tuner arguments   x, y, n
+#pragma tuner instantiate scale<T, block, unroll>
+#pragma tuner reference   scaleReference<T>
+#pragma tuner grid        max(1, ceil_div(n, 256))
+#pragma tuner block       256
+#pragma tuner arguments   x, y, n
+#pragma tuner verify      n=33
+#pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner default     block=32 unroll=1
+template <typename T, int block, int unroll>
+__global__ void scale(const T* x, T* y, int n) {
+  for (int k = 0; k < unroll; ++k) {
+    const int i = (blockIdx.x * unroll + k) * block + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+  }
+}
+template <typename T>
+__global__ void scaleReference(const T* x, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+)");
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,71 @@
+#pragma once
+/// Runs the real `tune` program in a folder of its own, on the host backend, with a private cache.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tuner::cli {
+
+struct Finished {
+  int code = -1;  ///< exit code; 128 + signal when it was killed
+  std::string out, err;
+};
+
+/// A program that was started. Its process group is its own, so that signals reach its children too.
+class Started {
+ public:
+  Started(pid_t pid, std::filesystem::path out, std::filesystem::path err);
+  ~Started();  ///< kills what still runs
+  Started(Started&& other) noexcept;
+  Started& operator=(Started&&) = delete;
+
+  bool running();
+  void signal_group(int signal);
+  /// Waits; kills it and fails the test after \p limit.
+  Finished finish(std::chrono::seconds limit = std::chrono::seconds(240));
+  /// What it has written to stderr so far.
+  std::string err() const;
+
+ private:
+  pid_t pid_;
+  int status_ = -1;
+  std::filesystem::path out_, err_;
+};
+
+/// A scratch folder with a cache in it, and the means to run `tune` there.
+class ProgramTest : public ::testing::Test {
+ protected:
+  ProgramTest();
+  ~ProgramTest() override;
+
+  /// `tune` with \p arguments; stderr and stdout are files.
+  Finished tune(const std::vector<std::string>& arguments);
+  Started start(const std::vector<std::string>& arguments);
+  /// A shell command with `$TUNE` set, for redirections and limits.
+  Finished shell(const std::string& command);
+
+  /// Writes \p text into the scratch folder and returns its path.
+  std::string file(const std::string& name, const std::string& text);
+  std::filesystem::path folder() const { return folder_; }
+  std::filesystem::path cache() const { return folder_ / "cache"; }
+  void set(const std::string& variable, const std::string& value) { environment_[variable] = value; }
+
+  /// A small kernel that compiles in a moment: 8 valid configurations of 9.
+  std::string small_kernel();
+
+ private:
+  Started launch(const std::string& program, const std::vector<std::string>& arguments);
+
+  std::filesystem::path folder_;
+  std::map<std::string, std::string> environment_;
+  int runs_ = 0;
+};
+
+}  // namespace tuner::cli

@@ -1,0 +1,131 @@
+#include <tuner/cli/report.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Report : public ::testing::Test {
+ protected:
+  Report() {
+    size.choices["T"] = "float";
+    size.sizes["n"] = 1'000'000;
+    device.key.backend = "cuda";
+    device.copy_ceiling = 1e12;
+    device.read_ceiling = 1e12;
+  }
+
+  static Trial measured(int block, double ns) {
+    Trial trial;
+    trial.configuration = {{"block", block}};
+    Measurement measurement;
+    measurement.median_ns = ns;
+    measurement.low_ns = ns * 0.99;
+    measurement.high_ns = ns * 1.01;
+    trial.outcome = measurement;
+    trial.verified = true;
+    trial.resources = Resources{.registers = 32, .occupancy = 0.75};
+    return trial;
+  }
+  static Trial failed(int block, Outcome outcome) {
+    Trial trial;
+    trial.configuration = {{"block", block}};
+    trial.outcome = std::move(outcome);
+    return trial;
+  }
+
+  KernelSpec spec = parse_kernel_file(R"(
+#pragma tuner kernel      scale
+#pragma tuner type        T = float
+#pragma tuner size        n = 1000
+#pragma tuner parameter   block = 32 64 128 256
+#pragma tuner inout       x[n]
+#pragma tuner block       block
+#pragma tuner grid        max(1, ceil_div(n, block))
+#pragma tuner arguments   x, n
+#pragma tuner instantiate scale<T, block>
+#pragma tuner reference   scaleReference<T>
+#pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner default     block=32
+)",
+                                      "scale.cu");
+  ProblemSize size;
+  Device device;
+  Subject subject{&spec, &size, &device, {}};
+  Style plain{false};
+};
+
+TEST_F(Report, OrdersTheBestByTimeWithRatesAndTheCeiling) {
+  const std::string table =
+      best_table(subject, {measured(32, 20e3), measured(64, 10e3), failed(128, Timeout{"hangs"})}, plain);
+  EXPECT_THAT(table, HasSubstr("1  10.0 us    +-1.0%  800 GB/s       80.0%         32      75.0%  block=64"));
+  EXPECT_LT(table.find("block=64"), table.find("block=32"));
+  EXPECT_THAT(table, Not(HasSubstr("block=128")));
+}
+
+TEST_F(Report, ShowsNoMoreRowsThanAskedFor) {
+  const std::string table = best_table(subject, {measured(32, 3), measured(64, 2), measured(128, 1)}, plain, 2);
+  EXPECT_THAT(table, Not(HasSubstr("block=32")));
+}
+
+TEST_F(Report, ShowsAConfigurationOnceWithItsLatestMeasurement) {
+  const std::string table = best_table(subject, {measured(32, 1e3), measured(64, 2e3), measured(32, 3e3)}, plain);
+  EXPECT_THAT(table, HasSubstr("2  3.00 us"));
+  EXPECT_THAT(table, Not(HasSubstr("3  ")));
+}
+
+TEST_F(Report, NeverListsWhatWasNotVerified) {
+  Trial unverified = measured(32, 1);
+  unverified.verified = false;
+  EXPECT_EQ(best_table(subject, {unverified}, plain), "");
+}
+
+TEST_F(Report, CountsFailuresByKindWithTheirMostFrequentReason) {
+  const std::string text =
+      failure_summary({measured(32, 1), failed(64, Invalid{"too big"}), failed(64, Invalid{"too big"}),
+                       failed(64, Invalid{"odd"}), failed(128, WrongResult{"y[0] is 1, not 2\nmore"})},
+                      plain);
+  EXPECT_THAT(text, HasSubstr("failed    4 of 5 trials"));
+  EXPECT_THAT(text, HasSubstr("1 wrong    y[0] is 1, not 2\n"));
+  EXPECT_THAT(text, HasSubstr("3 invalid  too big\n"));
+  EXPECT_EQ(failure_summary({measured(32, 1)}, plain), "");
+}
+
+TEST_F(Report, EndsWithTheNumberThatMatters) {
+  SessionResult result;
+  result.trials = {measured(32, 20e3), measured(64, 10e3)};
+  result.best = result.trials[1];
+  const std::string text = winner(subject, result, "/tmp/wisdom.db", plain);
+  EXPECT_THAT(text, HasSubstr("best  block=64\n"));
+  EXPECT_THAT(text, EndsWith("10.0 us  800 GB/s  80.0% of what this device streams\n"));
+}
+
+TEST_F(Report, ColoursOnlyWhenAskedTo) {
+  SessionResult result;
+  result.trials = {measured(32, 20e3)};
+  result.best = result.trials[0];
+  EXPECT_THAT(winner(subject, result, "", plain), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(winner(subject, result, "", Style(true)), HasSubstr("\x1b[1;32m"));
+}
+
+TEST_F(Report, JsonHoldsEveryTrialAndTheBest) {
+  SessionResult result;
+  result.trials = {measured(32, 20e3), failed(64, CompileError{"no", "log \xff"})};
+  result.best = result.trials[0];
+  const Json json = json_result(subject, result, "db");
+  EXPECT_EQ(json["trials"].size(), 2u);
+  EXPECT_EQ(json["best"]["configuration"]["block"], 32);
+  EXPECT_EQ(json["outcomes"]["compile"], 1);
+  EXPECT_DOUBLE_EQ(json["best"]["ceiling_fraction"], 0.4);
+}
+
+}  // namespace
+}  // namespace tuner::cli

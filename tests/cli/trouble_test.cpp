@@ -1,0 +1,158 @@
+// What goes wrong: each with a message that says what, where and what to do, and nothing lost.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tests/cli/program.hpp>
+
+namespace tuner::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class Trouble : public ProgramTest {};
+
+TEST_F(Trouble, AnUnknownKernelNameSuggestsTheNearestAndListsAll) {
+  const Finished run = tune({"--kernel", "reduse"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'reduce'?"));
+  EXPECT_THAT(run.err, HasSubstr("sumMatrix2D"));
+}
+
+TEST_F(Trouble, AMissingFileIsNamed) {
+  const Finished run = tune({"--kernel", "./nowhere.cu"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("nowhere.cu"));
+}
+
+TEST_F(Trouble, AMalformedFileIsReportedWithItsPlace) {
+  const std::string path = file("bad.cu", "// line 1\n#pragma tuner kernel bad\n#pragma tuner parametre x = 1 2\n");
+  const Finished run = tune({"--kernel", path});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("bad.cu:3:"));
+  EXPECT_THAT(run.err, HasSubstr("parameter"));
+}
+
+TEST_F(Trouble, UsageErrorsExitWithTwo) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"--kernal", "reduce"},
+                                             {"--kernel", "reduce", "--budget", "soon"},
+                                             {"--kernel", "reduce", "--size", "m=3"},
+                                             {"--kernel", "reduce", "--type", "quaternion"},
+                                             {"shwo"},
+                                             {"list", "--jsn"},
+                                             {"merge", "one.db"},
+                                             {"export"},
+                                             {"cache", "melt"},
+                                             {"explain"},
+                                             {"occupancy"}}) {
+    const Finished run = tune(arguments);
+    EXPECT_EQ(run.code, 2) << arguments[0] << ": " << run.err;
+    EXPECT_THAT(run.err, HasSubstr("tune: "));
+  }
+  EXPECT_THAT(tune({"shwo"}).err, HasSubstr("did you mean 'show'?"));
+  EXPECT_THAT(tune({"list", "--jsn"}).err, HasSubstr("did you mean '--json'?"));
+}
+
+TEST_F(Trouble, AMissingDeviceIsAClearError) {
+  const Finished run = tune({"--kernel", small_kernel(), "--device", "99"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("99"));
+}
+
+TEST_F(Trouble, WithoutACompilerTheHostSaysWhatToInstall) {
+  set("PATH", "/nonexistent");
+  set("CXX", "");
+  const Finished run = tune({"--kernel", small_kernel(), "--device", "host"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("compiler"));
+  EXPECT_THAT(run.err, HasSubstr("CXX"));
+}
+
+TEST_F(Trouble, ACompilerThatFailsIsNoCrash) {
+  set("CXX", "/bin/false");
+  const Finished run = tune({"--kernel", small_kernel(), "--device", "host"});
+  EXPECT_EQ(run.code, 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("/bin/false"));
+}
+
+TEST_F(Trouble, AnUnwritableCacheCostsOneWarningAndTuningGoesOn) {
+  file("blocker", "a file where the folder should be");
+  set("TUNER_CACHE_DIR", (folder() / "blocker" / "cache").string());
+  const Finished run = tune({"--kernel", small_kernel(), "--trials", "3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  const auto first = run.err.find("warning:");
+  ASSERT_NE(first, std::string::npos) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("best  block="));
+}
+
+TEST_F(Trouble, ACorruptDatabaseIsSetAsideAndTuningGoesOn) {
+  fs::create_directory(cache());
+  fs::permissions(cache(), fs::perms::owner_all);
+  file("cache/wisdom.db", "this is no database at all, but long enough to look like something");
+  const Finished run = tune({"--kernel", small_kernel(), "--trials", "3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("warning:"));
+  EXPECT_THAT(tune({"--kernel", small_kernel()}).out, HasSubstr("answered from"));
+}
+
+TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {
+  const std::string kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel, "--size", "n=700"}).code, 0);  // what must not be lost; all objects are compiled
+  // RLIMIT_FSIZE, in blocks of 512 bytes, stands for a full disk: no file, the database least of all, can grow.
+  const Finished run =
+      shell("trap '' XFSZ; ulimit -f $(($(stat -c %s cache/wisdom.db) / 512)); exec \"$TUNE\" --kernel " + kernel +
+            " --size 'n=701;n=702;n=703;n=704;n=705;n=706;n=707;n=708'");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("warning:"));
+  EXPECT_THAT(run.out, HasSubstr("n=708\nbest  block="));
+  EXPECT_THAT(tune({"--kernel", kernel, "--size", "n=700"}).out, HasSubstr("answered from"));
+  EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+}
+
+TEST_F(Trouble, OutputThatCannotBeWrittenIsAFailure) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
+  const Finished run = shell("\"$TUNE\" list > /dev/full");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("could not be written"));
+}
+
+TEST_F(Trouble, AKernelThatComputesTheWrongThingNeverWins) {
+  std::string text = R"(
+#pragma tuner kernel      wrong
+#pragma tuner size        n = 256
+#pragma tuner parameter   off = 1 2
+#pragma tuner in          x[n] : int
+#pragma tuner out         y[n] : int
+#pragma tuner block       32
+#pragma tuner grid        max(1, ceil_div(n, 32))
+#pragma tuner arguments   x, y, n
+#pragma tuner instantiate wrong<off>
+#pragma tuner reference   right
+#pragma tuner grid        max(1, ceil_div(n, 32))
+#pragma tuner block       32
+#pragma tuner arguments   x, y, n
+#pragma tuner default     off=1
+template <int off> __global__ void wrong(const int* x, int* y, int n) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < n) y[i] = x[i] + off;
+}
+__global__ void right(const int* x, int* y, int n) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+)";
+  const Finished run = tune({"--kernel", file("wrong.cu", text)});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.out, HasSubstr("2 wrong"));
+  EXPECT_THAT(run.err, HasSubstr("none of 2 configurations worked"));
+}
+
+}  // namespace
+}  // namespace tuner::cli

@@ -1,0 +1,205 @@
+#include <tuner/cli/replay_command.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/options.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/replay_run.hpp>
+#include <tuner/search/strategy.hpp>
+
+namespace tuner::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  tune replay --space gemm.csv.gz --strategy auto,genetic_algorithm --repeats 100 --seed 1\n"
+    "  tune replay --space *.csv.gz --strategy auto --plot curves.svg\n"
+    "  tune replay --space cachefile.json --budget 200 --json\n"
+    "  tune replay --space ~/.cache/tuner/wisdom.db --strategy auto,random    (your own kernels)\n"
+    "  tune replay --list\n";
+
+bool is_database(const std::filesystem::path& path) {
+  std::array<char, 15> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return file && std::string_view(head.data(), head.size()) == "SQLite format 3";
+}
+
+replay::RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objective) {
+  replay::RecordedTrial out;
+  out.configuration = Configuration::parse(trial.configuration);
+  out.kind = replay::outcome_kind(trial.kind).value_or(replay::OutcomeKind::launch);
+  if (out.kind == replay::OutcomeKind::ok) {
+    const auto metric = trial.metrics.find(objective);
+    if (objective == "time") {
+      out.objective = trial.median_ns;
+    } else if (metric != trial.metrics.end()) {
+      out.objective = metric->second;
+    }
+  }
+  for (const auto& [part, seconds] : trial.times_s)
+    if (part != "wait") out.eval_seconds += seconds;
+  return out;
+}
+
+/// One recording for each kernel, device, software and problem that was tuned; those with a handful of trials are
+/// left out with a warning.
+std::vector<replay::Recording> read_database(const std::string& path, std::size_t least) {
+  cache::OpenOptions options;
+  options.warn = [](const std::string& text) { warn(text); };
+  cache::Database database = cache::Database::open_user(path, options);
+  std::vector<replay::Recording> out;
+  std::vector<std::string> names;
+  for (const cache::SessionRecord& session : cache::sessions(database)) {
+    const cache::SessionKey& key = session.key;
+    std::string name =
+        fmt::format("{} {} {} {}", key.kernel.name, key.problem.choices, cache::sizes_text(key.problem.sizes),
+                    key.device.name.empty() ? key.device.key : key.device.name);
+    const std::string identity = name + key.kernel.source_hash + key.kernel.objective + key.device.key +
+                                 key.environment.driver + key.environment.compiler + key.conditions;
+    if (std::find(names.begin(), names.end(), identity) != names.end()) continue;
+    names.push_back(identity);
+    std::vector<replay::RecordedTrial> trials;
+    for (const cache::TrialRecord& trial : cache::finished_trials(database, key))
+      trials.push_back(recorded(trial, key.kernel.objective));
+    const auto valid = static_cast<std::size_t>(
+        std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.objective.has_value(); }));
+    if (valid < least) {
+      warn(fmt::format("{}: '{}' has {} measured configurations: too few to replay", path, name, valid));
+      continue;
+    }
+    out.push_back(replay::make_recording(std::move(name), trials, key.kernel.objective == "time" ? "ns" : ""));
+  }
+  if (out.empty())
+    throw Error(
+        fmt::format("{}: holds no tuning that can be replayed; record one with `tune --kernel NAME --strategy "
+                    "exhaustive`",
+                    path));
+  return out;
+}
+
+std::vector<replay::Recording> read_spaces(const std::vector<std::string>& paths) {
+  constexpr std::size_t fewest_measured = 8;
+  std::vector<replay::Recording> out;
+  for (const std::string& path : paths) {
+    if (!is_database(path)) {
+      out.push_back(replay::read_recording(path));
+      continue;
+    }
+    for (replay::Recording& recording : read_database(path, fewest_measured)) out.push_back(std::move(recording));
+  }
+  return out;
+}
+
+/// `200` trials, `5%` of the space, `90s` of recorded time.
+void read_budget(std::string_view text, Budget& budget) {
+  if (text.ends_with('%')) {
+    budget.fraction = parse_number(text.substr(0, text.size() - 1), "--budget", 0, 100) / 100;
+  } else if (std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    budget.trials = static_cast<std::size_t>(parse_count(text, "--budget"));
+  } else {
+    budget.wall_time = parse_duration(text, "--budget");
+  }
+}
+
+void print_strategies() {
+  for (const search::StrategyInfo& strategy : search::strategies()) {
+    std::string options;
+    for (const auto& [name, value] : strategy.options) options += fmt::format(" {}={:g}", name, value);
+    fmt::print("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
+    if (!options.empty()) fmt::print("{:<20} options:{}\n", "", options);
+  }
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw Error(path + ": cannot be written");
+}
+
+replay::ReplayOptions read_replay_options(const po::variables_map& given) {
+  replay::ReplayOptions options;
+  options.strategies = split(given["strategy"].as<std::vector<std::string>>(), ',');
+  std::vector<std::string> known;
+  for (const search::StrategyInfo& strategy : search::strategies()) known.push_back(strategy.name);
+  for (const std::string& name : options.strategies)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UsageError(unknown_name("strategy", name, known));
+  options.repeats = static_cast<std::size_t>(parse_count(given["repeats"].as<std::string>(), "--repeats"));
+  if (options.repeats == 0) throw UsageError("--repeats: at least 1");
+  options.seed = static_cast<std::uint64_t>(parse_count(given["seed"].as<std::string>(), "--seed"));
+  if (given.count("budget")) read_budget(text_of(given, "budget"), options.budget);
+  if (given.count("target")) options.budget.target = parse_number(text_of(given, "target"), "--target", -1e300, 1e300);
+  if (given.count("until-unlikely"))
+    options.budget.until_unlikely = parse_number(text_of(given, "until-unlikely"), "--until-unlikely", 0, 1);
+  if (given.count("option"))
+    for (const std::string& text : given["option"].as<std::vector<std::string>>())
+      for (const auto& [name, value] : parse_assignments(text, "--option"))
+        options.strategy_options[name] = parse_number(value, "--option", -1e300, 1e300);
+  options.threads = static_cast<std::size_t>(parse_count(given["threads"].as<std::string>(), "--threads"));
+  if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
+  return options;
+}
+
+}  // namespace
+
+int replay_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  auto add = options.add_options();
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  add("space,s", po::value<std::vector<std::string>>()->value_name("FILE")->multitoken(),
+      "recordings: CSV, Kernel Tuner cache files, T4 results (plain or gzip), tuner databases");
+  add("strategy", po::value<std::vector<std::string>>()->value_name("NAME,…")->default_value({"auto"}, "auto"),
+      "strategies to compare");
+  add("repeats,r", text("N")->default_value("100"), "runs of each strategy on each space");
+  add("seed", text("S")->default_value("1"), "of the first repeat; the next ones count up");
+  add("budget", text("LIMIT"),
+      "end each run after 200 (trials), 5% (of the space) or 90s (recorded); default: what is scored");
+  add("target", text("OBJECTIVE"), "end each run at an objective at or below this");
+  add("until-unlikely", text("P"), "end each run when an improvement of 1% has a probability below P");
+  add("option", po::value<std::vector<std::string>>()->value_name("NAME=X"), "option of the strategy; may be repeated");
+  add("threads", text("N")->default_value("0"), "repeats run side by side; 0: one a core");
+  add("json", po::bool_switch(), "one JSON document on stdout");
+  add("plot", text("FILE.svg"), "draw the curves against random search");
+  add("list", po::bool_switch(), "the strategies, their sources and options");
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options, {"space..."});
+  if (given.count("help"))
+    return print_help(
+        "Usage: tune replay --space FILE… [options]\n"
+        "Runs search strategies on recorded spaces and scores them: 0 is random search, 1 the optimum at once.",
+        options, kExamples);
+  if (given["list"].as<bool>()) {
+    print_strategies();
+    return kDone;
+  }
+  if (!given.count("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");
+  const replay::ReplayOptions replay_options = read_replay_options(given);
+  const auto recordings = read_spaces(given["space"].as<std::vector<std::string>>());
+  const replay::ReplayReport report = [&] {
+    try {
+      return replay::run_replay(recordings, replay_options);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
+    }
+  }();
+  if (given.count("plot")) write_file(text_of(given, "plot"), replay::svg_report(report));
+  const std::string out = given["json"].as<bool>() ? replay::json_report(report) : replay::text_report(report);
+  std::fputs(out.c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace tuner::cli
