@@ -1,0 +1,294 @@
+// What an isolated evaluator makes of workers that misbehave, with workers that are scripted (scripted_worker.cpp).
+
+#include <dirent.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kernel_text = R"(
+#pragma tuner kernel      scripted
+#pragma tuner size        n : int = 64
+#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_hangs compiler_babbles refused
+#pragma tuner in          a[n] : float
+#pragma tuner out         c[n] : float
+#pragma tuner block       32
+#pragma tuner grid        ceil_div(n, 32)
+#pragma tuner arguments   a, c, n
+#pragma tuner instantiate scripted<Does::does>
+#pragma tuner reference   reference
+#pragma tuner default     does=well
+)";
+
+Configuration does(const std::string& what) { return Configuration{{"does", what}}; }
+
+class IsolationTest : public ::testing::Test {
+ protected:
+  IsolationTest() : spec(parse_kernel_file(kernel_text, "scripted.cu")) {
+    options.program = std::string(TUNER_BINARY_DIR) + "/bin/scripted_worker";
+    options.backend = "scripted";
+    options.compile_workers = 2;
+    options.batch = 4;
+    options.compile_timeout_s = 0.3;
+    options.grace_s = 0.1;
+    ::unsetenv("TUNER_TEST_WORKER");
+  }
+  ~IsolationTest() override { ::unsetenv("TUNER_TEST_WORKER"); }
+
+  std::map<std::string, Trial> evaluate(Evaluator& evaluator, const std::vector<std::string>& all) {
+    for (const std::string& what : all) evaluator.submit(does(what), 0);
+    std::map<std::string, Trial> trials;
+    while (evaluator.in_flight() > 0) {
+      Trial trial = evaluator.next();
+      const std::string what = trial.configuration.find("does")->string();
+      EXPECT_FALSE(trials.contains(what)) << what << " was answered twice";
+      trials[what] = std::move(trial);
+    }
+    return trials;
+  }
+
+  KernelSpec spec;
+  IsolatedOptions options;
+};
+
+TEST_F(IsolationTest, AnswersEachConfigurationOnceWhateverItDoesToItsWorkers) {
+  std::map<std::string, std::string> crashed;
+  options.on_crash = [&](const Configuration& configuration, const Outcome& outcome) {
+    crashed[configuration.find("does")->string()] = kind(outcome);
+  };
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials =
+      evaluate(evaluator, {"crashes", "well", "hangs", "compiler_crashes", "aborts", "refused", "exits", "wrong",
+                           "babbles", "compiler_hangs", "poisons", "compiler_babbles", "fast"});
+  ASSERT_EQ(trials.size(), 13u);
+  const std::map<std::string, std::string> kinds{{"crashes", "launch"}, {"well", "ok"},
+                                                 {"hangs", "timeout"},  {"compiler_crashes", "compile"},
+                                                 {"aborts", "launch"},  {"refused", "compile"},
+                                                 {"exits", "launch"},   {"wrong", "wrong"},
+                                                 {"babbles", "launch"}, {"compiler_hangs", "compile"},
+                                                 {"poisons", "launch"}, {"compiler_babbles", "compile"},
+                                                 {"fast", "ok"}};
+  for (const auto& [what, trial] : trials) EXPECT_EQ(kind(trial.outcome), kinds.at(what)) << what;
+  EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr("Segmentation fault"));
+  EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr("segmentation imminent"));
+  EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr("in phase verify"));
+  EXPECT_THAT(message(trials.at("compiler_crashes").outcome), HasSubstr("Segmentation fault"));
+  EXPECT_EQ(std::get<CompileError>(trials.at("refused").outcome).log, "scripted<Does::refused>");
+  EXPECT_EQ(crashed, (std::map<std::string, std::string>{{"crashes", "launch"},
+                                                         {"hangs", "timeout"},
+                                                         {"aborts", "launch"},
+                                                         {"exits", "launch"},
+                                                         {"babbles", "launch"},
+                                                         {"poisons", "launch"}}));
+  const SessionTimes times = evaluator.times();
+  EXPECT_EQ(times.run_restarts, 6u);
+  EXPECT_GE(times.compile_restarts, 3u);
+}
+
+TEST_F(IsolationTest, KnowsTheDeviceOfItsRunWorker) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  EXPECT_EQ(evaluator.device().key.backend, "scripted");
+  EXPECT_GE(evaluator.capacity(), 8u);
+}
+
+TEST_F(IsolationTest, RefusesAnotherDeviceThanTheOneItIsFor) {
+  options.known_device.emplace();
+  options.known_device->key.backend = "scripted";
+  options.known_device->key.compute_capability = 2;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(does("well"), 0);
+  EXPECT_THROW(evaluator.next(), WorkerError);
+}
+
+TEST_F(IsolationTest, AnswersInvalidConfigurationsItself) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(Configuration{{"does", "nothing of the sort"}}, 0);
+  EXPECT_EQ(kind(evaluator.next().outcome), "invalid");
+}
+
+TEST_F(IsolationTest, GivesUpWhenWorkersDieAtOnceHoweverOftenTheyAreStarted) {
+  ::setenv("TUNER_TEST_WORKER", "dies", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(does("well"), 0);
+  try {
+    evaluator.next();
+    FAIL();
+  } catch (const WorkerError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("ended with status 7"));
+  }
+}
+
+TEST_F(IsolationTest, SaysWhyTheDeviceCannotBeOpened) {
+  ::setenv("TUNER_TEST_WORKER", "no device", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  try {
+    evaluator.device();
+    FAIL();
+  } catch (const WorkerError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no CUDA-capable device is detected"));
+  }
+}
+
+TEST_F(IsolationTest, SaysThatTheWorkerProgramBelongsToAnotherRelease) {
+  ::setenv("TUNER_TEST_WORKER", "old", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  try {
+    evaluator.device();
+    FAIL();
+  } catch (const WorkerError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("protocol version 99"));
+  }
+}
+
+TEST_F(IsolationTest, ThrowsWhenTheReferenceFails) {
+  ::setenv("TUNER_TEST_WORKER", "bad reference", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(does("well"), 0);
+  try {
+    evaluator.next();
+    FAIL();
+  } catch (const WorkerError&) {
+    FAIL() << "it is the kernel's fault";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the reference gives NaN"));
+  }
+}
+
+TEST_F(IsolationTest, SaysWhereItLookedForTheProgram) {
+  options.program = "/nowhere/tuner-worker";
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  try {
+    evaluator.device();
+    FAIL();
+  } catch (const WorkerError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/nowhere/tuner-worker"));
+  }
+  ::setenv("TUNER_WORKER", "/nowhere/else", 1);
+  EXPECT_THROW(find_worker_program(), WorkerError);
+  ::unsetenv("TUNER_WORKER");
+}
+
+TEST_F(IsolationTest, RefusesKernelsThatOnlyExistInCode) {
+  spec.source = "__global__ void f() {}";
+  EXPECT_FALSE(IsolatedEvaluator::can_isolate(spec));
+  EXPECT_THROW(IsolatedEvaluator(spec, {}, {}, options), Error);
+}
+
+TEST_F(IsolationTest, MeasuresFinalistsAgainAlsoThoseOfAnEarlierSession) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluate(evaluator, {"well"});
+  const Configuration finalists[] = {does("fast"), does("well")};
+  const auto trials = evaluator.remeasure(finalists);
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].configuration, does("fast"));
+  EXPECT_EQ(trials[1].configuration, does("well"));
+  EXPECT_NE(trials[1].measurement(), nullptr);
+  EXPECT_TRUE(evaluator.remeasure({}).empty());
+}
+
+TEST_F(IsolationTest, FindsTheFinalistThatTakesItsWorkerDown) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const Configuration finalists[] = {does("well"), does("crashes"), does("refused"), does("hangs"), does("fast")};
+  const auto trials = evaluator.remeasure(finalists);
+  ASSERT_EQ(trials.size(), 5u);
+  const char* kinds[] = {"ok", "launch", "compile", "timeout", "ok"};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(trials[i].configuration, finalists[i]);
+    EXPECT_EQ(kind(trials[i].outcome), kinds[i]) << i;
+  }
+}
+
+TEST_F(IsolationTest, CompilesNothingWhenTheStoreHasEverything) {
+  std::map<std::vector<std::string>, Image> stored;
+  std::mutex mutex;
+  options.images.get = [&](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
+    EXPECT_EQ(identity, "scripted 1");
+    EXPECT_EQ(request.architecture, "sm_1");
+    const std::lock_guard lock(mutex);
+    const auto at = stored.find(request.expressions);
+    return at == stored.end() ? std::nullopt : std::optional(at->second);
+  };
+  options.images.put = [&](const CompileRequest& request, std::string_view, const Image& image) {
+    const std::lock_guard lock(mutex);
+    stored[request.expressions] = image;
+  };
+  {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluate(evaluator, {"well", "fast"});
+    EXPECT_EQ(evaluator.times().cached, 0u);
+  }
+  EXPECT_EQ(stored.size(), 3u) << "two configurations and the reference";
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {"well", "fast"});
+  EXPECT_EQ(trials.size(), 2u);
+  EXPECT_EQ(evaluator.times().compiles, 0u);
+  EXPECT_EQ(evaluator.times().cached, 3u);
+}
+
+/// Process ids of this process's children.
+std::vector<pid_t> children() {
+  std::vector<pid_t> result;
+  DIR* processes = ::opendir("/proc");
+  while (const dirent* entry = ::readdir(processes)) {
+    const pid_t pid = std::atoi(entry->d_name);
+    if (pid <= 0) continue;
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    const auto name_end = line.rfind(')');
+    if (name_end == std::string::npos) continue;
+    if (std::atoi(line.c_str() + name_end + 4) == ::getpid()) result.push_back(pid);
+  }
+  ::closedir(processes);
+  return result;
+}
+
+TEST_F(IsolationTest, SurvivesItsWorkersBeingKilledFromOutside) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluate(evaluator, {"well"});
+  for (int round = 0; round < 5; ++round) {
+    for (const pid_t pid : children()) ::kill(pid, SIGKILL);
+    const auto trials = evaluate(evaluator, {"well", "fast", "wrong"});
+    ASSERT_EQ(trials.size(), 3u);
+    for (const auto& [what, trial] : trials)
+      EXPECT_THAT(kind(trial.outcome), AnyOf("ok", "wrong", "launch", "compile")) << what;
+  }
+  const auto trials = evaluate(evaluator, {"well", "wrong"});
+  EXPECT_EQ(kind(trials.at("well").outcome), "ok");
+  EXPECT_EQ(kind(trials.at("wrong").outcome), "wrong");
+}
+
+TEST_F(IsolationTest, LeavesNoProcessesBehind) {
+  {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluator.submit(does("hangs"), 0);
+    evaluator.submit(does("well"), 0);
+    evaluator.device();
+  }
+  EXPECT_TRUE(children().empty());
+}
+
+TEST_F(IsolationTest, IgnoresCtrlCInItsWorkers) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluate(evaluator, {"well"});
+  for (const pid_t pid : children()) EXPECT_NE(::getpgid(pid), ::getpgid(0)) << "a terminal's Ctrl-C would reach it";
+}
+
+}  // namespace
+}  // namespace tuner

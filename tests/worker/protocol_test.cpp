@@ -1,0 +1,168 @@
+#include <tuner/worker/protocol.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tuner::worker {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// One of each kind, with every member set.
+std::vector<Message> samples() {
+  Configuration configuration{{"block", 32}, {"cache", "plain"}, {"unroll", true}};
+  Image image{{std::byte{1}, std::byte{2}}, {{"f<1>", "_Z1f", {32, 4, 8, 16, 24, 2, 0.5}}}, "warning"};
+  Device device;
+  device.key = {"cuda", 90, 132, 1 << 20, 6144, 232448, 65536, ""};
+  device.limits.max_grid = {7, 8, 9};
+  device.environment = {"13.0", "nvrtc 13.0"};
+  device.name = "H200";
+  Open open;
+  open.role = Role::run;
+  open.backend = "cuda";
+  open.device = 3;
+  open.source = "text";
+  open.file_name = "k.cu";
+  open.size = {{{"n", 5}}, {{"T", "float"}}};
+  open.measure.target_width = 0.25;
+  Trial measured;
+  measured.configuration = configuration;
+  Measurement measurement;
+  measurement.samples_ns = {1, 2, 3};
+  measurement.median_ns = 2;
+  measurement.metrics = {{"energy_j", 0.5}};
+  measured.outcome = measurement;
+  measured.resources = Resources{};
+  measured.verified = true;
+  measured.times.load = 0.25;
+  Trial failed;
+  failed.outcome = CompileError{"no", "log"};
+  Trial slow;
+  slow.outcome = Timeout{"hangs"};
+  Trial invalid;
+  invalid.outcome = Invalid{"limit"};
+  return {open,
+          Prepare{image},
+          Prepare{},
+          Compile{7, {"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90"}},
+          Evaluate{8, configuration, image, 12.5},
+          Remeasure{{configuration}, {image}},
+          Quit{},
+          Opened{device, "sm_90", "nvrtc"},
+          Prepared{},
+          Failed{"no device", true},
+          PhaseReport{Phase::measure, 2.5},
+          Compiled{9, image, 0.5},
+          Compiled{9, CompileError{"no", "log"}, 0.5},
+          Evaluated{10, measured, true},
+          Evaluated{10, slow, false},
+          Remeasured{{measured, failed, invalid}, true}};
+}
+
+TEST(Protocol, CarriesEveryMessageUnchanged) {
+  for (const Message& message : samples()) {
+    const auto bytes = encode(message);
+    Decoder decoder;
+    decoder.feed(bytes);
+    const auto back = decoder.next();
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(back->index(), message.index());
+    EXPECT_EQ(encode(*back), bytes);
+    EXPECT_FALSE(decoder.next().has_value());
+  }
+}
+
+TEST(Protocol, KeepsTheMembersOfATrial) {
+  Decoder decoder;
+  decoder.feed(encode(samples()[13]));
+  const auto message = decoder.next();
+  const Trial& trial = std::get<Evaluated>(*message).trial;
+  EXPECT_EQ(trial.configuration.text(), "block=32 cache=plain unroll=true");
+  ASSERT_NE(trial.measurement(), nullptr);
+  EXPECT_EQ(trial.measurement()->samples_ns, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(trial.measurement()->metrics.at("energy_j"), 0.5);
+  EXPECT_TRUE(trial.verified);
+  EXPECT_EQ(trial.times.load, 0.25);
+}
+
+TEST(Protocol, AcceptsMessagesInPiecesOfAnySize) {
+  std::vector<std::byte> stream;
+  for (const Message& message : samples()) {
+    const auto bytes = encode(message);
+    stream.insert(stream.end(), bytes.begin(), bytes.end());
+  }
+  for (const std::size_t piece : {1u, 7u, 64u}) {
+    Decoder decoder;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < stream.size(); i += piece) {
+      decoder.feed(std::span(stream).subspan(i, std::min(piece, stream.size() - i)));
+      while (decoder.next()) ++count;
+    }
+    EXPECT_EQ(count, samples().size());
+  }
+}
+
+TEST(Protocol, NamesTheVersionsWhenTheyDiffer) {
+  auto bytes = encode(Quit{});
+  bytes[4] = std::byte{9};
+  Decoder decoder;
+  decoder.feed(bytes);
+  try {
+    decoder.next();
+    FAIL();
+  } catch (const ProtocolError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("version 9"));
+  }
+}
+
+TEST(Protocol, RejectsBadMagicTypesAndLengths) {
+  const auto with = [](std::size_t at, auto value) {
+    auto bytes = encode(Failed{"text", false});
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+    Decoder decoder;
+    decoder.feed(bytes);
+    return decoder.next();
+  };
+  EXPECT_THROW(with(0, std::uint32_t{0}), ProtocolError);
+  EXPECT_THROW(with(6, std::uint16_t{99}), ProtocolError);
+  EXPECT_THROW(with(8, max_message_bytes + 1), ProtocolError);
+  EXPECT_THROW(with(8, std::uint64_t{3}), ProtocolError) << "ends early";
+  EXPECT_THROW(with(16, std::uint64_t{1} << 60), ProtocolError) << "a text longer than its message";
+  EXPECT_THROW(with(28, std::uint8_t{7}), ProtocolError) << "a truth value of 7";
+  auto longer = encode(Quit{});
+  longer[8] = std::byte{1};
+  longer.push_back(std::byte{0});
+  Decoder decoder;
+  decoder.feed(longer);
+  EXPECT_THROW(decoder.next(), ProtocolError) << "bytes too many";
+}
+
+TEST(Protocol, NeverCrashesOnChangedBytes) {
+  std::mt19937 random(11);
+  std::size_t rejected = 0;
+  for (const Message& message : samples()) {
+    const auto good = encode(message);
+    for (int round = 0; round < 400; ++round) {
+      auto bytes = good;
+      for (std::uint32_t changes = 1 + random() % 4; changes > 0; --changes)
+        bytes[16 % bytes.size() + random() % std::max<std::size_t>(bytes.size() - 16, 1)] = std::byte(random() % 256);
+      if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
+      Decoder decoder;
+      decoder.feed(bytes);
+      try {
+        while (decoder.next()) {
+        }
+      } catch (const ProtocolError&) {
+        ++rejected;
+      }
+    }
+  }
+  EXPECT_GT(rejected, 100u);
+}
+
+}  // namespace
+}  // namespace tuner::worker

@@ -1,0 +1,137 @@
+// A worker without compilers or devices: does what the values of a configuration's parameter `does` say. For tests of
+// what a session makes of it. Like tuner-worker, it is given two descriptors and its session's process id.
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <tuner/worker/protocol.hpp>
+
+namespace {
+
+using namespace tuner;
+using namespace tuner::worker;
+
+int in = 3, out = 4;
+
+void send(const Message& message) {
+  const auto bytes = encode(message);
+  if (::write(out, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::exit(1);
+}
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+void compile(const Compile& message) {
+  Image image;
+  for (const std::string& expression : message.request.expressions) {
+    if (has(expression, "compiler_crashes")) std::raise(SIGSEGV);
+    if (has(expression, "compiler_hangs")) hang();
+    if (has(expression, "compiler_babbles")) (void)!::write(out, "what?  this is no message", 25);
+    if (has(expression, "refused")) {
+      send(Compiled{message.id, CompileError{"refused", expression}, 0.001});
+      return;
+    }
+    image.functions.push_back({expression, expression, {}});
+  }
+  send(Compiled{message.id, image, 0.001});
+}
+
+Trial run(const Configuration& configuration) {
+  const std::string does = configuration.find("does")->string();
+  send(PhaseReport{Phase::verify, 0.1});
+  if (does == "crashes") {
+    (void)!::write(STDERR_FILENO, "segmentation imminent\n", 22);
+    std::raise(SIGSEGV);
+  }
+  if (does == "aborts") std::abort();
+  if (does == "exits") std::_Exit(3);
+  if (does == "hangs") hang();
+  if (does == "babbles") {
+    (void)!::write(out, "what?  this is no message", 25);
+    hang();
+  }
+  Trial trial;
+  trial.configuration = configuration;
+  trial.verified = true;
+  Measurement measurement;
+  measurement.median_ns = does == "fast" ? 100 : 200;
+  measurement.samples_ns.assign(10, measurement.median_ns);
+  trial.outcome = measurement;
+  if (does == "wrong") trial.outcome = WrongResult{"c[0]"};
+  if (does == "poisons") trial.outcome = LaunchError{"illegal address"};
+  return trial;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  in = std::atoi(argv[1]);
+  out = std::atoi(argv[2]);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* mode_text = std::getenv("TUNER_TEST_WORKER");
+  const std::string mode = mode_text == nullptr ? "" : mode_text;
+  if (mode == "dies") return 7;
+
+  Decoder decoder;
+  Role role = Role::compile;
+  while (true) {
+    std::optional<Message> message;
+    while (!(message = decoder.next())) {
+      std::byte bytes[65536];
+      const ssize_t count = ::read(in, bytes, sizeof bytes);
+      if (count <= 0) return 0;
+      decoder.feed(std::span(bytes, static_cast<std::size_t>(count)));
+    }
+    if (std::holds_alternative<Quit>(*message)) return 0;
+    if (const auto* open = std::get_if<Open>(&*message)) {
+      role = open->role;
+      if (mode == "old") {
+        auto bytes = encode(Opened{});
+        bytes[4] = std::byte{99};
+        (void)!::write(out, bytes.data(), bytes.size());
+        hang();
+      }
+      if (mode == "no device" && role == Role::run) {
+        send(Failed{"no CUDA-capable device is detected", false});
+        return 1;
+      }
+      Opened opened;
+      if (role == Role::run) {
+        opened.device.emplace();
+        opened.device->key.backend = "scripted";
+        opened.device->key.compute_capability = 1;
+        opened.architecture = "sm_1";
+      } else {
+        opened.compiler = "scripted 1";
+      }
+      send(opened);
+    }
+    if (std::holds_alternative<Prepare>(*message)) {
+      if (mode == "bad reference")
+        send(Failed{"the reference gives NaN", true});
+      else
+        send(Prepared{});
+    }
+    if (const auto* request = std::get_if<Compile>(&*message)) compile(*request);
+    if (const auto* evaluate = std::get_if<Evaluate>(&*message)) {
+      const Trial trial = run(evaluate->configuration);
+      const bool poisoned = evaluate->configuration.find("does")->string() == "poisons";
+      send(Evaluated{evaluate->id, trial, !poisoned});
+      if (poisoned) return 1;
+    }
+    if (const auto* remeasure = std::get_if<Remeasure>(&*message)) {
+      Remeasured answer;
+      for (const Configuration& configuration : remeasure->configurations) answer.trials.push_back(run(configuration));
+      send(answer);
+    }
+  }
+}
