@@ -22,7 +22,7 @@
 #pragma tuner type        T = float double int unsigned int64 uint64 int16 uint16 int8 uint8 half bfloat16
 #pragma tuner type        R of T = int8:int64 uint8:uint64 int16:int64 uint16:uint64 half:float bfloat16:float
 #pragma tuner type        W of T = int8:int64 uint8:uint64 int16:int64 uint16:uint64 half:double bfloat16:double \
-                                   float:double
+                                   float:double   // of the reference
 #pragma tuner choice      operation = sum min max product
 #pragma tuner size        n : uint64 = 16777216
 #pragma tuner parameter   threads       = 32 64 128 256 512 1024   // a block
@@ -32,8 +32,9 @@
 #pragma tuner parameter   cache         = plain streaming no_allocate
 #pragma tuner parameter   warp_step     = shuffle shuffle_xor redux volatile_shared tile
 #pragma tuner parameter   finish        = last_block one_block atomic two_launches
-#pragma tuner let         tile   = threads * loads * (load_bytes / sizeof(T))
-#pragma tuner let         blocks = finish == one_block ? 1 : max(1, min(ceil_div(n, tile), blocks_per_sm * sm_count))
+#pragma tuner let         elements = threads * loads * (load_bytes / sizeof(T))   // of a tile
+#pragma tuner let         blocks   = finish == one_block ? 1 : \
+                                     max(1, min(ceil_div(n, elements), blocks_per_sm * sm_count))
 #pragma tuner constraint  whole_elements:  load_bytes >= sizeof(T)
 #pragma tuner constraint  registers:       loads * load_bytes <= 128
 #pragma tuner constraint  redux:           warp_step != redux or T in {int, unsigned} and operation != product
@@ -308,9 +309,11 @@ __device__ R reduce_warp(R value) {
       value = combine<operation>(value, __shfl_xor_sync(all_lanes, value, offset));
     }
   } else if constexpr (step == WarpStep::redux) {
-    // One instruction since compute capability 8.0, for 32-bit integers.
+    // One instruction for 32-bit integers.
     static_assert(!is_floating<R> && sizeof(R) == 4 && operation != Operation::product, "no redux for this");
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    static_assert(step != WarpStep::redux, "redux needs compute capability 8.0");
+#else
     if constexpr (operation == Operation::sum) value = __reduce_add_sync(all_lanes, value);
     else if constexpr (operation == Operation::min) value = __reduce_min_sync(all_lanes, value);
     else value = __reduce_max_sync(all_lanes, value);
