@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <unordered_map>
 
 #include <tuner/search/acquisition.hpp>
 #include <tuner/search/features.hpp>
@@ -13,143 +13,241 @@ namespace tuner::search {
 
 namespace {
 
+/// A forest learns log(rank) of what was tried; the next configuration is the one with the highest expected
+/// improvement among the neighbourhoods of the best, crossings of them, and random ones.
+///
+/// Ranks, because objectives of kernels span orders of magnitude and have tails that say nothing about the best: the
+/// forest would spend its splits on telling slow from very slow. Their logarithm, because the difference between the
+/// first and the second matters as much as that between the hundredth and the two hundredth. Failures share the last
+/// rank.
 class Auto final : public BasicStrategy {
  public:
   Auto(const EnumeratedSpace& space, const StrategyOptions& options)
-      : BasicStrategy(space, options), spread_(space), features_(space) {}
+      : BasicStrategy(space, options), spread_(space), features_(space) {
+    const double most = std::max(4.0, option("start_share") * static_cast<double>(planned_trials()));
+    start_ = static_cast<std::size_t>(std::min(option("start"), most));
+    forest_options_.trees = std::max<std::size_t>(1, static_cast<std::size_t>(option("trees")));
+    forest_options_.tried_splits = std::max<std::size_t>(1, static_cast<std::size_t>(option("splits")));
+    forest_options_.leaf = std::max<std::size_t>(1, static_cast<std::size_t>(option("leaf")));
+  }
+
+  void seed_prior(std::span<const Observation> observations, double weight) override;
+  std::optional<double> improvement_probability(double factor) override;
 
  private:
-  std::optional<Index> next() override {
-    if (made_ < option("start")) return spread_.next(history_, random_);
-    if (history_.valid_count() < 3) return std::nullopt;
-    if (due_ == 0 || improved_ || queue_.empty()) refit();
-    while (!queue_.empty()) {
-      const Index i = queue_.back();
-      queue_.pop_back();
-      if (history_.is_fresh(i)) {
-        --due_;
-        return i;
-      }
-    }
-    return std::nullopt;
-  }
+  std::optional<Index> next() override;
   void proposed(Index index) override {
     ++made_;
     spread_.seen(index);
   }
-  void told(const Observation& o) override {
-    if (history_.best() && history_.best()->index == o.index) improved_ = true;
+  void told(const Observation& observation) override {
+    improved_ = improved_ || (history_.best() && history_.best()->index == observation.index);
   }
 
-  void refit() {
-    improved_ = false;
-    queue_.clear();
-    const auto& known = history_.known();
-    due_ = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(known.size()) / option("refit")));
-    std::vector<double> logs;
-    for (const Known& k : known)
-      if (std::isfinite(k.objective)) logs.push_back(std::log(std::max(k.objective, 1e-300)));
-    std::vector<double> sorted = logs;
-    std::sort(sorted.begin(), sorted.end());
-    const double best = sorted.front();
-    const double cap = sorted[static_cast<std::size_t>(option("cap") * static_cast<double>(sorted.size() - 1))];
-    const std::size_t w = features_.width();
-    std::vector<float> rows;
-    std::vector<double> y;
-    for (const Known& k : known) {
-      rows.resize(rows.size() + w);
-      features_.write(k.index, rows.data() + rows.size() - w);
-      y.push_back(std::isfinite(k.objective) ? std::min(std::log(std::max(k.objective, 1e-300)), cap) : cap);
-    }
-    double target = best;
-    if (option("rank") > 0) {
-      std::vector<std::pair<double, std::size_t>> order;
-      for (std::size_t i = 0; i < known.size(); ++i) order.emplace_back(known[i].objective, i);
-      std::sort(order.begin(), order.end());
-      const double n = static_cast<double>(order.size());
-      for (std::size_t i = 0; i < order.size();) {
-        std::size_t j = i;
-        while (j < order.size() && order[j].first == order[i].first) ++j;
-        for (std::size_t k = i; k < j; ++k)
-          y[order[k].second] =
-              std::min(std::log((static_cast<double>(i + j - 1) * 0.5 + option("rank")) / n), std::log(option("cap")));
-        i = j;
-      }
-      target = std::log(option("rank") / n);
-    }
-    ForestOptions fo;
-    fo.trees = static_cast<std::size_t>(option("trees"));
-    fo.tried_splits = static_cast<std::size_t>(option("splits"));
-    fo.leaf = static_cast<std::size_t>(option("leaf"));
-    forest_.fit(rows, w, y, fo, random_);
-    std::vector<Index> candidates;
-    for (const Known& k : history_.elites(static_cast<std::size_t>(option("elites"))))
-      for (const Index i : space().neighbours(k.index, Neighbourhood::hamming))
-        if (history_.is_fresh(i)) candidates.push_back(i);
-    const auto parents = history_.elites(static_cast<std::size_t>(option("parents")));
-    EnumeratedSpace::Digits a(space().parameters().size());
-    auto b = a;
-    for (int i = 0; i < option("children") && parents.size() > 1; ++i) {
-      const auto pick = [&] {
-        std::size_t k = random_.below(parents.size());
-        return parents[std::min(k, random_.below(parents.size()))].index;
-      };
-      space().digits(pick(), a);
-      space().digits(pick(), b);
-      for (std::size_t p = 0; p < a.size(); ++p) {
-        if (random_.chance(0.5)) a[p] = b[p];
-        if (random_.chance(1.2 / static_cast<double>(features_.width())))
-          a[p] = static_cast<std::uint16_t>(random_.below(space().parameters()[p].values.size()));
-      }
-      const auto v = nearest_valid(space(), random_, a);
-      if (v && history_.is_fresh(*v)) candidates.push_back(*v);
-    }
-    for (int i = 0; i < option("pool"); ++i)
-      if (const auto f = history_.random_fresh(random_)) candidates.push_back(*f);
-    std::sort(candidates.begin(), candidates.end());
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    std::vector<std::pair<double, Index>> ranked;
-    std::vector<float> row(w);
-    for (const Index i : candidates) {
-      features_.write(i, row.data());
-      Prediction p = forest_.predict(row.data());
-      p.deviation *= option("kappa");
-      ranked.emplace_back(expected_improvement(p, target), i);
-    }
-    const std::size_t keep = std::min<std::size_t>(ranked.size(), due_ + 8);
-    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(keep), ranked.end(),
-                      [](auto& u, auto& v) { return u.first > v.first; });
-    for (std::size_t i = keep; i-- > 0;) queue_.push_back(ranked[i].second);
-  }
+  bool has_choice() const { return features_.width() > 0; }
+  std::size_t width() const { return features_.width() + (prior_.empty() ? 0 : 1); }
+  void write_features(Index index, float* out) const;
+  std::vector<float> feature_rows(const std::vector<Known>& known) const;
+  std::vector<Index> candidates();
+  Index crossing(const std::vector<Known>& parents);
+  void refit();
 
   Spread spread_;
   Features features_;
+  ForestOptions forest_options_;
   Forest forest_;
-  std::vector<Index> queue_;
-  std::size_t due_ = 0;
+  std::vector<Index> queue_;  // what the model wants next, best last
+  std::size_t until_refit_ = 0;
   bool improved_ = false;
-  int made_ = 0;
+  std::size_t start_ = 0;
+  std::size_t made_ = 0;
+  Forest prior_;                    // log(rank) elsewhere; empty: there is no prior
+  std::vector<Index> prior_start_;  // what was best elsewhere, best last
 };
+
+/// log((rank + 1/2) / count) of each row; equal objectives share the mean of their ranks, failures are equal.
+std::vector<double> log_ranks(const std::vector<Known>& known) {
+  std::vector<std::size_t> order(known.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return known[a].objective < known[b].objective; });
+  std::vector<double> out(known.size());
+  const auto count = static_cast<double>(known.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() && known[order[end]].objective == known[order[first]].objective) ++end;
+    const double rank = 0.5 * static_cast<double>(first + end - 1);
+    for (std::size_t i = first; i < end; ++i) out[order[i]] = std::log((rank + 0.5) / count);
+    first = end;
+  }
+  return out;
+}
+
+std::optional<Index> Auto::next() {
+  while (!prior_start_.empty()) {
+    const Index index = prior_start_.back();
+    prior_start_.pop_back();
+    if (history_.is_fresh(index)) return index;
+  }
+  if (made_ < start_) return spread_.next(history_, random_);
+  if (history_.valid_count() < 2 || !has_choice()) return std::nullopt;
+  if (until_refit_ == 0 || improved_) refit();
+  while (!queue_.empty()) {
+    const Index index = queue_.back();
+    queue_.pop_back();
+    if (!history_.is_fresh(index)) continue;
+    --until_refit_;
+    return index;
+  }
+  until_refit_ = 0;
+  return std::nullopt;
+}
+
+void Auto::write_features(Index index, float* out) const {
+  features_.write(index, out);
+  if (!prior_.empty()) out[features_.width()] = static_cast<float>(prior_.predict(out).mean);
+}
+
+std::vector<float> Auto::feature_rows(const std::vector<Known>& known) const {
+  std::vector<float> rows(known.size() * width());
+  for (std::size_t i = 0; i < known.size(); ++i) write_features(known[i].index, rows.data() + i * width());
+  return rows;
+}
+
+std::vector<Index> Auto::candidates() {
+  std::vector<Index> out;
+  const auto add = [&](Index index) {
+    if (history_.is_fresh(index)) out.push_back(index);
+  };
+  const auto parents = history_.elites(static_cast<std::size_t>(option("parents")));
+  const std::size_t elites = std::min(parents.size(), static_cast<std::size_t>(option("elites")));
+  for (std::size_t i = 0; i < elites; ++i)
+    for (const Index index : space().neighbours(parents[i].index, Neighbourhood::hamming)) add(index);
+  if (parents.size() > 1)
+    for (double i = 0; i < option("crossings"); ++i) add(crossing(parents));
+  for (double i = 0; i < option("pool"); ++i)
+    if (const auto index = history_.random_fresh(random_)) add(*index);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+/// Each value from one of two parents, about one of them changed to anything.
+Index Auto::crossing(const std::vector<Known>& parents) {
+  const auto parent = [&] {  // the better ones twice as often
+    return parents[std::min(random_.below(parents.size()), random_.below(parents.size()))].index;
+  };
+  const std::size_t count = space().parameters().size();
+  EnumeratedSpace::Digits child(count);
+  EnumeratedSpace::Digits other(count);
+  const Index first = parent();
+  space().digits(first, child);
+  space().digits(parent(), other);
+  const double mutation = 1 / static_cast<double>(features_.width());
+  for (std::size_t p = 0; p < count; ++p) {
+    if (random_.chance(0.5)) child[p] = other[p];
+    if (random_.chance(mutation))
+      child[p] = static_cast<std::uint16_t>(random_.below(space().parameters()[p].values.size()));
+  }
+  return nearest_valid(space(), random_, child).value_or(first);
+}
+
+void Auto::refit() {
+  improved_ = false;
+  const std::vector<Known>& known = history_.known();
+  // Less often as one more result changes less: the cost of a proposal stays bounded.
+  until_refit_ = 1 + known.size() / 16;
+  const std::vector<double> targets = log_ranks(known);
+  forest_.fit(feature_rows(known), width(), targets, forest_options_, random_);
+  const double best = *std::min_element(targets.begin(), targets.end());
+  std::vector<std::pair<double, Index>> ranked;
+  std::vector<float> row(width());
+  for (const Index index : candidates()) {
+    write_features(index, row.data());
+    Prediction prediction = forest_.predict(row.data());
+    prediction.deviation *= option("boldness");
+    ranked.emplace_back(expected_improvement(prediction, best), index);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  queue_.clear();
+  for (const auto& [merit, index] : ranked) queue_.push_back(index);
+}
+
+void Auto::seed_prior(std::span<const Observation> observations, double weight) {
+  if (!has_choice() || observations.empty() || !(weight > 0)) return;
+  std::vector<Known> known;
+  for (const Observation& observation : observations)
+    if (observation.index < space().size())
+      known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
+  const std::vector<double> targets = log_ranks(known);
+  prior_ = Forest();
+  const std::vector<float> rows = feature_rows(known);
+  prior_.fit(rows, features_.width(), targets, forest_options_, random_);
+  // The better half of the start comes from there, the more the more it is trusted.
+  std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) { return a.objective < b.objective; });
+  auto count = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
+  prior_start_.clear();
+  for (count = std::min(count, known.size()); count > 0; --count)
+    if (std::isfinite(known[count - 1].objective)) prior_start_.push_back(known[count - 1].index);
+  until_refit_ = 0;
+}
+
+/// That one of the 32 most promising configurations is better by the factor, by a forest on the objective itself. The
+/// forest cannot see below the best it was shown, so that each leaf counts as a normal distribution.
+std::optional<double> Auto::improvement_probability(double factor) {
+  if (history_.fresh_count() == 0) return 0;
+  if (history_.valid_count() < 8 || made_ < start_ || !has_choice()) return std::nullopt;
+  const std::vector<Known>& known = history_.known();
+  const double best = history_.best()->objective;
+  const bool positive = best > 0;
+  const auto level = [&](double objective) { return positive ? std::log(objective) : objective; };
+  std::vector<double> targets;
+  for (const Known& entry : known)
+    if (std::isfinite(entry.objective)) targets.push_back(level(entry.objective));
+  std::nth_element(targets.begin(), targets.begin() + static_cast<std::ptrdiff_t>(targets.size() / 2), targets.end());
+  const double median = targets[targets.size() / 2];
+  targets.clear();
+  for (const Known& entry : known)
+    targets.push_back(std::isfinite(entry.objective) ? std::min(level(entry.objective), median) : median);
+  Forest forest;
+  Random random(known.size());  // asking changes nothing of what is proposed
+  forest.fit(feature_rows(known), width(), targets, forest_options_, random);
+  const double threshold = level(best) + (positive ? std::log1p(-std::min(factor, 0.999)) : factor * best);
+  std::vector<double> chances;
+  std::vector<float> row(width());
+  const std::size_t looked_at = std::min<std::size_t>(queue_.size(), 256);
+  for (std::size_t i = queue_.size() - looked_at; i < queue_.size(); ++i) {
+    if (!history_.is_fresh(queue_[i])) continue;
+    write_features(queue_[i], row.data());
+    const Prediction prediction = forest.predict(row.data());
+    chances.push_back(normal_cdf((threshold - prediction.mean) / std::max(prediction.deviation, 1e-12)));
+  }
+  if (chances.empty()) return std::nullopt;
+  std::sort(chances.rbegin(), chances.rend());
+  double none = 1;
+  for (std::size_t i = 0; i < std::min<std::size_t>(chances.size(), 32); ++i) none *= 1 - chances[i];
+  return 1 - none;
+}
 
 }  // namespace
 
 StrategyEntry auto_entry() {
-  return {{"auto",
-           "",
-           "",
-           {{"start", 10},
-            {"refit", 16},
-            {"cap", 0.4},
-            {"trees", 32},
-            {"splits", 12},
-            {"leaf", 2},
-            {"elites", 5},
-            {"pool", 500},
-            {"kappa", 1},
-            {"parents", 20},
-            {"children", 0},
-            {"rank", 0}}},
-          &make<Auto>};
+  return {
+      {"auto",
+       "a forest of random trees learns the ranks; neighbourhoods and crossings of the best, by expected improvement",
+       "Hutter, Hoos, Leyton-Brown, \"Sequential model-based optimization for general algorithm configuration\", LION "
+       "2011; on log ranks, with the neighbourhoods and crossings of local and genetic search as candidates",
+       {{"start", 10},
+        {"start_share", 0.2},
+        {"elites", 5},
+        {"parents", 20},
+        {"crossings", 100},
+        {"pool", 400},
+        {"boldness", 1},
+        {"trees", 32},
+        {"splits", 12},
+        {"leaf", 2}}},
+      &make<Auto>};
 }
 
 }  // namespace tuner::search

@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <zlib.h>
+
+#include <tuner/replay/read_recording.hpp>
+
+namespace tuner::replay {
+namespace {
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_recording(text, "spaces/made.csv");
+  } catch (const RecordingError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const std::string csv =
+    "bx,kind,fast,eval_time_s,objective\n"
+    "16,a,true,0.5,2.25\n"
+    "32,a,false,0.25,\n"
+    "\n"
+    "32,\"b,c\",true,1,1.5\n";
+
+TEST(CsvReader, ReadsValuesCostsAndFailures) {
+  const Recording recording = parse_recording(csv, "spaces/made.csv.gz");
+  EXPECT_EQ(recording.name, "made");
+  ASSERT_EQ(recording.space.size(), 3u);
+  EXPECT_EQ(recording.space.configuration(0).text(), "bx=16 fast=true kind=a");
+  EXPECT_EQ(*recording.space.configuration(2).find("kind"), Value("b,c"));
+  EXPECT_EQ(recording.rows[0].objective, 2.25);
+  EXPECT_EQ(recording.rows[1].objective, std::nullopt);
+  EXPECT_EQ(recording.rows[1].eval_seconds, 0.25);
+  EXPECT_NE(recording.rows[1].kind, OutcomeKind::ok);
+  EXPECT_EQ(recording.valid_count(), 2u);
+  EXPECT_EQ(recording.optimum(), 1.5);
+}
+
+TEST(CsvReader, ReadsOutcomesAndWindowsLineEnds) {
+  const Recording recording =
+      parse_recording("a,eval_time_s,objective,outcome\r\n1,0.5,,compile\r\n2,1,3,ok\r\n", "x.csv");
+  EXPECT_EQ(recording.rows[0].kind, OutcomeKind::compile);
+  EXPECT_EQ(recording.rows[1].kind, OutcomeKind::ok);
+}
+
+TEST(CsvReader, NamesFileAndLineOfWhatItCannotRead) {
+  const struct {
+    std::string text, message;
+  } table[] = {
+      {"", "made.csv: the file is empty"},
+      {"bx,eval_time_s\n1,2\n", "made.csv:1: there is no column 'objective'"},
+      {"bx,objective\n1,2\n", "made.csv:1: there is no column 'eval_time_s'"},
+      {"eval_time_s,objective\n1,2\n", "made.csv:1: there is no column with a tuning parameter"},
+      {"bx,bx,eval_time_s,objective\n", "made.csv:1: column 'bx' is given twice"},
+      {"bx,eval_time_s,objective\n1,2\n", "made.csv:2: 2 fields where the header names 3"},
+      {"bx,eval_time_s,objective\n1,2,fast\n", "made.csv:2: column 'objective' holds 'fast', which is not a number"},
+      {"bx,eval_time_s,objective\n\n1,-2,1\n", "made.csv:3: column 'eval_time_s' is negative"},
+      {"bx,eval_time_s,objective\n1,2,3\n2,2,3\n1,5,6\n", "made.csv:4: the configuration of line 2 again"},
+      {"bx,eval_time_s,objective\n", "made.csv: there is no row"},
+      {"bx,eval_time_s,objective,outcome\n1,2,3,odd\n", "made.csv:2: unknown outcome 'odd'"},
+  };
+  for (const auto& row : table)
+    EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
+}
+
+const std::string cache_head =
+    R"({"device_name":"A100","kernel_name":"conv","problem_size":"4096","tune_params_keys":["bx","t"],)"
+    "\n"
+    R"("tune_params":{"bx":[16,32],"t":[1,2]},"objective":"time","cache":{)"
+    "\n";
+const std::string first_entry =
+    R"("16,1":{"bx":16,"t":1,"time":3.87,"times":[3.8],"compile_time":900,"verification_time":0,"benchmark_time":100,"strategy_time":7,"framework_time":2})";
+const std::string second_entry = R"("32,1":{"bx":32,"t":1,"time":"CompilationFailedConfig","compile_time":50})";
+
+TEST(KernelTunerReader, ReadsACacheFile) {
+  const Recording recording = parse_recording(cache_head + first_entry + ",\n" + second_entry + "}}", "cache.json");
+  ASSERT_EQ(recording.space.size(), 2u);
+  const auto first = recording.space.find(Configuration{{"bx", 16}, {"t", 1}});
+  const auto second = recording.space.find(Configuration{{"bx", 32}, {"t", 1}});
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(recording.rows[*first].objective, 3.87);
+  EXPECT_NEAR(recording.rows[*first].eval_seconds, 1.002, 1e-12);
+  EXPECT_EQ(recording.rows[*second].kind, OutcomeKind::compile);
+  EXPECT_EQ(recording.rows[*second].objective, std::nullopt);
+}
+
+TEST(KernelTunerReader, SuppliesClosingBracesThatAnInterruptedRunLeftOut) {
+  for (const std::string end : {"", ",", ",\n", "}", "}}"}) {
+    const Recording recording = parse_recording(cache_head + first_entry + ",\n" + second_entry + end, "cache.json");
+    EXPECT_EQ(recording.space.size(), 2u) << "with the end '" << end << "'";
+  }
+}
+
+TEST(KernelTunerReader, DropsAHalfWrittenLastEntry) {
+  for (std::size_t length = 1; length < second_entry.size(); ++length) {
+    const Recording recording =
+        parse_recording(cache_head + first_entry + ",\n" + second_entry.substr(0, length), "cache.json");
+    EXPECT_EQ(recording.space.size(), 1u) << "after " << second_entry.substr(0, length);
+  }
+}
+
+TEST(KernelTunerReader, TellsTheKindsOfFailure) {
+  const auto kind_of = [](const std::string& word) {
+    const std::string entry = R"("1,1":{"bx":1,"t":1,"time":")" + word + R"("})";
+    return parse_recording(cache_head + entry + "}}", "cache.json").rows[0].kind;
+  };
+  EXPECT_EQ(kind_of("RuntimeFailedConfig"), OutcomeKind::launch);
+  EXPECT_EQ(kind_of("CompilationFailedConfig"), OutcomeKind::compile);
+  EXPECT_EQ(kind_of("InvalidConfig"), OutcomeKind::invalid);
+}
+
+TEST(KernelTunerReader, NamesTheLineOfAnEntryThatMakesNoSense) {
+  const std::string no_value = cache_head + first_entry + ",\n" + R"("32,1":{"bx":32,"time":1})" + "}}";
+  EXPECT_NE(error_of(no_value).find("made.csv:4: the entry '32,1' has no value of 't'"), std::string::npos)
+      << error_of(no_value);
+  const std::string no_result = cache_head + R"("32,1":{"bx":32,"t":1})" + "}}";
+  EXPECT_NE(error_of(no_result).find("made.csv:3: the entry '32,1' has no 'time'"), std::string::npos);
+  EXPECT_NE(error_of("{\"cache\": nonsense}").find("made.csv:1: not JSON"), std::string::npos);
+  EXPECT_NE(error_of("{\"other\": 1}").find("neither"), std::string::npos);
+}
+
+TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
+  const std::string specified = R"({"schema_version":"1.0.0","metadata":{"timeunit":"milliseconds"},"results":[
+    {"configuration":{"bx":16,"pad":true},"times":{"compilation":800,"benchmark":100,"framework":50,"search_algorithm":9,
+     "validation":50,"runtimes":[3,4]},"invalidity":"correct","correctness":1,
+     "measurements":[{"name":"energy","value":9},{"name":"time","value":3.5,"unit":"ms"}],"objectives":["time"]},
+    {"configuration":{"bx":32,"pad":true},"times":{},"invalidity":"timeout","correctness":0,"measurements":[]}]})";
+  Recording recording = parse_recording(specified, "t4.json.gz");
+  ASSERT_EQ(recording.space.size(), 2u);
+  EXPECT_EQ(recording.rows[0].objective, 3.5);
+  EXPECT_NEAR(recording.rows[0].eval_seconds, 1.0, 1e-12);
+  EXPECT_EQ(recording.rows[1].kind, OutcomeKind::timeout);
+
+  const std::string wild = R"({"metadata":{"timeunit":"miliseconds"},"results":[
+    {"configuration":{"bx":16.0},"times":{"compilation":800,"runtimes":[3,4]},"invalidity":"correct",
+     "measurements":[{"name":"time","value":3.5}],"objectives":["time"]})";  // and cut off
+  recording = parse_recording(wild, "t4.json");
+  ASSERT_EQ(recording.space.size(), 1u);
+  EXPECT_EQ(recording.space.configuration(0).text(), "bx=16");
+  EXPECT_NEAR(recording.rows[0].eval_seconds, 0.807, 1e-12);
+}
+
+TEST(T4Reader, NamesTheResultThatMakesNoSense) {
+  const auto with = [](const std::string& result) { return "{\"results\":[" + result + "]}"; };
+  EXPECT_NE(error_of(with("{}")).find("result 1: there is no object \"configuration\""), std::string::npos);
+  EXPECT_NE(error_of(with(R"({"configuration":{"a":1},"invalidity":"odd"})")).find("unknown invalidity 'odd'"),
+            std::string::npos);
+  EXPECT_NE(error_of(with(R"({"configuration":{"a":1},"invalidity":"correct"})")).find("without a measurement"),
+            std::string::npos);
+}
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("tuner-readers-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path write_gzip(const std::string& name, const std::string& text) {
+    const auto path = folder_ / name;
+    gzFile file = gzopen(path.c_str(), "wb");
+    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    return path;
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, AreReadPlainAndCompressed) {
+  const auto plain = folder_ / "made.csv";
+  std::ofstream(plain) << csv;
+  EXPECT_EQ(read_recording(plain).space.size(), 3u);
+  EXPECT_EQ(read_recording(plain).name, "made");
+  EXPECT_EQ(read_recording(write_gzip("zipped.csv.gz", csv)).space.size(), 3u);
+}
+
+TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
+  try {
+    read_recording(folder_ / "absent.csv");
+    FAIL();
+  } catch (const RecordingError& error) {
+    EXPECT_NE(std::string(error.what()).find("absent.csv: cannot be opened"), std::string::npos);
+  }
+  std::string long_text = csv;
+  for (int i = 64; i < 5000; ++i)
+    long_text += std::to_string(i) + ",a,true," + std::to_string(i * 7919 % 1000) + ",1\n";
+  const auto cut = write_gzip("cut.csv.gz", long_text);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
+  EXPECT_THROW(read_recording(cut), RecordingError);
+}
+
+TEST(MakeRecording, KeepsTheLastTrialOfAConfigurationAndNeverAnInfiniteObjective) {
+  const std::vector<RecordedTrial> trials{{{{"a", 1}}, 5.0, 1, OutcomeKind::ok},
+                                          {{{"a", 2}}, HUGE_VAL, 1, OutcomeKind::ok},
+                                          {{{"a", 3}}, 4.0, 1, OutcomeKind::wrong},
+                                          {{{"a", 1}}, 3.0, 2, OutcomeKind::ok}};
+  const Recording recording = make_recording("mine", trials, "ns");
+  ASSERT_EQ(recording.space.size(), 3u);
+  EXPECT_EQ(recording.rows[0].objective, 3.0);
+  EXPECT_EQ(recording.rows[0].eval_seconds, 2.0);
+  EXPECT_FALSE(recording.rows[1].objective);
+  EXPECT_FALSE(recording.rows[2].objective);
+  EXPECT_EQ(recording.rows[2].kind, OutcomeKind::wrong);
+  EXPECT_THROW(make_recording("none", {}), RecordingError);
+  const std::vector<RecordedTrial> unequal{{{{"a", 1}}, 5.0, 1, OutcomeKind::ok},
+                                           {{{"b", 1}}, 5.0, 1, OutcomeKind::ok}};
+  EXPECT_THROW(make_recording("unequal", unequal), RecordingError);
+}
+
+}  // namespace
+}  // namespace tuner::replay

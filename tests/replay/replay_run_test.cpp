@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/replay_run.hpp>
+
+namespace tuner::replay {
+namespace {
+
+const Recording& convolution() {
+  static const Recording recording =
+      read_recording(std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100.csv.gz");
+  return recording;
+}
+
+ReplayOptions quick() {
+  ReplayOptions options;
+  options.strategies = {"mls", "random"};
+  options.repeats = 4;
+  return options;
+}
+
+TEST(Replay, ReportsEveryStrategyOnEverySpaceAndTheirMean) {
+  std::vector<std::string> observed;
+  const ReplayReport report = run_replay({convolution(), convolution()}, quick(),
+                                         [&](const ReplayResult& result) { observed.push_back(result.strategy); });
+  EXPECT_EQ(report.spaces.size(), 2u);
+  EXPECT_EQ(report.results.size(), 4u);
+  EXPECT_EQ(observed, (std::vector<std::string>{"mls", "random", "mls", "random"}));
+  ASSERT_EQ(report.aggregates.size(), 2u);
+  EXPECT_EQ(report.aggregates[0].score, report.results[0].score.value);
+  EXPECT_GT(report.results[0].mean_trials, 500);
+}
+
+TEST(Replay, GivesTheSameReportWithAnyNumberOfThreads) {
+  ReplayOptions options = quick();
+  const ReplayReport one = run_replay({convolution()}, options);
+  options.threads = 3;
+  const ReplayReport three = run_replay({convolution()}, options);
+  EXPECT_EQ(one.results[0].score.curve, three.results[0].score.curve);
+  EXPECT_EQ(one.results[1].score.value, three.results[1].score.value);
+  options.seed = 77;
+  EXPECT_NE(run_replay({convolution()}, options).results[0].score.value, one.results[0].score.value);
+}
+
+TEST(Replay, EndsARepeatAtEachKindOfBudget) {
+  ReplayOptions options = quick();
+  options.strategies = {"random"};
+  options.budget.trials = 25;
+  EXPECT_EQ(run_replay({convolution()}, options).results[0].mean_trials, 25);
+  options.budget = {};
+  options.budget.fraction = 0.01;
+  EXPECT_EQ(run_replay({convolution()}, options).results[0].mean_trials, 44);
+  options.budget = {};
+  options.budget.wall_time = std::chrono::seconds(30);
+  const double trials = run_replay({convolution()}, options).results[0].mean_trials;
+  EXPECT_GT(trials, 2);
+  EXPECT_LT(trials, 60);
+  options.budget = {};
+  options.budget.target = 3 * *convolution().optimum();
+  EXPECT_LT(run_replay({convolution()}, options).results[0].mean_trials, 200);
+}
+
+TEST(Replay, RefusesUnknownStrategiesAndOptions) {
+  ReplayOptions options = quick();
+  options.strategies = {"autoo"};
+  EXPECT_THROW(run_replay({convolution()}, options), std::invalid_argument);
+  options = quick();
+  options.strategy_options["nonsense"] = 1;
+  EXPECT_THROW(run_replay({convolution()}, options), std::invalid_argument);
+  EXPECT_THROW(run_replay({}, quick()), std::invalid_argument);
+  options = quick();
+  options.repeats = 0;
+  EXPECT_THROW(run_replay({convolution()}, options), std::invalid_argument);
+}
+
+TEST(Replay, IsWrittenAsATableAsJsonAndAsADrawing) {
+  const ReplayReport report = run_replay({convolution()}, quick());
+  const std::string table = text_report(report);
+  EXPECT_NE(table.find("convolution_A100: 4362 configurations, 4201 valid"), std::string::npos) << table;
+  EXPECT_NE(table.find("mls"), std::string::npos);
+  const auto json = nlohmann::json::parse(json_report(report));
+  EXPECT_EQ(json["spaces"][0]["results"][0]["strategy"], "mls");
+  EXPECT_DOUBLE_EQ(json["aggregate"][1]["score"], report.aggregates[1].score);
+  EXPECT_EQ(json["spaces"][0]["results"][0]["curve"].size(), 1000u);
+  const std::string svg = svg_report(report);
+  EXPECT_TRUE(svg.starts_with("<svg"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tuner::replay

@@ -1,0 +1,113 @@
+// The scorer against the figures published with the recorded spaces (data/README.md).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/scorer.hpp>
+
+namespace tuner::replay {
+namespace {
+
+const std::string data = std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100";
+
+Recording convolution() { return read_recording(data + ".csv.gz"); }
+
+TEST(Scorer, ReproducesThePublishedBaseline) {
+  const Recording recording = convolution();
+  const Scorer scorer(recording);
+  std::istringstream lines(read_text(data + ".baseline.csv.gz"));
+  std::string line;
+  std::size_t i = 0;
+  while (std::getline(lines, line)) {
+    if (line.starts_with('#')) continue;
+    const std::size_t comma = line.find(',');
+    ASSERT_LT(i, scorer.times().size());
+    EXPECT_NEAR(scorer.times()[i], std::stod(line.substr(0, comma)), 1e-9);
+    EXPECT_NEAR(scorer.baseline()[i], std::stod(line.substr(comma + 1)), 1e-9);
+    ++i;
+  }
+  EXPECT_EQ(i, 1000u);
+}
+
+TEST(Scorer, ReproducesThePublishedScoreOfRecordedTraces) {
+  const Recording recording = convolution();
+  const Scorer scorer(recording);
+  std::istringstream lines(read_text(data + ".genetic_algorithm.traces.jsonl.gz"));
+  std::string line;
+  std::vector<RankCurve> repeats;
+  while (std::getline(lines, line)) {
+    const auto rows = nlohmann::json::parse(line)["rows"].get<std::vector<EnumeratedSpace::Index>>();
+    repeats.push_back(scorer.rank_curve(rows));
+  }
+  ASSERT_EQ(repeats.size(), 20u);
+  const Score score = scorer.score(repeats);
+  EXPECT_NEAR(score.value, 0.535241, 1e-3);
+  EXPECT_GT(score.standard_error, 0.05);
+  EXPECT_LT(score.standard_error, 0.5);
+}
+
+/// Objectives 1 … count, one second each.
+Recording staircase(int count) {
+  std::vector<RecordedTrial> trials;
+  for (int i = 1; i <= count; ++i) trials.push_back({{{"i", i}}, static_cast<double>(i), 1.0, OutcomeKind::ok});
+  return make_recording("staircase", trials);
+}
+
+TEST(Scorer, GivesOneToTheOptimumAtOnceAndLessThanZeroToTheWorst) {
+  const Recording recording = staircase(500);
+  const Scorer scorer(recording);
+  const EnumeratedSpace::Index best = 0;
+  const EnumeratedSpace::Index worst = 499;
+  const RankCurve good = scorer.rank_curve({&best, 1});
+  const RankCurve bad = scorer.rank_curve({&worst, 1});
+  EXPECT_NEAR(scorer.score(std::vector{good}).value, 1, 1e-12);
+  EXPECT_LT(scorer.score(std::vector{bad}).value, -1);
+  EXPECT_EQ(scorer.score(std::vector{good}).standard_error, 0);
+  EXPECT_NEAR(scorer.score(std::vector{good}).relative_to_optimum, 1, 1e-12);
+}
+
+TEST(Scorer, CountsAResultFromTheTimeItIsKnownAndBackFillsTheFirst) {
+  const Recording recording = staircase(500);
+  const Scorer scorer(recording);
+  const std::vector<EnumeratedSpace::Index> rows{99, 9};
+  const std::vector<double> spent{5, 10};
+  const RankCurve curve = scorer.rank_curve(rows, spent);
+  for (std::size_t i = 0; i < curve.size(); ++i) EXPECT_EQ(curve[i], scorer.times()[i] < 10 ? 99u : 9u);
+}
+
+TEST(Scorer, GivesTheWorstRankToARepeatWithoutAnyValidResult) {
+  std::vector<RecordedTrial> trials{{{{"i", 0}}, std::nullopt, 1.0, OutcomeKind::compile}};
+  for (int i = 1; i <= 50; ++i) trials.push_back({{{"i", i}}, static_cast<double>(i), 1.0, OutcomeKind::ok});
+  const Recording recording = make_recording("failing", trials);
+  const Scorer scorer(recording);
+  const EnumeratedSpace::Index failed = 0;
+  for (const std::uint32_t rank : scorer.rank_curve({&failed, 1})) EXPECT_EQ(rank, 49u);
+}
+
+TEST(Scorer, ScoresTinyAndConstantSpacesWithoutDividingByZero) {
+  for (const int count : {1, 2, 3}) {
+    const Recording recording = staircase(count);
+    const Scorer scorer(recording);
+    const EnumeratedSpace::Index first = 0;
+    EXPECT_TRUE(std::isfinite(scorer.score(std::vector{scorer.rank_curve({&first, 1})}).value));
+  }
+  const std::vector<RecordedTrial> equal{{{{"i", 1}}, 2.0, 0.0, OutcomeKind::ok},
+                                         {{{"i", 2}}, 2.0, 0.0, OutcomeKind::ok}};
+  const Recording recording = make_recording("equal", equal);
+  const Scorer scorer(recording);
+  const EnumeratedSpace::Index first = 1;
+  EXPECT_TRUE(std::isfinite(scorer.score(std::vector{scorer.rank_curve({&first, 1})}).value));
+}
+
+TEST(Scorer, RefusesARecordingWithoutAValidRow) {
+  const std::vector<RecordedTrial> trials{{{{"i", 0}}, std::nullopt, 1.0, OutcomeKind::compile}};
+  const Recording recording = make_recording("failing", trials);
+  EXPECT_THROW(Scorer{recording}, RecordingError);
+}
+
+}  // namespace
+}  // namespace tuner::replay

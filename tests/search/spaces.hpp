@@ -1,0 +1,71 @@
+#pragma once
+/// Search spaces for tests.
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tuner/core/enumerated_space.hpp>
+
+namespace tuner::test {
+
+/// `count` integers 0 … count - 1 named \p name.
+inline TuningParameter numbers(std::string name, int count) {
+  TuningParameter parameter{std::move(name), {}};
+  for (int i = 0; i < count; ++i) parameter.values.emplace_back(i);
+  return parameter;
+}
+
+/// 1, 2, 4 …
+inline TuningParameter powers(std::string name, int count) {
+  TuningParameter parameter{std::move(name), {}};
+  for (int i = 0; i < count; ++i) parameter.values.emplace_back(std::int64_t{1} << i);
+  return parameter;
+}
+
+/// All combinations for which \p valid holds.
+inline EnumeratedSpace product(std::vector<TuningParameter> parameters,
+                               const std::function<bool(const EnumeratedSpace::Digits&)>& valid = {}) {
+  std::vector<std::uint16_t> rows;
+  EnumeratedSpace::Digits digits(parameters.size(), 0);
+  for (bool more = !parameters.empty(); more;) {
+    if (!valid || valid(digits)) rows.insert(rows.end(), digits.begin(), digits.end());
+    more = false;
+    for (std::size_t p = parameters.size(); p-- > 0 && !more;) {
+      more = ++digits[p] < parameters[p].values.size();
+      if (!more) digits[p] = 0;
+    }
+  }
+  return EnumeratedSpace(std::move(parameters), rows);
+}
+
+/// Strings, booleans, sizes, a parameter with one value, and a constraint: 4 * 2 * 6 * 5 * 1 less the constrained.
+inline EnumeratedSpace mixed_space() {
+  std::vector<TuningParameter> parameters{{"algorithm", {"shuffle", "shared", "atomic", "warp"}},
+                                          {"padded", {false, true}},
+                                          powers("block", 6),
+                                          numbers("tile", 5),
+                                          {"fixed", {7}}};
+  return product(std::move(parameters),
+                 [](const EnumeratedSpace::Digits& d) { return d[2] + d[3] < 8 && !(d[0] == 2 && d[1] == 1); });
+}
+
+/// Like a kernel: ten parameters, about 6,000 valid configurations.
+inline EnumeratedSpace kernel_space() {
+  return product(
+      {powers("bx", 8), powers("by", 6), numbers("tx", 4), numbers("ty", 4), numbers("pad", 2), numbers("unroll", 4)},
+      [](const EnumeratedSpace::Digits& d) { return d[0] + d[1] >= 4 && d[0] + d[1] <= 8; });
+}
+
+/// A smooth valley with interactions and steps; smallest at one configuration. Positive.
+inline double kernel_time(const EnumeratedSpace& space, EnumeratedSpace::Index index) {
+  EnumeratedSpace::Digits d(space.parameters().size());
+  space.digits(index, d);
+  const double threads = d[0] + d[1];
+  const double work = d[2] + d[3];
+  return 1 + 0.4 * (threads - 7) * (threads - 7) + 0.3 * (work - 3) * (work - 3) + (d[0] < 4 ? 1.5 : 0.0) +
+         (d[4] == (d[0] > 4) ? 0.0 : 0.7) + 0.05 * std::abs(d[5] - 2) + 0.02 * d[3];
+}
+
+}  // namespace tuner::test

@@ -1,0 +1,207 @@
+// What every strategy promises, whatever it does inside.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <stdexcept>
+
+#include <tuner/search/strategy.hpp>
+
+#include "spaces.hpp"
+
+namespace tuner::search {
+namespace {
+
+using Index = EnumeratedSpace::Index;
+using test::kernel_space;
+using test::kernel_time;
+using test::mixed_space;
+using test::numbers;
+using test::powers;
+using test::product;
+
+class EveryStrategy : public testing::TestWithParam<std::string> {
+ protected:
+  static std::unique_ptr<Strategy> make(const EnumeratedSpace& space, std::uint64_t seed = 1) {
+    StrategyOptions options;
+    options.seed = seed;
+    return make_strategy(GetParam(), space, options);
+  }
+};
+
+double some_time(const EnumeratedSpace& space, Index index) {
+  double sum = 1;
+  for (std::size_t p = 0; p < space.parameters().size(); ++p) {
+    const double distance = space.digit(index, p) - 1.3;
+    sum += distance * distance;
+  }
+  return sum;
+}
+
+/// Runs one proposal at a time until \p trials or the end; returns the proposals in order.
+std::vector<Index> run(Strategy& strategy, const EnumeratedSpace& space, std::size_t trials,
+                       const std::function<std::optional<double>(Index)>& objective) {
+  std::vector<Index> out;
+  while (out.size() < trials) {
+    const auto proposals = strategy.propose(1);
+    if (proposals.empty()) break;
+    EXPECT_EQ(proposals.size(), 1u);
+    EXPECT_LT(proposals.front(), space.size());
+    out.push_back(proposals.front());
+    const Observation observation{proposals.front(), objective(proposals.front()), false, {}};
+    strategy.learn({&observation, 1});
+  }
+  return out;
+}
+
+bool all_different(const std::vector<Index>& proposals) {
+  return std::set<Index>(proposals.begin(), proposals.end()).size() == proposals.size();
+}
+
+TEST_P(EveryStrategy, VisitsEveryConfigurationOnceAndThenProposesNothing) {
+  const EnumeratedSpace space = mixed_space();
+  const auto strategy = make(space);
+  const auto proposals = run(*strategy, space, space.size() + 10, [&](Index i) { return some_time(space, i); });
+  EXPECT_EQ(proposals.size(), space.size());
+  EXPECT_TRUE(all_different(proposals));
+  EXPECT_TRUE(strategy->propose(3).empty());
+}
+
+TEST_P(EveryStrategy, WorksOnSpacesOfNoneOneAndTwoConfigurations) {
+  EXPECT_TRUE(make(EnumeratedSpace())->propose(1).empty());
+  for (const int count : {1, 2}) {
+    const EnumeratedSpace space = product({numbers("a", count), {"fixed", {"only"}}});
+    const auto strategy = make(space);
+    const auto proposals = run(*strategy, space, 10, [](Index i) { return 1.0 + i; });
+    EXPECT_EQ(proposals.size(), static_cast<std::size_t>(count));
+    EXPECT_TRUE(all_different(proposals));
+  }
+  const EnumeratedSpace without_parameters({}, {});
+  EXPECT_EQ(make(without_parameters)->propose(2).size(), 1u);
+}
+
+TEST_P(EveryStrategy, IsReproducibleFromItsSeed) {
+  const EnumeratedSpace space = kernel_space();
+  const auto proposals = [&](std::uint64_t seed) {
+    const auto strategy = make(space, seed);
+    return run(*strategy, space, 120, [&](Index i) { return kernel_time(space, i); });
+  };
+  EXPECT_EQ(proposals(3), proposals(3));
+  if (GetParam() != "exhaustive") {
+    EXPECT_NE(proposals(3), proposals(4));
+  }
+}
+
+TEST_P(EveryStrategy, ProposesABatchWithoutWaitingForResults) {
+  const EnumeratedSpace space = mixed_space();
+  const auto strategy = make(space);
+  std::vector<Index> all;
+  while (all.size() < space.size()) {
+    const auto batch = strategy->propose(17);
+    ASSERT_FALSE(batch.empty()) << "after " << all.size() << " of " << space.size();
+    all.insert(all.end(), batch.begin(), batch.end());
+  }
+  EXPECT_EQ(all.size(), space.size());
+  EXPECT_TRUE(all_different(all));
+  EXPECT_TRUE(strategy->propose(17).empty());
+}
+
+TEST_P(EveryStrategy, LearnsResultsThatArriveLateAndOutOfOrder) {
+  const EnumeratedSpace space = kernel_space();
+  const auto strategy = make(space);
+  std::deque<Index> in_flight;
+  std::vector<Index> all;
+  for (int step = 0; step < 150; ++step) {
+    for (const Index index : strategy->propose(8 - in_flight.size())) {
+      in_flight.push_back(index);
+      all.push_back(index);
+    }
+    ASSERT_EQ(in_flight.size(), 8u);
+    const std::size_t at = step % 3 == 0 ? 5 : 0;
+    const Observation observation{in_flight[at], kernel_time(space, in_flight[at]), false, {}};
+    in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(at));
+    strategy->learn({&observation, 1});
+  }
+  EXPECT_TRUE(all_different(all));
+}
+
+TEST_P(EveryStrategy, GoesOnWhenEverythingFails) {
+  const EnumeratedSpace space = mixed_space();
+  const auto strategy = make(space);
+  const auto proposals = run(*strategy, space, space.size() + 1, [](Index) { return std::nullopt; });
+  EXPECT_EQ(proposals.size(), space.size());
+  EXPECT_TRUE(all_different(proposals));
+}
+
+TEST_P(EveryStrategy, DoesNotProposeWhatItWasToldOf) {
+  const EnumeratedSpace space = mixed_space();
+  const auto strategy = make(space);
+  std::vector<Observation> told;
+  for (Index i = 0; i < space.size(); i += 2) told.push_back({i, some_time(space, i), false, {}});
+  strategy->learn(told);
+  strategy->learn(told);  // a resumed session may tell twice
+  const auto proposals = run(*strategy, space, space.size(), [&](Index i) { return some_time(space, i); });
+  EXPECT_EQ(proposals.size(), space.size() / 2);
+  EXPECT_TRUE(std::all_of(proposals.begin(), proposals.end(), [](Index i) { return i % 2 == 1; }));
+}
+
+TEST_P(EveryStrategy, TakesObjectivesOfAnySignAndSize) {
+  const EnumeratedSpace space = mixed_space();
+  for (const double scale : {-1.0, 0.0, 1e-300, 1e300}) {
+    const auto strategy = make(space);
+    const auto proposals = run(*strategy, space, 60, [&](Index i) { return scale * some_time(space, i); });
+    EXPECT_TRUE(all_different(proposals));
+    EXPECT_EQ(proposals.size(), 60u);
+  }
+}
+
+TEST_P(EveryStrategy, WorksOnTenMillionConfigurations) {
+  static const EnumeratedSpace space = product({numbers("a", 10), powers("b", 10), numbers("c", 10), numbers("d", 10),
+                                                numbers("e", 10), numbers("f", 10), numbers("g", 10)});
+  ASSERT_EQ(space.size(), 10'000'000u);
+  const auto strategy = make(space);
+  const auto proposals = run(*strategy, space, 60,
+                             [&](Index i) { return i % 11 == 0 ? std::nullopt : std::optional(some_time(space, i)); });
+  EXPECT_EQ(proposals.size(), 60u);
+  EXPECT_TRUE(all_different(proposals));
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const StrategyInfo& strategy : strategies()) out.push_back(strategy.name);
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, testing::ValuesIn(names()),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(Strategies, AreListedWithASummaryASourceAndDefaults) {
+  ASSERT_EQ(strategies().size(), 12u);
+  EXPECT_EQ(strategies().front().name, "auto");
+  for (const StrategyInfo& info : strategies()) {
+    EXPECT_FALSE(info.summary.empty()) << info.name;
+    EXPECT_FALSE(info.source.empty()) << info.name;
+  }
+}
+
+std::string message_of(std::string_view name, const StrategyOptions& options) {
+  const EnumeratedSpace space = mixed_space();
+  try {
+    make_strategy(name, space, options);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST(Strategies, SuggestTheNearestNameForAnUnknownOne) {
+  EXPECT_NE(message_of("simulated_anealing", {}).find("did you mean 'simulated_annealing'"), std::string::npos);
+  EXPECT_NE(message_of("quantum", {}).find("bayes_opt"), std::string::npos);
+  StrategyOptions options;
+  options.values["populaton"] = 3;
+  EXPECT_NE(message_of("genetic_algorithm", options).find("did you mean 'population'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tuner::search
