@@ -42,6 +42,17 @@ std::optional<std::int64_t> read_power(std::string_view text) {
   return static_cast<std::int64_t>(value);
 }
 
+/// `nx = 3` becomes `nx=3`, so that blanks can separate what commas can.
+std::string without_blanks_around_equals(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '=')
+      while (!result.empty() && result.back() == ' ') result.pop_back();
+    if (c != ' ' || result.empty() || result.back() != '=') result += c;
+  }
+  return result;
+}
+
 int suffix_shift(char suffix) {
   switch (suffix) {
     case 'k':
@@ -138,7 +149,7 @@ std::vector<std::string> split(const std::vector<std::string>& texts, char separ
 
 std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option) {
   std::map<std::string, std::string> values;
-  for (const std::string& part : split(split({std::string(text)}, ','), ' ')) {
+  for (const std::string& part : split(split({without_blanks_around_equals(text)}, ','), ' ')) {
     const auto equals = part.find('=');
     const std::string name(trimmed(std::string_view(part).substr(0, equals)));
     if (equals == std::string::npos || name.empty() || equals + 1 == part.size())
