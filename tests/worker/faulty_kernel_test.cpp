@@ -58,7 +58,7 @@ void run(const std::string& backend) {
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/worker/data/faulty.cu");
   MeasureOptions measure;
   measure.hang_floor_s = 1;
-  measure.first_run_s = 5;
+  measure.first_run_s = 10;
   measure.max_seconds = 0.2;
   IsolatedOptions options;
   options.backend = backend;

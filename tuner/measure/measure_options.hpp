@@ -39,7 +39,7 @@ struct MeasureOptions {
   double throttle_budget_s = 1.0;  ///< of pauses for one configuration; afterwards slow samples are kept, flagged
 
   /// A run that takes longer than max(hang_floor_s, hang_factor * best known time) hangs.
-  double hang_floor_s = 2.0;
+  double hang_floor_s = 2.0;  ///< five times this on the host backend, which shares its cores with everything else
   double hang_factor = 50;
   double first_run_s = 30;  ///< limit while no time is known at all (the reference's first run)
 };

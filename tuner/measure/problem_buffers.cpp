@@ -11,6 +11,8 @@
 #include <tuner/backend/fill_value.hpp>
 #include <tuner/core/error.hpp>
 
+#include "sampler.hpp"
+
 namespace tuner {
 namespace {
 
@@ -340,8 +342,9 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
 }
 
 double ProblemBuffers::run_limit_s() const {
-  if (best_run_s_ <= 0) return std::max(options_.first_run_s, options_.hang_floor_s);
-  return std::max(options_.hang_floor_s, options_.hang_factor * best_run_s_);
+  const double floor_s = hang_floor_s(backend_, options_);
+  if (best_run_s_ <= 0) return std::max(options_.first_run_s, floor_s);
+  return std::max(floor_s, options_.hang_factor * best_run_s_);
 }
 
 void ProblemBuffers::saw_run(double seconds) {

@@ -42,6 +42,10 @@ void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std
     measurement.metrics.erase("clock_step_ns");
 }
 
+double hang_floor_s(const Backend& backend, const MeasureOptions& options) {
+  return backend.device().key.backend == "host" ? 5 * options.hang_floor_s : options.hang_floor_s;
+}
+
 Sampler::Sampler(Backend& backend, const MeasureOptions& options, std::function<void(double)> sleep)
     : backend_(backend), options_(options), sleep_(std::move(sleep)) {
   if (!sleep_) sleep_ = [](double s) { std::this_thread::sleep_for(std::chrono::duration<double>(s)); };
@@ -55,7 +59,8 @@ std::size_t Sampler::batch_for(double ns) const {
 SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double run_s) const {
   SampleRequest result{samples, batch, options_.cold, 0};
   // A verified kernel seldom hangs: generous, because a slow moment of the machine must not look like one.
-  result.timeout_s = options_.hang_floor_s + 10 * double(samples) * (double(batch) * run_s + 1e-3);
+  result.timeout_s =
+      5 * hang_floor_s(backend_, options_) + options_.hang_factor * double(samples) * (double(batch) * run_s + 1e-3);
   return result;
 }
 

@@ -21,6 +21,9 @@ namespace tuner {
 void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std::size_t batch,
                const MeasureOptions& options);
 
+/// MeasureOptions::hang_floor_s for the device of \p backend.
+double hang_floor_s(const Backend& backend, const MeasureOptions& options);
+
 class Sampler {
  public:
   /// \p sleep: seconds; a seam for tests.

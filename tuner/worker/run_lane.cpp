@@ -128,7 +128,7 @@ void RunLane::handle(Message message) {
     else if (failed->final)
       events_.failed(failed->message, true);
     else
-      start_failed(failed->message, false);
+      start_failed("the device cannot be opened: " + failed->message, false);
   } else {
     throw ProtocolError("unexpected message from a run worker");
   }
@@ -174,7 +174,7 @@ void RunLane::remeasured(Remeasured answer) {
 /// \p loss without a message: its last answer has already told what happened.
 void RunLane::lost(const Loss& loss) {
   slot_.stop();
-  if (state_ != State::prepared) return start_failed(loss.message, false);
+  if (state_ != State::prepared) return start_failed("a run worker cannot start: " + loss.message, false);
   const bool told = loss.message.empty();
   const bool guiltless = !told && sent_.empty() && !finalists_sent_;
   if (!told && !sent_.empty()) {
@@ -207,14 +207,13 @@ void RunLane::lost(const Loss& loss) {
   ++restarts_;
   started_ = Clock::now();
   if (guiltless)
-    start_failed(loss.message, false);
+    start_failed("run workers end before they run anything: " + loss.message, false);
   else
     start_worker();
 }
 
 void RunLane::start_failed(const std::string& message, bool final) {
-  if (final || ++start_failures_ >= options_.max_start_failures)
-    return events_.failed("run workers end before they run anything: " + message, false);
+  if (final || ++start_failures_ >= options_.max_start_failures) return events_.failed(message, false);
   start_worker();
 }
 

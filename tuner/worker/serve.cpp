@@ -96,8 +96,9 @@ class RunWorker {
       connection_.send(Failed{error.what(), true});
       throw PipeClosed{};
     }
-    backend_ = open_backend(open.backend, open.device);
-    connection_.send(Opened{backend_->device(), backend_->architecture(), {}});
+    backend_ = open_backend(open.backend, open.device, [this](const Device& device, const std::string& architecture) {
+      connection_.send(Opened{device, architecture, {}});
+    });
     runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure);
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
   }

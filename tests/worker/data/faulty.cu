@@ -50,11 +50,13 @@ __global__ void faulty(const float* a, float* c, int n) {
   if constexpr (behaviour == Behaviour::greedy) {
     // 128 values that are all needed until the end, and that the compiler cannot know.
     float values[128];
+#pragma unroll
     for (int k = 0; k < 128; ++k) values[k] = a[(i + k) % n] * (k + 1);
     for (int round = 0; round < n; ++round)
 #pragma unroll
       for (int k = 0; k < 128; ++k) values[k] = values[k] * values[(k + 1) % 128] + values[(k + 7) % 128];
     float sum = 0;
+#pragma unroll
     for (int k = 0; k < 128; ++k) sum += values[k];
     if (sum == 12345.0f) c[i] = sum;
   }
