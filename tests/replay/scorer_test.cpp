@@ -64,10 +64,10 @@ TEST(Scorer, GivesOneToTheOptimumAtOnceAndLessThanZeroToTheWorst) {
   const EnumeratedSpace::Index worst = 499;
   const RankCurve good = scorer.rank_curve({&best, 1});
   const RankCurve bad = scorer.rank_curve({&worst, 1});
-  EXPECT_NEAR(scorer.score(std::vector{good}).value, 1, 1e-12);
-  EXPECT_LT(scorer.score(std::vector{bad}).value, -1);
-  EXPECT_EQ(scorer.score(std::vector{good}).standard_error, 0);
-  EXPECT_NEAR(scorer.score(std::vector{good}).relative_to_optimum, 1, 1e-12);
+  EXPECT_NEAR(scorer.score(std::vector<RankCurve>{good}).value, 1, 1e-12);
+  EXPECT_LT(scorer.score(std::vector<RankCurve>{bad}).value, -1);
+  EXPECT_EQ(scorer.score(std::vector<RankCurve>{good}).standard_error, 0);
+  EXPECT_NEAR(scorer.score(std::vector<RankCurve>{good}).relative_to_optimum, 1, 1e-12);
 }
 
 TEST(Scorer, CountsAResultFromTheTimeItIsKnownAndBackFillsTheFirst) {
@@ -93,14 +93,14 @@ TEST(Scorer, ScoresTinyAndConstantSpacesWithoutDividingByZero) {
     const Recording recording = staircase(count);
     const Scorer scorer(recording);
     const EnumeratedSpace::Index first = 0;
-    EXPECT_TRUE(std::isfinite(scorer.score(std::vector{scorer.rank_curve({&first, 1})}).value));
+    EXPECT_TRUE(std::isfinite(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&first, 1})}).value));
   }
   const std::vector<RecordedTrial> equal{{{{"i", 1}}, 2.0, 0.0, OutcomeKind::ok},
                                          {{{"i", 2}}, 2.0, 0.0, OutcomeKind::ok}};
   const Recording recording = make_recording("equal", equal);
   const Scorer scorer(recording);
   const EnumeratedSpace::Index first = 1;
-  EXPECT_TRUE(std::isfinite(scorer.score(std::vector{scorer.rank_curve({&first, 1})}).value));
+  EXPECT_TRUE(std::isfinite(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&first, 1})}).value));
 }
 
 TEST(Scorer, RefusesARecordingWithoutAValidRow) {

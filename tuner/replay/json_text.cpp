@@ -59,7 +59,8 @@ nlohmann::json parse_json(std::string_view text, const std::string& origin) {
   nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
   if (!parsed.is_discarded()) return parsed;
   const OpenEnd end = scan(text);
-  if (!end.closers.empty() && !end.in_string) {
+  // Deeper than 2 the writer was in the middle of an entry: closing it would make up half a result.
+  if (!end.closers.empty() && end.closers.size() <= 2 && !end.in_string) {
     std::string closed(text.substr(0, text.find_last_not_of(" \t\r\n,") + 1));
     parsed = nlohmann::json::parse(closed + end.closers, nullptr, false);
     if (!parsed.is_discarded()) return parsed;

@@ -237,7 +237,7 @@ StrategyEntry auto_entry() {
        "a forest of random trees learns the ranks; neighbourhoods and crossings of the best, by expected improvement",
        "Hutter, Hoos, Leyton-Brown, \"Sequential model-based optimization for general algorithm configuration\", LION "
        "2011; on log ranks, with the neighbourhoods and crossings of local and genetic search as candidates",
-       {{"start", 10},
+       {{"start", 6},
         {"start_share", 0.2},
         {"elites", 5},
         {"parents", 20},
