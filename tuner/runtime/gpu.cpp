@@ -41,7 +41,8 @@ PointerPlace place_of(const void* pointer) {
   return cuda::pointer_kind(pointer) == cuda::PointerKind::unknown ? PointerPlace::host : PointerPlace::device;
 }
 
-bool is_capturing(Stream stream) {
+bool is_capturing(std::uint64_t context, Stream stream) {
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(context));
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult result = cuda::driver().cuStreamIsCapturing(static_cast<CUstream>(stream), &status);
   // The legacy default stream cannot be asked while another stream captures in global mode, and cannot be used either.
@@ -64,7 +65,7 @@ std::uint64_t current_gpu_context() { return 0; }
 std::uint64_t gpu_context_of(const void*) { return 0; }
 std::uint64_t default_gpu_context() { return 0; }
 PointerPlace place_of(const void*) { return PointerPlace::host; }
-bool is_capturing(Stream) { return false; }
+bool is_capturing(std::uint64_t, Stream) { return false; }
 std::unique_ptr<Backend> open_gpu_context(std::uint64_t) { throw Error("this tuner was built without the cuda backend"); }
 
 #endif

@@ -26,8 +26,8 @@ enum class PointerPlace {
 };
 PointerPlace place_of(const void* pointer);
 
-/// Whether \p stream records into a CUDA graph: nothing may be allocated, compiled or waited for then.
-bool is_capturing(Stream stream);
+/// Whether \p stream of \p context records into a CUDA graph: nothing may be allocated, compiled or waited for then.
+bool is_capturing(std::uint64_t context, Stream stream);
 
 /// A backend on \p context, which must stay alive. Throws Error.
 std::unique_ptr<Backend> open_gpu_context(std::uint64_t context);

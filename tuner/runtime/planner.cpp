@@ -229,7 +229,7 @@ void require_device_pointers(const ServedDevice& device, const Call& call) {
 }
 
 std::unique_ptr<Plan> make_plan(Serving& serving, ServedDevice& device, const Call& call) {
-  if (device.context() != kHostContext && is_capturing(call.stream)) {
+  if (device.context() != kHostContext && is_capturing(device.context(), call.stream)) {
     throw Error("kernel '" + call.spec.name +
                 "' is launched for the first time inside a stream capture: call prepare() with the same arguments before it");
   }
