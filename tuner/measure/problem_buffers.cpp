@@ -1,4 +1,4 @@
-#include "problem_buffers.hpp"
+#include <tuner/measure/problem_buffers.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <tuner/backend/fill_value.hpp>
 #include <tuner/core/error.hpp>
 
-#include "sampler.hpp"
+#include <tuner/measure/sampler.hpp>
 
 namespace tuner {
 namespace {

@@ -13,8 +13,8 @@
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/statistics.hpp>
 
-#include "problem_buffers.hpp"
-#include "sampler.hpp"
+#include <tuner/measure/problem_buffers.hpp>
+#include <tuner/measure/sampler.hpp>
 
 namespace tuner {
 namespace {

@@ -1,4 +1,4 @@
-#include "sampler.hpp"
+#include <tuner/measure/sampler.hpp>
 
 #include <algorithm>
 #include <chrono>
