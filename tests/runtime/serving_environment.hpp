@@ -11,22 +11,30 @@
 
 namespace tuner::testing {
 
+/// The process's cache folder: databases stay open as long as the process, so it is removed at the very end.
+inline const std::filesystem::path& cache_folder() {
+  struct Folder {
+    Folder() : path(std::filesystem::path(::testing::TempDir()) / ("serving-" + std::to_string(::getpid()))) {
+      std::filesystem::create_directories(path);
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+    const std::filesystem::path path;
+  };
+  static const Folder folder;
+  return folder.path;
+}
+
 class ServingEnvironment : public ::testing::Test {
  protected:
-  ServingEnvironment(const char* device, const char* tune)
-      : folder_(std::filesystem::path(::testing::TempDir()) / ("serving-" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(folder_);
-    ::setenv("TUNER_CACHE_DIR", folder_.c_str(), 1);
+  ServingEnvironment(const char* device, const char* tune) {
+    ::setenv("TUNER_CACHE_DIR", cache_folder().c_str(), 1);
     ::setenv("TUNER_DEVICE", device, 1);
     ::setenv("TUNER_TUNE", tune, 1);
     ::setenv("TUNER_TUNE_TIME", "1", 1);
   }
-  ~ServingEnvironment() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  const std::filesystem::path folder_;
 };
 
 }  // namespace tuner::testing
