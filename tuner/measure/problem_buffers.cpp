@@ -10,7 +10,6 @@
 
 #include <tuner/backend/fill_value.hpp>
 #include <tuner/core/error.hpp>
-
 #include <tuner/measure/sampler.hpp>
 
 namespace tuner {

@@ -11,8 +11,6 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/measure/statistics.hpp>
-
 #include <tuner/measure/problem_buffers.hpp>
 #include <tuner/measure/sampler.hpp>
 
