@@ -52,6 +52,17 @@ std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial
   return order;
 }
 
+/// The most frequent message of failures of \p kind, or of all for an empty one; its first line.
+std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind) {
+  std::map<std::string, std::size_t> reasons;
+  for (const Trial& trial : trials)
+    if (!trial.measurement() && (kind.empty() || tuner::kind(trial.outcome) == kind))
+      ++reasons[first_line(message(trial.outcome))];
+  const auto most = std::max_element(reasons.begin(), reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == reasons.end() ? "" : most->first;
+}
+
 Json json_rates(const Subject& subject, double ns) {
   const Throughput rate = rates(subject, ns);
   Json object = Json::object();
@@ -98,21 +109,14 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
 
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style) {
   OutcomeCounts counts;
-  std::map<std::string, std::map<std::string, std::size_t>> reasons;
-  for (const Trial& trial : trials) {
-    counts.add(trial.outcome);
-    if (!trial.measurement()) ++reasons[std::string(kind(trial.outcome))][first_line(message(trial.outcome))];
-  }
+  for (const Trial& trial : trials) counts.add(trial.outcome);
   if (counts.failures() == 0) return {};
   std::string text =
       fmt::format("failed    {} of {}\n", counts.failures(), plural(static_cast<std::int64_t>(trials.size()), "trial"));
   for (const std::string& kind : outcome_kinds()) {
-    const auto at = reasons.find(kind);
-    if (at == reasons.end()) continue;
-    const auto most = std::max_element(at->second.begin(), at->second.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (kind == "ok" || counts.of(kind) == 0) continue;
     const std::string count = fmt::format("{:>4} {:<8}", counts.of(kind), kind);
-    text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count, style.dim(most->first));
+    text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count, style.dim(usual_reason(trials, kind)));
   }
   return text;
 }
@@ -151,8 +155,9 @@ std::string no_winner(const Subject& subject, const SessionResult& result) {
   if (result.trials.empty())
     return fmt::format("{} {}: no configuration was tried ({})", subject.spec->name, subject.size->text(),
                        tuner::text(result.stop_reason));
-  return fmt::format("{} {}: none of {} worked; the reasons are above, --verbose shows each", subject.spec->name,
-                     subject.size->text(), plural(static_cast<std::int64_t>(result.trials.size()), "configuration"));
+  const std::string trials = plural(static_cast<std::int64_t>(result.trials.size()), "configuration");
+  return fmt::format("{} {}: none of {} worked, most often because: {} (--verbose shows each)", subject.spec->name,
+                     subject.size->text(), trials, usual_reason(result.trials, {}));
 }
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database) {

@@ -12,6 +12,7 @@
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
@@ -66,7 +67,8 @@ class TuneRun {
 
   void introduce() {
     console_.line(fmt::format("kernel    {} ({})", spec_.name, spec_.file));
-    console_.line(fmt::format("device    {}: {}", choice_.device.name, choice_.reason));
+    console_.line(
+        fmt::format("device    {}, {}: {}", choice_.device.name, choice_.device.environment.compiler, choice_.reason));
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
   }
@@ -91,6 +93,7 @@ class TuneRun {
       if (match.tier == cache::Tier::exact) return answer(size, match, results);
       if (match) console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
     }
+    require_compiler();
     measure_ceilings_once();
     return report(size, measure(size), results);
   }
@@ -147,6 +150,12 @@ class TuneRun {
     const int seconds = choice_.device.key.backend == "host" ? 30 : 60;
     budget.wall_time = std::chrono::seconds(seconds);
     console_.line(fmt::format("budget    {} s (--budget, --trials or --fraction choose)", seconds));
+  }
+
+  /// One clear message instead of as many failed trials.
+  void require_compiler() const {
+    if (choice_.device.environment.compiler != "none") return;
+    throw Error("the host backend needs a C++ compiler and found none: install g++ or clang++, or set CXX to one");
   }
 
   /// Not worth failing for: rates are then shown without their fraction of the ceiling.
