@@ -51,7 +51,7 @@ endfunction()
 
 # tuner_add_tests(NAME SOURCES … DEPENDS … LABELS … TIMEOUT seconds): one GoogleTest program, one CTest test each TEST.
 function(tuner_add_tests name)
-  cmake_parse_arguments(suite "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(suite "" "TIMEOUT;PREFIX" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${suite_SOURCES})
   target_link_libraries(${name} PRIVATE ${suite_DEPENDS} tuner_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TUNER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TUNER_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -59,7 +59,7 @@ function(tuner_add_tests name)
   if(NOT suite_TIMEOUT)
     set(suite_TIMEOUT 120)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${suite_LABELS}" TIMEOUT ${suite_TIMEOUT})
+  gtest_discover_tests(${name} TEST_PREFIX "${suite_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${suite_LABELS}" TIMEOUT ${suite_TIMEOUT})
 endfunction()
 
 # The programs must run on another distribution: everything but glibc is linked in.

@@ -16,7 +16,8 @@ int main(int argc, char** argv) try {
   tuner::TuneOptions options;
   options.trials = 8;
   const tuner::TuneResult tuned = tuner::tune(axpy, {n}, {{"T", "float"}}, options);
-  std::printf("%s: %s, %.1f us\n", tuned.from_cache ? "known" : "tuned", tuned.configuration.c_str(), tuned.median_ns / 1000);
+  std::printf("%s: %s, %.1f us\n", tuned.from_cache ? "known" : "tuned", tuned.configuration.c_str(),
+              tuned.median_ns / 1000);
 
   axpy.launch(nullptr, {n}, 2.0f, x.data(), y.data());
   const float last = y.to_vector().back();

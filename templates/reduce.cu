@@ -15,8 +15,9 @@
 // - Of an empty range, sum is 0, product 1, min the largest and max the lowest value of the result type (infinities for
 //   floating types).
 // - min and max of a range that holds a NaN are NaN, wherever it stands: a NaN is not lost.
-// - The order of combination depends on n, the alignment of x and the configuration alone: equal runs give equal bits,
-//   but for the `atomic` finish, which adds floating values in the order in which blocks end.
+// - The order of combination depends on n, the alignment of x and the configuration alone: equal runs give equal bits.
+//   The caller who does not need that chooses order=any, which lets the `atomic` finish combine floating values in the
+//   order in which blocks happen to end.
 
 #pragma tuner kernel      reduce
 #pragma tuner type        T = float double int unsigned int64 uint64 int16 uint16 int8 uint8 half bfloat16
@@ -24,6 +25,7 @@
 #pragma tuner type        W of T = int8:int64 uint8:uint64 int16:int64 uint16:uint64 half:double bfloat16:double \
                                    float:double   // of the reference
 #pragma tuner choice      operation = sum min max product
+#pragma tuner choice      order     = fixed any
 #pragma tuner size        n : uint64 = 16777216
 #pragma tuner parameter   threads       = 32 64 128 256 512 1024   // a block
 #pragma tuner parameter   load_bytes    = 4 8 16                   // that a thread loads at once
@@ -38,6 +40,7 @@
 #pragma tuner constraint  whole_elements:  load_bytes >= sizeof(T)
 #pragma tuner constraint  registers:       loads * load_bytes <= 128
 #pragma tuner constraint  redux:           warp_step != redux or T in {int, unsigned} and operation != product
+#pragma tuner constraint  fixed_order:     finish != atomic or order == any or not (T in {float, double, half, bfloat16})
 #pragma tuner constraint  redux_on_chip:   warp_step != redux or cc >= 80 or is_host
 #pragma tuner constraint  one_block_alone: finish != one_block or blocks_per_sm == 1
 #pragma tuner constraint  one_block_small: finish != one_block or n <= 4194304   // one multiprocessor alone

@@ -39,7 +39,9 @@ class Array {
  public:
   /// \p count elements, uninitialised.
   explicit Array(std::size_t count) : memory_(count * sizeof(T)), count_(count) {}
-  explicit Array(const std::vector<T>& values) : Array(values.size()) { memory_.upload(values.data(), count_ * sizeof(T)); }
+  explicit Array(const std::vector<T>& values) : Array(values.size()) {
+    memory_.upload(values.data(), count_ * sizeof(T));
+  }
 
   T* data() { return static_cast<T*>(memory_.address()); }
   const T* data() const { return static_cast<const T*>(memory_.address()); }

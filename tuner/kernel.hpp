@@ -84,8 +84,10 @@ class Kernel {
   std::string explain(const Sizes& sizes, const Choices& types = {}) const;
 
  private:
-  void launch_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments, std::size_t count) const;
-  void prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments, std::size_t count) const;
+  void launch_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
+                     std::size_t count) const;
+  void prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
+                      std::size_t count) const;
 
   friend class KernelAccess;
   struct Impl;

@@ -62,7 +62,8 @@ class KernelBuilder {
 
  private:
   KernelBuilder& directive(const std::string& name, const std::string& rest);
-  KernelBuilder& buffer(const char* role, const std::string& name, const std::string& count, const std::string& element_type);
+  KernelBuilder& buffer(const char* role, const std::string& name, const std::string& count,
+                        const std::string& element_type);
 
   std::string name_;
   std::string source_;

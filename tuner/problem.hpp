@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-struct __half;          // cuda_fp16.h
-struct __nv_bfloat16;   // cuda_bf16.h
+struct __half;         // cuda_fp16.h
+struct __nv_bfloat16;  // cuda_bf16.h
 
 namespace tuner {
 
@@ -25,10 +25,14 @@ namespace detail {
 template <typename T>
 constexpr int element_code() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, __half>) return 8;
-  else if constexpr (std::is_same_v<U, __nv_bfloat16>) return 9;
-  else if constexpr (std::is_same_v<U, float>) return 10;
-  else if constexpr (std::is_same_v<U, double>) return 11;
+  if constexpr (std::is_same_v<U, __half>)
+    return 8;
+  else if constexpr (std::is_same_v<U, __nv_bfloat16>)
+    return 9;
+  else if constexpr (std::is_same_v<U, float>)
+    return 10;
+  else if constexpr (std::is_same_v<U, double>)
+    return 11;
   else if constexpr (std::is_integral_v<U> && !std::is_same_v<U, bool> && sizeof(U) <= 8) {
     constexpr int width = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 2 : sizeof(U) == 4 ? 4 : 6;
     return width + (std::is_signed_v<U> ? 0 : 1);

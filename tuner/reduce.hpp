@@ -3,8 +3,8 @@
 ///
 /// Results: sums and products of 8- and 16-bit integers are 64-bit, of half and bfloat16 they are float (accumulated in
 /// float); everything else is T. 32- and 64-bit integer arithmetic wraps. An empty range gives the identity: 0, 1, the
-/// largest value for min, the lowest for max (infinities for floating types). The order of floating additions is
-/// fixed for one configuration, so that runs repeat bit for bit, unless the `atomic` finish was measured fastest.
+/// largest value for min, the lowest for max (infinities for floating types). The order of combination is
+/// fixed for one size, alignment and configuration, so that equal runs give equal bits.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +21,34 @@ template <typename T>
 struct ReduceResult {
   using type = T;
 };
-template <> struct ReduceResult<signed char> { using type = std::int64_t; };
-template <> struct ReduceResult<char> { using type = std::conditional_t<std::is_signed_v<char>, std::int64_t, std::uint64_t>; };
-template <> struct ReduceResult<unsigned char> { using type = std::uint64_t; };
-template <> struct ReduceResult<short> { using type = std::int64_t; };
-template <> struct ReduceResult<unsigned short> { using type = std::uint64_t; };
-template <> struct ReduceResult<__half> { using type = float; };
-template <> struct ReduceResult<__nv_bfloat16> { using type = float; };
+template <>
+struct ReduceResult<signed char> {
+  using type = std::int64_t;
+};
+template <>
+struct ReduceResult<char> {
+  using type = std::conditional_t<std::is_signed_v<char>, std::int64_t, std::uint64_t>;
+};
+template <>
+struct ReduceResult<unsigned char> {
+  using type = std::uint64_t;
+};
+template <>
+struct ReduceResult<short> {
+  using type = std::int64_t;
+};
+template <>
+struct ReduceResult<unsigned short> {
+  using type = std::uint64_t;
+};
+template <>
+struct ReduceResult<__half> {
+  using type = float;
+};
+template <>
+struct ReduceResult<__nv_bfloat16> {
+  using type = float;
+};
 template <typename T>
 using reduce_result_t = typename ReduceResult<std::remove_cv_t<T>>::type;
 

@@ -25,7 +25,7 @@ struct TuneOptions {
 };
 
 struct TuneResult {
-  std::string configuration;   ///< canonical text: `block_x=32 block_y=8`
+  std::string configuration;  ///< canonical text: `block_x=32 block_y=8`
   double median_ns = 0;
   double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
   std::size_t trials = 0;

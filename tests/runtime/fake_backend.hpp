@@ -17,7 +17,9 @@ class FakeModule final : public Module {
 class FakeMemory final : public DeviceMemory {
  public:
   explicit FakeMemory(std::size_t bytes) : storage_(bytes + 256) {}
-  DevicePointer address() const override { return (reinterpret_cast<DevicePointer>(storage_.data()) + 255) & ~DevicePointer{255}; }
+  DevicePointer address() const override {
+    return (reinterpret_cast<DevicePointer>(storage_.data()) + 255) & ~DevicePointer{255};
+  }
   std::size_t bytes() const override { return storage_.size() - 256; }
 
  private:
@@ -35,7 +37,9 @@ class FakeBackend final : public Backend {
   const Device& device() const override { return device_; }
   std::string architecture() const override { return "fake"; }
   Compiler& compiler() override { throw Error("the fake backend compiles nothing"); }
-  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image&) override { return std::make_unique<FakeModule>(); }
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image&) override {
+    return std::make_unique<FakeModule>();
+  }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     ++allocations;
     return std::make_unique<FakeMemory>(bytes);
@@ -52,7 +56,8 @@ class FakeBackend final : public Backend {
   std::uint64_t fingerprint(DevicePointer, std::size_t) override { return 0; }
   std::optional<Outcome> run(std::span<const Launch>, double) override { return std::nullopt; }
   SampleResult sample(std::span<const Launch>, const SampleRequest&) override { return std::vector<Sample>{}; }
-  void enqueue(const Module&, std::size_t function, const LaunchShape&, void* const* parameters, void* stream) override {
+  void enqueue(const Module&, std::size_t function, const LaunchShape&, void* const* parameters,
+               void* stream) override {
     Enqueued entry{function, {}, stream};
     for (std::size_t i = 0; i < parameters_per_launch; ++i) {
       std::uint64_t bits = 0;

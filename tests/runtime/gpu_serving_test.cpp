@@ -60,7 +60,8 @@ TYPED_TEST(GpuReduce, GivesTheExactAnswerForAllOperationsSizesAndAlignments) {
     const std::vector<T> values = random_values<T>(n + 3, 0, 7);
     const Array<T> device(values);
     for (const std::size_t shift : {0u, 1u, 3u}) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(shift), end = begin + static_cast<std::ptrdiff_t>(n);
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(shift),
+                 end = begin + static_cast<std::ptrdiff_t>(n);
       EXPECT_EQ(reduce(device.data() + shift, n), std::accumulate(begin, end, R{0})) << "n=" << n << " shift=" << shift;
       if (n == 0) continue;
       EXPECT_EQ(reduce(device.data() + shift, n, Operation::min), R{*std::min_element(begin, end)});
@@ -134,7 +135,8 @@ TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::default_gpu_context()));
   const cuda::UniqueStream stream = cuda::make_stream();
   const cuda::Driver& driver = cuda::driver();
-  if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags) GTEST_SKIP() << "this driver has no graph capture";
+  if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags)
+    GTEST_SKIP() << "this driver has no graph capture";
   ReduceOptions options;
   options.stream = stream.get();
 

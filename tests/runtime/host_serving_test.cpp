@@ -120,7 +120,10 @@ TEST_F(HostServing, TakesTheTypeFromThePointers) {
 
 TEST_F(HostServing, SaysWhichArgumentsAKernelTakes) {
   EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), y_.data()); }), HasSubstr("(x, y, factor)"));
-  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {10, 10}, x_.data(), 1, y_.data()); }), HasSubstr("takes 1 sizes, 2 were given"));
+  EXPECT_THAT(error_of([&] {
+                scale_.launch(nullptr, {10, 10}, x_.data(), 1, y_.data());
+              }),
+              HasSubstr("takes 1 sizes, 2 were given"));
 }
 
 TEST_F(HostServing, RefusesPointersWhoseTypesContradictEachOther) {

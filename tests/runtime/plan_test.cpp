@@ -56,7 +56,8 @@ TEST_F(PlanTest, ConvertsNumbersToTheKernelsType) {
   parts.launches = {launch({source(ParameterSource::Kind::caller_number, 0, ElementType::float32),
                             source(ParameterSource::Kind::caller_number, 1, ElementType::int64)})};
   backend_.parameter_bytes = {4, 8};
-  const detail::LaunchArgument arguments[] = {detail::launch_argument(3), detail::launch_argument(std::int64_t{1} << 60)};
+  const detail::LaunchArgument arguments[] = {detail::launch_argument(3),
+                                              detail::launch_argument(std::int64_t{1} << 60)};
   Plan(backend_, std::move(parts)).launch(arguments, nullptr);
   EXPECT_THAT(backend_.enqueued[0].parameters, ElementsAre(std::bit_cast<std::uint32_t>(3.0f), std::uint64_t{1} << 60));
 }

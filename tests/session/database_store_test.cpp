@@ -40,7 +40,8 @@ TEST_F(DatabaseStoreTest, GivesBackWhatItWasGiven) {
 }
 
 TEST_F(DatabaseStoreTest, KeepsTheKindAndMessageOfEveryFailure) {
-  const Outcome failures[] = {CompileError{"no", "log"}, LaunchError{"no"}, Timeout{"no"}, WrongResult{"no"}, Invalid{"no"}};
+  const Outcome failures[] = {CompileError{"no", "log"}, LaunchError{"no"}, Timeout{"no"}, WrongResult{"no"},
+                              Invalid{"no"}};
   for (const Outcome& failure : failures) {
     const Trial back = from_record(to_record(failed(one_, failure)));
     EXPECT_EQ(back.outcome.index(), failure.index());

@@ -67,13 +67,15 @@ inline Trial failed(const Configuration& configuration, Outcome outcome) {
 /// Nanoseconds with a single optimum at block=128 unroll=2.
 inline double cost(const Configuration& configuration) {
   const auto distance = [](std::int64_t a, std::int64_t b) { return static_cast<double>(a > b ? a - b : b - a); };
-  return 1000 + distance(configuration.find("block")->integer(), 128) + 50 * distance(configuration.find("unroll")->integer(), 2);
+  return 1000 + distance(configuration.find("block")->integer(), 128) +
+         50 * distance(configuration.find("unroll")->integer(), 2);
 }
 
 class FakeEvaluator final : public Evaluator {
  public:
   using Answer = std::function<Trial(const Configuration&)>;
-  explicit FakeEvaluator(Answer answer = [](const Configuration& c) { return measured(c, cost(c)); }, std::size_t capacity = 3)
+  explicit FakeEvaluator(
+      Answer answer = [](const Configuration& c) { return measured(c, cost(c)); }, std::size_t capacity = 3)
       : answer_(std::move(answer)), capacity_(capacity) {}
 
   std::size_t capacity() const override { return capacity_; }

@@ -239,7 +239,8 @@ TEST_F(TuneSession, TellsTheObserverOfEveryTrialWithTheBestSoFar) {
 }
 
 TEST_F(TuneSession, ExplainsASpaceWithoutValidConfigurations) {
-  const KernelSpec spec = parse_kernel_file(spec_.source + "#pragma tuner constraint never: block < unroll\n", "copy.cu");
+  const KernelSpec spec =
+      parse_kernel_file(spec_.source + "#pragma tuner constraint never: block < unroll\n", "copy.cu");
   FakeEvaluator evaluator;
   try {
     run_session(spec, size_, device_, evaluator, nullptr, {}, nullptr);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,14 @@
 #include <tuner/core/search_space.hpp>
 
 namespace tuner::testing {
+
+/// What the configurations run on: the host backend, or a GPU (host_subject.cpp, gpu_subject.cpp).
+struct Subject {
+  std::unique_ptr<Backend> backend;  ///< null: not on this machine
+  std::string why_not;
+  std::size_t share = 1;  ///< only one in so many configurations of a sample is run
+};
+Subject subject();
 
 /// The built-in kernel file \p name. Throws Error when there is none.
 KernelSpec built_in(std::string_view name);

@@ -66,7 +66,9 @@ std::uint64_t gpu_context_of(const void*) { return 0; }
 std::uint64_t default_gpu_context() { return 0; }
 PointerPlace place_of(const void*) { return PointerPlace::host; }
 bool is_capturing(std::uint64_t, Stream) { return false; }
-std::unique_ptr<Backend> open_gpu_context(std::uint64_t) { throw Error("this tuner was built without the cuda backend"); }
+std::unique_ptr<Backend> open_gpu_context(std::uint64_t) {
+  throw Error("this tuner was built without the cuda backend");
+}
 
 #endif
 

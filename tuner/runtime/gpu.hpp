@@ -21,8 +21,8 @@ std::uint64_t gpu_context_of(const void* pointer);
 std::uint64_t default_gpu_context();
 
 enum class PointerPlace {
-  host,     ///< ordinary memory: a GPU cannot read it
-  device,   ///< a GPU's, managed, or page-locked and mapped
+  host,    ///< ordinary memory: a GPU cannot read it
+  device,  ///< a GPU's, managed, or page-locked and mapped
 };
 PointerPlace place_of(const void* pointer);
 

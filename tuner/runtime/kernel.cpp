@@ -24,7 +24,8 @@ const void* first_pointer(const detail::LaunchArgument* arguments, std::size_t c
 PlanKey key_of(const KernelSpec& spec, const Sizes& sizes, const detail::LaunchArgument* arguments, std::size_t count) {
   const auto pattern = runtime::pattern_of(arguments, count);
   if (!pattern) {
-    throw Error("kernel '" + spec.name + "': more than " + std::to_string(runtime::kMaxArguments) + " arguments in a launch");
+    throw Error("kernel '" + spec.name + "': more than " + std::to_string(runtime::kMaxArguments) +
+                " arguments in a launch");
   }
   return {Serving::process().context_for(first_pointer(arguments, count)), *pattern, sizes};
 }
@@ -73,7 +74,9 @@ Kernel::Kernel(KernelSpec spec) : impl_(std::make_shared<Impl>()) {
 
 Kernel Kernel::from_file(const std::string& name_or_path) { return Kernel(KernelLibrary().find(name_or_path)); }
 
-Kernel Kernel::from_source(std::string_view text, const std::string& name) { return Kernel(parse_kernel_file(text, name)); }
+Kernel Kernel::from_source(std::string_view text, const std::string& name) {
+  return Kernel(parse_kernel_file(text, name));
+}
 
 const std::string& Kernel::name() const { return impl_->spec->name; }
 
@@ -91,8 +94,10 @@ Kernel Kernel::with(const Choices& choices) const {
   return Kernel(std::move(impl));
 }
 
-void Kernel::launch_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments, std::size_t count) const {
-  const runtime::Call call{*impl_->spec, impl_->choices, key_of(*impl_->spec, sizes, arguments, count), arguments, count, stream};
+void Kernel::launch_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
+                           std::size_t count) const {
+  const runtime::Call call{*impl_->spec, impl_->choices, key_of(*impl_->spec, sizes, arguments, count),
+                           arguments,    count,          stream};
   if (const Plan* plan = impl_->plans.find(call.key)) [[likely]] {
     check_pointers(*plan, call);
     plan->launch(arguments, stream);
@@ -104,8 +109,10 @@ void Kernel::launch_erased(Stream stream, const Sizes& sizes, const detail::Laun
   if (unkept) Serving::process().device(call.key.context).backend().synchronize(stream);
 }
 
-void Kernel::prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments, std::size_t count) const {
-  const runtime::Call call{*impl_->spec, impl_->choices, key_of(*impl_->spec, sizes, arguments, count), arguments, count, stream};
+void Kernel::prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
+                            std::size_t count) const {
+  const runtime::Call call{*impl_->spec, impl_->choices, key_of(*impl_->spec, sizes, arguments, count),
+                           arguments,    count,          stream};
   const Plan* plan = impl_->plans.find(call.key);
   std::unique_ptr<Plan> unkept;
   (plan ? *plan : new_plan(impl_->plans, call, unkept)).prepare(stream);

@@ -63,16 +63,20 @@ KernelBuilder& KernelBuilder::in(const std::string& name, const std::string& cou
 KernelBuilder& KernelBuilder::out(const std::string& name, const std::string& count, const std::string& element_type) {
   return buffer("out", name, count, element_type);
 }
-KernelBuilder& KernelBuilder::inout(const std::string& name, const std::string& count, const std::string& element_type) {
+KernelBuilder& KernelBuilder::inout(const std::string& name, const std::string& count,
+                                    const std::string& element_type) {
   return buffer("inout", name, count, element_type);
 }
-KernelBuilder& KernelBuilder::consumed(const std::string& name, const std::string& count, const std::string& element_type) {
+KernelBuilder& KernelBuilder::consumed(const std::string& name, const std::string& count,
+                                       const std::string& element_type) {
   return buffer("consumed", name, count, element_type);
 }
-KernelBuilder& KernelBuilder::scratch(const std::string& name, const std::string& count, const std::string& element_type) {
+KernelBuilder& KernelBuilder::scratch(const std::string& name, const std::string& count,
+                                      const std::string& element_type) {
   return buffer("scratch", name, count, element_type);
 }
-KernelBuilder& KernelBuilder::zeroed(const std::string& name, const std::string& count, const std::string& element_type) {
+KernelBuilder& KernelBuilder::zeroed(const std::string& name, const std::string& count,
+                                     const std::string& element_type) {
   return buffer("zeroed", name, count, element_type);
 }
 KernelBuilder& KernelBuilder::fill(const std::string& buffer, const std::string& how) {
@@ -81,7 +85,9 @@ KernelBuilder& KernelBuilder::fill(const std::string& buffer, const std::string&
 KernelBuilder& KernelBuilder::scalar(const std::string& name, const std::string& element_type, double value) {
   return directive("scalar", name + " : " + element_type + " = " + number(value));
 }
-KernelBuilder& KernelBuilder::instantiate(const std::string& expression) { return directive("instantiate", expression); }
+KernelBuilder& KernelBuilder::instantiate(const std::string& expression) {
+  return directive("instantiate", expression);
+}
 KernelBuilder& KernelBuilder::grid(const std::string& dimensions) { return directive("grid", dimensions); }
 KernelBuilder& KernelBuilder::block(const std::string& dimensions) { return directive("block", dimensions); }
 KernelBuilder& KernelBuilder::shared(const std::string& bytes) { return directive("shared", bytes); }
@@ -95,7 +101,9 @@ KernelBuilder& KernelBuilder::verify(const std::string& problem) { return direct
 KernelBuilder& KernelBuilder::tolerance(double relative, double absolute) {
   return directive("tolerance", "relative " + number(relative) + " absolute " + number(absolute));
 }
-KernelBuilder& KernelBuilder::accumulates(const std::string& expression) { return directive("accumulates", expression); }
+KernelBuilder& KernelBuilder::accumulates(const std::string& expression) {
+  return directive("accumulates", expression);
+}
 KernelBuilder& KernelBuilder::bytes(const std::string& expression) { return directive("bytes", expression); }
 KernelBuilder& KernelBuilder::flops(const std::string& expression) { return directive("flops", expression); }
 KernelBuilder& KernelBuilder::default_configuration(const std::string& configuration) {

@@ -11,18 +11,29 @@ namespace {
 void store_number(std::byte* to, const detail::LaunchArgument& number, ElementType type) {
   const auto put = [&](auto value) { std::memcpy(to, &value, sizeof(value)); };
   switch (type) {
-    case ElementType::int8: return put(static_cast<std::int8_t>(number.integer));
-    case ElementType::uint8: return put(static_cast<std::uint8_t>(number.integer));
-    case ElementType::int16: return put(static_cast<std::int16_t>(number.integer));
-    case ElementType::uint16: return put(static_cast<std::uint16_t>(number.integer));
-    case ElementType::int32: return put(static_cast<std::int32_t>(number.integer));
-    case ElementType::uint32: return put(static_cast<std::uint32_t>(number.integer));
-    case ElementType::int64: return put(number.integer);
-    case ElementType::uint64: return put(static_cast<std::uint64_t>(number.integer));
-    case ElementType::float32: return put(static_cast<float>(number.number));
-    case ElementType::float64: return put(number.number);
+    case ElementType::int8:
+      return put(static_cast<std::int8_t>(number.integer));
+    case ElementType::uint8:
+      return put(static_cast<std::uint8_t>(number.integer));
+    case ElementType::int16:
+      return put(static_cast<std::int16_t>(number.integer));
+    case ElementType::uint16:
+      return put(static_cast<std::uint16_t>(number.integer));
+    case ElementType::int32:
+      return put(static_cast<std::int32_t>(number.integer));
+    case ElementType::uint32:
+      return put(static_cast<std::uint32_t>(number.integer));
+    case ElementType::int64:
+      return put(number.integer);
+    case ElementType::uint64:
+      return put(static_cast<std::uint64_t>(number.integer));
+    case ElementType::float32:
+      return put(static_cast<float>(number.number));
+    case ElementType::float64:
+      return put(number.number);
     case ElementType::half:
-    case ElementType::bfloat16: break;  // refused when the plan is made
+    case ElementType::bfloat16:
+      break;  // refused when the plan is made
   }
 }
 

@@ -20,8 +20,8 @@ namespace tuner::runtime {
 struct ParameterSource {
   enum class Kind { constant, caller_pointer, caller_number, work_buffer };
   Kind kind = Kind::constant;
-  std::size_t index = 0;              ///< position among the caller's arguments, or of the work buffer
-  ElementType type{};                 ///< of a caller_number, as the kernel takes it
+  std::size_t index = 0;  ///< position among the caller's arguments, or of the work buffer
+  ElementType type{};     ///< of a caller_number, as the kernel takes it
   Argument constant;
 };
 
@@ -42,7 +42,7 @@ struct WorkBuffer {
 struct PlanParts {
   PlanKey key;
   Configuration configuration;
-  std::string reason;                    ///< how the configuration was found, one sentence
+  std::string reason;  ///< how the configuration was found, one sentence
   std::vector<PlannedLaunch> launches;
   std::vector<WorkBuffer> work_buffers;
 };
@@ -69,7 +69,8 @@ class Plan {
   struct WorkSpace;
   WorkSpace* find_work_space(std::uintptr_t stream) const;
   WorkSpace& work_space(Stream stream) const;
-  void enqueue(const PlannedLaunch& launch, const detail::LaunchArgument* arguments, const WorkSpace* space, Stream stream) const;
+  void enqueue(const PlannedLaunch& launch, const detail::LaunchArgument* arguments, const WorkSpace* space,
+               Stream stream) const;
 
   Backend& backend_;
   PlanParts parts_;

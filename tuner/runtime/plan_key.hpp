@@ -11,8 +11,8 @@
 namespace tuner::runtime {
 
 struct PlanKey {
-  std::uint64_t context = 0;   ///< of the device; see served_device.hpp
-  std::uint64_t pattern = 0;   ///< four bits an argument: element code + 1, kVoidPointer or kNumber; 0: none
+  std::uint64_t context = 0;  ///< of the device; see served_device.hpp
+  std::uint64_t pattern = 0;  ///< four bits an argument: element code + 1, kVoidPointer or kNumber; 0: none
   Sizes sizes;
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
@@ -36,9 +36,9 @@ inline std::optional<std::uint64_t> pattern_of(const detail::LaunchArgument* arg
   if (count > kMaxArguments) return std::nullopt;
   std::uint64_t pattern = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t code = !arguments[i].is_pointer       ? kNumber
-                               : arguments[i].element < 0     ? kVoidPointer
-                                                              : static_cast<std::uint64_t>(arguments[i].element) + 1;
+    const std::uint64_t code = !arguments[i].is_pointer   ? kNumber
+                               : arguments[i].element < 0 ? kVoidPointer
+                                                          : static_cast<std::uint64_t>(arguments[i].element) + 1;
     pattern |= code << (4 * i);
   }
   return pattern;

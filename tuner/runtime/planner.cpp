@@ -48,7 +48,8 @@ void require_counts(const Call& call) {
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
     if (call.key.sizes[i] < 0) throw Error("kernel '" + spec.name + "': size " + spec.sizes[i].name + " is negative");
   }
-  if (positions(call, true).size() != caller_buffers(spec).size() || positions(call, false).size() != spec.scalars.size()) {
+  if (positions(call, true).size() != caller_buffers(spec).size() ||
+      positions(call, false).size() != spec.scalars.size()) {
     throw Error("kernel '" + spec.name + "' takes the arguments " + signature(spec) + ": " +
                 std::to_string(caller_buffers(spec).size()) + " pointers and " + std::to_string(spec.scalars.size()) +
                 " numbers; the call has " + std::to_string(positions(call, true).size()) + " and " +
@@ -67,8 +68,8 @@ void infer_types(const Call& call, ProblemSize& size) {
     const std::string name(info(static_cast<ElementType>(code)).name);
     const auto [at, added] = size.choices.emplace(choice->name, name);
     if (!added && at->second != name) {
-      throw Error("kernel '" + call.spec.name + "': '" + buffers[i]->name + "' points to " + name + ", but " + choice->name +
-                  " is " + at->second + " by another argument");
+      throw Error("kernel '" + call.spec.name + "': '" + buffers[i]->name + "' points to " + name + ", but " +
+                  choice->name + " is " + at->second + " by another argument");
     }
   }
 }
@@ -82,7 +83,8 @@ void check_types(const Call& call, const ProblemSize& size) {
     const ElementType wanted = resolved_type(call.spec, size, buffers[i]->type);
     if (code < 0 || static_cast<ElementType>(code) == wanted) continue;
     throw Error("kernel '" + call.spec.name + "': '" + buffers[i]->name + "' is a pointer to " +
-                std::string(info(static_cast<ElementType>(code)).name) + ", the kernel takes " + std::string(info(wanted).name));
+                std::string(info(static_cast<ElementType>(code)).name) + ", the kernel takes " +
+                std::string(info(wanted).name));
   }
 }
 
@@ -95,8 +97,10 @@ std::size_t position_by_name(const std::vector<T>& list, std::string_view name) 
 Argument integer_argument(std::int64_t value, ElementType type) {
   switch (type) {
     case ElementType::int64:
-    case ElementType::uint64: return Argument::of(value);
-    default: return Argument::of(static_cast<std::int32_t>(value));  // that it fits is a condition of every plan
+    case ElementType::uint64:
+      return Argument::of(value);
+    default:
+      return Argument::of(static_cast<std::int32_t>(value));  // that it fits is a condition of every plan
   }
 }
 
@@ -104,8 +108,12 @@ Argument integer_argument(std::int64_t value, ElementType type) {
 class ParameterBinder {
  public:
   ParameterBinder(const Call& call, const ProblemSize& size, const Configuration& configuration)
-      : call_(call), size_(size), configuration_(configuration), buffers_(caller_buffers(call.spec)),
-        pointers_(positions(call, true)), numbers_(positions(call, false)) {
+      : call_(call),
+        size_(size),
+        configuration_(configuration),
+        buffers_(caller_buffers(call.spec)),
+        pointers_(positions(call, true)),
+        numbers_(positions(call, false)) {
     for (const BufferSpec& buffer : call.spec.buffers) {
       if (!from_caller(buffer)) work_.push_back(&buffer);
     }
@@ -121,7 +129,8 @@ class ParameterBinder {
       result.index = numbers_.at(position_by_name(spec.scalars, name));
       result.type = resolved_type(spec, size_, scalar->type);
       if (result.type == ElementType::half || result.type == ElementType::bfloat16) {
-        throw Error("kernel '" + spec.name + "': scalar '" + name + "' of a 16-bit floating type cannot be passed by value");
+        throw Error("kernel '" + spec.name + "': scalar '" + name +
+                    "' of a 16-bit floating type cannot be passed by value");
       }
     } else if (const BufferSpec* buffer = spec.find_buffer(name)) {
       const auto at = std::find(buffers_.begin(), buffers_.end(), buffer);
@@ -173,13 +182,15 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
 }
 
 /// Tunes within the settings' time and stores the result. Nothing when nothing worked. The wisdom is locked.
-std::optional<Configuration> tune_now(Serving& serving, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size) {
+std::optional<Configuration> tune_now(Serving& serving, ServedDevice& device, const KernelSpec& spec,
+                                      const ProblemSize& size) {
   TuningOptions options;
   options.session.budget.wall_time = serving.settings().tuning_time;
   options.isolation = Isolation::none;  // the caller's context is here, and the kernel is about to run in it anyway
   options.origin = "first use";
   try {
-    const SessionResult result = tune_kernel(spec, size, device.device(), serving.wisdom(), options, nullptr, &device.backend());
+    const SessionResult result =
+        tune_kernel(spec, size, device.device(), serving.wisdom(), options, nullptr, &device.backend());
     if (result.best) return result.best->configuration;
     serving.warn("kernel '" + spec.name + "': no configuration worked for " + size.text());
   } catch (const Error& error) {
@@ -209,7 +220,8 @@ Decision decide_configuration(Serving& serving, ServedDevice& device, const Kern
   const cache::WisdomMatch match = serving.wisdom().lookup(spec, size, device.device());
   if (match && good_enough(match.tier)) return {Configuration::parse(match.best->configuration), match.reason};
   if (may_tune && serving.settings().tune == TuneOnMiss::on_first_use && !any_size_is_zero(size)) {
-    if (auto tuned = tune_now(serving, device, spec, size)) return {std::move(*tuned), "tuned on first use in this process"};
+    if (auto tuned = tune_now(serving, device, spec, size))
+      return {std::move(*tuned), "tuned on first use in this process"};
   }
   if (match) return {Configuration::parse(match.best->configuration), match.reason};
   return {fallback(spec, size, device.device().limits), "default: " + match.reason};
@@ -222,16 +234,18 @@ void require_device_pointers(const ServedDevice& device, const Call& call) {
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const void* const pointer = call.arguments[pointers[i]].pointer;
     if (pointer == nullptr || place_of(pointer) == PointerPlace::device) continue;  // null is for an empty problem
-    throw Error("kernel '" + call.spec.name + "': '" + (i < buffers.size() ? buffers[i]->name : "an argument") +
-                "' is host memory, and the call runs on " + device.device().name +
-                ". Copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host");
+    throw Error(
+        "kernel '" + call.spec.name + "': '" + (i < buffers.size() ? buffers[i]->name : "an argument") +
+        "' is host memory, and the call runs on " + device.device().name +
+        ". Copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host");
   }
 }
 
 std::unique_ptr<Plan> make_plan(Serving& serving, ServedDevice& device, const Call& call) {
   if (device.context() != kHostContext && is_capturing(device.context(), call.stream)) {
-    throw Error("kernel '" + call.spec.name +
-                "' is launched for the first time inside a stream capture: call prepare() with the same arguments before it");
+    throw Error(
+        "kernel '" + call.spec.name +
+        "' is launched for the first time inside a stream capture: call prepare() with the same arguments before it");
   }
   const ProblemSize size = problem_of(call);
   require_device_pointers(device, call);
@@ -257,7 +271,8 @@ std::unique_ptr<Plan> make_plan(Serving& serving, ServedDevice& device, const Ca
     PlannedLaunch planned{function.module, function.function, launch.shape, {}};
     for (const std::string& argument : launch.spec->arguments) planned.parameters.push_back(binder.source(argument));
     if (planned.parameters.size() > kMaxParameters) {
-      throw Error("kernel '" + call.spec.name + "': a launch takes more than " + std::to_string(kMaxParameters) + " arguments");
+      throw Error("kernel '" + call.spec.name + "': a launch takes more than " + std::to_string(kMaxParameters) +
+                  " arguments");
     }
     parts.launches.push_back(std::move(planned));
   }

@@ -13,7 +13,7 @@ namespace tuner::runtime {
 /// One call as the planner sees it.
 struct Call {
   const KernelSpec& spec;
-  const Choices& choices;                      ///< made with Kernel::with()
+  const Choices& choices;  ///< made with Kernel::with()
   PlanKey key;
   const detail::LaunchArgument* arguments;
   std::size_t count;

@@ -14,10 +14,14 @@ const Kernel& reduction(Operation operation) {
   static const Kernel max = sum.with({{"operation", "max"}});
   static const Kernel product = sum.with({{"operation", "product"}});
   switch (operation) {
-    case Operation::sum: return sum;
-    case Operation::min: return min;
-    case Operation::max: return max;
-    case Operation::product: return product;
+    case Operation::sum:
+      return sum;
+    case Operation::min:
+      return min;
+    case Operation::max:
+      return max;
+    case Operation::product:
+      return product;
   }
   throw Error("tuner::reduce: unknown operation");
 }
@@ -42,7 +46,8 @@ void reduce_async(int element, const void* data, std::size_t n, void* out, const
   KernelAccess::launch(reduction(options.operation), options.stream, sizes_of(n), arguments.list, 2);
 }
 
-void reduce_wait(int element, const void* data, std::size_t n, void* out, std::size_t out_bytes, const ReduceOptions& options) {
+void reduce_wait(int element, const void* data, std::size_t n, void* out, std::size_t out_bytes,
+                 const ReduceOptions& options) {
   runtime::Serving& serving = runtime::Serving::process();
   runtime::ServedDevice& device = serving.device(serving.context_for(data));
   const runtime::ServedDevice::ResultSlot slot(device);

@@ -21,7 +21,8 @@ Image compile(Compiler& compiler, const CompileRequest& request, bool keep) {
   }
   CompileResult result = compiler.compile(request);
   if (const auto* failed = std::get_if<CompileError>(&result)) {
-    throw Error(request.file_name + ": does not compile for " + request.architecture + ": " + failed->message + '\n' + failed->log);
+    throw Error(request.file_name + ": does not compile for " + request.architecture + ": " + failed->message + '\n' +
+                failed->log);
   }
   Image& image = std::get<Image>(result);
   if (images.put) images.put(request, identity, image);
@@ -31,7 +32,9 @@ Image compile(Compiler& compiler, const CompileRequest& request, bool keep) {
 }  // namespace
 
 ServedDevice::ServedDevice(std::uint64_t context, std::unique_ptr<Backend> backend)
-    : context_(context), backend_(std::move(backend)), results_(backend_->allocate(kSlotBytes * kSlots)),
+    : context_(context),
+      backend_(std::move(backend)),
+      results_(backend_->allocate(kSlotBytes * kSlots)),
       free_results_(~std::uint64_t{0}) {}
 
 std::vector<LoadedFunction> ServedDevice::load(const CompileRequest& request) {
@@ -60,7 +63,9 @@ ServedDevice::ResultSlot::ResultSlot(ServedDevice& owner) : owner_(owner) {
       continue;
     }
     index_ = static_cast<unsigned>(std::countr_zero(free));
-    if (owner_.free_results_.compare_exchange_weak(free, free & ~(std::uint64_t{1} << index_), std::memory_order_acquire)) return;
+    if (owner_.free_results_.compare_exchange_weak(free, free & ~(std::uint64_t{1} << index_),
+                                                   std::memory_order_acquire))
+      return;
   }
 }
 

@@ -97,7 +97,8 @@ ServedDevice& Serving::device(std::uint64_t context) {
   const std::lock_guard lock(opening_);
   if (ServedDevice* known = find()) return *known;
   const auto free = std::find(devices_.begin(), devices_.end(), nullptr);
-  if (free == devices_.end()) throw Error("more than " + std::to_string(kMaxDevices) + " device contexts in one process");
+  if (free == devices_.end())
+    throw Error("more than " + std::to_string(kMaxDevices) + " device contexts in one process");
   std::unique_ptr<Backend> backend =
       context == kHostContext ? open_backend(choose_device("host").device) : open_gpu_context(context);
   free->store(new ServedDevice(context, std::move(backend)), std::memory_order_release);

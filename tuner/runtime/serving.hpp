@@ -45,7 +45,7 @@ class Serving {
   Settings settings_;
   static constexpr std::size_t kMaxDevices = 64;
   std::array<std::atomic<ServedDevice*>, kMaxDevices> devices_{};  // filled from the front, never emptied
-  std::atomic<int> gpu_{-1};  // -1: not decided yet
+  std::atomic<int> gpu_{-1};                                       // -1: not decided yet
   std::mutex wisdom_mutex_;
   std::unique_ptr<Wisdom> wisdom_;
   std::vector<std::string> warned_;

@@ -72,7 +72,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.isolation = Isolation::none;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
-  const SessionResult session = tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &device.backend());
+  const SessionResult session =
+      tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &device.backend());
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
   KernelAccess::renew_plans(kernel);
 

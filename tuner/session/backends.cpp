@@ -46,7 +46,8 @@ std::string why_no_gpu() {
 #ifdef TUNER_HAS_CUDA
   if (!cuda::driver_status().available) return cuda::driver_status().reason;
   if (cuda::find_nvrtc() == nullptr) {
-    return "there is a GPU, but no NVRTC to compile for it: install the CUDA toolkit, or set TUNER_NVRTC to libnvrtc.so";
+    return "there is a GPU, but no NVRTC to compile for it: install the CUDA toolkit, or set TUNER_NVRTC to "
+           "libnvrtc.so";
   }
   return {};
 #else
@@ -59,11 +60,13 @@ DeviceChoice choose_device(std::string_view device) {
   if (device == "cuda") return choose_gpu(0, "asked for");
   if (const auto ordinal = ordinal_of(device)) return choose_gpu(*ordinal, "asked for");
   if (device != "auto") {
-    throw Error("unknown device '" + std::string(device) + "': it is auto, host, cuda or the number of a GPU (tune devices)");
+    throw Error("unknown device '" + std::string(device) +
+                "': it is auto, host, cuda or the number of a GPU (tune devices)");
   }
   const std::string none = why_no_gpu();
   if (!none.empty()) return {host(), "no GPU to use: " + none};
-  return choose_gpu(0, gpu_count() == 1 ? "the GPU of this machine" : "the first of " + std::to_string(gpu_count()) + " GPUs");
+  return choose_gpu(
+      0, gpu_count() == 1 ? "the GPU of this machine" : "the first of " + std::to_string(gpu_count()) + " GPUs");
 }
 
 std::vector<Device> list_devices() {

@@ -20,7 +20,7 @@ struct StoreOptions {
   std::string origin = "tune";    ///< who measures: "tune", "first use"
   std::string conditions = "{}";  ///< JSON of how it is measured; trials made under others are not reused
   Objective objective;
-  bool resume = true;             ///< false: measure everything again
+  bool resume = true;  ///< false: measure everything again
 };
 
 class DatabaseStore final : public TrialStore {

@@ -17,9 +17,9 @@ using nlohmann::json;
 
 json to_json(const CompiledFunction& function) {
   const Resources& used = function.resources;
-  return {{"expression", function.expression}, {"symbol", function.symbol},
-          {"registers", used.registers},       {"spill_bytes", used.spill_bytes},
-          {"stack_bytes", used.stack_bytes},   {"static_shared_bytes", used.static_shared_bytes},
+  return {{"expression", function.expression},    {"symbol", function.symbol},
+          {"registers", used.registers},          {"spill_bytes", used.spill_bytes},
+          {"stack_bytes", used.stack_bytes},      {"static_shared_bytes", used.static_shared_bytes},
           {"constant_bytes", used.constant_bytes}};
 }
 
@@ -78,7 +78,8 @@ ImageStore ImageCacheAdapter::store() const {
   store.put = [state = state_](const CompileRequest& request, std::string_view identity, const Image& image) {
     json functions = json::array();
     for (const CompiledFunction& function : image.functions) functions.push_back(to_json(function));
-    const std::string meta = json{{"functions", functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace);
+    const std::string meta =
+        json{{"functions", functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace);
     const std::string bytes(reinterpret_cast<const char*>(image.code.data()), image.code.size());
     const std::lock_guard lock(state->mutex);
     state->cache->put(image_key(request, identity), bytes, meta);

@@ -35,12 +35,15 @@ std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrar
   }
   std::string message = "unknown kernel '" + std::string(name) + "'";
   if (const auto nearest = nearest_name(name, names)) message += "; did you mean '" + *nearest + "'?";
-  return message + " Known kernels: " + listed + ". A file of your own is given by its path: ./" + std::string(name) + ".cu";
+  return message + " Known kernels: " + listed + ". A file of your own is given by its path: ./" + std::string(name) +
+         ".cu";
 }
 
 }  // namespace
 
-KernelLibrary::KernelLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) { add_template_path(folders_); }
+KernelLibrary::KernelLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) {
+  add_template_path(folders_);
+}
 
 std::vector<KernelLibrary::Entry> KernelLibrary::list() const {
   std::map<std::string, std::string> found;

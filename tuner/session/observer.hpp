@@ -15,13 +15,13 @@ namespace tuner {
 
 /// Where a session stands.
 struct Progress {
-  std::size_t valid = 0;              ///< valid configurations of the space
-  std::size_t finished = 0;           ///< trials of this run, without resumed ones
-  std::size_t resumed = 0;            ///< trials taken over from an interrupted session
-  std::optional<std::size_t> planned; ///< trials this run will make, where that is known
+  std::size_t valid = 0;               ///< valid configurations of the space
+  std::size_t finished = 0;            ///< trials of this run, without resumed ones
+  std::size_t resumed = 0;             ///< trials taken over from an interrupted session
+  std::optional<std::size_t> planned;  ///< trials this run will make, where that is known
   std::chrono::duration<double> elapsed{0};
   std::optional<std::chrono::duration<double>> remaining;  ///< estimate, from the budget and the rate
-  const Trial* best = nullptr;        ///< so far
+  const Trial* best = nullptr;                             ///< so far
 };
 
 /// What a session is about to do.
@@ -30,8 +30,8 @@ struct SessionPlan {
   const ProblemSize* size = nullptr;
   const Device* device = nullptr;
   std::string_view strategy;
-  double product = 0;       ///< configurations before constraints
-  std::size_t valid = 0;    ///< after them
+  double product = 0;     ///< configurations before constraints
+  std::size_t valid = 0;  ///< after them
   std::size_t resumed = 0;
 };
 

@@ -89,8 +89,9 @@ cache::TrialRecord to_record(const Trial& trial) {
                     {"wait", trial.times.wait}};
   if (trial.resources) {
     const Resources& used = *trial.resources;
-    record.resources = cache::ResourceRecord{used.registers,      used.spill_bytes,   used.stack_bytes, used.static_shared_bytes,
-                                             used.constant_bytes, used.blocks_per_sm, used.occupancy};
+    record.resources =
+        cache::ResourceRecord{used.registers,      used.spill_bytes,   used.stack_bytes, used.static_shared_bytes,
+                              used.constant_bytes, used.blocks_per_sm, used.occupancy};
   }
   return record;
 }

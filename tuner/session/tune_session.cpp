@@ -50,10 +50,16 @@ TrialTimes& operator+=(TrialTimes& sum, const TrialTimes& part) {
 /// One run of a session, from the first proposal to the winner.
 class Session {
  public:
-  Session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator, TrialStore* store,
-          const SessionOptions& options, Observer* observer)
-      : spec_(spec), size_(size), device_(device), evaluator_(evaluator), store_(store), options_(options),
-        observer_(observer), space_(enumerate(spec, size, device.limits)) {
+  Session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,
+          TrialStore* store, const SessionOptions& options, Observer* observer)
+      : spec_(spec),
+        size_(size),
+        device_(device),
+        evaluator_(evaluator),
+        store_(store),
+        options_(options),
+        observer_(observer),
+        space_(enumerate(spec, size, device.limits)) {
     if (space_.empty()) throw Error(explain_empty_space(spec, size, device.limits));
     search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
@@ -65,7 +71,8 @@ class Session {
     take_over_earlier_trials();
     announce();
     search();
-    const bool complete = result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
+    const bool complete =
+        result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
     if (complete) settle_finalists();
     if (best_) result_.best = result_.trials[*best_];
     if (store_) store_->finish(result_.best ? &*result_.best : nullptr, complete);
@@ -80,7 +87,8 @@ class Session {
   std::optional<std::size_t> trial_limit() const {
     std::optional<std::size_t> limit = options_.budget.trials;
     if (options_.budget.fraction) {
-      const auto share = static_cast<std::size_t>(std::ceil(*options_.budget.fraction * static_cast<double>(space_.size())));
+      const auto share =
+          static_cast<std::size_t>(std::ceil(*options_.budget.fraction * static_cast<double>(space_.size())));
       limit = std::min(limit.value_or(share), share);
     }
     return limit;
@@ -277,8 +285,9 @@ class Session {
 }  // namespace
 
 std::string_view text(StopReason reason) {
-  constexpr std::string_view names[] = {"space exhausted", "time budget spent", "trial budget spent", "fraction of the space tried",
-                                        "target reached",  "improvement unlikely", "interrupted", "device lost"};
+  constexpr std::string_view names[] = {
+      "space exhausted", "time budget spent",    "trial budget spent", "fraction of the space tried",
+      "target reached",  "improvement unlikely", "interrupted",        "device lost"};
   return names[static_cast<std::size_t>(reason)];
 }
 

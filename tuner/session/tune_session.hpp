@@ -36,15 +36,15 @@ enum class StopReason { exhausted, wall_time, trials, fraction, target, unlikely
 std::string_view text(StopReason reason);
 
 struct SessionResult {
-  std::vector<Trial> trials;          ///< resumed ones first, then in order of completion
+  std::vector<Trial> trials;  ///< resumed ones first, then in order of completion
   std::size_t resumed = 0;
-  std::optional<Trial> best;          ///< verified; absent when nothing worked
+  std::optional<Trial> best;  ///< verified; absent when nothing worked
   /// Configurations that the measurements cannot tell from the best; it was preferred for being simpler.
   std::vector<Configuration> ties;
   double product = 0;
   std::size_t valid = 0;
   StopReason stop_reason = StopReason::exhausted;
-  TrialTimes times;                   ///< summed over the trials of this run
+  TrialTimes times;  ///< summed over the trials of this run
   double wall_seconds = 0;
 };
 

@@ -53,7 +53,8 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
 
   // The host backend keeps its objects by itself.
   const bool keep_images = options.image_cache && device.key.backend != "host";
-  const std::unique_ptr<ImageCacheAdapter> images = keep_images ? std::make_unique<ImageCacheAdapter>(observer) : nullptr;
+  const std::unique_ptr<ImageCacheAdapter> images =
+      keep_images ? std::make_unique<ImageCacheAdapter>(observer) : nullptr;
   const bool isolate =
       options.isolation == Isolation::process && !options.reference && IsolatedEvaluator::can_isolate(spec);
 
@@ -63,9 +64,9 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     backend = opened.get();
   }
   ImageStore image_store = images ? images->store() : ImageStore{};
-  const std::unique_ptr<Evaluator> evaluator =
-      isolate ? isolated(spec, size, device, options, std::move(image_store))
-              : in_process(spec, size, *backend, options, std::move(image_store));
+  const std::unique_ptr<Evaluator> evaluator = isolate
+                                                   ? isolated(spec, size, device, options, std::move(image_store))
+                                                   : in_process(spec, size, *backend, options, std::move(image_store));
   return run_session(spec, size, device, *evaluator, &store, options.session, observer);
 }
 

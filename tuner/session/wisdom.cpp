@@ -32,7 +32,8 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
                                   const Objective& objective) {
   std::vector<cache::Database*> databases{&user_};
   for (cache::Database& database : shipped_) databases.push_back(&database);
-  const cache::WisdomQuery query{to_record(spec, objective), to_record(device), environment_record(device), to_record(size)};
+  const cache::WisdomQuery query{to_record(spec, objective), to_record(device), environment_record(device),
+                                 to_record(size)};
   return cache::lookup(query, databases, [&](const std::string& text) -> std::optional<std::string> {
     try {
       return why_invalid(spec, size, device.limits, Configuration::parse(text));

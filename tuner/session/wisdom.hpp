@@ -32,7 +32,8 @@ class Wisdom {
 
   /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its
   /// constraints or the device's limits reject are passed over, and listed in the answer.
-  cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Objective& objective = {});
+  cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                            const Objective& objective = {});
 
  private:
   cache::Database user_;
