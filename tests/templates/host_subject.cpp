@@ -1,0 +1,18 @@
+#include <tuner/backend/host/host_backend.hpp>
+
+#include "sample.hpp"
+
+namespace tuner::testing {
+
+Subject subject() {
+  HostOptions options;
+  options.cache_directory = TUNER_BINARY_DIR "/templates-objects";  // a second run compiles nothing
+  Subject result;
+  result.backend = make_host_backend(options);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  result.share = 4;  // enough to prove accesses in bounds
+#endif
+  return result;
+}
+
+}  // namespace tuner::testing
