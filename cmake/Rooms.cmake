@@ -49,7 +49,8 @@ function(tuner_add_room name)
   endif()
 endfunction()
 
-# tuner_add_tests(NAME SOURCES … DEPENDS … LABELS … TIMEOUT seconds): one GoogleTest program, one CTest test each TEST.
+# tuner_add_tests(NAME SOURCES … DEPENDS … LABELS … TIMEOUT seconds PREFIX …): one GoogleTest program, one CTest test
+# each TEST; PREFIX parts two programs that are built from the same tests.
 function(tuner_add_tests name)
   cmake_parse_arguments(suite "" "TIMEOUT;PREFIX" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${suite_SOURCES})
@@ -59,7 +60,15 @@ function(tuner_add_tests name)
   if(NOT suite_TIMEOUT)
     set(suite_TIMEOUT 120)
   endif()
-  gtest_discover_tests(${name} TEST_PREFIX "${suite_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${suite_LABELS}" TIMEOUT ${suite_TIMEOUT})
+  gtest_discover_tests(${name} TEST_LIST ${name}_list TEST_PREFIX "${suite_PREFIX}" DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${suite_TIMEOUT})
+  # Several labels do not survive the PROPERTIES above, which is one flat list.
+  set(labelling ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+  file(WRITE ${labelling} "foreach(test IN LISTS ${name}_list)
+  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${suite_LABELS}\")
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labelling})
 endfunction()
 
 # The programs must run on another distribution: everything but glibc is linked in.
