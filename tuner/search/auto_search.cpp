@@ -61,6 +61,10 @@ class Auto final : public BasicStrategy {
   bool improved_ = false;
   std::size_t start_ = 0;
   std::size_t made_ = 0;
+  std::size_t refits_ = 0;
+  std::size_t judged_refit_ = 0;  // when judged_ was computed
+  double judged_factor_ = 0;
+  std::optional<double> judged_;
   Forest prior_;                    // log(rank) elsewhere; empty: there is no prior
   std::vector<Index> prior_start_;  // what was best elsewhere, best last
 };
@@ -154,6 +158,7 @@ Index Auto::crossing(const std::vector<Known>& parents) {
 
 void Auto::refit() {
   improved_ = false;
+  ++refits_;
   const std::vector<Known>& known = history_.known();
   // Less often as one more result changes less: the cost of a proposal stays bounded.
   until_refit_ = 1 + known.size() / 16;
@@ -196,6 +201,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
 /// forest cannot see below the best it was shown, so that each leaf counts as a normal distribution.
 std::optional<double> Auto::improvement_probability(double factor) {
   if (history_.fresh_count() == 0) return 0;
+  if (judged_ && judged_refit_ == refits_ && judged_factor_ == factor && !improved_) return judged_;
   if (history_.valid_count() < 8 || made_ < start_ || !has_choice()) return std::nullopt;
   const std::vector<Known>& known = history_.known();
   const double best = history_.best()->objective;
@@ -226,7 +232,10 @@ std::optional<double> Auto::improvement_probability(double factor) {
   std::sort(chances.rbegin(), chances.rend());
   double none = 1;
   for (std::size_t i = 0; i < std::min<std::size_t>(chances.size(), 32); ++i) none *= 1 - chances[i];
-  return 1 - none;
+  judged_ = 1 - none;
+  judged_refit_ = refits_;
+  judged_factor_ = factor;
+  return judged_;
 }
 
 }  // namespace
