@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # cmake -D BUILD=build folder -D SOURCE=source folder -D WORK=scratch folder -D CXX=compiler -P consumer_test.cmake
 # Installs tuner into WORK/prefix, moves it (a package must not depend on where it was installed), builds the consumer
 # against it and runs it on the host backend.

@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # cmake -D PROGRAM=path -P portable_test.cmake: PROGRAM needs nothing but glibc's own libraries, so that it runs on
 # another distribution (with the same or a newer glibc).
 find_program(READELF readelf REQUIRED)

@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # cmake -D FILE=README.md -D SOURCE=… -D BIN=folder with tune -D WORK=scratch -P readme_test.cmake
 # Runs every ```sh block of FILE that follows a line `<!-- test -->`, in order, in one bash with BIN first in PATH, a
 # private cache, the host backend, and a working folder that holds the blocks before it wrote

@@ -143,8 +143,8 @@ std::string known_answer(const Subject& subject, const cache::WisdomMatch& match
   const cache::BestRecord& best = *match.best;
   std::string text =
       fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n", match.database);
-  text += fmt::format("          {}, measured {} UTC with {} samples\n\n", match.reason,
-                      format_instant(best.measured_ms), best.samples);
+  text += fmt::format("          {}; on {} UTC, with {} samples\n\n", match.reason, format_instant(best.measured_ms),
+                      best.samples);
   text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
   text += fmt::format("best  {}\n", style.bold(best.configuration));
   text += fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns)));
