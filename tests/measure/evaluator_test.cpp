@@ -100,6 +100,18 @@ TEST_F(InProcessEvaluatorTest, ThrowsWhenTheReferenceDoesNotCompile) {
   EXPECT_THROW(InProcessEvaluator(backend, spec, {}, {}, options), Error);
 }
 
+TEST_F(InProcessEvaluatorTest, AbandonsWhatIsWorseThanATrialThatFinishedAfterItWasSubmitted) {
+  options.compile_threads = 1;
+  options.batch = 1;
+  backend.next_sample = [](const std::string& expression, std::size_t i) {
+    return Sample{(expression == "scale<32>" ? 1e6 : 3e6) + double(i), 0};
+  };
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  auto trials = evaluate_all(evaluator);  // all submitted while no best is known
+  EXPECT_FALSE(trials.at(block(32)).measurement()->abandoned);
+  EXPECT_TRUE(trials.at(block(64)).measurement()->abandoned);
+}
+
 TEST_F(InProcessEvaluatorTest, MeasuresFinalistsAgain) {
   InProcessEvaluator evaluator(backend, spec, {}, {}, options);
   evaluate_all(evaluator);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -241,6 +242,18 @@ TEST_F(IsolationTest, CompilesNothingWhenTheStoreHasEverything) {
   EXPECT_EQ(evaluator.times().cached, 3u);
 }
 
+/// The fields of /proc/PID/stat behind the name; empty when there is no such process.
+std::string status_of(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const auto name_end = line.rfind(')');
+  return name_end == std::string::npos ? std::string() : line.substr(name_end + 2);
+}
+
+/// An orphan that nobody has waited for.
+bool is_zombie(pid_t pid) { return status_of(pid).starts_with("Z"); }
+
 /// Process ids of this process's children.
 std::vector<pid_t> children() {
   std::vector<pid_t> result;
@@ -248,12 +261,8 @@ std::vector<pid_t> children() {
   while (const dirent* entry = ::readdir(processes)) {
     const pid_t pid = std::atoi(entry->d_name);
     if (pid <= 0) continue;
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string line;
-    std::getline(stat, line);
-    const auto name_end = line.rfind(')');
-    if (name_end == std::string::npos) continue;
-    if (std::atoi(line.c_str() + name_end + 4) == ::getpid()) result.push_back(pid);
+    const std::string status = status_of(pid);
+    if (status.size() > 2 && std::atoi(status.c_str() + 2) == ::getpid()) result.push_back(pid);
   }
   ::closedir(processes);
   return result;
@@ -282,6 +291,38 @@ TEST_F(IsolationTest, LeavesNoProcessesBehind) {
     evaluator.device();
   }
   EXPECT_TRUE(children().empty());
+}
+
+TEST_F(IsolationTest, LeavesNoProcessesBehindWhenItsOwnProcessIsKilled) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t session = ::fork();
+  ASSERT_GE(session, 0);
+  if (session == 0) {  // a session that is busy with a kernel that hangs
+    options.grace_s = 600;
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluator.submit(does("hangs"), 0);
+    evaluator.submit(does("refused"), 0);
+    evaluator.next();
+    for (const pid_t pid : children()) (void)!::write(ends[1], &pid, sizeof pid);
+    ::close(ends[1]);
+    while (true) ::pause();
+  }
+  ::close(ends[1]);
+  std::vector<pid_t> workers;
+  for (pid_t pid = 0; ::read(ends[0], &pid, sizeof pid) == sizeof pid;) {
+    workers.push_back(pid);
+    if (workers.size() == 3) break;
+  }
+  ::close(ends[0]);
+  EXPECT_EQ(workers.size(), 3u);
+  ::kill(session, SIGKILL);
+  ::waitpid(session, nullptr, 0);
+  for (const pid_t pid : workers) {
+    int left = 5000;
+    while (::kill(pid, 0) == 0 && !is_zombie(pid) && left-- > 0) ::usleep(1000);
+    EXPECT_GT(left, 0) << "worker " << pid << " lives on";
+  }
 }
 
 TEST_F(IsolationTest, IgnoresCtrlCInItsWorkers) {

@@ -48,6 +48,9 @@ struct InProcessEvaluator::State {
     std::optional<Outcome> error;
   };
 
+  void saw_best(double ns) {
+    if (ns > 0 && (best_ns <= 0 || ns < best_ns)) best_ns = ns;
+  }
   CompileResult compile(const CompileRequest& request);
   void work();
   void finish(CompileJob job, std::shared_ptr<const Image> image, std::optional<Outcome> error);
@@ -68,7 +71,7 @@ struct InProcessEvaluator::State {
   bool stopping = false;
   std::vector<std::thread> threads;
 
-  double best_ns = 0;  // as of the latest submit
+  double best_ns = 0;
   std::size_t flying = 0;
   std::size_t next_id = 0;
 };
@@ -179,7 +182,7 @@ std::size_t InProcessEvaluator::in_flight() const { return state_->flying; }
 void InProcessEvaluator::submit(const Configuration& configuration, double best_ns) {
   State& s = *state_;
   ++s.flying;
-  s.best_ns = best_ns;
+  s.saw_best(best_ns);
   CompileJob job{s.next_id++, configuration, {}, 0};
   const DeviceLimits& limits = s.backend.device().limits;
   try {
@@ -219,6 +222,7 @@ Trial InProcessEvaluator::next() {
     trial.outcome = LaunchError{"not run: a fault of an earlier configuration has made the device unusable here"};
   } else {
     trial = s.runner->evaluate(trial.configuration, *done.image, s.best_ns);
+    if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) s.saw_best(m->median_ns);
     s.shelf.offer(trial, std::move(done.image));
   }
   trial.times.compile = done.job.seconds;

@@ -22,7 +22,9 @@ struct MeasureOptions {
   std::size_t finalist_rounds = 15;
   std::size_t finalist_samples = 2;
 
-  /// A configuration whose interval lies wholly above this factor of the best is abandoned; 0: never.
+  /// A configuration whose interval lies wholly above this factor of the best is abandoned; 0: never (for an objective
+  /// other than time). The best is the fastest verified trial that the session or the evaluator has seen, so that
+  /// configurations submitted long ago are compared with what is known now.
   double abandon_factor = 1.05;
   std::size_t abandon_samples = 5;  ///< never abandoned with fewer
 

@@ -140,6 +140,7 @@ void RunLane::evaluated(Evaluated answer) {
   start_failures_ = 0;
   answer.trial.times.compile = job.compile_s;
   answer.trial.times.wait = std::exchange(wait_before_first_, 0);
+  if (const Measurement* m = answer.trial.measurement(); m != nullptr && answer.trial.verified) set_best(m->median_ns);
   const bool failed = std::holds_alternative<LaunchError>(answer.trial.outcome) ||
                       std::holds_alternative<Timeout>(answer.trial.outcome);
   if (sent_.empty()) {

@@ -52,8 +52,10 @@ class RunLane {
   /// The compiled reference, or null where there is none. Every new worker gets it first.
   void set_reference(std::shared_ptr<const Image> image);
   void push(RunJob job) { ready_.push_back(std::move(job)); }
-  /// \p best_ns of jobs that are still to be sent.
-  void set_best(double best_ns) { best_ns_ = best_ns; }
+  /// The fastest known so far (0: none), for jobs that are still to be sent; kept where it is smaller than before.
+  void set_best(double best_ns) {
+    if (best_ns > 0 && (best_ns_ <= 0 || best_ns < best_ns_)) best_ns_ = best_ns;
+  }
   void remeasure(std::vector<FinalistJob> finalists);
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
