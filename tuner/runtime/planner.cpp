@@ -231,9 +231,13 @@ void require_device_pointers(const ServedDevice& device, const Call& call) {
   if (device.context() == kHostContext) return;
   const auto buffers = caller_buffers(call.spec);
   const auto pointers = positions(call, true);
+  bool empty = false;
+  for (std::size_t i = 0; i < call.key.sizes.count(); ++i) empty = empty || call.key.sizes[i] == 0;
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const void* const pointer = call.arguments[pointers[i]].pointer;
-    if (pointer == nullptr || place_of(pointer) == PointerPlace::device) continue;  // null is for an empty problem
+    // The input of an empty problem may be null, or the end of an allocation: nothing of it is read.
+    const bool unread = empty && i < buffers.size() && buffers[i]->role == BufferRole::in;
+    if (unread || pointer == nullptr || place_of(pointer) == PointerPlace::device) continue;
     throw Error(
         "kernel '" + call.spec.name + "': '" + (i < buffers.size() ? buffers[i]->name : "an argument") +
         "' is host memory, and the call runs on " + device.device().name +

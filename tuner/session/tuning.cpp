@@ -11,13 +11,21 @@
 namespace tuner {
 namespace {
 
+/// How to measure for the session's objective: only a slow configuration can be given up for being slow.
+MeasureOptions measuring(const TuningOptions& options) {
+  MeasureOptions measure = options.measure;
+  if (options.session.objective.name != "time") measure.abandon_factor = 0;
+  return measure;
+}
+
 std::unique_ptr<Evaluator> isolated(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                                     const TuningOptions& options, ImageStore images) {
   IsolatedOptions isolation;
   isolation.backend = device.key.backend;
   isolation.device = device.index;
+  isolation.known_device = device;
   isolation.images = std::move(images);
-  return std::make_unique<IsolatedEvaluator>(spec, size, options.measure, std::move(isolation));
+  return std::make_unique<IsolatedEvaluator>(spec, size, measuring(options), std::move(isolation));
 }
 
 std::unique_ptr<Evaluator> in_process(const KernelSpec& spec, const ProblemSize& size, Backend& backend,
@@ -25,7 +33,7 @@ std::unique_ptr<Evaluator> in_process(const KernelSpec& spec, const ProblemSize&
   InProcessOptions here;
   here.images = std::move(images);
   here.reference = options.reference;
-  return std::make_unique<InProcessEvaluator>(backend, spec, size, options.measure, std::move(here));
+  return std::make_unique<InProcessEvaluator>(backend, spec, size, measuring(options), std::move(here));
 }
 
 }  // namespace
