@@ -123,6 +123,21 @@ TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
   EXPECT_EQ(result["outcomes"]["launch"], 0);
 }
 
+TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
+  Started run = start({"--kernel", slow_kernel(), "--size", "n=400k", "--verbose"});
+  const auto wait_for = [&](const char* text) {
+    while (run.running() && run.err().find(text) == std::string::npos)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  wait_for("  block=");
+  run.signal_group(SIGINT);
+  wait_for("once more ends at once");
+  run.signal_group(SIGINT);
+  const Finished finished = run.finish();
+  EXPECT_EQ(finished.code, 130);
+  EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+}
+
 TEST_F(MainJob, KilledInTheMiddleItGoesOn) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
