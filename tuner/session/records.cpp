@@ -12,7 +12,7 @@ namespace {
 std::string operating_system() {
   utsname system{};
   if (uname(&system) != 0) return "unknown";
-  return std::string(system.sysname) + ' ' + system.release + ' ' + system.machine;
+  return std::string(system.sysname) + ' ' + system.machine;
 }
 
 Outcome outcome_of(const cache::TrialRecord& record) {
