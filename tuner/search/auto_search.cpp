@@ -41,7 +41,9 @@ class Auto final : public BasicStrategy {
     spread_.seen(index);
   }
   void told(const Observation& observation) override {
-    improved_ = improved_ || (history_.best() && history_.best()->index == observation.index);
+    if (!history_.best() || history_.best()->index != observation.index) return;
+    improved_ = true;
+    improved_at_ = history_.known().size();
   }
 
   bool has_choice() const { return features_.width() > 0; }
@@ -59,6 +61,7 @@ class Auto final : public BasicStrategy {
   std::vector<Index> queue_;  // what the model wants next, best last
   std::size_t until_refit_ = 0;
   bool improved_ = false;
+  std::size_t improved_at_ = 0;  // results known when the best was found
   std::size_t start_ = 0;
   std::size_t made_ = 0;
   std::size_t refits_ = 0;
@@ -165,12 +168,16 @@ void Auto::refit() {
   const std::vector<double> targets = log_ranks(known);
   forest_.fit(feature_rows(known), width(), targets, forest_options_, random_);
   const double best = *std::min_element(targets.begin(), targets.end());
+  // Stagnating: every second fit looks where the model knows least, or a run may stay in the first valley it found.
+  const bool stagnates =
+      static_cast<double>(known.size() - improved_at_) > option("patience") + static_cast<double>(known.size()) / 8;
+  const double boldness = option("boldness") * (stagnates && refits_ % 2 == 0 ? option("restless") : 1);
   std::vector<std::pair<double, Index>> ranked;
   std::vector<float> row(width());
   for (const Index index : candidates()) {
     write_features(index, row.data());
     Prediction prediction = forest_.predict(row.data());
-    prediction.deviation *= option("boldness");
+    prediction.deviation *= boldness;
     ranked.emplace_back(expected_improvement(prediction, best), index);
   }
   std::sort(ranked.begin(), ranked.end());
@@ -253,9 +260,11 @@ StrategyEntry auto_entry() {
         {"crossings", 100},
         {"pool", 400},
         {"boldness", 1},
+        {"patience", 10},
+        {"restless", 4},
         {"trees", 32},
         {"splits", 12},
-        {"leaf", 2}}},
+        {"leaf", 1}}},
       &make<Auto>};
 }
 
