@@ -208,7 +208,10 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
 /// forest cannot see below the best it was shown, so that each leaf counts as a normal distribution.
 std::optional<double> Auto::improvement_probability(double factor) {
   if (history_.fresh_count() == 0) return 0;
-  if (judged_ && judged_refit_ == refits_ && judged_factor_ == factor && !improved_) return judged_;
+  // However sure the model is: after m results without an improvement the next one improves with about 1 / (m + 2)
+  // (Laplace's rule of succession).
+  const double record = 1 / (static_cast<double>(history_.known().size() - improved_at_) + 2);
+  if (judged_ && judged_refit_ == refits_ && judged_factor_ == factor && !improved_) return std::max(*judged_, record);
   if (history_.valid_count() < 8 || made_ < start_ || !has_choice()) return std::nullopt;
   const std::vector<Known>& known = history_.known();
   const double best = history_.best()->objective;
@@ -224,7 +227,9 @@ std::optional<double> Auto::improvement_probability(double factor) {
     targets.push_back(std::isfinite(entry.objective) ? std::min(level(entry.objective), median) : median);
   Forest forest;
   Random random(known.size());  // asking changes nothing of what is proposed
-  forest.fit(feature_rows(known), width(), targets, forest_options_, random);
+  ForestOptions options = forest_options_;
+  options.leaf = std::max<std::size_t>(options.leaf, 3);  // leaves of one row would know no doubt of their own
+  forest.fit(feature_rows(known), width(), targets, options, random);
   const double threshold = level(best) + (positive ? std::log1p(-std::min(factor, 0.999)) : factor * best);
   std::vector<double> chances;
   std::vector<float> row(width());
@@ -242,7 +247,7 @@ std::optional<double> Auto::improvement_probability(double factor) {
   judged_ = 1 - none;
   judged_refit_ = refits_;
   judged_factor_ = factor;
-  return judged_;
+  return std::max(*judged_, record);
 }
 
 }  // namespace
