@@ -19,11 +19,11 @@
 namespace tuner {
 
 struct CompileRequest {
-  std::string source;                       ///< the whole kernel file
-  std::string file_name;                    ///< for diagnostics
-  std::vector<std::string> expressions;     ///< name expressions to instantiate, e.g. `add<float, 32>`
-  std::vector<std::string> defines;         ///< `NAME=VALUE`
-  std::string architecture;                 ///< "sm_90"; the host backend's is "host"
+  std::string source;                    ///< the whole kernel file
+  std::string file_name;                 ///< for diagnostics
+  std::vector<std::string> expressions;  ///< name expressions to instantiate, e.g. `add<float, 32>`
+  std::vector<std::string> defines;      ///< `NAME=VALUE`
+  std::string architecture;              ///< "sm_90"; the host backend's is "host"
 };
 
 struct CompiledFunction {
@@ -94,14 +94,14 @@ struct Launch {
 /// What one sample is: \p batch consecutive runs of all launches between two events.
 struct SampleRequest {
   std::size_t samples = 1;
-  std::size_t batch = 1;      ///< runs in one sample; the sample is their mean
-  bool cold = true;           ///< flush L2 before each sample (batch must be 1)
-  double timeout_s = 0;       ///< give up after this long; 0: never
+  std::size_t batch = 1;  ///< runs in one sample; the sample is their mean
+  bool cold = true;       ///< flush L2 before each sample (batch must be 1)
+  double timeout_s = 0;   ///< give up after this long; 0: never
 };
 
 struct Sample {
-  double ns = 0;              ///< of one run
-  double clock_mhz = 0;       ///< SM clock seen around the run; 0 when unknown
+  double ns = 0;         ///< of one run
+  double clock_mhz = 0;  ///< SM clock seen around the run; 0 when unknown
 };
 
 using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
@@ -109,9 +109,9 @@ using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
 /// Result of comparing an output with its reference where the data is.
 struct Comparison {
   std::uint64_t mismatches = 0;
-  std::uint64_t first_index = 0;   ///< of the first mismatch
-  double actual = 0, expected = 0; ///< there
-  double largest_error = 0;        ///< relative, over all elements
+  std::uint64_t first_index = 0;    ///< of the first mismatch
+  double actual = 0, expected = 0;  ///< there
+  double largest_error = 0;         ///< relative, over all elements
 };
 
 class Backend {

@@ -11,14 +11,14 @@ namespace tuner {
 
 /// Identifies silicon, not a product name: two boards with equal keys share their wisdom.
 struct DeviceKey {
-  std::string backend;               ///< "cuda" or "host"
-  int compute_capability = 0;        ///< 90 for 9.0; 0 for the host
-  int sm_count = 0;                  ///< multiprocessors; CPU cores for the host
-  std::int64_t l2_bytes = 0;         ///< last-level cache for the host
+  std::string backend;         ///< "cuda" or "host"
+  int compute_capability = 0;  ///< 90 for 9.0; 0 for the host
+  int sm_count = 0;            ///< multiprocessors; CPU cores for the host
+  std::int64_t l2_bytes = 0;   ///< last-level cache for the host
   int memory_bus_bits = 0;
-  std::int64_t max_shared_bytes = 0; ///< opt-in shared memory per block
+  std::int64_t max_shared_bytes = 0;  ///< opt-in shared memory per block
   int registers_per_sm = 0;
-  std::string cpu;                   ///< CPU model name; empty for a GPU
+  std::string cpu;  ///< CPU model name; empty for a GPU
 
   /// `cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536`; equal keys have equal text.
   std::string text() const;
@@ -36,7 +36,7 @@ struct DeviceLimits {
   std::int64_t shared_bytes_per_block = 49152;  ///< without opting in
   std::int64_t max_shared_bytes = 49152;        ///< opt-in limit per block
   std::int64_t shared_bytes_per_sm = 65536;
-  std::int64_t reserved_shared_bytes = 0;       ///< taken by the system from each block (1 KB since cc 8.0)
+  std::int64_t reserved_shared_bytes = 0;  ///< taken by the system from each block (1 KB since cc 8.0)
   int registers_per_block = 65536;
   int registers_per_sm = 65536;
   int max_registers_per_thread = 255;

@@ -8,9 +8,7 @@
 
 namespace tuner {
 
-enum class ElementType {
-  int8, uint8, int16, uint16, int32, uint32, int64, uint64, half, bfloat16, float32, float64
-};
+enum class ElementType { int8, uint8, int16, uint16, int32, uint32, int64, uint64, half, bfloat16, float32, float64 };
 
 struct ElementTypeInfo {
   ElementType type;
@@ -18,7 +16,7 @@ struct ElementTypeInfo {
   std::string_view spelling;  ///< CUDA C++: `signed char`, `__half`, `float`
   std::size_t bytes;
   bool is_floating;
-  double epsilon;             ///< unit roundoff u of the accumulation result in this type; 0 for integers
+  double epsilon;  ///< unit roundoff u of the accumulation result in this type; 0 for integers
 };
 
 /// All types, in enum order.

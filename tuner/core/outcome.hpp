@@ -16,13 +16,13 @@ namespace tuner {
 
 /// What the compiler (and, once loaded, the driver) says a kernel needs. Known before anything runs.
 struct Resources {
-  int registers = 0;                 ///< per thread
-  int spill_bytes = 0;               ///< stores plus loads, per thread
-  int stack_bytes = 0;               ///< per thread
+  int registers = 0;    ///< per thread
+  int spill_bytes = 0;  ///< stores plus loads, per thread
+  int stack_bytes = 0;  ///< per thread
   std::int64_t static_shared_bytes = 0;
   std::int64_t constant_bytes = 0;
-  int blocks_per_sm = 0;             ///< resident blocks by the occupancy calculation; 0 when unknown
-  double occupancy = 0;              ///< resident warps / maximum warps, 0..1; 0 when unknown
+  int blocks_per_sm = 0;  ///< resident blocks by the occupancy calculation; 0 when unknown
+  double occupancy = 0;   ///< resident warps / maximum warps, 0..1; 0 when unknown
 };
 
 /// Samples of one configuration with their summary. Times are nanoseconds of one launch (of all launches of the
@@ -30,27 +30,38 @@ struct Resources {
 struct Measurement {
   std::vector<double> samples_ns;
   double median_ns = 0;
-  double low_ns = 0;                 ///< 95% confidence interval of the median
+  double low_ns = 0;  ///< 95% confidence interval of the median
   double high_ns = 0;
-  double relative_noise = 0;         ///< 1.4826 * median absolute deviation / median
-  bool cold = true;                  ///< L2 flushed before every sample
-  bool throttled = false;            ///< samples were retaken because the clocks dropped
-  bool converged = false;            ///< the interval reached its target before the trial's budget ended
-  bool abandoned = false;            ///< stopped early: clearly worse than the best
-  double clock_mhz = 0;              ///< median SM clock seen in kernel; 0 when unknown
+  double relative_noise = 0;              ///< 1.4826 * median absolute deviation / median
+  bool cold = true;                       ///< L2 flushed before every sample
+  bool throttled = false;                 ///< samples were retaken because the clocks dropped
+  bool converged = false;                 ///< the interval reached its target before the trial's budget ended
+  bool abandoned = false;                 ///< stopped early: clearly worse than the best
+  double clock_mhz = 0;                   ///< median SM clock seen in kernel; 0 when unknown
   std::map<std::string, double> metrics;  ///< further objectives by name, e.g. "energy_j"
 };
 
 /// Failed in the compiler. \p log is its output.
-struct CompileError { std::string message; std::string log; };
+struct CompileError {
+  std::string message;
+  std::string log;
+};
 /// Failed to load or launch, or faulted while running (illegal address, trap, worker killed).
-struct LaunchError { std::string message; };
+struct LaunchError {
+  std::string message;
+};
 /// Did not end within its limit.
-struct Timeout { std::string message; };
+struct Timeout {
+  std::string message;
+};
 /// Ran, but its output differs from the reference. \p message names the place and both values.
-struct WrongResult { std::string message; };
+struct WrongResult {
+  std::string message;
+};
 /// Cannot run on this device or size; never launched. \p reason names the limit or constraint.
-struct Invalid { std::string reason; };
+struct Invalid {
+  std::string reason;
+};
 
 using Outcome = std::variant<Measurement, CompileError, LaunchError, Timeout, WrongResult, Invalid>;
 
@@ -60,7 +71,9 @@ std::string_view kind(const Outcome& outcome);
 std::string_view message(const Outcome& outcome);
 
 /// Where the time of one trial went, seconds.
-struct TrialTimes { double compile = 0, load = 0, verify = 0, measure = 0, wait = 0; };
+struct TrialTimes {
+  double compile = 0, load = 0, verify = 0, measure = 0, wait = 0;
+};
 
 /// One configuration and what became of it, failures included.
 struct Trial {

@@ -10,8 +10,8 @@
 namespace tuner {
 
 struct ProblemSize {
-  std::map<std::string, std::int64_t> sizes;    ///< e.g. {"nx", 4096}; never negative
-  std::map<std::string, std::string> choices;   ///< e.g. {"T", "float"}, {"operation", "sum"}
+  std::map<std::string, std::int64_t> sizes;   ///< e.g. {"nx", 4096}; never negative
+  std::map<std::string, std::string> choices;  ///< e.g. {"T", "float"}, {"operation", "sum"}
 
   /// `T=float operation=sum`: the part that must match exactly.
   std::string choices_text() const;

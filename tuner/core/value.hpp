@@ -24,7 +24,9 @@ class Value {
   bool is_string() const { return std::holds_alternative<std::string>(data_); }
 
   /// Integer value; booleans count as 0 and 1. Throws std::bad_variant_access for a string.
-  std::int64_t integer() const { return is_boolean() ? std::int64_t{std::get<bool>(data_)} : std::get<std::int64_t>(data_); }
+  std::int64_t integer() const {
+    return is_boolean() ? std::int64_t{std::get<bool>(data_)} : std::get<std::int64_t>(data_);
+  }
   /// Throws std::bad_variant_access unless is_boolean().
   bool boolean() const { return std::get<bool>(data_); }
   /// Throws std::bad_variant_access unless is_string().

@@ -14,6 +14,7 @@ namespace tuner::cuda {
 
 // cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2): both the member and the
 // symbol looked up follow it.
+// clang-format off
 #define TUNER_CUDA_REQUIRED(X)                                                                                      \
   X(cuInit)                                                                                                         \
   X(cuDriverGetVersion)                                                                                             \
@@ -40,6 +41,7 @@ namespace tuner::cuda {
   X(cuStreamBeginCapture)              \
   X(cuStreamEndCapture)                \
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
+// clang-format on
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) X(cuCtxGetId) X(cuLaunchKernelEx)
 #else

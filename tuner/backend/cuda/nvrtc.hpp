@@ -14,6 +14,7 @@
 
 namespace tuner::cuda {
 
+// clang-format off
 #define TUNER_NVRTC_FUNCTIONS(X)                                                                   \
   X(nvrtcVersion)                                                                                  \
   X(nvrtcGetErrorString)                                                                           \
@@ -25,6 +26,7 @@ namespace tuner::cuda {
   X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
       X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
 
+// clang-format on
 struct Nvrtc {
 #define TUNER_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
   TUNER_NVRTC_FUNCTIONS(TUNER_NVRTC_MEMBER)
