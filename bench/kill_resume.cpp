@@ -1,0 +1,398 @@
+// Kills `tune` (SIGKILL, its workers are left to notice) at random moments of many tunings and starts it again, and
+// checks after every kill that
+//   - the database is sound (every check of `tune cache doctor`) and was opened without a warning,
+//   - every trial that a reader of the database had seen, before any kill so far, is still there, unchanged,
+//   - the next run repeated no trial that was stored,
+//   - no worker outlived its session for long;
+// and at the end of every tuning that each valid configuration was tried and that the best is the one of a tuning that
+// nobody disturbed, or one that is equal to it within the noise. A tuning that ends is followed by one of another
+// problem, in the same database.
+//
+//   kill_resume [--kills 200] [--seed 1] [--longest MS] [--tune PROGRAM] [--kernel FILE] [--keep]
+//
+// Runs on the host backend in a scratch folder. Exit status 0 when all of it held.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+
+extern char** environ;
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using tuner::cache::Database;
+
+/// The host's times scatter: what the undisturbed session saw within this factor of its best may be called best.
+constexpr double kNoise = 1.25;
+
+struct Options {
+  std::size_t kills = 200;
+  std::uint64_t seed = 1;
+  int longest_ms = 1200;  ///< kills come at most so long after the start
+  fs::path tune = fs::path(TUNER_BINARY_DIR) / "bin" / "tune";
+  fs::path kernel = fs::path(TUNER_SOURCE_DIR) / "bench/data/steps.cu";
+  bool keep = false;  ///< leave the scratch folder
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--keep") {
+      options.keep = true;
+      continue;
+    }
+    if (i + 1 >= argc) throw std::invalid_argument(name + " needs a value, or is unknown");
+    const std::string value = argv[++i];
+    if (name == "--kills")
+      options.kills = std::stoull(value);
+    else if (name == "--seed")
+      options.seed = std::stoull(value);
+    else if (name == "--longest")
+      options.longest_ms = std::max(1, std::stoi(value));
+    else if (name == "--tune")
+      options.tune = value;
+    else if (name == "--kernel")
+      options.kernel = value;
+    else
+      throw std::invalid_argument("unknown option " + name);
+  }
+  options.kernel = fs::absolute(options.kernel);
+  return options;
+}
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Which trial of which session, and what makes it this trial.
+struct Row {
+  std::string configuration, kind;
+  double median_ns = 0;
+  std::int64_t created_ms = 0;
+  friend bool operator==(const Row&, const Row&) = default;
+};
+using Place = std::pair<std::string, std::size_t>;  // session's uuid, position in it
+using Rows = std::map<Place, Row>;
+
+/// The trials of problem n = \p size.
+Rows rows_of(Database& database, std::int64_t size) {
+  Rows rows;
+  for (const auto& session : tuner::cache::sessions(database)) {
+    const auto n = session.key.problem.sizes.find("n");
+    if (n == session.key.problem.sizes.end() || n->second != size) continue;
+    const auto trials = tuner::cache::session_trials(database, session.uuid);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const auto& trial = trials[i];
+      rows[{session.uuid, i}] = {trial.configuration, trial.kind, trial.median_ns, trial.created_ms};
+    }
+  }
+  return rows;
+}
+
+std::set<std::string> configurations(const Rows& rows) {
+  std::set<std::string> all;
+  for (const auto& [place, row] : rows) all.insert(row.configuration);
+  return all;
+}
+
+/// Configurations of a --log file, in order. A line cut short by the kill was not acknowledged to anyone.
+std::vector<std::string> logged(const fs::path& file) {
+  std::vector<std::string> all;
+  std::ifstream log(file);
+  for (std::string line; std::getline(log, line);) {
+    const auto trial = nlohmann::json::parse(line, nullptr, false);
+    if (!trial.is_discarded()) all.push_back(trial.at("configuration_text"));
+  }
+  return all;
+}
+
+class Ordeal {
+ public:
+  explicit Ordeal(Options options) : options_(std::move(options)), random_(options_.seed) {
+    std::string pattern = (fs::temp_directory_path() / "tuner-kills-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    folder_ = pattern;
+    database_ = folder_ / "killed.db";
+    ::setenv("TUNER_CACHE_DIR", (folder_ / "cache").c_str(), 1);
+    ::setenv("TUNER_DB_PATH", "", 1);
+    // Orphaned workers become children of this process, which so learns of their end.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  ~Ordeal() {
+    std::error_code ignored;
+    if (!options_.keep) fs::remove_all(folder_, ignored);
+  }
+
+  int run() {
+    undisturbed();
+    while (kills_ < options_.kills) {
+      ++tunings_;
+      while (kills_ < options_.kills && !killed_run()) continue;
+      finish_tuning();
+      ++size_;
+    }
+    report();
+    return failures_ == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+ private:
+  template <typename... Arguments>
+  void fail(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    ++failures_;
+    fmt::print("kill {}, n={}: {}\n", kills_, size_, fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+
+  fs::path log() const { return folder_ / fmt::format("run{}.jsonl", runs_); }
+  fs::path output() const { return folder_ / fmt::format("run{}.txt", runs_); }
+
+  pid_t start(const fs::path& database) {
+    ++runs_;
+    std::vector<std::string> texts{options_.tune,
+                                   "--kernel",
+                                   options_.kernel,
+                                   "--device",
+                                   "host",
+                                   "--size",
+                                   fmt::format("n={}", size_),
+                                   "--strategy",
+                                   "exhaustive",
+                                   "--budget",
+                                   "1h",
+                                   "--hot",
+                                   "--quiet",
+                                   "--db",
+                                   database,
+                                   "--log",
+                                   log()};
+    std::vector<char*> arguments;
+    for (std::string& text : texts) arguments.push_back(text.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_addopen(&files, 1, output().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::posix_spawn_file_actions_adddup2(&files, 1, 2);
+    pid_t child = -1;
+    const int error = ::posix_spawn(&child, options_.tune.c_str(), &files, nullptr, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error != 0) throw std::system_error(error, std::generic_category(), options_.tune.string());
+    return child;
+  }
+
+  /// Exit status, as waitpid() gives it, of a run that nobody kills.
+  int wait_for(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return status;
+  }
+
+  std::string said() const {
+    std::ifstream file(output());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// The user's database as the next process finds it. A warning means that something was broken.
+  Database open() {
+    tuner::cache::OpenOptions options;
+    options.warn = [this](const std::string& warning) { fail("the database warns: {}", warning); };
+    return Database::open_user(database_, options);
+  }
+
+  /// The best known configuration of the present problem; empty when there is none.
+  std::string best(const fs::path& file) {
+    Database database = Database::open_user(file);
+    for (const auto& row : tuner::cache::best_rows(database))
+      if (row.problem.sizes.at("n") == size_) return row.configuration;
+    return {};
+  }
+
+  void undisturbed() {
+    const fs::path database = folder_ / "undisturbed.db";
+    const auto begin = Clock::now();
+    const int status = wait_for(start(database));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error("tune fails by itself: " + said());
+    expected_ = best(database);
+    {
+      Database reader = Database::open_user(database);
+      for (const auto& [place, row] : rows_of(reader, size_))
+        if (row.kind == "ok") undisturbed_ns_[row.configuration] = row.median_ns;
+    }
+    valid_ = undisturbed_ns_.size();
+    fmt::print("undisturbed: {:.1f} s, {} configurations, best {}\n", milliseconds_since(begin) / 1e3, valid_,
+               expected_);
+    if (expected_.empty() || valid_ == 0) throw std::runtime_error("an undisturbed tuning found nothing: " + said());
+  }
+
+  /// One run, killed after a random time. True when it had ended by itself before.
+  bool killed_run() {
+    const std::chrono::milliseconds delay(std::uniform_int_distribution<int>(0, options_.longest_ms)(random_));
+    const std::set<std::string> stored = configurations(acknowledged_[size_]);
+    const auto begin = Clock::now();
+    const pid_t child = start(database_);
+    // A thread of its own: the moment must not depend on when the reader has the database.
+    std::thread killer([child, due = begin + delay] {
+      std::this_thread::sleep_until(due);
+      ::kill(child, SIGKILL);  // not reaped yet, so that the id is still its own
+    });
+    while (Clock::now() + 30ms < begin + delay) {
+      std::this_thread::sleep_for(30ms);
+      acknowledge();
+    }
+    killer.join();
+    const int status = wait_for(child);
+    const bool ended = WIFEXITED(status);
+    if (ended && WEXITSTATUS(status) != 0) fail("tune ended with {}: {}", WEXITSTATUS(status), said());
+    if (!ended) ++kills_;
+    check_repeats(stored);
+    check_database(!ended);
+    await_workers();
+    return ended;
+  }
+
+  /// Remembers what a reader sees now.
+  void acknowledge() {
+    if (!fs::exists(database_)) return;
+    Database database = open();
+    check_kept(rows_of(database, size_));
+  }
+
+  /// \p rows, what is there now, must hold all that was seen before.
+  void check_kept(Rows rows) {
+    for (const auto& [place, row] : acknowledged_[size_]) {
+      const auto found = rows.find(place);
+      if (found == rows.end())
+        fail("lost: {} of session {}", row.configuration, place.first);
+      else if (!(found->second == row))
+        fail("changed: {} of session {}", row.configuration, place.first);
+    }
+    acknowledged_[size_] = std::move(rows);
+  }
+
+  void check_repeats(const std::set<std::string>& stored) {
+    for (const std::string& configuration : logged(log())) {
+      ++trials_run_;
+      if (stored.contains(configuration)) fail("repeated, although it was stored: {}", configuration);
+    }
+  }
+
+  void check_database(bool killed) {
+    if (!fs::exists(database_)) return;
+    Database database = open();
+    for (const std::string& finding : tuner::cache::doctor(database)) fail("doctor: {}", finding);
+    for (auto& [size, rows] : acknowledged_)
+      if (size != size_ && rows_of(database, size) != rows) fail("trials of n={} changed", size);
+    check_kept(rows_of(database, size_));
+    if (!killed) return;
+    const std::set<std::string> stored = configurations(acknowledged_[size_]);
+    std::size_t lost = 0;
+    for (const std::string& configuration : logged(log())) lost += stored.contains(configuration) ? 0 : 1;
+    lost_ += lost;
+    most_lost_ = std::max(most_lost_, lost);
+  }
+
+  /// Reaps orphans until there are none.
+  void await_workers() {
+    const auto begin = Clock::now();
+    for (;;) {
+      const pid_t one = ::waitpid(-1, nullptr, WNOHANG);
+      if (one < 0) break;
+      if (one > 0) continue;
+      if (Clock::now() - begin > 30s) return fail("workers live on for more than 30 s");
+      std::this_thread::sleep_for(2ms);
+    }
+    longest_wait_ms_ = std::max(longest_wait_ms_, milliseconds_since(begin));
+  }
+
+  /// Lets the tuning end and looks at the whole of it.
+  void finish_tuning() {
+    const std::set<std::string> stored = configurations(acknowledged_[size_]);
+    const int status = wait_for(start(database_));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail("the last run failed: {}", said());
+    check_repeats(stored);
+    check_database(false);
+    await_workers();
+    const Rows& rows = acknowledged_[size_];
+    if (configurations(rows).size() != valid_)
+      fail("{} configurations tried of {}", configurations(rows).size(), valid_);
+    for (const auto& [place, row] : rows)
+      if (row.kind != "ok") fail("a kill became a trial: {} {}", row.configuration, row.kind);
+    judge_best(best(database_));
+  }
+
+  /// The undisturbed session must have found \p found about as fast as its own best.
+  void judge_best(const std::string& found) {
+    const auto known = undisturbed_ns_.find(found);
+    if (found == expected_)
+      ++same_best_;
+    else if (known != undisturbed_ns_.end() && known->second <= kNoise * undisturbed_ns_.at(expected_))
+      ++tied_best_;
+    else
+      fail("the best is {} instead of {}", found, expected_);
+  }
+
+  void report() {
+    std::size_t rows = 0, distinct = 0;
+    for (const auto& [size, one] : acknowledged_) {
+      rows += one.size();
+      distinct += configurations(one).size();
+    }
+    fmt::print("{} kills in {} tunings, {} trials run, {} stored ({} configurations, {} finalists measured again)\n",
+               kills_, tunings_, trials_run_, rows, distinct, rows - distinct);
+    fmt::print("finished but not yet stored when killed: {} trials, at most {} at once\n", lost_, most_lost_);
+    fmt::print("the last worker was gone {:.0f} ms after its session at the latest\n", longest_wait_ms_);
+    fmt::print("best of {} tunings: {} the same, {} another within the noise\n", tunings_, same_best_, tied_best_);
+    fmt::print("{}\n", failures_ == 0 ? std::string("all held") : fmt::format("{} failures", failures_));
+    if (options_.keep) fmt::print("kept: {}\n", folder_.string());
+  }
+
+  Options options_;
+  std::mt19937_64 random_;
+  fs::path folder_;
+  fs::path database_;
+  std::int64_t size_ = 256;
+  std::string expected_;
+  std::size_t valid_ = 0;
+  std::map<std::string, double> undisturbed_ns_;  // by configuration
+  std::map<std::int64_t, Rows> acknowledged_;     // by problem
+  std::size_t kills_ = 0, tunings_ = 0, runs_ = 0, trials_run_ = 0, failures_ = 0;
+  std::size_t lost_ = 0, most_lost_ = 0, same_best_ = 0, tied_best_ = 0;
+  double longest_wait_ms_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Ordeal(parse(argc, argv)).run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kill_resume: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
