@@ -76,7 +76,7 @@ Json json_rates(const Subject& subject, double ns) {
 
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
   using enum Table::Align;
-  const bool by_time = subject.objective.name == "time";
+  const bool by_time = subject.objective.is_time();
   Table table({{"#", right},
                {by_time ? "" : subject.objective.name, right},
                {"median", right},
@@ -128,6 +128,10 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   const std::size_t now = result.trials.size() - result.resumed;
   std::string text = fmt::format("done      {} in {} ({})\n", plural(static_cast<std::int64_t>(now), "trial"),
                                  format_seconds(result.wall_seconds), tuner::text(result.stop_reason));
+  text += fmt::format(
+      "time      {} measuring, {} verifying, {} loading, {} waiting; {} compiling, summed over all compilers\n",
+      format_seconds(result.times.measure), format_seconds(result.times.verify), format_seconds(result.times.load),
+      format_seconds(result.times.wait), format_seconds(result.times.compile));
   if (measured.throttled) text += style.yellow("note      the clocks dropped while it was measured") + '\n';
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",

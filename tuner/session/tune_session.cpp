@@ -255,7 +255,7 @@ class Session {
 
   /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
   void choose_winner(std::span<const std::size_t> leaders, const auto& objective_of) {
-    if (options_.objective.name != "time") {
+    if (!options_.objective.is_time()) {
       best_ = *std::min_element(leaders.begin(), leaders.end(),
                                 [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
       return;

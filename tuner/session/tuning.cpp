@@ -14,7 +14,7 @@ namespace {
 /// How to measure for the session's objective: only a slow configuration can be given up for being slow.
 MeasureOptions measuring(const TuningOptions& options) {
   MeasureOptions measure = options.measure;
-  if (options.session.objective.name != "time") measure.abandon_factor = 0;
+  if (!options.session.objective.is_time()) measure.abandon_factor = 0;
   return measure;
 }
 
