@@ -11,6 +11,12 @@
 #include <cache/store.hpp>
 
 namespace tuner::cache {
+namespace {
+
+/// A store that could not take a commit is not asked again before.
+constexpr std::chrono::milliseconds kRetryAfter{250};
+
+}  // namespace
 
 struct SessionWriter::Impl {
   Impl(Database& database, SessionKey key, SessionOptions o)
@@ -19,28 +25,51 @@ struct SessionWriter::Impl {
                                                                options.origin,   now_ms(),
                                                                std::nullopt,     0} {}
 
-  /// Commits everything from \p committed on. The lock is held: add() waits while a commit is under way.
-  void commit(std::unique_lock<std::mutex>&) {
-    if (committed == history.size() && session_known) return;
-    store.write([&] {
-      bool added = false;
-      const auto id = ensure_session(store, record, &added);
-      // A file that was set aside took this session with it: the new one gets all of it.
-      for (std::size_t i = added ? 0 : committed; i < history.size(); ++i) put_trial(store, id, history[i]);
-    });
-    committed = history.size();
+  /// Trials [\p first, \p end).
+  std::vector<StoredTrial> trials_from(std::size_t first, std::size_t end) {
+    const std::lock_guard lock(mutex);
+    const auto at = [&](std::size_t i) { return history.begin() + static_cast<std::ptrdiff_t>(i); };
+    return {at(first), at(end)};
+  }
+
+  /// Inside a transaction: the session's row, and \p fresh of its trials, the last of the \p end to be stored by now.
+  std::int64_t put(const std::vector<StoredTrial>& fresh, std::size_t end) {
+    bool added = false;
+    const auto id = ensure_session(store, record, &added);
+    // A file that was set aside took this session with it: the new one gets all of it.
+    for (const StoredTrial& trial : added ? trials_from(0, end) : fresh) put_trial(store, id, trial);
+    return id;
+  }
+
+  /// Commits what has been added when it is called. \p mutex is free meanwhile: a commit waits for the disk, and
+  /// add() must not.
+  void commit() {
+    const std::lock_guard one(committing);
+    std::size_t begin = 0, end = 0;
+    {
+      const std::lock_guard lock(mutex);
+      begin = committed;
+      end = history.size();
+    }
+    if (begin == end && session_known) return;
+    const std::vector<StoredTrial> fresh = trials_from(begin, end);
+    store.write([&] { put(fresh, end); });
     session_known = true;
+    const std::lock_guard lock(mutex);
+    committed = end;
   }
 
   /// As commit(), for places that must not throw; what went wrong has been said by the store or is said now.
-  void commit_quietly(std::unique_lock<std::mutex>& lock) noexcept {
+  bool commit_quietly() noexcept {
     try {
-      commit(lock);
+      commit();
+      return true;
     } catch (const std::exception& error) {
       try {
         store.warn_once("session", error.what());
       } catch (...) {
       }
+      return false;
     }
   }
 
@@ -53,20 +82,23 @@ struct SessionWriter::Impl {
       }
       const auto due = oldest + options.batch_time;
       if (changed.wait_until(lock, due, [&] { return stop || committed == history.size(); })) continue;
-      commit_quietly(lock);
-      // A store that cannot take them now is asked again after another interval.
+      lock.unlock();
+      const bool done = commit_quietly();
+      lock.lock();
       oldest = std::chrono::steady_clock::now();
+      if (!done) oldest += kRetryAfter;
     }
   }
 
   Store& store;
   SessionOptions options;
+  std::mutex committing;  // one transaction at a time; taken before `mutex`; guards the next two
   SessionRecord record;
-  std::mutex mutex;
+  bool session_known = false;
+  std::mutex mutex;  // guards the rest
   std::condition_variable changed;
   std::vector<StoredTrial> history;  // all trials of this writer
   std::size_t committed = 0;
-  bool session_known = false;
   std::chrono::steady_clock::time_point oldest;
   bool stop = false;
   std::thread watcher;
@@ -78,17 +110,14 @@ SessionWriter::SessionWriter(Database& database, SessionKey key, SessionOptions 
   }
   if (options.batch_trials == 0) options.batch_trials = 1;
   impl_ = std::make_unique<Impl>(database, std::move(key), std::move(options));
-  {
-    std::unique_lock lock(impl_->mutex);
-    impl_->commit(lock);
-  }
+  impl_->commit();
   impl_->watcher = std::thread([impl = impl_.get()] { impl->watch(); });
 }
 
 SessionWriter::~SessionWriter() {
+  impl_->commit_quietly();
   {
-    std::unique_lock lock(impl_->mutex);
-    impl_->commit_quietly(lock);
+    const std::lock_guard lock(impl_->mutex);
     impl_->stop = true;
   }
   impl_->changed.notify_all();
@@ -102,27 +131,21 @@ void SessionWriter::add(const TrialRecord& trial) {
   if (stored.trial.created_ms == 0) stored.trial.created_ms = now_ms();
   if (impl_->history.size() == impl_->committed) impl_->oldest = std::chrono::steady_clock::now();
   impl_->history.push_back(std::move(stored));
-  if (impl_->history.size() - impl_->committed >= impl_->options.batch_trials) impl_->commit_quietly(lock);
+  const bool full = impl_->history.size() - impl_->committed >= impl_->options.batch_trials;
   lock.unlock();
+  if (full) impl_->commit_quietly();
   impl_->changed.notify_all();
 }
 
-void SessionWriter::flush() {
-  std::unique_lock lock(impl_->mutex);
-  impl_->commit(lock);
-}
+void SessionWriter::flush() { impl_->commit(); }
 
 void SessionWriter::set_best(const std::string& configuration) {
-  std::unique_lock lock(impl_->mutex);
-  impl_->commit(lock);
+  impl_->commit();
+  const std::lock_guard one(impl_->committing);
   auto& store = impl_->store;
   const auto& key = impl_->record.key;
   store.write([&] {
-    bool added = false;
-    const auto id = ensure_session(store, impl_->record, &added);
-    if (added) {
-      for (const auto& trial : impl_->history) put_trial(store, id, trial);
-    }
+    const auto id = impl_->put({}, committed());
     std::optional<StoredTrial> measured;
     {
       Query row(store,
@@ -146,16 +169,12 @@ void SessionWriter::set_best(const std::string& configuration) {
 }
 
 void SessionWriter::finish() {
-  std::unique_lock lock(impl_->mutex);
-  impl_->commit(lock);
+  impl_->commit();
+  const std::lock_guard one(impl_->committing);
   impl_->record.finished_ms = now_ms();
   auto& store = impl_->store;
   store.write([&] {
-    bool added = false;
-    const auto id = ensure_session(store, impl_->record, &added);
-    if (added) {
-      for (const auto& trial : impl_->history) put_trial(store, id, trial);
-    }
+    const auto id = impl_->put({}, committed());
     Query(store, "UPDATE session SET finished_ms = ? WHERE id = ?", impl_->record.finished_ms, id).run();
   });
 }

@@ -22,8 +22,9 @@ struct SessionOptions {
   std::chrono::milliseconds batch_time{250};  ///< … or when the oldest has waited so long (by a thread of its own)
 };
 
-/// A kill -9 loses at most the open batch. Trouble with the file is reported through the database's warning sink and
-/// writing goes on in memory. \p database must outlive the writer. Safe to use from several threads.
+/// A kill -9 loses at most the open batch and what is being committed. Adding waits for the disk only when a batch is
+/// full. Trouble with the file is reported through the database's warning sink and writing goes on in memory.
+/// \p database must outlive the writer. Safe to use from several threads.
 class SessionWriter {
  public:
   SessionWriter(Database& database, SessionKey key, SessionOptions options = {});

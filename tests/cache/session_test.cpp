@@ -7,6 +7,7 @@
 
 #include <cache/browse.hpp>
 #include <cache/session.hpp>
+#include <cache/store.hpp>
 
 #include "fixture.hpp"
 
@@ -157,6 +158,21 @@ TEST(Session, CommitsATrialThatWaitsForCompany) {
   writer.add(trial("block=1", 10));
   while (writer.committed() == 0) std::this_thread::yield();  // the test's time limit catches a failure
   EXPECT_EQ(finished_trials(database, session_key()).size(), 1u);
+}
+
+TEST(Session, TakesTrialsWhileACommitWaitsForAnotherProcess) {
+  const TemporaryFolder folder;
+  auto database = Database::open_user(folder / "wisdom.db");
+  SessionWriter writer(database, session_key(), {.batch_trials = 1000, .batch_time = std::chrono::milliseconds(1)});
+  auto other = Database::open_user(folder / "wisdom.db");
+  other.store().write([&] {
+    writer.add(trial("block=1", 10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // by now the commit has begun to wait
+    writer.add(trial("block=2", 20));
+    EXPECT_EQ(writer.committed(), 0u) << "the second was taken only after the other process had gone";
+  });
+  while (writer.committed() < 2) std::this_thread::yield();
+  EXPECT_EQ(finished_trials(other, session_key()).size(), 2u);
 }
 
 TEST(Session, RefusesTrialsThatMakeNoSense) {
