@@ -49,10 +49,10 @@ function(tuner_add_room name)
   endif()
 endfunction()
 
-# tuner_add_tests(NAME SOURCES … DEPENDS … LABELS … TIMEOUT seconds PREFIX …): one GoogleTest program, one CTest test
+# tuner_add_tests(NAME SOURCES … DEPENDS … LABELS … TIMEOUT seconds PREFIX … ENVIRONMENT …): one GoogleTest program, one CTest test
 # each TEST; PREFIX parts two programs that are built from the same tests.
 function(tuner_add_tests name)
-  cmake_parse_arguments(suite "" "TIMEOUT;PREFIX" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(suite "" "TIMEOUT;PREFIX" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${suite_SOURCES})
   target_link_libraries(${name} PRIVATE ${suite_DEPENDS} tuner_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TUNER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TUNER_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -65,7 +65,7 @@ function(tuner_add_tests name)
   # Several labels do not survive the PROPERTIES above, which is one flat list.
   set(labelling ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
   file(WRITE ${labelling} "foreach(test IN LISTS ${name}_list)
-  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${suite_LABELS}\")
+  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${suite_LABELS}\" ENVIRONMENT \"${suite_ENVIRONMENT}\")
 endforeach()
 ")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labelling})

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <utility>
 
@@ -201,19 +200,7 @@ void BlockRunner::fiber_main(context::transfer_t from) {
   Fiber* self = runner.current();
   sanitizer::after_switch(self->sanitizer, previous->sanitizer);
   for (;;) {
-    bool thrown = true;
-    try {
-      runner.kernel_->run(runner.kernel_->arguments);
-      thrown = false;
-    } catch (const std::exception& error) {
-      runner.failure_ = std::string("exception: ") + error.what();
-    } catch (...) {
-      runner.failure_ = "exception of an unknown type";
-    }
-    if (thrown) {
-      *runner.failure_ += " in " + runner.place() + ", " + runner.thread_text(self->thread.linear);
-      runner.abandon();
-    }
+    runner.kernel_->run(runner.kernel_->arguments);  // lets no exception out: see tuner_host_entry.h
     runner.finished(self);
   }
 }
@@ -503,8 +490,9 @@ void BlockRunner::yield(tuner_host::Block* block) {
 
 void BlockRunner::fail(tuner_host::Block* block, const char* message, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
-  runner.failure_ = std::string(message) + " (" + site_text(file, line) + ") in " + runner.place() + ", " +
-                    runner.thread_text(runner.current()->thread.linear);
+  const std::string site = file != nullptr ? " (" + site_text(file, line) + ")" : "";
+  runner.failure_ =
+      message + site + " in " + runner.place() + ", " + runner.thread_text(runner.current()->thread.linear);
   runner.abandon();
 }
 

@@ -20,17 +20,10 @@ namespace {
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
 // keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
 std::vector<std::string> flags(bool gnu) {
-  std::vector<std::string> result{"-O2",
-                                  "-std=c++20",
-                                  "-shared",
-                                  "-fPIC",
-                                  "-w",
-                                  "-fvisibility=hidden",
-                                  "-pthread",
-                                  "-ffp-contract=off",
-                                  "-fdiagnostics-color=never",
-                                  "-fno-math-errno",
-                                  "-Wl,--as-needed"};
+  std::vector<std::string> result{"-O2", "-std=c++20", "-shared", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
+                                  "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno",
+                                  // A large frame meets the guard page, not what lies behind it.
+                                  "-fstack-clash-protection", "-Wl,--as-needed"};
   if (gnu) result.push_back("-fno-gnu-unique");
 #if defined(TUNER_HOST_SANITIZE)
   result.insert(result.end(),

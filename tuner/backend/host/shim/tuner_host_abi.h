@@ -67,7 +67,7 @@ struct Api {
   void (*thread_exited)(Block*);
   /// Lets other threads of the block run.
   void (*yield)(Block*);
-  /// Ends the launch with an error; does not return.
+  /// Ends the launch with an error; does not return. \p file may be null: no place is known.
   void (*fail)(Block*, const char* message, const char* file, int line);
 };
 

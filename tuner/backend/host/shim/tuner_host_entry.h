@@ -1,6 +1,8 @@
 #pragma once
 /// Turns kernels into entries that the engine can call: arguments come as pointers to values of the kernel's own types.
 
+#include <exception>
+
 namespace tuner_host {
 
 /// Moves the current fiber on to the next thread of its block; false when all have been started.
@@ -55,10 +57,27 @@ struct Kernel {
 
   template <unsigned long... I>
   static void run(void (*kernel)(P...), void* const* arguments, Indices<I...>) {
-    while (start_next_thread()) {
-      kernel(*static_cast<const P*>(arguments[I])...);
-      end_thread();
+    char message[256];
+    if (!threw(kernel, arguments, Indices<I...>{}, message)) return;
+    api->fail(context.block, message, nullptr, 0);
+  }
+
+ private:
+  // Exceptions end here: the program that loaded this object may hold an unwinder of its own, and two do not mix.
+  template <unsigned long... I>
+  static bool threw(void (*kernel)(P...), void* const* arguments, Indices<I...>, char (&message)[256]) {
+    try {
+      while (start_next_thread()) {
+        kernel(*static_cast<const P*>(arguments[I])...);
+        end_thread();
+      }
+      return false;
+    } catch (const std::exception& error) {
+      __builtin_snprintf(message, sizeof message, "exception: %s", error.what());
+    } catch (...) {
+      __builtin_snprintf(message, sizeof message, "exception of an unknown type");
     }
+    return true;
   }
 };
 
