@@ -139,6 +139,10 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   text += fmt::format("kept in   {}\n\n", database);
   text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
   text += fmt::format("best  {}\n", style.bold(best.configuration.text()));
+  text += fmt::format("      {}, 95% interval {} to {}, noise {}{}\n",
+                      plural(static_cast<std::int64_t>(measured.samples_ns.size()), "sample"),
+                      format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
+                      measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
   text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
   return text;
 }
