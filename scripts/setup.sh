@@ -47,8 +47,8 @@ tuner_require_cmake() {
   local version
   version=$(cmake --version | sed -n '1s/^cmake version \([0-9.]*\).*/\1/p')
   [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ] && return
-  tuner_fail "cmake $version is too old, 3.25 is needed. On Ubuntu 22.04: 'sudo snap install cmake --classic', or
-       'pip install --user cmake' with ~/.local/bin first in PATH, or Kitware's packages at https://apt.kitware.com; then run this again"
+  tuner_fail "cmake $version is too old, 3.25 is needed. On Ubuntu 22.04: 'sudo snap install cmake --classic',
+       or 'pip install --user cmake' with ~/.local/bin first in PATH; then run this again"
 }
 
 # As many jobs as there are cores, but not more than memory carries (a heavy file needs about 1 GB).
