@@ -18,16 +18,8 @@
 namespace tuner {
 namespace {
 
+using testing::error_of;
 using ::testing::HasSubstr;
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class GpuServing : public testing::ServingEnvironment {
  protected:

@@ -16,6 +16,7 @@
 namespace tuner {
 namespace {
 
+using testing::error_of;
 using ::testing::HasSubstr;
 
 constexpr const char* kScale = R"(
@@ -41,15 +42,6 @@ template <typename T> __global__ void scaleReference(const T* x, T factor, T* y,
   if (i < n) y[i] = factor * x[i];
 }
 )";
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class HostServing : public testing::ServingEnvironment {
  protected:

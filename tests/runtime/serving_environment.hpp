@@ -1,5 +1,5 @@
 #pragma once
-/// A cache folder of its own for each test process, and no tuning unless a test asks for it.
+/// For tests of serving: a cache folder of its own for each test process, and no tuning unless a test asks for it.
 
 #include <unistd.h>
 
@@ -9,7 +9,19 @@
 
 #include <gtest/gtest.h>
 
+#include <tuner/core/error.hpp>
+
 namespace tuner::testing {
+
+/// The message of the Error that \p action throws.
+inline std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
 
 /// The process's cache folder: databases stay open as long as the process, so it is removed at the very end.
 inline const std::filesystem::path& cache_folder() {
