@@ -20,6 +20,9 @@ struct TuneOptions {
   std::string strategy = "auto";
   std::uint64_t seed = 1;
   bool force = false;  ///< measure again although the answer is known
+  /// Run configurations in worker processes (program tuner-worker), so that one that faults or hangs costs one trial
+  /// and not this process's device context.
+  bool isolated = false;
   /// Called after every trial; return false to stop early.
   std::function<bool(std::size_t finished, double best_ns)> on_trial;
 };

@@ -158,6 +158,33 @@ TEST_F(HostServing, TunesExplicitlyAndUsesTheResult) {
   EXPECT_TRUE(tune(scale_, {1000}).from_cache);
 }
 
+TEST_F(HostServing, SurvivesAKernelThatFaultsWhenTunedInWorkerProcesses) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel fill
+#pragma tuner size n
+#pragma tuner parameter crash = false true
+#pragma tuner out y[n] : float
+#pragma tuner grid max(1, ceil_div(n, 32))
+#pragma tuner block 32
+#pragma tuner arguments y, n
+#pragma tuner instantiate fill<crash>
+#pragma tuner reference fill<false>
+#pragma tuner grid max(1, ceil_div(n, 32))
+#pragma tuner block 32
+template <bool crash> __global__ void fill(float* y, int n) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (crash) *(volatile int*)8 = 1;
+  if (i < n) y[i] = 1;
+}
+)",
+                                            "fill.cu");
+  TuneOptions options;
+  options.isolated = true;
+  const TuneResult tuned = tune(kernel, {32}, {}, options);
+  EXPECT_EQ(tuned.configuration, "crash=false");
+  EXPECT_EQ(tuned.failures.at("launch"), 1u);
+}
+
 class HostServingOnFirstUse : public testing::ServingEnvironment {
  protected:
   HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {}

@@ -69,7 +69,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.session.strategy = options.strategy;
   tuning.session.seed = options.seed;
   tuning.session.stop = &stop;
-  tuning.isolation = Isolation::none;
+  tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   const SessionResult session =
