@@ -199,6 +199,8 @@ __device__ Value combine_row(Value value, Value* partials, Combine combine) {
   return value;
 }
 
+enum class Pass { first, middle, last };
+
 // One thread's part of a row: vectors threadIdx.x, threadIdx.x + threads, ... of it, the first `held` of them kept.
 template <typename T, int threads, int vector, Keep keep, int held, int unroll, Cache cache>
 struct Part {
@@ -214,13 +216,14 @@ struct Part {
   __device__ int left(int i) const { return column(i) < columns ? static_cast<int>(columns - column(i)) : 0; }
   __device__ Elements read(int i) const { return load<cache, vector>(row + column(i), left(i), aligned); }
 
-  // visit(vector, number) for each vector of the part. first: nothing is kept yet, all is read and kept. What visit
-  // leaves in a vector is kept where `keep` has room.
-  template <bool first, typename Visit>
+  // visit(vector, number) for each vector of the part, and perhaps for some behind its end. The first pass reads all;
+  // what visit leaves in a vector is kept for the next pass where `keep` has room. `unroll` vectors are read before the
+  // first is visited: the compiler cannot move a load over a store that may hit the same memory.
+  template <Pass pass, typename Visit>
   __device__ void for_each(Visit visit) {
     int i = 0;
     if constexpr (keep == Keep::registers) {
-      if constexpr (first) {
+      if constexpr (pass == Pass::first) {
 #pragma unroll
         for (int h = 0; h < held; ++h) registers[h] = read(h);
       }
@@ -228,18 +231,24 @@ struct Part {
       for (int h = 0; h < held; ++h) visit(registers[h], h);
       i = held;
     } else if constexpr (keep == Keep::shared) {
-#pragma unroll unroll
-      for (int h = 0; h < held; ++h) {
-        Elements elements = first ? read(h) : shared[h * stride];
-        visit(elements, h);
-        shared[h * stride] = elements;
+      static_assert(held % unroll == 0, "whole batches");
+      for (; i < held; i += unroll) {
+        Elements batch[unroll];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) batch[u] = pass == Pass::first ? read(i + u) : shared[(i + u) * stride];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+          visit(batch[u], i + u);
+          if constexpr (pass != Pass::last) shared[(i + u) * stride] = batch[u];
+        }
       }
-      i = held;
     }
-#pragma unroll unroll
-    for (; column(i) < columns; ++i) {
-      Elements elements = read(i);
-      visit(elements, i);
+    for (; column(i) < columns; i += unroll) {
+      Elements batch[unroll];
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) batch[u] = read(i + u);
+#pragma unroll
+      for (int u = 0; u < unroll; ++u) visit(batch[u], i + u);
     }
   }
 };
@@ -268,7 +277,7 @@ __global__ void __launch_bounds__(threads* block_rows) rowSoftmax(const T* x, T*
   State<T> of_row;
   if constexpr (sum == Sum::online) {
     State<T> mine{lowest<T>(), T(0)};
-    part.template for_each<true>([&](Elements& elements, int) {
+    part.template for_each<Pass::first>([&](Elements& elements, int) {
       T maximum = mine.maximum;
 #pragma unroll
       for (int v = 0; v < vector; ++v) maximum = max(maximum, elements.element[v]);
@@ -281,14 +290,14 @@ __global__ void __launch_bounds__(threads* block_rows) rowSoftmax(const T* x, T*
     of_row = combine_row<threads>(mine, partials, Merge<exponential>());
   } else {
     T maximum = lowest<T>();
-    part.template for_each<true>([&](Elements& elements, int) {
+    part.template for_each<Pass::first>([&](Elements& elements, int) {
 #pragma unroll
       for (int v = 0; v < vector; ++v) maximum = max(maximum, elements.element[v]);
     });
     __shared__ T maxima[warps], totals[warps];
     of_row.maximum = combine_row<threads>(maximum, maxima, Maximum());
     T total = 0;
-    part.template for_each<false>([&](Elements& elements, int i) {
+    part.template for_each<Pass::middle>([&](Elements& elements, int i) {
 #pragma unroll
       for (int v = 0; v < vector; ++v) {
         const T term = power_of_e<exponential>(elements.element[v] - of_row.maximum);
@@ -302,7 +311,7 @@ __global__ void __launch_bounds__(threads* block_rows) rowSoftmax(const T* x, T*
   const bool stores_aligned =
       reinterpret_cast<unsigned long long>(y) % (vector * sizeof(T)) == 0 && columns % vector == 0;
   const T scale = T(1) / of_row.total;
-  part.template for_each<false>([&](Elements& elements, int i) {
+  part.template for_each<Pass::last>([&](Elements& elements, int i) {
     Elements result;
 #pragma unroll
     for (int v = 0; v < vector; ++v) {
