@@ -114,14 +114,33 @@ TEST(KernelTunerReader, TellsTheKindsOfFailure) {
   EXPECT_EQ(kind_of("InvalidConfig"), OutcomeKind::invalid);
 }
 
-TEST(KernelTunerReader, NamesTheLineOfAnEntryThatMakesNoSense) {
-  const std::string no_value = cache_head + first_entry + ",\n" + R"("32,1":{"bx":32,"time":1})" + "}}";
-  EXPECT_NE(error_of(no_value).find("made.csv:4: the entry '32,1' has no value of 't'"), std::string::npos)
-      << error_of(no_value);
-  const std::string no_result = cache_head + R"("32,1":{"bx":32,"t":1})" + "}}";
-  EXPECT_NE(error_of(no_result).find("made.csv:3: the entry '32,1' has no 'time'"), std::string::npos);
-  EXPECT_NE(error_of("{\"cache\": nonsense}").find("made.csv:1: not JSON"), std::string::npos);
-  EXPECT_NE(error_of("{\"other\": 1}").find("neither"), std::string::npos);
+TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
+  const auto with = [](const std::string& entry) { return cache_head + first_entry + ",\n" + entry + "}}"; };
+  const struct {
+    std::string text, message;
+  } table[] = {
+      {with(R"("32,1":{"bx":32,"time":1})"), "made.csv:4:8: the entry '32,1' has no value of 't'"},
+      {with(R"("32,1":{"bx":32,"t":1})"), "made.csv:4:8: the entry '32,1' has no 'time'"},
+      {with(R"("32,1":7)"), "made.csv:4:8: the entry '32,1' is not an object"},
+      {with(R"("32,1":{"bx":32,"t":1,"time":[3]})"), "made.csv:4:30: 'time' is neither a number nor"},
+      {with("\n \"32,1\" : { \"bx\":32,\"t\":1,\n\"time\":1,\n  \"compile_time\": \"long\"}"),
+       "made.csv:7:19: 'compile_time' is not a number"},
+      {with(R"("32,1":{"bx":32,"t":1,"time":1,,})"), "made.csv:4:32: not JSON: syntax error"},
+      {"{\"cache\": nonsense}", "made.csv:1:12: not JSON: syntax error"},
+      {"{\n\"cache\": []}", "made.csv:2:10: there is no object \"cache\""},
+      {"{\"cache\": {},\n \"tune_params_keys\": [\"a\", 3]}", "made.csv:2:28: 3 is not the name of a parameter"},
+      {"{\"cache\": {},\n \"tune_params_keys\": [\"a\"]}", "made.csv:1:11: the cache is empty"},
+      {"\xEF\xBB\xBF\n{\"cache\": {}}", "made.csv:2:1: there is no list \"tune_params_keys\""},
+      {"{\"other\": 1}", "made.csv:1:1: JSON with neither"},
+  };
+  for (const auto& row : table)
+    EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
+}
+
+TEST(KernelTunerReader, PlacesAFaultInATextThatBreaksOff) {
+  const std::string text = cache_head + R"("32,1":{"bx":32,"time":1},)" + "\n" + second_entry.substr(0, 3);
+  EXPECT_NE(error_of(text).find("made.csv:3:8: the entry '32,1' has no value of 't'"), std::string::npos)
+      << error_of(text);
 }
 
 TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
@@ -145,13 +164,34 @@ TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
   EXPECT_NEAR(recording.rows[0].eval_seconds, 0.807, 1e-12);
 }
 
-TEST(T4Reader, NamesTheResultThatMakesNoSense) {
-  const auto with = [](const std::string& result) { return "{\"results\":[" + result + "]}"; };
-  EXPECT_NE(error_of(with("{}")).find("result 1: there is no object \"configuration\""), std::string::npos);
-  EXPECT_NE(error_of(with(R"({"configuration":{"a":1},"invalidity":"odd"})")).find("unknown invalidity 'odd'"),
-            std::string::npos);
-  EXPECT_NE(error_of(with(R"({"configuration":{"a":1},"invalidity":"correct"})")).find("without a measurement"),
-            std::string::npos);
+TEST(T4Reader, NamesLineAndColumnOfWhatMakesNoSense) {
+  const auto with = [](const std::string& result) {
+    return "{\"results\":[\n{\"configuration\":{\"a\":\"]}\\\"\"},\"invalidity\":\"timeout\"},\n" + result + "]}";
+  };
+  const auto correct = [&](const std::string& members) {
+    return with("{\"configuration\":{\"a\":1},\"objectives\":[\"time\"],\n\"invalidity\":\"correct\"" + members + "}");
+  };
+  const struct {
+    std::string text, message;
+  } table[] = {
+      {"{\"metadata\":1,\n\"results\": 3}", "made.csv:2:12: there is no list \"results\""},
+      {"{\"results\": []}", "made.csv:1:13: the list of results is empty"},
+      {with("{}"), "made.csv:3:1: result 2: there is no object \"configuration\""},
+      {with("7"), "made.csv:3:1: result 2: there is no object \"configuration\""},
+      {with(R"({"configuration":[1]})"), "made.csv:3:18: result 2: there is no object \"configuration\""},
+      {with(R"({"configuration":{"a":1},"invalidity":"odd"})"), "made.csv:3:39: result 2: unknown invalidity 'odd'"},
+      {with(R"({"configuration":{"a":1},"correctness":"yes"})"),
+       "made.csv:3:40: result 2: 'correctness' is not a number"},
+      {correct(""), "made.csv:3:1: result 2: a correct result without a measurement of its objective 'time'"},
+      {correct(R"(,"measurements":[{"name":"power","value":3}])"), "made.csv:4:39: result 2: a correct result without"},
+      {correct(R"(,"measurements":[{"name":"time","value":"3"}])"), "made.csv:4:63: result 2: a correct result whose"},
+      {correct(R"(,"measurements":[{"name":"time"}])"), "made.csv:4:40: result 2: a correct result whose"},
+      {correct(R"(,"measurements":[{"name":"time","value":3}],"times":{"framework":"1"})"),
+       "made.csv:4:88: result 2: 'framework' is not a number"},
+      {with("{\"configuration\" {}}"), "made.csv:3:18: not JSON: syntax error"},
+  };
+  for (const auto& row : table)
+    EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
 }
 
 class Files : public testing::Test {

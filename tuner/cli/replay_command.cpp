@@ -1,17 +1,11 @@
 #include <tuner/cli/replay_command.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
-
-#include <cache/browse.hpp>
-#include <cache/database.hpp>
-#include <cache/session.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/options.hpp>
@@ -30,76 +24,11 @@ constexpr const char* kExamples =
     "  tune replay --space ~/.cache/tuner/wisdom.db --strategy auto,random    (your own kernels)\n"
     "  tune replay --list\n";
 
-bool is_database(const std::filesystem::path& path) {
-  std::array<char, 15> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  return file && std::string_view(head.data(), head.size()) == "SQLite format 3";
-}
-
-replay::RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objective) {
-  replay::RecordedTrial out;
-  out.configuration = Configuration::parse(trial.configuration);
-  out.kind = replay::outcome_kind(trial.kind).value_or(replay::OutcomeKind::launch);
-  if (out.kind == replay::OutcomeKind::ok) {
-    const auto metric = trial.metrics.find(objective);
-    if (objective == "time") {
-      out.objective = trial.median_ns;
-    } else if (metric != trial.metrics.end()) {
-      out.objective = metric->second;
-    }
-  }
-  for (const auto& [part, seconds] : trial.times_s)
-    if (part != "wait") out.eval_seconds += seconds;
-  return out;
-}
-
-/// One recording for each kernel, device, software and problem that was tuned; those with a handful of trials are
-/// left out with a warning.
-std::vector<replay::Recording> read_database(const std::string& path, std::size_t least) {
-  cache::OpenOptions options;
-  options.warn = [](const std::string& text) { warn(text); };
-  cache::Database database = cache::Database::open_user(path, options);
-  std::vector<replay::Recording> out;
-  std::vector<std::string> names;
-  for (const cache::SessionRecord& session : cache::sessions(database)) {
-    const cache::SessionKey& key = session.key;
-    std::string name =
-        fmt::format("{} {} {} {}", key.kernel.name, key.problem.choices, cache::sizes_text(key.problem.sizes),
-                    key.device.name.empty() ? key.device.key : key.device.name);
-    const std::string identity = name + key.kernel.source_hash + key.kernel.objective + key.device.key +
-                                 key.environment.driver + key.environment.compiler + key.conditions;
-    if (std::find(names.begin(), names.end(), identity) != names.end()) continue;
-    names.push_back(identity);
-    std::vector<replay::RecordedTrial> trials;
-    for (const cache::TrialRecord& trial : cache::finished_trials(database, key))
-      trials.push_back(recorded(trial, key.kernel.objective));
-    const auto valid = static_cast<std::size_t>(
-        std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.objective.has_value(); }));
-    if (valid < least) {
-      warn(fmt::format("{}: '{}' has {} measured configurations: too few to replay", path, name, valid));
-      continue;
-    }
-    out.push_back(replay::make_recording(std::move(name), trials, key.kernel.objective == "time" ? "ns" : ""));
-  }
-  if (out.empty())
-    throw Error(
-        fmt::format("{}: holds no tuning that can be replayed; record one with `tune --kernel NAME --strategy "
-                    "exhaustive`",
-                    path));
-  return out;
-}
-
 std::vector<replay::Recording> read_spaces(const std::vector<std::string>& paths) {
-  constexpr std::size_t fewest_measured = 8;
   std::vector<replay::Recording> out;
-  for (const std::string& path : paths) {
-    if (!is_database(path)) {
-      out.push_back(replay::read_recording(path));
-      continue;
-    }
-    for (replay::Recording& recording : read_database(path, fewest_measured)) out.push_back(std::move(recording));
-  }
+  for (const std::string& path : paths)
+    for (replay::Recording& recording : replay::read_recordings(path, [](const std::string& text) { warn(text); }))
+      out.push_back(std::move(recording));
   return out;
 }
 
@@ -161,7 +90,7 @@ int replay_command(int argc, char** argv) {
   auto add = options.add_options();
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
   add("space,s", po::value<std::vector<std::string>>()->value_name("FILE")->multitoken(),
-      "recordings: CSV, Kernel Tuner cache files, T4 results (plain or gzip), tuner databases");
+      "recordings: CSV, Kernel Tuner cache files, T4 results, tuner exports (plain or gzip), tuner databases");
   add("strategy", po::value<std::vector<std::string>>()->value_name("NAME,…")->default_value({"auto"}, "auto"),
       "strategies to compare");
   add("repeats,r", text("N")->default_value("100"), "runs of each strategy on each space");

@@ -44,6 +44,18 @@ std::string read_text(const std::filesystem::path& path) {
   return text;
 }
 
+std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) {
+  const std::string text = read_text(path);
+  if (is_exported(text)) return parse_exported(text, path.string(), warn);
+  if (is_database(text)) {
+    if (path.extension() == ".gz") throw RecordingError(path.string() + ": a compressed database: gunzip it first");
+    return read_database(path, warn);
+  }
+  std::vector<Recording> out;
+  out.push_back(parse_recording(text, path.string()));
+  return out;
+}
+
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
 
 Recording parse_recording(std::string_view text, const std::string& origin) {
@@ -57,7 +69,7 @@ Recording parse_recording(std::string_view text, const std::string& origin) {
   } else if (text.find("\"cache\"") != std::string_view::npos) {
     out = parse_kernel_tuner(text, origin);
   } else {
-    throw RecordingError(origin + ": JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
+    throw RecordingError(origin + ":1:1: JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
   }
   out.name = without_endings(origin);
   return out;

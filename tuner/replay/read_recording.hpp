@@ -1,17 +1,24 @@
 #pragma once
-/// Reads recordings from files: the recorded spaces' CSV, Kernel Tuner's cache files and T4 results, plain or gzip.
+/// Reads recordings from files: the recorded spaces' CSV, Kernel Tuner's cache files, T4 results and what `tune export`
+/// writes, plain or gzip, and tuner's databases.
 /// Tolerant of what is seen in the wild (missing closing braces, misspelt units, omitted fields), strict about what
 /// would falsify a comparison (no parameters, no objective, rows of another width).
 
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <tuner/replay/database_recordings.hpp>
 #include <tuner/replay/recording.hpp>
 
 namespace tuner::replay {
 
-/// The format is told by the content. Throws RecordingError naming file and line.
+/// All recordings of a file, whose format is told by its content: one, or of tuner's own results one for each problem
+/// (database_recordings.hpp). Throws RecordingError naming the file and, where there is one, line and column.
+std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
+
+/// Of a file that is no database of tuner's. Throws RecordingError likewise.
 Recording read_recording(const std::filesystem::path& path);
 
 /// As read_recording(), from \p text; \p origin names it in messages.

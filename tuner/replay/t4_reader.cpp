@@ -1,9 +1,12 @@
-#include <tuner/replay/json_text.hpp>
+#include <tuner/replay/json_file.hpp>
 #include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
 
 namespace {
+
+/// `file:line:column: result N: ` of a member of the result.
+using Place = std::function<std::string(JsonFile::Path)>;
 
 /// Seconds a unit of `metadata.timeunit`; milliseconds, misspelt ones too, when it does not say.
 double seconds_a_unit(const nlohmann::json& file) {
@@ -19,11 +22,12 @@ double seconds_a_unit(const nlohmann::json& file) {
 }
 
 /// Compiling, running, checking and overhead; the search's own time is left out.
-double eval_time(const nlohmann::json& times) {
+double eval_time(const nlohmann::json& times, const Place& place) {
+  const auto place_of_part = [&](const std::string& part) { return place({"times", part}); };
   double sum = 0;
   for (const char* part : {"compilation", "compilation_time", "framework", "validation"})
-    sum += number_or(times, part, 0);
-  const double benchmark = number_or(times, "benchmark", -1);
+    sum += number_or(times, part, 0, place_of_part);
+  const double benchmark = number_or(times, "benchmark", -1, place_of_part);
   if (benchmark >= 0) return sum + benchmark;
   const auto runs = times.find("runtimes");
   if (runs != times.end() && runs->is_array())
@@ -32,61 +36,71 @@ double eval_time(const nlohmann::json& times) {
   return sum;
 }
 
-OutcomeKind outcome(const nlohmann::json& result, const std::string& place) {
+OutcomeKind outcome(const nlohmann::json& result, const Place& place) {
   const auto word = result.find("invalidity");
-  if (word == result.end() || !word->is_string())
-    return number_or(result, "correctness", 1) > 0 ? OutcomeKind::ok : OutcomeKind::wrong;
-  const auto text = word->get<std::string>();
+  if (word == result.end() || word->is_null()) {
+    const auto place_of_member = [&](const std::string& member) { return place({member}); };
+    return number_or(result, "correctness", 1, place_of_member) > 0 ? OutcomeKind::ok : OutcomeKind::wrong;
+  }
+  const std::string text = word->is_string() ? word->get<std::string>() : word->dump();
   if (text == "correct" || text.empty()) return OutcomeKind::ok;
   if (text == "compile") return OutcomeKind::compile;
   if (text == "runtime") return OutcomeKind::launch;
   if (text == "timeout") return OutcomeKind::timeout;
   if (text == "correctness") return OutcomeKind::wrong;
   if (text == "constraints") return OutcomeKind::invalid;
-  throw RecordingError(place + "unknown invalidity '" + text + "'");
+  throw RecordingError(place({"invalidity"}) + "unknown invalidity '" + text + "'");
 }
 
-std::optional<double> objective_of(const nlohmann::json& result) {
+/// The first measurement of the first objective.
+double objective_of(const nlohmann::json& result, const Place& place) {
   std::string wanted;
   const auto objectives = result.find("objectives");
   if (objectives != result.end() && objectives->is_array() && !objectives->empty() && objectives->front().is_string())
     wanted = objectives->front().get<std::string>();
   const auto measurements = result.find("measurements");
-  if (measurements == result.end() || !measurements->is_array()) return std::nullopt;
-  for (const auto& measurement : *measurements) {
-    const auto name = measurement.find("name");
-    const bool is_wanted = wanted.empty() || (name != measurement.end() && name->is_string() && *name == wanted);
-    const auto value = measurement.find("value");
-    if (is_wanted && value != measurement.end() && value->is_number()) return value->get<double>();
+  if (measurements != result.end() && measurements->is_array()) {
+    for (std::size_t i = 0; i < measurements->size(); ++i) {
+      const nlohmann::json& measurement = (*measurements)[i];
+      const auto name = measurement.find("name");
+      if (!wanted.empty() && (name == measurement.end() || *name != wanted)) continue;
+      const auto value = measurement.find("value");
+      if (value != measurement.end() && value->is_number()) return value->get<double>();
+      throw RecordingError(place({"measurements", std::to_string(i), "value"}) +
+                           "a correct result whose measurement has no number as its \"value\"");
+    }
   }
-  return std::nullopt;
+  throw RecordingError(place({"measurements"}) + "a correct result without a measurement of its objective" +
+                       (wanted.empty() ? "" : " '" + wanted + '\''));
 }
 
 }  // namespace
 
 Recording parse_t4(std::string_view text, const std::string& origin) {
-  const nlohmann::json file = parse_json(text, origin);
-  const auto results = file.find("results");
-  if (results == file.end() || !results->is_array()) throw RecordingError(origin + ": there is no list \"results\"");
-  const double unit = seconds_a_unit(file);
+  const JsonFile file(text, origin);
+  const auto results = file.root().find("results");
+  if (results == file.root().end() || !results->is_array())
+    throw RecordingError(file.place({"results"}) + "there is no list \"results\"");
+  const double unit = seconds_a_unit(file.root());
   std::vector<RecordedTrial> trials;
-  std::size_t number = 0;
-  for (const auto& result : *results) {
-    const std::string place = origin + ": result " + std::to_string(++number) + ": ";
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    const nlohmann::json& result = (*results)[i];
+    const Place place = [&](JsonFile::Path path) {
+      path.insert(path.begin(), {"results", std::to_string(i)});
+      return file.place(path) + "result " + std::to_string(i + 1) + ": ";
+    };
     const auto configuration = result.find("configuration");
     if (!result.is_object() || configuration == result.end() || !configuration->is_object())
-      throw RecordingError(place + "there is no object \"configuration\"");
+      throw RecordingError(place({"configuration"}) + "there is no object \"configuration\"");
     RecordedTrial trial;
     for (const auto& [name, value] : configuration->items()) trial.configuration.set(name, json_value(value));
     trial.kind = outcome(result, place);
-    if (trial.kind == OutcomeKind::ok) trial.objective = objective_of(result);
-    if (trial.kind == OutcomeKind::ok && !trial.objective)
-      throw RecordingError(place + "a correct result without a measurement of its objective");
+    if (trial.kind == OutcomeKind::ok) trial.objective = objective_of(result, place);
     const auto times = result.find("times");
-    if (times != result.end() && times->is_object()) trial.eval_seconds = eval_time(*times) * unit;
+    if (times != result.end() && times->is_object()) trial.eval_seconds = eval_time(*times, place) * unit;
     trials.push_back(std::move(trial));
   }
-  if (trials.empty()) throw RecordingError(origin + ": the list of results is empty");
+  if (trials.empty()) throw RecordingError(file.place({"results"}) + "the list of results is empty");
   return make_recording(origin, trials);
 }
 

@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <cache/exchange.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/replay/read_recording.hpp>
+#include <tuner/replay/replay_run.hpp>
+
+namespace tuner::replay {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+cache::SessionKey key_of(std::int64_t n) {
+  cache::SessionKey key;
+  key.kernel = {"axpy", std::string(64, 'a'), "time"};
+  key.device.key = "cuda cc=9.0 sm=132";
+  key.device.name = "NVIDIA H200";
+  key.device.backend = "cuda";
+  key.environment = {"13.0", "nvrtc 13.0", "0.1.0", "Linux"};
+  key.problem = {"T=float", {{"n", n}}};
+  return key;
+}
+
+cache::TrialRecord trial_of(int block, double median_ns) {
+  cache::TrialRecord trial;
+  trial.configuration = "block=" + std::to_string(block) + " kind=a";
+  trial.median_ns = trial.low_ns = trial.high_ns = median_ns;
+  trial.samples_ns = {median_ns};
+  trial.verified = true;
+  trial.times_s = {{"compile", 0.25}, {"measure", 0.5}, {"wait", 100}};
+  return trial;
+}
+
+/// Configurations block=1…\p measured; block=k took 1000 + k ns.
+void record(cache::Database& database, const cache::SessionKey& key, int measured) {
+  cache::SessionWriter writer(database, key);
+  for (int block = 1; block <= measured; ++block) writer.add(trial_of(block, 1000 + block));
+  writer.finish();
+}
+
+class DatabaseRecordings : public testing::Test {
+ protected:
+  DatabaseRecordings() {
+    folder_ = fs::temp_directory_path() /
+              ("tuner-recordings-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~DatabaseRecordings() override { fs::remove_all(folder_); }
+
+  std::vector<Recording> read(const fs::path& path) {
+    return read_recordings(path, [this](const std::string& text) { warnings_.push_back(text); });
+  }
+  std::string error_of(const fs::path& path) {
+    try {
+      read(path);
+    } catch (const RecordingError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
+  {
+    cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+    record(database, key_of(1000), 9);
+    cache::SessionWriter resumed(database, key_of(1000));
+    cache::TrialRecord failed = trial_of(32, 0);
+    failed.kind = "timeout";
+    resumed.add(failed);
+  }
+  const std::vector<Recording> recordings = read(folder_ / "wisdom.db");
+  ASSERT_EQ(recordings.size(), 1u) << "two sessions of one tuning are one space";
+  const Recording& recording = recordings[0];
+  EXPECT_EQ(recording.name, "axpy T=float n=1000 NVIDIA H200");
+  EXPECT_EQ(recording.unit, "ns");
+  EXPECT_EQ(recording.space.size(), 10u);
+  EXPECT_EQ(recording.valid_count(), 9u);
+  EXPECT_EQ(recording.optimum(), 1001);
+  const auto third = recording.space.find(Configuration{{"block", 3}, {"kind", "a"}});
+  ASSERT_TRUE(third);
+  EXPECT_EQ(recording.rows[*third].objective, 1003);
+  EXPECT_EQ(recording.rows[*third].eval_seconds, 0.75) << "waiting for others is no cost of the trial";
+  const auto failed = recording.space.find(Configuration{{"block", 32}, {"kind", "a"}});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(recording.rows[*failed].kind, OutcomeKind::timeout);
+  EXPECT_THAT(warnings_, ElementsAre());
+}
+
+TEST_F(DatabaseRecordings, CanBeReplayed) {
+  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  record(database, key_of(1000), 40);
+  ReplayOptions options;
+  options.strategies = {"random"};
+  options.repeats = 3;
+  options.budget.fraction = 1;
+  const ReplayReport report = run_replay(read(folder_ / "wisdom.db"), options);
+  ASSERT_EQ(report.results.size(), 1u);
+  EXPECT_EQ(report.results[0].mean_trials, 40);
+}
+
+TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials) {
+  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  record(database, key_of(1000), 8);
+  record(database, key_of(2000), 7);
+  record(database, key_of(3000), 20);
+  std::vector<std::string> names;
+  for (const Recording& recording : read(folder_ / "wisdom.db")) names.push_back(recording.name);
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("axpy T=float n=1000 NVIDIA H200", "axpy T=float n=3000 NVIDIA H200"));
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("wisdom.db: 'axpy T=float n=2000 NVIDIA H200' has 7 measured"),
+                                           HasSubstr("too few to replay (at least 8)"))));
+}
+
+TEST_F(DatabaseRecordings, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
+  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  EXPECT_THAT(error_of(folder_ / "wisdom.db"), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
+  record(database, key_of(1000), 7);
+  EXPECT_THAT(error_of(folder_ / "wisdom.db"),
+              AllOf(HasSubstr("wisdom.db: holds no tuning with 8 measured configurations"),
+                    HasSubstr("tune --kernel NAME --strategy exhaustive")));
+}
+
+TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
+  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  record(database, key_of(1000), 12);
+  const std::string text = cache::export_all(database);
+  cache::write_text(folder_ / "plain.jsonl", "# a comment\n" + text);
+  cache::write_text(folder_ / "zipped.jsonl.gz", text);
+  const Recording wanted = read(folder_ / "wisdom.db").at(0);
+  for (const char* name : {"plain.jsonl", "zipped.jsonl.gz"}) {
+    const std::vector<Recording> recordings = read(folder_ / name);
+    ASSERT_EQ(recordings.size(), 1u) << name;
+    EXPECT_EQ(recordings[0].name, wanted.name);
+    ASSERT_EQ(recordings[0].space.size(), wanted.space.size());
+    for (std::size_t i = 0; i < wanted.rows.size(); ++i) {
+      EXPECT_EQ(recordings[0].space.configuration(i), wanted.space.configuration(i));
+      EXPECT_EQ(recordings[0].rows[i].objective, wanted.rows[i].objective);
+    }
+  }
+  cache::write_text(folder_ / "best.jsonl", cache::export_wisdom(database));
+  cache::write_text(folder_ / "broken.jsonl", text.substr(0, text.size() - 20));
+  EXPECT_THAT(error_of(folder_ / "best.jsonl"), HasSubstr("best.jsonl"));
+  EXPECT_THAT(error_of(folder_ / "broken.jsonl"), HasSubstr("broken.jsonl:14: not JSON"));
+}
+
+TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
+  std::ofstream(folder_ / "other.db") << std::string("SQLite format 3\0", 16) << std::string(8000, 'x');
+  EXPECT_THAT(error_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is damaged"));
+  EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  cache::write_text(folder_ / "zipped.db.gz", "SQLite format 3");
+  EXPECT_THAT(error_of(folder_ / "zipped.db.gz"), HasSubstr("zipped.db.gz: a compressed database: gunzip it first"));
+}
+
+TEST(KeptRecordings, AreReplayedAsTheyAre) {
+  const std::vector<Recording> recordings =
+      read_recordings(TUNER_SOURCE_DIR "/cache/recordings/reduce_float_2e24_h200.jsonl.gz");
+  ASSERT_EQ(recordings.size(), 1u);
+  EXPECT_EQ(recordings[0].name, "reduce T=float operation=sum order=fixed n=16777216 NVIDIA H200");
+  EXPECT_EQ(recordings[0].space.size(), 10080u);
+}
+
+}  // namespace
+}  // namespace tuner::replay

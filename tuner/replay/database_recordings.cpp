@@ -1,0 +1,97 @@
+#include <tuner/replay/database_recordings.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+#include <cache/exchange.hpp>
+#include <cache/session.hpp>
+
+namespace tuner::replay {
+namespace {
+
+RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objective) {
+  RecordedTrial out;
+  out.configuration = Configuration::parse(trial.configuration);
+  out.kind = outcome_kind(trial.kind).value_or(OutcomeKind::launch);
+  if (out.kind == OutcomeKind::ok) {
+    const auto metric = trial.metrics.find(objective);
+    if (objective == "time") {
+      out.objective = trial.median_ns;
+    } else if (metric != trial.metrics.end()) {
+      out.objective = metric->second;
+    }
+  }
+  for (const auto& [part, seconds] : trial.times_s)
+    if (part != "wait") out.eval_seconds += seconds;
+  return out;
+}
+
+std::string title(const cache::SessionKey& key) {
+  return fmt::format("{} {} {} {}", key.kernel.name, key.problem.choices, cache::sizes_text(key.problem.sizes),
+                     key.device.name.empty() ? key.device.key : key.device.name);
+}
+
+/// Sessions that agree in this tuned the same space and share their trials.
+std::string identity(const cache::SessionKey& key) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", title(key), key.kernel.source_hash, key.kernel.objective,
+                     key.device.key, key.environment.driver, key.environment.compiler, key.conditions);
+}
+
+std::vector<Recording> recordings_of(cache::Database& database, const std::string& origin, const Warn& warn) {
+  std::vector<Recording> out;
+  std::set<std::string> seen;
+  for (const cache::SessionRecord& session : cache::sessions(database)) {
+    const cache::SessionKey& key = session.key;
+    if (!seen.insert(identity(key)).second) continue;
+    std::vector<RecordedTrial> trials;
+    for (const cache::TrialRecord& trial : cache::finished_trials(database, key))
+      trials.push_back(recorded(trial, key.kernel.objective));
+    const auto measured =
+        std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.objective.has_value(); });
+    if (measured >= static_cast<std::ptrdiff_t>(kFewestMeasured)) {
+      out.push_back(make_recording(title(key), trials, key.kernel.objective == "time" ? "ns" : ""));
+    } else if (warn) {
+      warn(fmt::format("{}: '{}' has {} measured configurations: too few to replay (at least {})", origin, title(key),
+                       measured, kFewestMeasured));
+    }
+  }
+  if (!out.empty()) return out;
+  throw RecordingError(fmt::format(
+      "{}: {}; record one with `tune --kernel NAME --strategy exhaustive`", origin,
+      seen.empty() ? "holds no tuning, at most best configurations (`tune export --all` writes the tunings too)"
+                   : fmt::format("holds no tuning with {} measured configurations", kFewestMeasured)));
+}
+
+}  // namespace
+
+bool is_database(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
+
+bool is_exported(std::string_view text) {
+  while (text.starts_with('#')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.starts_with("{\"tuner_wisdom\"");
+}
+
+std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn) {
+  std::string reason;
+  cache::OpenOptions options;
+  options.warn = [&](const std::string& text) { reason = text; };
+  std::optional<cache::Database> database = cache::Database::open_shipped(file, options);
+  if (!database) throw RecordingError(reason);
+  return recordings_of(*database, file.string(), warn);
+}
+
+std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn) {
+  cache::Database database = cache::Database::in_memory();
+  try {
+    cache::import_text(database, text, origin);
+  } catch (const cache::CacheError& error) {
+    throw RecordingError(error.what());
+  }
+  return recordings_of(database, origin, warn);
+}
+
+}  // namespace tuner::replay
