@@ -88,6 +88,15 @@ std::string sha256_hex(std::string_view bytes) {
   return hash.hex();
 }
 
+std::string sha256_of_parts(const std::vector<std::string_view>& parts) {
+  Sha256 hash;
+  for (const std::string_view part : parts) {
+    hash.update(std::to_string(part.size()) + ':');
+    hash.update(part);
+  }
+  return hash.hex();
+}
+
 std::string sha256_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw CacheError(path.string() + ": cannot be read", 0, path.string());

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tuner::cache {
 
@@ -27,6 +28,8 @@ class Sha256 {
 };
 
 std::string sha256_hex(std::string_view bytes);
+/// Of \p parts, each preceded by its length, so that moving a boundary changes the digest.
+std::string sha256_of_parts(const std::vector<std::string_view>& parts);
 /// Throws CacheError when \p path cannot be read. Must not be used on a database that this process has open for
 /// writing: closing any descriptor of a file drops SQLite's locks on it (POSIX).
 std::string sha256_file(const std::filesystem::path& path);

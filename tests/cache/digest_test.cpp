@@ -36,6 +36,12 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreCutUp) {
   }
 }
 
+TEST(Sha256, OfPartsDependsOnWhereTheyAreParted) {
+  EXPECT_EQ(sha256_of_parts({"a", "bc"}), sha256_hex("1:a2:bc"));
+  EXPECT_NE(sha256_of_parts({"a", "bc"}), sha256_of_parts({"ab", "c"}));
+  EXPECT_NE(sha256_of_parts({}), sha256_of_parts({""}));
+}
+
 TEST(Checksum, GivesThePublishedCrc) { EXPECT_EQ(crc32("123456789"), 0xcbf43926u); }
 
 TEST(Checksum, TellsFieldsApart) {

@@ -22,7 +22,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/core"] = {};
     rooms["tuner/search"] = {"tuner/core"};
     rooms["tuner/backend"] = {"tuner/core"};
-    rooms["tuner/backend/host"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/backend/host"] = {"tuner/core", "tuner/backend", "cache"};
     rooms["tuner/backend/cuda"] = {"tuner/core", "tuner/backend"};
     rooms["tuner/replay"] = {"tuner/core", "tuner/search", "cache"};
     rooms["tuner/measure"] = {"tuner/core", "tuner/backend"};

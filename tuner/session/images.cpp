@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -88,19 +89,11 @@ ImageStore ImageCacheAdapter::store() const {
 }
 
 std::string image_key(const CompileRequest& request, std::string_view compiler_identity) {
-  std::string text;
-  const auto add = [&](std::string_view part) {  // lengths keep different lists from running together
-    text += std::to_string(part.size());
-    text += ':';
-    text += part;
-  };
-  add(compiler_identity);
-  add(request.architecture);
-  add(request.source);
-  add(std::to_string(request.defines.size()));
-  for (const std::string& define : request.defines) add(define);
-  for (const std::string& expression : request.expressions) add(expression);
-  return cache::sha256_hex(text);
+  const std::string defines = std::to_string(request.defines.size());
+  std::vector<std::string_view> parts{compiler_identity, request.architecture, request.source, defines};
+  parts.insert(parts.end(), request.defines.begin(), request.defines.end());
+  parts.insert(parts.end(), request.expressions.begin(), request.expressions.end());
+  return cache::sha256_of_parts(parts);
 }
 
 }  // namespace tuner

@@ -7,7 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include <tuner/backend/host/digest.hpp>
+#include <cache/sha256.hpp>
+
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/host/shim_files.hpp>
@@ -71,7 +72,7 @@ const std::string& shim_hash() {
       parts.push_back(file.name);
       parts.push_back(file.text);
     }
-    return digest(parts);
+    return cache::sha256_of_parts(parts);
   }();
   return hash;
 }
@@ -151,7 +152,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   std::string key;
   // What a file beside the kernel file says is not part of the key.
   if (cache_ && request.source.find("#include \"") == std::string::npos) {
-    key = digest({identity(), unit});
+    key = cache::sha256_of_parts({identity(), unit});
     if (auto object = cache_->find(key)) {
       image.code = std::move(*object);
       return image;

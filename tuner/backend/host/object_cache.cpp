@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string_view>
 
-#include <tuner/backend/host/digest.hpp>
+#include <cache/sha256.hpp>
 
 namespace tuner::host {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kChecksumBytes = 64;  // SHA-256 in hexadecimal, before the object
 
 std::string checksum(const std::byte* data, std::size_t bytes) {
-  return digest({std::string_view(reinterpret_cast<const char*>(data), bytes)});
+  return cache::sha256_hex({reinterpret_cast<const char*>(data), bytes});
 }
 
 // A folder of another user, or one that others may write to, must not be trusted with code to run.
