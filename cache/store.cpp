@@ -79,13 +79,32 @@ void rollback(SQLite::Database* db) {
   }
 }
 
-/// Locks the folder of a file between processes while a broken file is replaced; no lock file stays behind.
+/// While it lives, all reads see the same state of the file.
+class Snapshot {
+ public:
+  explicit Snapshot(SQLite::Database& db) : db_(db), outermost_(sqlite3_get_autocommit(db.getHandle()) != 0) {
+    if (outermost_) execute(db_, "BEGIN");
+  }
+  ~Snapshot() {
+    if (outermost_) rollback(&db_);
+  }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  SQLite::Database& db_;
+  bool outermost_;
+};
+
+/// Locks the folder of a file between processes: LOCK_EX while a broken file is replaced, LOCK_SH while one is opened.
+/// A connection to the replaced file would take the new one's journal for its own and roll it back. No lock file stays
+/// behind.
 class FolderLock {
  public:
-  explicit FolderLock(const fs::path& folder)
+  FolderLock(const fs::path& folder, int operation)
       : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     // Where folders cannot be locked (some network file systems) the check of the inode has to do.
-    if (descriptor_ >= 0) (void)::flock(descriptor_, LOCK_EX);
+    if (descriptor_ >= 0) (void)::flock(descriptor_, operation);
   }
   ~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -156,8 +175,11 @@ void Store::warn_once(const std::string& topic, const std::string& message) {
 // ---- opening -------------------------------------------------------------------------------------------------------
 
 void Store::connect(int flags) {
-  connection_ = std::make_unique<SQLite::Database>(file_.string(), flags);
-  identity_ = identity_of(file_);
+  // Where folders cannot be locked, it may be replaced meanwhile: what stood there before and after is what is open.
+  do {
+    identity_ = identity_of(file_);
+    connection_ = std::make_shared<SQLite::Database>(file_.string(), flags);
+  } while (identity_of(file_) != identity_);
   sqlite3* handle = connection_->getHandle();
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &Store::busy_handler, &busy_);
@@ -181,6 +203,8 @@ int Store::busy_handler(void* data, int count) {
 }
 
 Store::State Store::inspect() {
+  // Another process may be creating it: half of what was before and half of what is now would look foreign.
+  const Snapshot snapshot(*connection_);
   const auto application = number(*connection_, "PRAGMA application_id");
   const auto version = number(*connection_, "PRAGMA user_version");
   if (application == 0 && version == 0 && number(*connection_, "SELECT count(*) FROM sqlite_schema") == 0) {
@@ -259,12 +283,14 @@ void Store::check_private() {
 
 void Store::open_file() {
   for (int attempt = 0; attempt < 4; ++attempt) {
+    std::unique_ptr<FolderLock> unreplaced;  // ends before set_aside(), which waits for all others'
     try {
       if (!make_private_folder(file_.parent_path())) {
         degrade(fmt::format("the folder {} cannot be created", file_.parent_path().string()));
         return;
       }
       if (kind_.must_be_private) check_private();
+      unreplaced = std::make_unique<FolderLock>(file_.parent_path(), LOCK_SH);
       std::error_code error;
       const bool existed = fs::exists(file_, error);
       connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -272,6 +298,7 @@ void Store::open_file() {
       if (!existed) (void)::chmod(file_.c_str(), 0600);
       auto state = inspect();
       if (state == State::foreign) {
+        unreplaced.reset();
         set_aside("foreign", "it is a database of another program");
         continue;
       }
@@ -283,6 +310,7 @@ void Store::open_file() {
         return;
       }
       if (state != State::empty && !quick_check()) {
+        unreplaced.reset();
         set_aside("corrupt", "it is damaged");
         continue;
       }
@@ -297,13 +325,18 @@ void Store::open_file() {
       }
       configure_writable();
       if (state != State::ours) create_or_migrate();
-      identity_ = identity_of(file_);
       return;
     } catch (const SQLite::Exception& error) {
       rollback(connection_.get());
       if (is_damage(error.getErrorCode()) || error.getErrorCode() == SQLITE_ERROR ||
           error.getErrorCode() == SQLITE_CONSTRAINT) {
-        set_aside("corrupt", fmt::format("it is damaged ({})", error.what()));
+        unreplaced.reset();
+        try {
+          set_aside("corrupt", fmt::format("it is damaged ({})", error.what()));
+        } catch (const std::exception& failure) {
+          degrade(failure.what());
+          return;
+        }
         continue;
       }
       close();
@@ -391,7 +424,7 @@ void Store::degrade(const std::string& reason) {
 
 void Store::set_aside(const char* suffix, const std::string& reason) {
   close();
-  const FolderLock lock(file_.parent_path());
+  const FolderLock lock(file_.parent_path(), LOCK_EX);
   if (identity_of(file_) != identity_) return;  // another process has replaced it
   const std::time_t now = std::time(nullptr);
   std::tm utc{};

@@ -202,7 +202,7 @@ TEST(Damage, IsRepairedOnceByThreadsThatMeetIt) {
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(texts.size(), 1u);
+  EXPECT_THAT(texts, ElementsAre(HasSubstr("it is damaged")));
   auto database = Database::open_user(file);
   EXPECT_EQ(sessions(database).size(), 4u);
 }

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/image_cache.hpp>
@@ -162,7 +164,9 @@ TEST(ImageCache, IsSharedByManyProcesses) {
   for (int child = 0; child < 6; ++child) {
     const pid_t pid = ::fork();
     if (pid == 0) {
-      ImageCache cache(folder.path());
+      ImageCacheOptions options;
+      options.warn = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+      ImageCache cache(folder.path(), options);
       bool good = true;
       for (int i = 0; i < 20; ++i) {
         const auto key = key_of((child * 10 + i) % 40);
