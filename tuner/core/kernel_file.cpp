@@ -2,21 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <set>
 
 #include <tuner/core/directives.hpp>
+#include <tuner/core/kernel_draft.hpp>
+#include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {
 namespace {
 
-/// Reads the directives one by one into a specification. What a single line can get wrong is found there; what needs
-/// the whole file is left to validate(), which is told where everything was written.
+/// Reads the directives one by one. What a single line can get wrong is found here; what needs the whole file is left
+/// to complete(), which is told where everything was written.
 class KernelFileParser {
  public:
   KernelFileParser(std::string_view text, std::string file) {
@@ -28,11 +28,7 @@ class KernelFileParser {
     for (const LogicalLine& line : find_directives(spec_.source, spec_.file)) directive(line);
     if (spec_.name.empty())
       throw SpecError({spec_.file, 1, 1}, "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
-    finish();
-    validate(spec_, places_);
-    const KnownNames known = known_names(spec_, Parameters::allowed);
-    for (const auto& [name, expression] : lets_) check_names(expression, known);
-    return std::move(spec_);
+    return complete(std::move(draft_));
   }
 
  private:
@@ -42,19 +38,6 @@ class KernelFileParser {
     Handler read;
   };
   static const std::array<Directive, 29> kDirectives;
-
-  /// A launch of the kernel or of its reference while its directives come in.
-  struct Part {
-    LaunchSpec launch;
-    bool is_reference = false;
-    std::map<std::string, SourceLocation> given;
-    std::vector<SourceLocation> argument_places;
-  };
-  struct PendingFill {
-    std::string buffer;
-    Fill fill;
-    SourceLocation location;
-  };
 
   void directive(const LogicalLine& line) {
     TokenCursor cursor(line);
@@ -107,46 +90,12 @@ class KernelFileParser {
   }
 
   Expression expression(TokenCursor& cursor) {
-    Expression result = ExpressionAccess::parse(cursor, lets_);
+    Expression result = ExpressionAccess::parse(cursor, draft_.lets);
     if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is("]")) {
       cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
     }
-    expressions_.push_back(result);
+    draft_.expressions.push_back(result);
     return result;
-  }
-
-  std::int64_t integer(TokenCursor& cursor, const std::string& what) {
-    const SourceLocation place = cursor.place();
-    const bool negative = cursor.accept("-");
-    if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
-    const std::string text = (negative ? "-" : "") + std::string(cursor.take().text);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) throw SpecError(place, in_quotes(text) + " does not fit 64 bits");
-    if (error != std::errc{} || end != text.data() + text.size())
-      throw SpecError(place, in_quotes(text) + " is not a decimal integer");
-    return value;
-  }
-
-  double number(TokenCursor& cursor, const std::string& what) {
-    const SourceLocation place = cursor.place();
-    const bool negative = cursor.accept("-");
-    if (!cursor.at_number()) cursor.fail("expected " + what + ", not " + cursor.described());
-    const std::string text = (negative ? "-" : "") + std::string(cursor.take().text);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-      throw SpecError(place, in_quotes(text) + " is not a number");
-    }
-    return value;
-  }
-
-  /// An integer, `true`, `false` or a word.
-  Value value(TokenCursor& cursor) {
-    if (cursor.at_identifier()) return Value::parse(cursor.take().text);
-    if (cursor.at_number() || cursor.peek().is("-")) return integer(cursor, "a value");
-    if (cursor.peek().is(",")) cursor.fail("values are separated by blanks, not by ','");
-    cursor.fail("expected a value, not " + cursor.described());
   }
 
   /// `= VALUE VALUE …` to the end of the line, each once.
@@ -156,7 +105,7 @@ class KernelFileParser {
     std::vector<Value> result;
     while (!cursor.at_end()) {
       const SourceLocation place = cursor.place();
-      Value next = value(cursor);
+      Value next = parse_value(cursor);
       if (std::find(result.begin(), result.end(), next) != result.end())
         throw SpecError(place, in_quotes(next.text()) + " is given twice");
       places_[name + "=" + next.text()] = place;
@@ -171,14 +120,6 @@ class KernelFileParser {
     places_[key] = cursor.place(token);
     const auto type = element_type(token.text);
     return std::string(type ? info(*type).name : token.text);
-  }
-
-  ElementType element(TokenCursor& cursor) {
-    const Token token = cursor.expect_identifier("an element type");
-    if (const auto type = element_type(token.text)) return *type;
-    std::vector<std::string> names;
-    for (const ElementTypeInfo& type : element_types()) names.emplace_back(type.name);
-    throw SpecError(cursor.place(token), "unknown type " + in_quotes(token.text) + suggestion(token.text, names));
   }
 
   /// `NAME=VALUE` to the end of the line, each name once: calls \p read with each name, at its value.
@@ -196,21 +137,21 @@ class KernelFileParser {
     }
   }
 
-  Part& part() {
-    if (parts_.empty()) start_part(spec_.name, false);
-    return parts_.back();
+  LaunchDraft& current_launch() {
+    if (draft_.launches.empty()) start_launch(spec_.name, false);
+    return draft_.launches.back();
   }
 
-  Part& start_part(const std::string& name, bool is_reference) {
-    Part& started = parts_.emplace_back();
+  LaunchDraft& start_launch(const std::string& name, bool is_reference) {
+    LaunchDraft& started = draft_.launches.emplace_back();
     started.launch.name = name;
     started.launch.location = directive_place_;
     started.is_reference = is_reference;
     return started;
   }
 
-  Part& once_in_part() {
-    Part& current = part();
+  LaunchDraft& once_in_launch() {
+    LaunchDraft& current = current_launch();
     const auto [at, is_new] = current.given.emplace(directive_.text, directive_place_);
     if (!is_new) {
       throw SpecError(directive_place_, "a second " + in_quotes(directive_.text) + " for " +
@@ -228,9 +169,9 @@ class KernelFileParser {
       const bool blank = c == ' ' || c == '\t';
       if (!blank || text.back() != ' ') text += blank ? ' ' : c;
     }
-    raw_texts_.emplace_back(std::move(text), cursor.place());
+    draft_.cpp_texts.emplace_back(std::move(text), cursor.place());
     cursor.skip_rest();
-    return raw_texts_.back().first;
+    return draft_.cpp_texts.back().first;
   }
 
   // --- the directives ---
@@ -250,7 +191,7 @@ class KernelFileParser {
     if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
     while (!cursor.at_end()) {
       const SourceLocation place = cursor.place();
-      std::string type(info(element(cursor)).name);
+      std::string type(info(parse_element_type(cursor)).name);
       if (std::find(choice.values.begin(), choice.values.end(), type) != choice.values.end())
         throw SpecError(place, in_quotes(type) + " is given twice");
       places_[name + "=" + type] = place;
@@ -266,9 +207,9 @@ class KernelFileParser {
     if (cursor.at_end()) cursor.fail("expected TYPE:TYPE, not " + cursor.described());
     while (!cursor.at_end()) {
       const SourceLocation place = cursor.place();
-      const std::string from(info(element(cursor)).name);
+      const std::string from(info(parse_element_type(cursor)).name);
       cursor.expect(":", in_quotes(from));
-      if (!type.mapping.emplace(from, info(element(cursor)).name).second)
+      if (!type.mapping.emplace(from, info(parse_element_type(cursor)).name).second)
         throw SpecError(place, in_quotes(from) + " is given twice");
     }
     spec_.derived_types.push_back(std::move(type));
@@ -289,12 +230,12 @@ class KernelFileParser {
     SourceLocation type_place, default_place;
     if (cursor.accept(":")) {
       type_place = cursor.place();
-      type = element(cursor);
+      type = parse_element_type(cursor);
     }
     std::optional<std::int64_t> value;
     if (cursor.accept("=")) {
       default_place = cursor.place();
-      value = integer(cursor, "a size");
+      value = parse_integer(cursor, "a size");
     }
     for (std::size_t i = first; i < spec_.sizes.size(); ++i) {
       SizeSpec& size = spec_.sizes[i];
@@ -311,26 +252,26 @@ class KernelFileParser {
 
   void read_parameter(TokenCursor& cursor) {
     const std::string name = declare(cursor, "parameter", true);
-    parameters_.push_back({name, values(cursor, name)});
-    if (parameters_.back().values.size() > 65535)
+    draft_.parameters.push_back({name, values(cursor, name)});
+    if (draft_.parameters.back().values.size() > 65535)
       throw SpecError(places_.at(name), in_quotes(name) + " has more than 65535 values");
   }
 
   void read_let(TokenCursor& cursor) {
     const std::string name = declare(cursor, "let", true);
     cursor.expect("=", "the name");
-    lets_.emplace(name, expression(cursor));
+    draft_.lets.emplace(name, expression(cursor));
   }
 
   void read_constraint(TokenCursor& cursor) {
     const Token token = cursor.expect_identifier("the name of a constraint, as in 'constraint NAME: EXPRESSION'");
     const std::string name(token.text);
     const auto same = [&](const Constraint& constraint) { return constraint.name == name; };
-    if (std::any_of(constraints_.begin(), constraints_.end(), same)) {
+    if (std::any_of(draft_.constraints.begin(), draft_.constraints.end(), same)) {
       throw SpecError(cursor.place(token), "a constraint " + in_quotes(name) + " exists already");
     }
     cursor.expect(":", "the constraint's name");
-    constraints_.push_back({name, expression(cursor)});
+    draft_.constraints.push_back({name, expression(cursor)});
   }
 
   void read_buffers(TokenCursor& cursor, BufferRole role) {
@@ -354,17 +295,17 @@ class KernelFileParser {
 
   void read_fill(TokenCursor& cursor) {
     const Token token = cursor.expect_identifier("the name of a buffer");
-    PendingFill pending{std::string(token.text), {}, cursor.place(token)};
+    FillDraft pending{std::string(token.text), {}, cursor.place(token)};
     cursor.expect("=", "the buffer's name");
     const Token kind = cursor.expect_identifier("'uniform LOW HIGH', 'constant VALUE' or 'iota'");
     if (kind.text == "uniform") {
-      pending.fill.low = number(cursor, "the lower bound");
+      pending.fill.low = parse_number(cursor, "the lower bound");
       const SourceLocation place = cursor.place();
-      pending.fill.high = number(cursor, "the upper bound");
+      pending.fill.high = parse_number(cursor, "the upper bound");
       if (pending.fill.low >= pending.fill.high) throw SpecError(place, "the upper bound must be above the lower one");
     } else if (kind.text == "constant") {
       pending.fill.kind = Fill::Kind::constant;
-      pending.fill.low = number(cursor, "a number");
+      pending.fill.low = parse_number(cursor, "a number");
     } else if (kind.text == "iota") {
       pending.fill.kind = Fill::Kind::iota;
     } else {
@@ -372,7 +313,7 @@ class KernelFileParser {
                       "unknown fill " + in_quotes(kind.text) + suggestion(kind.text, {"uniform", "constant", "iota"}));
     }
     once("fill " + pending.buffer);
-    fills_.push_back(std::move(pending));
+    draft_.fills.push_back(std::move(pending));
   }
 
   void read_scalar(TokenCursor& cursor) {
@@ -380,12 +321,12 @@ class KernelFileParser {
     scalar.name = declare(cursor, "scalar", false);
     if (cursor.accept(":")) scalar.type = type_name(cursor, "type of " + scalar.name);
     cursor.expect("=", "the scalar: the value used for tuning follows");
-    scalar.value = number(cursor, "a number");
+    scalar.value = parse_number(cursor, "a number");
     spec_.scalars.push_back(std::move(scalar));
   }
 
   void read_instantiate(TokenCursor& cursor) {
-    Part& current = once_in_part();
+    LaunchDraft& current = once_in_launch();
     if (current.is_reference)
       throw SpecError(directive_place_, "'reference' names its function itself; start a launch with 'launch NAME'");
     current.launch.instantiate = raw(cursor, "the kernel's C++ name, as in f<T, block>");
@@ -398,13 +339,13 @@ class KernelFileParser {
       extents[dimension++] = expression(cursor);
     } while (cursor.accept(","));
   }
-  void read_grid(TokenCursor& cursor) { read_extents(cursor, once_in_part().launch.grid); }
-  void read_block(TokenCursor& cursor) { read_extents(cursor, once_in_part().launch.block); }
-  void read_shared(TokenCursor& cursor) { once_in_part().launch.shared_bytes = expression(cursor); }
-  void read_when(TokenCursor& cursor) { once_in_part().launch.when = expression(cursor); }
+  void read_grid(TokenCursor& cursor) { read_extents(cursor, once_in_launch().launch.grid); }
+  void read_block(TokenCursor& cursor) { read_extents(cursor, once_in_launch().launch.block); }
+  void read_shared(TokenCursor& cursor) { once_in_launch().launch.shared_bytes = expression(cursor); }
+  void read_when(TokenCursor& cursor) { once_in_launch().launch.when = expression(cursor); }
 
   void read_arguments(TokenCursor& cursor) {
-    Part& current = once_in_part();
+    LaunchDraft& current = once_in_launch();
     do {
       const Token token = cursor.expect_identifier("the name of an argument");
       current.launch.arguments.emplace_back(token.text);
@@ -414,21 +355,21 @@ class KernelFileParser {
 
   void read_launch(TokenCursor& cursor) {
     const Token token = cursor.expect_identifier("the launch's name");
-    const auto same = [&](const Part& other) { return !other.is_reference && other.launch.name == token.text; };
-    if (std::any_of(parts_.begin(), parts_.end(), same))
+    const auto same = [&](const LaunchDraft& other) { return !other.is_reference && other.launch.name == token.text; };
+    if (std::any_of(draft_.launches.begin(), draft_.launches.end(), same))
       throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) + " exists already");
-    start_part(std::string(token.text), false);
+    start_launch(std::string(token.text), false);
   }
 
   void read_reference(TokenCursor& cursor) {
     const std::string function = raw(cursor, "the reference's C++ name, as in f<T>");
-    start_part(function, true).launch.instantiate = function;
+    start_launch(function, true).launch.instantiate = function;
   }
 
   void read_verify(TokenCursor& cursor) {
     VerifySpec verify;
     assignments(cursor, "verify " + std::to_string(spec_.verify.size()), [&](const std::string& name) {
-      const std::int64_t given = integer(cursor, "an integer");
+      const std::int64_t given = parse_integer(cursor, "an integer");
       if (name == "offset") {
         verify.offset = given;
       } else {
@@ -451,7 +392,7 @@ class KernelFileParser {
       if (!seen.insert(std::string(word.text)).second)
         throw SpecError(cursor.place(word), in_quotes(word.text) + " is given twice");
       places_["tolerance"] = cursor.place();
-      const double bound = number(cursor, "a number");
+      const double bound = parse_number(cursor, "a number");
       if (bound < 0) throw SpecError(places_["tolerance"], "a tolerance cannot be negative");
       (word.text == "relative" ? tolerance.relative : tolerance.absolute) = bound;
     } while (!cursor.at_end());
@@ -465,126 +406,18 @@ class KernelFileParser {
   void read_default(TokenCursor& cursor) {
     once("default");
     Configuration configuration;
-    assignments(cursor, "default", [&](const std::string& name) { configuration.set(name, value(cursor)); });
+    assignments(cursor, "default", [&](const std::string& name) { configuration.set(name, parse_value(cursor)); });
     spec_.default_configuration = std::move(configuration);
   }
 
-  // --- what needs the whole file ---
-
-  void finish() {
-    require_lets_before_use();
-    spec_.space = SearchSpace(std::move(parameters_), std::move(constraints_));
-    const auto type = std::find_if(spec_.choices.begin(), spec_.choices.end(),
-                                   [](const ChoiceSpec& choice) { return choice.is_type; });
-    const std::string first_type = type == spec_.choices.end() ? "" : type->name;
-    for (BufferSpec& buffer : spec_.buffers) {
-      if (buffer.type.empty()) buffer.type = first_type;
-    }
-    for (ScalarSpec& scalar : spec_.scalars) {
-      if (scalar.type.empty()) scalar.type = first_type;
-    }
-    for (const PendingFill& pending : fills_) apply(pending);
-    for (const Part& finished : parts_) {
-      if (!finished.is_reference) finish_launch(finished);
-    }
-    for (const Part& finished : parts_) {
-      if (finished.is_reference) finish_reference(finished);
-    }
-  }
-
-  void require_lets_before_use() const {
-    for (const auto& [name, definition] : lets_) {
-      for (const Expression& user : expressions_) {
-        try {
-          std::vector<std::string> others = user.names();
-          if (std::binary_search(others.begin(), others.end(), name)) {
-            others.erase(std::remove(others.begin(), others.end(), name), others.end());
-            user.require_known(others);
-          }
-        } catch (const SpecError& error) {
-          throw SpecError(error.location(), in_quotes(name) + " is used before the 'let' that defines it, in line " +
-                                                std::to_string(places_.at(name).line));
-        }
-      }
-      for (const auto& [text, place] : raw_texts_) {
-        const auto words = words_of(text);
-        if (std::find(words.begin(), words.end(), name) == words.end()) continue;
-        throw SpecError(
-            place,
-            in_quotes(name) + " is a 'let' and is not replaced in C++ text; write its parameters and sizes instead");
-      }
-    }
-  }
-
-  void apply(const PendingFill& pending) {
-    const auto at = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
-                                 [&](const BufferSpec& buffer) { return buffer.name == pending.buffer; });
-    if (at == spec_.buffers.end()) {
-      std::vector<std::string> names;
-      for (const BufferSpec& buffer : spec_.buffers) names.push_back(buffer.name);
-      throw SpecError(pending.location,
-                      "unknown buffer " + in_quotes(pending.buffer) + suggestion(pending.buffer, names));
-    }
-    if (at->role != BufferRole::in && at->role != BufferRole::inout && at->role != BufferRole::consumed) {
-      throw SpecError(pending.location,
-                      in_quotes(pending.buffer) + " is no input: only 'in', 'inout' and 'consumed' buffers are filled");
-    }
-    at->fill = pending.fill;
-  }
-
-  void record_arguments(const Part& finished, const std::string& key) {
-    for (std::size_t i = 0; i < finished.argument_places.size(); ++i) {
-      places_.emplace(key + " " + finished.launch.arguments[i], finished.argument_places[i]);
-    }
-  }
-
-  void finish_launch(const Part& finished) {
-    for (const char* const needed : {"instantiate", "grid", "block", "arguments"}) {
-      if (finished.given.count(needed)) continue;
-      throw SpecError(finished.launch.location,
-                      "launch " + in_quotes(finished.launch.name) + " has no " + in_quotes(needed));
-    }
-    record_arguments(finished, "argument " + std::to_string(spec_.launches.size()));
-    spec_.launches.push_back(finished.launch);
-  }
-
-  /// What is left out: 256 threads a block, one thread for each element of the first output, the first launch's
-  /// arguments.
-  void finish_reference(const Part& finished) {
-    record_arguments(finished, "reference argument " + std::to_string(spec_.reference.size()));
-    LaunchSpec launch = finished.launch;
-    const bool has_grid = finished.given.count("grid") != 0;
-    if (has_grid != (finished.given.count("block") != 0)) {
-      throw SpecError(launch.location, "the reference has a " + in_quotes(has_grid ? "grid" : "block") + " but no " +
-                                           in_quotes(has_grid ? "block" : "grid"));
-    }
-    const auto output = std::find_if(spec_.buffers.begin(), spec_.buffers.end(), [](const BufferSpec& buffer) {
-      return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
-    });
-    if (!has_grid && output != spec_.buffers.end()) {
-      const std::string text = "max(1, ceil_div(" + output->count.text() + ", 256))";
-      const Expression blocks = combine(Op::ceil_div, {output->count, Expression::constant(256)}, text);
-      launch.grid[0] = combine(Op::maximum, {blocks, Expression::constant(1)}, text);
-      launch.block[0] = Expression::constant(256);
-    }
-    if (launch.arguments.empty() && !spec_.launches.empty()) launch.arguments = spec_.launches.front().arguments;
-    spec_.reference.push_back(std::move(launch));
-  }
-
-  KernelSpec spec_;
-  std::vector<TuningParameter> parameters_;
-  std::vector<Constraint> constraints_;
-  Substitutions lets_;
-  std::vector<Part> parts_;
-  std::vector<PendingFill> fills_;
+  KernelDraft draft_;
+  KernelSpec& spec_ = draft_.spec;
+  SpecPlaces& places_ = draft_.places;
 
   Token directive_;
   SourceLocation directive_place_;
-  SpecPlaces places_;
   std::map<std::string, std::string> declared_;  // name -> what it is
   std::map<std::string, SourceLocation> given_;
-  std::vector<Expression> expressions_;
-  std::vector<std::pair<std::string, SourceLocation>> raw_texts_;
 };
 
 using P = KernelFileParser;

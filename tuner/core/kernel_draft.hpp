@@ -1,0 +1,46 @@
+#pragma once
+/// A kernel file whose directives have been read one by one, before what needs all of them is done. Private to this
+/// room.
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tuner/core/expression_tree.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/names.hpp>
+
+namespace tuner {
+
+/// A launch of the kernel or of its reference while its directives come in.
+struct LaunchDraft {
+  LaunchSpec launch;
+  bool is_reference = false;
+  std::map<std::string, SourceLocation> given;  ///< directives
+  std::vector<SourceLocation> argument_places;
+};
+
+struct FillDraft {
+  std::string buffer;
+  Fill fill;
+  SourceLocation location;
+};
+
+struct KernelDraft {
+  KernelSpec spec;  ///< all but its space, launches, reference, fills, and types that were left out
+  std::vector<TuningParameter> parameters;
+  std::vector<Constraint> constraints;
+  Substitutions lets;
+  std::vector<LaunchDraft> launches;
+  std::vector<FillDraft> fills;
+
+  SpecPlaces places;                                              ///< where everything stands
+  std::vector<Expression> expressions;                            ///< all of them
+  std::vector<std::pair<std::string, SourceLocation>> cpp_texts;  ///< of `instantiate` and `reference`
+};
+
+/// Fills in what was left out and checks the whole. Throws SpecError at the place of what does not fit together.
+KernelSpec complete(KernelDraft draft);
+
+}  // namespace tuner
