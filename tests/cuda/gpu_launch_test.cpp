@@ -3,7 +3,7 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/kernel_function.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/occupancy.hpp>
+#include <tuner/core/occupancy.hpp>
 
 namespace tuner::cuda {
 namespace {

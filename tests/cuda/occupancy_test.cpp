@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/occupancy.hpp>
+#include <tuner/core/occupancy.hpp>
 
 #include <gtest/gtest.h>
 

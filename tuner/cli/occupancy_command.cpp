@@ -9,7 +9,7 @@
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/occupancy.hpp>
+#include <tuner/core/occupancy.hpp>
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
@@ -96,10 +96,10 @@ std::string block_size_table(const DeviceLimits& limits, const Need& need) {
   Table table(
       {{"threads per block", right}, {"blocks", right}, {"warps", right}, {"occupancy", right}, {"limited by"}, {""}});
   for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += threads < 256 ? 32 : 64) {
-    const cuda::Occupancy at = cuda::occupancy(limits, threads, need.resources.registers, need.shared_bytes());
+    const Occupancy at = occupancy(limits, threads, need.resources.registers, need.shared_bytes());
     const int warps = at.blocks_per_sm * ((threads + limits.warp_size - 1) / limits.warp_size);
     table.add({std::to_string(threads), std::to_string(at.blocks_per_sm), std::to_string(warps),
-               format_percent(at.fraction), std::string(cuda::name(at.limiter)),
+               format_percent(at.fraction), std::string(name(at.limiter)),
                threads == need.shape.threads_per_block() ? "<- this configuration" : ""});
   }
   return table.text();
@@ -107,8 +107,7 @@ std::string block_size_table(const DeviceLimits& limits, const Need& need) {
 
 std::string need_text(const DeviceLimits& limits, const Need& need) {
   const Resources& used = need.resources;
-  const cuda::Occupancy at =
-      cuda::occupancy(limits, need.shape.threads_per_block(), used.registers, need.shared_bytes());
+  const Occupancy at = occupancy(limits, need.shape.threads_per_block(), used.registers, need.shared_bytes());
   const auto& block = need.shape.block;
   return fmt::format("{}\n", need.expression) +
          facts(
@@ -120,18 +119,17 @@ std::string need_text(const DeviceLimits& limits, const Need& need) {
               {"shared memory", fmt::format("{} static, {} dynamic, per block", format_bytes(used.static_shared_bytes),
                                             format_bytes(need.shape.shared_bytes))},
               {"blocks per multiprocessor", std::to_string(at.blocks_per_sm)},
-              {"limited by", std::string(cuda::name(at.limiter))},
+              {"limited by", std::string(name(at.limiter))},
               {"occupancy", format_percent(at.fraction)}},
              "  ");
 }
 
 Json need_json(const DeviceLimits& limits, const Need& need) {
-  const cuda::Occupancy at =
-      cuda::occupancy(limits, need.shape.threads_per_block(), need.resources.registers, need.shared_bytes());
+  const Occupancy at = occupancy(limits, need.shape.threads_per_block(), need.resources.registers, need.shared_bytes());
   Json object = to_json(need.resources);
   object["blocks_per_sm"] = at.blocks_per_sm;
   object["occupancy"] = at.fraction;
-  object["limited_by"] = cuda::name(at.limiter);
+  object["limited_by"] = name(at.limiter);
   object["expression"] = need.expression;
   object["block"] = need.shape.block;
   object["grid"] = need.shape.grid;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <tuner/backend/cuda/occupancy.hpp>
+#include <tuner/core/occupancy.hpp>
 
 namespace tuner::cuda {
 

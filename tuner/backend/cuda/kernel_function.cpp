@@ -1,6 +1,6 @@
 #include <tuner/backend/cuda/kernel_function.hpp>
 
-#include <tuner/backend/cuda/occupancy.hpp>
+#include <tuner/core/occupancy.hpp>
 
 namespace tuner::cuda {
 namespace {

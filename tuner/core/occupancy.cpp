@@ -1,9 +1,9 @@
-#include <tuner/backend/cuda/occupancy.hpp>
+#include <tuner/core/occupancy.hpp>
 
 #include <array>
 #include <limits>
 
-namespace tuner::cuda {
+namespace tuner {
 namespace {
 
 constexpr std::int64_t kUnlimited = std::numeric_limits<int>::max();
@@ -63,4 +63,4 @@ Occupancy occupancy(const DeviceLimits& limits, std::int64_t threads_per_block, 
   return result;
 }
 
-}  // namespace tuner::cuda
+}  // namespace tuner

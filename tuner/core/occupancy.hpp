@@ -9,7 +9,7 @@
 
 #include <tuner/core/device.hpp>
 
-namespace tuner::cuda {
+namespace tuner {
 
 enum class OccupancyLimiter { threads, blocks, registers, shared_memory };
 /// "threads", "blocks", "registers", "shared memory".
@@ -26,4 +26,4 @@ struct Occupancy {
 Occupancy occupancy(const DeviceLimits& limits, std::int64_t threads_per_block, int registers,
                     std::int64_t shared_bytes);
 
-}  // namespace tuner::cuda
+}  // namespace tuner
