@@ -84,7 +84,7 @@ class FakeEvaluator final : public Evaluator {
     waiting_.push_back(configuration);
   }
   std::size_t in_flight() const override { return waiting_.size(); }
-  Trial next() override {  // last in, first out: trials need not come back in order
+  Event next_event() override {  // last in, first out: trials need not come back in order
     const Configuration configuration = waiting_.back();
     waiting_.pop_back();
     Trial trial = answer_(configuration);

@@ -4,12 +4,26 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/outcome.hpp>
 
 namespace tuner {
+
+/// A submitted configuration is compiled and waits for the device.
+struct Compiled {
+  Configuration configuration;
+  Resources resources;  ///< all 0 where the compiler does not tell
+};
+/// A submitted configuration was taken back by withdraw(): it never ran.
+struct Withdrawn {
+  Configuration configuration;
+};
+/// What happens to a submitted configuration: perhaps Compiled, then exactly one Trial or Withdrawn.
+using Event = std::variant<Trial, Compiled, Withdrawn>;
 
 class Evaluator {
  public:
@@ -19,8 +33,21 @@ class Evaluator {
   /// Starts evaluating \p configuration. \p best_ns: median of the best so far (0: none), for early stop.
   virtual void submit(const Configuration& configuration, double best_ns) = 0;
   virtual std::size_t in_flight() const = 0;
-  /// Waits for the next finished trial, in any order. Precondition: in_flight() > 0.
-  virtual Trial next() = 0;
+  /// Waits for the next event, of any configuration. Precondition: in_flight() > 0.
+  virtual Event next_event() = 0;
+  /// Waits for the next finished trial: for those who do not follow what happens before. Precondition: in_flight() > 0,
+  /// and nothing was withdrawn.
+  Trial next() {
+    for (;;) {
+      Event event = next_event();
+      if (Trial* trial = std::get_if<Trial>(&event)) return std::move(*trial);
+    }
+  }
+  /// What waits for the device shall run in this order, what is not named after all that is. A wish: what has started
+  /// meanwhile is passed over.
+  virtual void prefer(std::span<const Configuration> order) { static_cast<void>(order); }
+  /// Takes back what still waits for the device. A wish like prefer(): what was taken back comes as Withdrawn.
+  virtual void withdraw(std::span<const Configuration> configurations) { static_cast<void>(configurations); }
   /// False once nothing more can run (a fault poisoned the device in this process): trials that still come back say
   /// nothing about their configurations.
   virtual bool usable() const { return true; }

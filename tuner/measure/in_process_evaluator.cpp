@@ -18,8 +18,10 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/compile_queue.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/image_shelf.hpp>
+#include <tuner/measure/run_order.hpp>
 #include <tuner/measure/runner.hpp>
 
 namespace tuner {
@@ -54,6 +56,7 @@ struct InProcessEvaluator::State {
   CompileResult compile(const CompileRequest& request);
   void work();
   void finish(CompileJob job, std::shared_ptr<const Image> image, std::optional<Outcome> error);
+  Trial run_first();
   std::shared_ptr<const Image> image_of(const Configuration& configuration);
 
   Backend& backend;
@@ -71,6 +74,10 @@ struct InProcessEvaluator::State {
   bool stopping = false;
   std::vector<std::thread> threads;
 
+  // The caller's alone.
+  std::deque<Finished> ready;  // for the device
+  std::deque<Configuration> withdrawn;
+  double waited = 0;  // seconds, since the last run
   double best_ns = 0;
   std::size_t flying = 0;
   std::size_t next_id = 0;
@@ -200,34 +207,69 @@ void InProcessEvaluator::submit(const Configuration& configuration, double best_
   s.work_there.notify_one();
 }
 
-Trial InProcessEvaluator::next() {
+Event InProcessEvaluator::next_event() {
   State& s = *state_;
-  if (s.flying == 0) throw std::logic_error("InProcessEvaluator::next: nothing is in flight");
+  if (s.flying == 0) throw std::logic_error("InProcessEvaluator::next_event: nothing is in flight");
+  if (!s.withdrawn.empty()) {
+    Withdrawn event{std::move(s.withdrawn.front())};
+    s.withdrawn.pop_front();
+    --s.flying;
+    return event;
+  }
+  // What the compilers have finished is told before the device is busy again.
   const auto start = Clock::now();
-  State::Finished done;
+  std::optional<State::Finished> news;
   {
     std::unique_lock lock(s.mutex);
-    s.result_there.wait(lock, [&] { return !s.finished.empty(); });
-    done = std::move(s.finished.front());
-    s.finished.pop_front();
+    if (s.ready.empty()) s.result_there.wait(lock, [&] { return !s.finished.empty(); });
+    if (!s.finished.empty()) {
+      news = std::move(s.finished.front());
+      s.finished.pop_front();
+    }
   }
-  --s.flying;
-  const double waited = seconds_since(start);
+  s.waited += seconds_since(start);
+  if (!news) return s.run_first();
+  if (news->error) {
+    --s.flying;
+    Trial trial;
+    trial.configuration = std::move(news->job.configuration);
+    trial.outcome = std::move(*news->error);
+    trial.times.compile = news->job.seconds;
+    return trial;
+  }
+  Compiled event{news->job.configuration,
+                 compiled_resources(s.spec, s.size, s.backend.device().limits, news->job.configuration, *news->image)};
+  s.ready.push_back(std::move(*news));
+  return event;
+}
 
+Trial InProcessEvaluator::State::run_first() {
+  Finished job = std::move(ready.front());
+  ready.pop_front();
+  --flying;
   Trial trial;
-  trial.configuration = std::move(done.job.configuration);
-  if (done.error) {
-    trial.outcome = std::move(*done.error);
-  } else if (!s.runner->usable()) {
+  trial.configuration = std::move(job.job.configuration);
+  if (!runner->usable()) {
     trial.outcome = LaunchError{"not run: a fault of an earlier configuration has made the device unusable here"};
   } else {
-    trial = s.runner->evaluate(trial.configuration, *done.image, s.best_ns);
-    if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) s.saw_best(m->median_ns);
-    s.shelf.offer(trial, std::move(done.image));
+    trial = runner->evaluate(trial.configuration, *job.image, best_ns);
+    if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) saw_best(m->median_ns);
+    shelf.offer(trial, std::move(job.image));
   }
-  trial.times.compile = done.job.seconds;
-  trial.times.wait = waited;
+  trial.times.compile = job.job.seconds;
+  trial.times.wait = std::exchange(waited, 0);
   return trial;
+}
+
+void InProcessEvaluator::prefer(std::span<const Configuration> order) {
+  put_in_order(state_->ready, order,
+               [](const State::Finished& job) -> const Configuration& { return job.job.configuration; });
+}
+
+void InProcessEvaluator::withdraw(std::span<const Configuration> configurations) {
+  const auto taken = take_out(state_->ready, configurations,
+                              [](const State::Finished& job) -> const Configuration& { return job.job.configuration; });
+  for (const State::Finished& job : taken) state_->withdrawn.push_back(job.job.configuration);
 }
 
 std::shared_ptr<const Image> InProcessEvaluator::State::image_of(const Configuration& configuration) {

@@ -34,7 +34,9 @@ class InProcessEvaluator : public Evaluator {
   /// Once the backend is no longer usable every trial is a LaunchError that says so.
   void submit(const Configuration& configuration, double best_ns) override;
   std::size_t in_flight() const override;
-  Trial next() override;
+  Event next_event() override;
+  void prefer(std::span<const Configuration> order) override;
+  void withdraw(std::span<const Configuration> configurations) override;
   /// MeasureOptions::finalist_rounds rounds.
   std::vector<Trial> remeasure(std::span<const Configuration> finalists) override;
 

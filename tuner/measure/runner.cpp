@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
 #include <tuner/measure/sampler.hpp>
@@ -23,18 +24,6 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
 constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads
-
-/// The worst of what the launches of a kernel need.
-Resources worst(const Resources& a, const Resources& b) {
-  const auto lowest = [](auto x, auto y) { return x == 0 ? y : y == 0 ? x : std::min(x, y); };
-  return {std::max(a.registers, b.registers),
-          std::max(a.spill_bytes, b.spill_bytes),
-          std::max(a.stack_bytes, b.stack_bytes),
-          std::max(a.static_shared_bytes, b.static_shared_bytes),
-          std::max(a.constant_bytes, b.constant_bytes),
-          lowest(a.blocks_per_sm, b.blocks_per_sm),
-          lowest(a.occupancy, b.occupancy)};
-}
 
 /// Limits that only the compiler's answer can break. Registers are given to warps in units of 256 (CUDA occupancy
 /// calculator, "register allocation unit size" since compute capability 3.0).

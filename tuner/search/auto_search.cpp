@@ -13,6 +13,9 @@ namespace tuner::search {
 
 namespace {
 
+constexpr std::size_t kCompilerFeatures = 4;  // registers, spills, static shared memory, occupancy
+constexpr std::size_t kAlwaysRun = 2;         // of what waits, so that the device does not
+
 /// A forest learns log(rank) of what was tried; the next configuration is the one with the highest expected
 /// improvement among the neighbourhoods of the best, crossings of them, and random ones.
 ///
@@ -20,6 +23,10 @@ namespace {
 /// forest would spend its splits on telling slow from very slow. Their logarithm, because the difference between the
 /// first and the second matters as much as that between the hundredth and the two hundredth. Failures share the last
 /// rank.
+///
+/// Proposals that are compiled and wait for the device are judged once more, by a forest that also knows what the
+/// compiler told of each: the more promising ones run first, and those that fell far behind what could be proposed now
+/// are given up.
 class Auto final : public BasicStrategy {
  public:
   Auto(const EnumeratedSpace& space, const StrategyOptions& options)
@@ -31,6 +38,8 @@ class Auto final : public BasicStrategy {
     forest_options_.leaf = std::max<std::size_t>(1, static_cast<std::size_t>(option("leaf")));
   }
 
+  void compiled(Index index, const Resources& resources) override { resources_[index] = resources; }
+  std::optional<std::vector<Index>> reconsider(std::span<const Index> waiting) override;
   void seed_prior(std::span<const Observation> observations, double weight) override;
   std::optional<double> improvement_probability(double factor) override;
 
@@ -41,6 +50,8 @@ class Auto final : public BasicStrategy {
     spread_.seen(index);
   }
   void told(const Observation& observation) override {
+    if (observation.resources) resources_[observation.index] = *observation.resources;
+    may_give_up_ = static_cast<std::size_t>(option("exchange"));
     if (!history_.best() || history_.best()->index != observation.index) return;
     improved_ = true;
     improved_at_ = history_.known().size();
@@ -50,16 +61,34 @@ class Auto final : public BasicStrategy {
   std::size_t width() const { return features_.width() + (prior_.empty() ? 0 : 1); }
   void write_features(Index index, float* out) const;
   std::vector<float> feature_rows(const std::vector<Known>& known) const;
+  std::size_t informed_width() const { return width() + kCompilerFeatures; }
+  void write_informed_features(Index index, float* out) const;
+  void fit_informed();
+  double merit(Prediction prediction) const;
   std::vector<Index> candidates();
   Index crossing(const std::vector<Known>& parents);
+  bool fit_is_due() const;
   void refit();
 
   Spread spread_;
   Features features_;
   ForestOptions forest_options_;
   Forest forest_;
-  std::vector<Index> queue_;  // what the model wants next, best last
-  std::size_t until_refit_ = 0;
+  struct Wanted {
+    double merit = 0;
+    Index index = 0;
+    friend auto operator<=>(const Wanted&, const Wanted&) = default;
+  };
+  std::vector<Wanted> queue_;    // what the model wants next, best last
+  std::vector<double> targets_;  // of the last fit: of history_.known() as it was then
+  double best_target_ = 0;
+  double boldness_ = 1;
+  // What the compiler told, of what was tried and of what waits; and a forest that knows it besides the parameters.
+  std::unordered_map<Index, Resources> resources_;
+  Forest informed_;
+  std::size_t may_give_up_ = 0;     // proposals, until the next result
+  std::size_t informed_refit_ = 0;  // when it was fitted
+  std::size_t fitted_to_ = 0;       // results known at the last fit
   bool improved_ = false;
   std::size_t improved_at_ = 0;  // results known when the best was found
   std::size_t start_ = 0;
@@ -96,18 +125,20 @@ std::optional<Index> Auto::next() {
     prior_start_.pop_back();
     if (history_.is_fresh(index)) return index;
   }
-  if (made_ < start_) return spread_.next(history_, random_);
-  if (history_.valid_count() < 2 || !has_choice()) return std::nullopt;
-  if (until_refit_ == 0 || improved_) refit();
+  if (made_ < start_ || history_.valid_count() < 2) return spread_.next(history_, random_);
+  if (!has_choice()) return std::nullopt;
+  if (fit_is_due()) refit();
   while (!queue_.empty()) {
-    const Index index = queue_.back();
+    const Index index = queue_.back().index;
     queue_.pop_back();
-    if (!history_.is_fresh(index)) continue;
-    --until_refit_;
-    return index;
+    if (history_.is_fresh(index)) return index;
   }
-  until_refit_ = 0;
   return std::nullopt;
+}
+
+/// After an improvement, and less often as one more result changes less: the cost of a proposal stays bounded.
+bool Auto::fit_is_due() const {
+  return improved_ || forest_.empty() || queue_.empty() || history_.known().size() - fitted_to_ >= 1 + fitted_to_ / 16;
 }
 
 void Auto::write_features(Index index, float* out) const {
@@ -163,26 +194,68 @@ void Auto::refit() {
   improved_ = false;
   ++refits_;
   const std::vector<Known>& known = history_.known();
-  // Less often as one more result changes less: the cost of a proposal stays bounded.
-  until_refit_ = 1 + known.size() / 16;
-  const std::vector<double> targets = log_ranks(known);
-  forest_.fit(feature_rows(known), width(), targets, forest_options_, random_);
-  const double best = *std::min_element(targets.begin(), targets.end());
+  fitted_to_ = known.size();
+  targets_ = log_ranks(known);
+  forest_.fit(feature_rows(known), width(), targets_, forest_options_, random_);
+  best_target_ = *std::min_element(targets_.begin(), targets_.end());
   // Stagnating: every second fit looks where the model knows least, or a run may stay in the first valley it found.
   const bool stagnates =
       static_cast<double>(known.size() - improved_at_) > option("patience") + static_cast<double>(known.size()) / 8;
-  const double boldness = option("boldness") * (stagnates && refits_ % 2 == 0 ? option("restless") : 1);
-  std::vector<std::pair<double, Index>> ranked;
+  boldness_ = option("boldness") * (stagnates && refits_ % 2 == 0 ? option("restless") : 1);
+  queue_.clear();
   std::vector<float> row(width());
   for (const Index index : candidates()) {
     write_features(index, row.data());
-    Prediction prediction = forest_.predict(row.data());
-    prediction.deviation *= boldness;
-    ranked.emplace_back(expected_improvement(prediction, best), index);
+    queue_.push_back({merit(forest_.predict(row.data())), index});
   }
-  std::sort(ranked.begin(), ranked.end());
-  queue_.clear();
-  for (const auto& [merit, index] : ranked) queue_.push_back(index);
+  std::sort(queue_.begin(), queue_.end());
+}
+
+double Auto::merit(Prediction prediction) const {
+  prediction.deviation *= boldness_;
+  return expected_improvement(prediction, best_target_);
+}
+
+void Auto::write_informed_features(Index index, float* out) const {
+  write_features(index, out);
+  float* told = out + width();
+  const auto at = resources_.find(index);
+  const Resources needs = at == resources_.end() ? Resources{} : at->second;
+  const double numbers[kCompilerFeatures] = {static_cast<double>(needs.registers),
+                                             static_cast<double>(needs.spill_bytes),
+                                             static_cast<double>(needs.static_shared_bytes), 64 * needs.occupancy};
+  const bool listens = option("compiler") > 0;
+  for (std::size_t i = 0; i < kCompilerFeatures; ++i)
+    told[i] = listens ? static_cast<float>(std::log2(1 + numbers[i])) : 0.0f;
+}
+
+void Auto::fit_informed() {
+  if (informed_refit_ == refits_) return;
+  informed_refit_ = refits_;
+  const std::vector<Known>& known = history_.known();
+  std::vector<float> rows(targets_.size() * informed_width());
+  for (std::size_t i = 0; i < targets_.size(); ++i)
+    write_informed_features(known[i].index, rows.data() + i * informed_width());
+  informed_.fit(rows, informed_width(), targets_, forest_options_, random_);
+}
+
+std::optional<std::vector<Index>> Auto::reconsider(std::span<const Index> waiting) {
+  if (made_ < start_ || history_.valid_count() < 2 || !has_choice() || forest_.empty()) return std::nullopt;
+  if (fit_is_due()) refit();
+  fit_informed();
+  std::vector<Wanted> ranked;
+  std::vector<float> row(informed_width());
+  for (const Index index : waiting) {
+    write_informed_features(index, row.data());
+    ranked.push_back({merit(informed_.predict(row.data())), index});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const Wanted& a, const Wanted& b) { return a.merit > b.merit; });
+  const double least = queue_.empty() ? 0 : option("give_up") * queue_.back().merit;
+  std::vector<Index> out;
+  for (const Wanted& wanted : ranked) out.push_back(wanted.index);
+  for (; may_give_up_ > 0 && out.size() > kAlwaysRun && ranked[out.size() - 1].merit < least; --may_give_up_)
+    out.pop_back();
+  return out;
 }
 
 void Auto::seed_prior(std::span<const Observation> observations, double weight) {
@@ -201,7 +274,7 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   prior_start_.clear();
   for (count = std::min(count, known.size()); count > 0; --count)
     if (std::isfinite(known[count - 1].objective)) prior_start_.push_back(known[count - 1].index);
-  until_refit_ = 0;
+  improved_ = true;  // what was known is seen in another light
 }
 
 /// That one of the 32 most promising configurations is better by the factor, by a forest on the objective itself. The
@@ -235,8 +308,8 @@ std::optional<double> Auto::improvement_probability(double factor) {
   std::vector<float> row(width());
   const std::size_t looked_at = std::min<std::size_t>(queue_.size(), 256);
   for (std::size_t i = queue_.size() - looked_at; i < queue_.size(); ++i) {
-    if (!history_.is_fresh(queue_[i])) continue;
-    write_features(queue_[i], row.data());
+    if (!history_.is_fresh(queue_[i].index)) continue;
+    write_features(queue_[i].index, row.data());
     const Prediction prediction = forest.predict(row.data());
     chances.push_back(normal_cdf((threshold - prediction.mean) / std::max(prediction.deviation, 1e-12)));
   }
@@ -267,6 +340,9 @@ StrategyEntry auto_entry() {
         {"boldness", 1},
         {"patience", 10},
         {"restless", 4},
+        {"compiler", 1},
+        {"give_up", 0.5},
+        {"exchange", 2},
         {"trees", 32},
         {"splits", 12},
         {"leaf", 1}}},

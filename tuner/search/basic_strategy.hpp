@@ -19,6 +19,7 @@ class BasicStrategy : public Strategy {
 
   std::vector<Index> propose(std::size_t n) final;
   void learn(std::span<const Observation> observations) final;
+  void withdrawn(Index index) final { history_.withdraw(index); }
 
  protected:
   /// A fresh configuration, or nothing: then a random fresh one is proposed instead.

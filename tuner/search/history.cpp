@@ -13,6 +13,14 @@ void History::propose(Index index) {
   ++proposed_;
 }
 
+void History::withdraw(Index index) {
+  if (state_[index] != State::pending) return;
+  state_[index] = State::fresh;
+  --used_;
+  --proposed_;
+  if (!rest_.empty()) rest_.push_back(index);
+}
+
 bool History::learn(const Observation& observation) {
   const bool valid = observation.objective && std::isfinite(*observation.objective);
   const double objective = valid ? *observation.objective : std::numeric_limits<double>::infinity();

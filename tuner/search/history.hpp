@@ -35,6 +35,8 @@ class History {
   double objective(Index index) const { return objective_.at(index); }
 
   void propose(Index index);
+  /// A pending configuration becomes fresh again.
+  void withdraw(Index index);
   /// Returns false when the configuration was known already (the later observation counts).
   bool learn(const Observation& observation);
 

@@ -12,19 +12,20 @@
 #include <vector>
 
 #include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/outcome.hpp>
 
 namespace tuner::search {
 
 /// What became of one proposal.
 struct Observation {
   EnumeratedSpace::Index index = 0;
-  std::optional<double> objective;         ///< smaller is better; nothing: it failed
-  bool invalid = false;                    ///< failed before it ran (compile error, device limit)
-  std::map<std::string, double> features;  ///< known from the compiler: "registers", "spill_bytes", "occupancy", …
+  std::optional<double> objective;          ///< smaller is better; nothing: it failed
+  bool invalid = false;                     ///< failed before it ran (compile error, device limit)
+  std::optional<Resources> resources = {};  ///< what the compiler told, if it did
 };
 
-/// Never proposes a configuration twice; accepts observations in any order and of configurations it did not
-/// propose (resumed sessions, other devices).
+/// Never proposes a configuration twice (unless it was withdrawn); accepts observations in any order and of
+/// configurations it did not propose (resumed sessions, other devices).
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -32,6 +33,22 @@ class Strategy {
   /// for observations of earlier proposals.
   virtual std::vector<EnumeratedSpace::Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
+
+  /// The compiler is done with a proposal; it waits for the device. Strategies that learn nothing from it ignore it.
+  virtual void compiled(EnumeratedSpace::Index index, const Resources& resources) {
+    static_cast<void>(index);
+    static_cast<void>(resources);
+  }
+  /// Of the compiled proposals that wait for the device, which ones run, the most promising first; what is left out is
+  /// no longer worth running. Nothing: no opinion, all run as proposed.
+  virtual std::optional<std::vector<EnumeratedSpace::Index>> reconsider(
+      std::span<const EnumeratedSpace::Index> waiting) {
+    static_cast<void>(waiting);
+    return std::nullopt;
+  }
+  /// A proposal was taken back before it ran: it may be proposed again.
+  virtual void withdrawn(EnumeratedSpace::Index index) = 0;
+
   /// The model's probability that some configuration not yet known is better than the best by at least the share
   /// \p factor (0.01: 1%); nothing when the strategy has no model or has seen too little.
   virtual std::optional<double> improvement_probability(double factor) {

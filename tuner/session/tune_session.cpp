@@ -25,13 +25,7 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   seen.index = index;
   if (const Measurement* measured = trial.measurement()) seen.objective = objective(*measured);
   seen.invalid = std::holds_alternative<CompileError>(trial.outcome) || std::holds_alternative<Invalid>(trial.outcome);
-  if (trial.resources) {
-    const Resources& used = *trial.resources;
-    seen.features = {{"registers", used.registers},
-                     {"spill_bytes", used.spill_bytes},
-                     {"static_shared_bytes", static_cast<double>(used.static_shared_bytes)},
-                     {"occupancy", used.occupancy}};
-  }
+  seen.resources = trial.resources;
   return seen;
 }
 
@@ -121,9 +115,61 @@ class Session {
         return;
       }
       const bool was_usable = evaluator_.usable();
-      Trial trial = evaluator_.next();
-      if (was_usable) receive(std::move(trial));  // the trial that lost the device still counts, those behind it do not
+      Event event = evaluator_.next_event();
+      if (!was_usable) continue;  // the trial that lost the device still counts, those behind it do not
+      std::visit([&](auto& what) { happened(std::move(what)); }, event);
+      if (ends_early(reason))
+        take_back_waiting();
+      else
+        put_waiting_in_order();
     }
+  }
+
+  void happened(Trial trial) {
+    if (const std::optional<Index> index = space_.find(trial.configuration)) std::erase(waiting_, *index);
+    receive(std::move(trial));
+  }
+
+  void happened(Compiled compiled) {
+    const std::optional<Index> index = space_.find(compiled.configuration);
+    if (!index) return;
+    strategy_->compiled(*index, compiled.resources);
+    waiting_.push_back(*index);
+  }
+
+  void happened(Withdrawn withdrawn) {
+    const std::optional<Index> index = space_.find(withdrawn.configuration);
+    if (!index) return;
+    std::erase(waiting_, *index);
+    strategy_->withdrawn(*index);
+    exhausted_ = false;
+  }
+
+  /// A counted budget wants every trial it counted; all other ends need not wait for what has not started.
+  static bool ends_early(const std::optional<StopReason>& reason) {
+    return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
+  }
+
+  std::vector<Configuration> configurations(std::span<const Index> indices) const {
+    std::vector<Configuration> out;
+    for (const Index index : indices) out.push_back(space_.configuration(index));
+    return out;
+  }
+
+  void take_back_waiting() {
+    if (!waiting_.empty()) evaluator_.withdraw(configurations(waiting_));
+  }
+
+  /// The strategy knows more than when it proposed what waits: of results, and from the compiler.
+  void put_waiting_in_order() {
+    if (waiting_.size() < 2) return;
+    const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
+    if (!order) return;
+    evaluator_.prefer(configurations(*order));
+    std::vector<Index> given_up;
+    for (const Index index : waiting_)
+      if (std::find(order->begin(), order->end(), index) == order->end()) given_up.push_back(index);
+    if (!given_up.empty()) evaluator_.withdraw(configurations(given_up));
   }
 
   std::optional<StopReason> reason_to_stop() {
@@ -277,6 +323,7 @@ class Session {
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   bool exhausted_ = false;
+  std::vector<Index> waiting_;       // compiled, for the device
   std::optional<std::size_t> best_;  // position in result_.trials
   SessionResult result_;
   Clock::time_point start_ = Clock::now();

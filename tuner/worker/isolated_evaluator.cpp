@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/image_shelf.hpp>
 #include <tuner/worker/compile_pool.hpp>
@@ -61,6 +62,11 @@ struct IsolatedEvaluator::State {
   State(const KernelSpec& spec_, const ProblemSize& size_, MeasureOptions measure_, IsolatedOptions options_);
   ~State();
 
+  struct News {
+    Event event;
+    bool lost = false;  // a trial that took its worker down
+  };
+
   // The event loop.
   void loop();
   void run_loop();
@@ -77,6 +83,7 @@ struct IsolatedEvaluator::State {
   void run_finalists();
   void remeasured(std::vector<Trial> trials, const std::vector<bool>& lost);
   void emit(Trial trial, bool lost);
+  void tell(News item);
   void fail(std::exception_ptr error);
   void publish_times();
   void quit_gracefully();
@@ -113,7 +120,7 @@ struct IsolatedEvaluator::State {
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::function<void()>> commands;
-  std::deque<Result> results;
+  std::deque<News> news;
   std::optional<std::vector<Result>> finalist_results;
   std::optional<Device> device;
   std::exception_ptr failure;
@@ -407,7 +414,11 @@ void IsolatedEvaluator::State::compiled(CompileJob job, CompiledImage result, bo
         Error(fmt::format("{}: the reference does not compile: {}\n{}", spec.file, error.message, error.log))));
   }
   if (job.id >= first_finalist) return finalist_ready(job.id - first_finalist, std::move(result));
-  if (image != nullptr) return lane->push({std::move(job.configuration), *image, job.seconds});
+  if (image != nullptr) {
+    tell({tuner::Compiled{job.configuration,
+                          compiled_resources(spec, size, known->limits, job.configuration, **image)}});
+    return lane->push({std::move(job.configuration), *image, job.seconds});
+  }
   Trial trial;
   trial.configuration = std::move(job.configuration);
   trial.outcome = std::move(std::get<CompileError>(result));
@@ -424,9 +435,13 @@ void IsolatedEvaluator::State::emit(Trial trial, bool lost) {
   load_s += trial.times.load;
   verify_s += trial.times.verify;
   measure_s += trial.times.measure;
+  tell({std::move(trial), lost});
+}
+
+void IsolatedEvaluator::State::tell(News item) {
   {
     const std::lock_guard lock(mutex);
-    results.push_back({std::move(trial), lost});
+    news.push_back(std::move(item));
   }
   changed.notify_all();
 }
@@ -553,20 +568,33 @@ void IsolatedEvaluator::submit(const Configuration& configuration, double best_n
   });
 }
 
-Trial IsolatedEvaluator::next() {
+Event IsolatedEvaluator::next_event() {
   State& s = *state_;
-  State::Result result;
+  State::News item;
   {
     std::unique_lock lock(s.mutex);
-    if (s.flying == 0) throw std::logic_error("IsolatedEvaluator::next: nothing is in flight");
-    s.changed.wait(lock, [&] { return !s.results.empty() || s.failure; });
-    if (s.results.empty()) s.rethrow_failure();
-    result = std::move(s.results.front());
-    s.results.pop_front();
-    --s.flying;
+    if (s.flying == 0) throw std::logic_error("IsolatedEvaluator::next_event: nothing is in flight");
+    s.changed.wait(lock, [&] { return !s.news.empty() || s.failure; });
+    if (s.news.empty()) s.rethrow_failure();
+    item = std::move(s.news.front());
+    s.news.pop_front();
+    if (!std::holds_alternative<tuner::Compiled>(item.event)) --s.flying;
   }
-  if (result.lost && s.options.on_crash) s.options.on_crash(result.trial.configuration, result.trial.outcome);
-  return std::move(result.trial);
+  if (const Trial* trial = std::get_if<Trial>(&item.event); trial != nullptr && item.lost && s.options.on_crash)
+    s.options.on_crash(trial->configuration, trial->outcome);
+  return std::move(item.event);
+}
+
+void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
+  State& s = *state_;
+  s.post([&s, order = std::vector<Configuration>(order.begin(), order.end())] { s.lane->prefer(order); });
+}
+
+void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) {
+  State& s = *state_;
+  s.post([&s, which = std::vector<Configuration>(configurations.begin(), configurations.end())] {
+    for (Configuration& configuration : s.lane->withdraw(which)) s.tell({tuner::Withdrawn{std::move(configuration)}});
+  });
 }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists) {

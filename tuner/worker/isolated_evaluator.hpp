@@ -39,7 +39,7 @@ struct IsolatedOptions {
   /// What is known of the device already: compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
   ImageStore images;
-  /// Called in next() and remeasure() for each configuration that killed or hung a run worker.
+  /// Called in next_event() and remeasure() for each configuration that killed or hung a run worker.
   std::function<void(const Configuration& configuration, const Outcome& outcome)> on_crash;
 };
 
@@ -75,7 +75,9 @@ class IsolatedEvaluator : public Evaluator {
   void submit(const Configuration& configuration, double best_ns) override;
   std::size_t in_flight() const override;
   /// Throws WorkerError when workers cannot be kept alive, and Error when the kernel's reference fails.
-  Trial next() override;
+  Event next_event() override;
+  void prefer(std::span<const Configuration> order) override;
+  void withdraw(std::span<const Configuration> configurations) override;
   std::vector<Trial> remeasure(std::span<const Configuration> finalists) override;
 
   SessionTimes times() const;

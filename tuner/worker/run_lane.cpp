@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/measure/run_order.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::worker {
@@ -44,6 +45,18 @@ void RunLane::start_worker() {
 }
 
 void RunLane::set_reference(std::shared_ptr<const Image> image) { reference_ = std::move(image); }
+
+void RunLane::prefer(std::span<const Configuration> order) {
+  put_in_order(ready_, order, [](const RunJob& job) -> const Configuration& { return job.configuration; });
+}
+
+std::vector<Configuration> RunLane::withdraw(std::span<const Configuration> configurations) {
+  std::vector<Configuration> out;
+  for (RunJob& job :
+       take_out(ready_, configurations, [](const RunJob& job) -> const Configuration& { return job.configuration; }))
+    out.push_back(std::move(job.configuration));
+  return out;
+}
 
 void RunLane::remeasure(std::vector<FinalistJob> finalists) {
   finalists_ = std::move(finalists);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ class RunLane {
   /// The compiled reference, or null where there is none. Every new worker gets it first.
   void set_reference(std::shared_ptr<const Image> image);
   void push(RunJob job) { ready_.push_back(std::move(job)); }
+  /// Evaluator::prefer(), of what was not sent to the worker yet.
+  void prefer(std::span<const Configuration> order);
+  /// Evaluator::withdraw(): the configurations that were taken out.
+  std::vector<Configuration> withdraw(std::span<const Configuration> configurations);
   /// The fastest known so far (0: none), for jobs that are still to be sent; kept where it is smaller than before.
   void set_best(double best_ns) {
     if (best_ns > 0 && (best_ns_ <= 0 || best_ns < best_ns_)) best_ns_ = best_ns;
