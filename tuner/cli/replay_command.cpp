@@ -78,6 +78,7 @@ replay::ReplayOptions read_replay_options(const po::variables_map& given) {
     for (const std::string& text : given["option"].as<std::vector<std::string>>())
       for (const auto& [name, value] : parse_assignments(text, "--option"))
         options.strategy_options[name] = parse_number(value, "--option", -1e300, 1e300);
+  options.ahead = static_cast<std::size_t>(parse_count(given["ahead"].as<std::string>(), "--ahead"));
   options.threads = static_cast<std::size_t>(parse_count(given["threads"].as<std::string>(), "--threads"));
   if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
@@ -100,6 +101,8 @@ int replay_command(int argc, char** argv) {
   add("target", text("OBJECTIVE"), "end each run at an objective at or below this");
   add("until-unlikely", text("P"), "end each run when an improvement of 1% has a probability below P");
   add("option", po::value<std::vector<std::string>>()->value_name("NAME=X"), "option of the strategy; may be repeated");
+  add("ahead", text("N")->default_value("1"),
+      "proposals outstanding, as on a machine that compiles so far ahead of the device");
   add("threads", text("N")->default_value("0"), "repeats run side by side; 0: one a core");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add("plot", text("FILE.svg"), "draw the curves against random search");

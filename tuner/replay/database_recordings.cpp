@@ -27,6 +27,11 @@ RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objec
   }
   for (const auto& [part, seconds] : trial.times_s)
     if (part != "wait") out.eval_seconds += seconds;
+  if (trial.resources) {
+    const cache::ResourceRecord& needs = *trial.resources;
+    out.resources = Resources{needs.registers,      needs.spill_bytes,   needs.stack_bytes, needs.static_shared_bytes,
+                              needs.constant_bytes, needs.blocks_per_sm, needs.occupancy};
+  }
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/outcome.hpp>
 
 namespace tuner::replay {
 
@@ -29,6 +30,7 @@ struct RecordedTrial {
   std::optional<double> objective;  ///< smaller is better, in the recording's own unit; nothing: it failed
   double eval_seconds = 0;          ///< what trying it cost: compiling, verifying, measuring and overhead
   OutcomeKind kind = OutcomeKind::ok;
+  std::optional<Resources> resources = {};  ///< what the compiler told; known for tuner's own databases only
 };
 
 /// A recorded row without its configuration, which the space knows.
@@ -36,6 +38,7 @@ struct RecordedRow {
   std::optional<double> objective;
   double eval_seconds = 0;
   OutcomeKind kind = OutcomeKind::ok;
+  std::optional<Resources> resources = {};
 };
 
 struct Recording {

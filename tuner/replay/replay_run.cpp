@@ -57,45 +57,88 @@ std::size_t expected_trials(const Limits& limits, const Scorer& scorer) {
   return std::isfinite(draws) ? std::min(limits.trials, static_cast<std::size_t>(draws) + 1) : limits.trials;
 }
 
+/// A strategy whose own CPU time is taken.
+class TimedStrategy {
+ public:
+  TimedStrategy(const std::string& name, const EnumeratedSpace& space, const search::StrategyOptions& options) {
+    const Stopwatch watch{cpu_seconds_};
+    strategy_ = search::make_strategy(name, space, options);
+  }
+  template <typename Call>
+  auto operator()(Call call) {
+    const Stopwatch watch{cpu_seconds_};
+    return call(*strategy_);
+  }
+  double cpu_seconds() const { return cpu_seconds_; }
+
+ private:
+  struct Stopwatch {
+    double& sum;
+    double begin = thread_cpu_seconds();
+    ~Stopwatch() { sum += thread_cpu_seconds() - begin; }
+  };
+  std::unique_ptr<search::Strategy> strategy_;
+  double cpu_seconds_ = 0;
+};
+
+search::Observation observation(EnumeratedSpace::Index index, const RecordedRow& row) {
+  search::Observation out;
+  out.index = index;
+  out.objective = row.objective;
+  out.invalid = row.kind == OutcomeKind::compile || row.kind == OutcomeKind::invalid;
+  out.resources = row.resources;
+  return out;
+}
+
+/// What the strategy thinks now of the proposals that wait.
+void reconsider(TimedStrategy& strategy, std::vector<EnumeratedSpace::Index>& waiting) {
+  if (waiting.size() < 2) return;
+  auto order = strategy([&](search::Strategy& s) { return s.reconsider(waiting); });
+  if (!order) return;
+  for (const auto index : waiting)
+    if (std::find(order->begin(), order->end(), index) == order->end())
+      strategy([&](search::Strategy& s) { s.withdrawn(index); });
+  waiting = std::move(*order);
+}
+
 Run run_once(const Recording& recording, const Scorer& scorer, const Limits& limits, const std::string& strategy_name,
              const ReplayOptions& options, std::uint64_t seed) {
   search::StrategyOptions strategy_options;
   strategy_options.seed = seed;
   strategy_options.expected_trials = expected_trials(limits, scorer);
   strategy_options.values = options.strategy_options;
+  TimedStrategy strategy(strategy_name, recording.space, strategy_options);
   Run run;
-  const double begin = thread_cpu_seconds();
-  const auto strategy = search::make_strategy(strategy_name, recording.space, strategy_options);
-  run.cpu_seconds += thread_cpu_seconds() - begin;
-
   std::vector<EnumeratedSpace::Index> rows;
+  std::vector<EnumeratedSpace::Index> waiting;  // proposed and compiled
   double spent = 0;
   double best = HUGE_VAL;
   while (spent <= limits.seconds && rows.size() < limits.trials) {
-    const double asked = thread_cpu_seconds();
-    const auto proposals = strategy->propose(1);
-    run.cpu_seconds += thread_cpu_seconds() - asked;
-    if (proposals.empty()) break;
-    const auto index = proposals.front();
+    const std::size_t room = std::min(options.ahead, limits.trials - rows.size()) - waiting.size();
+    for (const auto index : strategy([&](search::Strategy& s) { return s.propose(room); })) {
+      waiting.push_back(index);
+      if (options.ahead > 1 && recording.rows[index].resources)
+        strategy([&](search::Strategy& s) { s.compiled(index, *recording.rows[index].resources); });
+    }
+    if (waiting.empty()) break;
+    reconsider(strategy, waiting);
+    const auto index = waiting.front();
+    waiting.erase(waiting.begin());
     const RecordedRow& row = recording.rows[index];
     rows.push_back(index);
     spent += row.eval_seconds;
-    search::Observation observation;
-    observation.index = index;
-    observation.objective = row.objective;
-    observation.invalid = row.kind == OutcomeKind::compile || row.kind == OutcomeKind::invalid;
-    const double told = thread_cpu_seconds();
-    strategy->learn({&observation, 1});
-    run.cpu_seconds += thread_cpu_seconds() - told;
+    const search::Observation seen = observation(index, row);
+    strategy([&](search::Strategy& s) { s.learn({&seen, 1}); });
     if (row.objective) best = std::min(best, *row.objective);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
     if (limits.target && best <= *limits.target) break;
     if (limits.until_unlikely) {
-      const auto probability = strategy->improvement_probability(0.01);
+      const auto probability = strategy([](search::Strategy& s) { return s.improvement_probability(0.01); });
       if (probability && *probability < *limits.until_unlikely) break;
     }
   }
   run.trials = rows.size();
+  run.cpu_seconds = strategy.cpu_seconds();
   run.curve = scorer.rank_curve(rows);
   run.at_optimum = best <= scorer.optimum();
   return run;
@@ -174,6 +217,7 @@ std::vector<ReplayAggregate> aggregate(const ReplayReport& report, const std::ve
 
 ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
                         const ReplayObserver& observer) {
+  if (options.ahead == 0) throw std::invalid_argument("at least one proposal must be outstanding");
   if (options.repeats == 0) throw std::invalid_argument("the number of repeats must be at least 1");
   if (recordings.empty()) throw std::invalid_argument("there is no recording to replay");
   ReplayReport report{options.repeats, options.seed, {}, {}, {}};

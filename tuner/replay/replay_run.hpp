@@ -23,6 +23,9 @@ struct ReplayOptions {
   /// a limit on trials, fraction or wall time is given: then only at that limit.
   Budget budget;
   std::map<std::string, double> strategy_options;
+  /// Proposals outstanding at a time, as on a machine that compiles so far ahead of the device: the strategy proposes
+  /// without the results of those before, and may reconsider (Strategy::reconsider()) what waits. At least 1.
+  std::size_t ahead = 1;
   std::size_t threads = 1;
   ScoreOptions score;
 };
