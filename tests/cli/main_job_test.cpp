@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
@@ -26,6 +29,12 @@ class MainJob : public ProgramTest {
     const std::string from = "unroll = 1 2 4";
     text.replace(text.find(from), from.size(), "unroll = 1 2 3 4 5 6 7 8");
     return file("slow.cu", text);
+  }
+
+  /// That another process can see.
+  std::int64_t stored_trials() {
+    auto database = cache::Database::open_shipped(cache() / "wisdom.db");
+    return database ? cache::statistics(*database).trials : 0;
   }
 
   json trials_of(const Finished& run) { return json::parse(run.out)["results"][0]["trials"]; }
@@ -141,9 +150,7 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
 TEST_F(MainJob, KilledInTheMiddleItGoesOn) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
-  while (run.running() && run.err().find("  block=") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));  // trials are committed every quarter of a second
+  while (run.running() && stored_trials() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   ASSERT_TRUE(run.running()) << "it ended before it could be killed: " << run.err();
   run.signal_group(SIGKILL);
   EXPECT_EQ(run.finish().code, 128 + SIGKILL);

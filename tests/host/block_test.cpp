@@ -303,7 +303,7 @@ __global__ void doze(volatile int* flag) { while (*flag == 0) __nanosleep(100); 
         << function;
   }
   flag = 1;
-  EXPECT_EQ(text(launch(*module, 0, shape(8, 64), 0.5, backend(), &flag)), "done");
+  EXPECT_EQ(text(launch(*module, 0, shape(8, 64), 60, backend(), &flag)), "done");
 }
 
 TEST(HostLaunch, IsRefusedWhereItCannotRun) {

@@ -46,7 +46,6 @@ class IsolationTest : public ::testing::Test {
     options.backend = "scripted";
     options.compile_workers = 2;
     options.batch = 4;
-    options.compile_timeout_s = 0.3;
     options.grace_s = 0.1;
     ::unsetenv("TUNER_TEST_WORKER");
   }
@@ -73,6 +72,7 @@ TEST_F(IsolationTest, AnswersEachConfigurationOnceWhateverItDoesToItsWorkers) {
   options.on_crash = [&](const Configuration& configuration, const Outcome& outcome) {
     crashed[configuration.find("does")->string()] = kind(outcome);
   };
+  options.compile_timeout_s = 2;
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   const auto trials =
       evaluate(evaluator, {"crashes", "well", "hangs", "compiler_crashes", "aborts", "refused", "exits", "wrong",
@@ -86,15 +86,9 @@ TEST_F(IsolationTest, AnswersEachConfigurationOnceWhateverItDoesToItsWorkers) {
                                                  {"poisons", "launch"}, {"compiler_babbles", "compile"},
                                                  {"fast", "ok"}};
   for (const auto& [what, trial] : trials) EXPECT_EQ(kind(trial.outcome), kinds.at(what)) << what;
-#if defined(__SANITIZE_ADDRESS__)
-  const char* const died = "AddressSanitizer";  // it reports the fault itself, and ends the process
-#else
-  const char* const died = "Segmentation fault";
-  EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr("segmentation imminent"));
-#endif
-  EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr(died));
-  EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr("in phase verify"));
-  EXPECT_THAT(message(trials.at("compiler_crashes").outcome), HasSubstr(died));
+  for (const char* const part : {"segmentation imminent", "Segmentation fault", "in phase verify"})
+    EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr(part));
+  EXPECT_THAT(message(trials.at("compiler_crashes").outcome), HasSubstr("Segmentation fault"));
   EXPECT_EQ(std::get<CompileError>(trials.at("refused").outcome).log, "scripted<Does::refused>");
   EXPECT_EQ(crashed, (std::map<std::string, std::string>{{"crashes", "launch"},
                                                          {"hangs", "timeout"},
