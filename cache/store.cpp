@@ -1,12 +1,6 @@
 #include <cache/store.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <cstring>
-#include <ctime>
-#include <limits>
-#include <optional>
 #include <random>
 #include <system_error>
 #include <thread>
@@ -95,32 +89,6 @@ class Snapshot {
   SQLite::Database& db_;
   bool outermost_;
 };
-
-/// Locks the folder of a file between processes: LOCK_EX while a broken file is replaced, LOCK_SH while one is opened.
-/// A connection to the replaced file would take the new one's journal for its own and roll it back. No lock file stays
-/// behind.
-class FolderLock {
- public:
-  FolderLock(const fs::path& folder, int operation)
-      : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    // Where folders cannot be locked (some network file systems) the check of the inode has to do.
-    if (descriptor_ >= 0) (void)::flock(descriptor_, operation);
-  }
-  ~FolderLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int descriptor_;
-};
-
-std::pair<std::uint64_t, std::uint64_t> identity_of(const fs::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino};
-}
 
 }  // namespace
 
@@ -424,27 +392,17 @@ void Store::degrade(const std::string& reason) {
 
 void Store::set_aside(const char* suffix, const std::string& reason) {
   close();
-  const FolderLock lock(file_.parent_path(), LOCK_EX);
-  if (identity_of(file_) != identity_) return;  // another process has replaced it
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-  fs::path target = fmt::format("{}.{}-{}", file_.string(), suffix, stamp);
-  std::error_code error;
-  for (int i = 1; fs::exists(target, error); ++i) target = fmt::format("{}.{}-{}-{}", file_.string(), suffix, stamp, i);
-  // The journals go first and along: left behind, they would be applied to the new file.
-  for (const char* side : {"-journal", "-wal", "-shm"}) {
-    const fs::path from = file_.string() + side;
-    if (fs::exists(from, error)) fs::rename(from, target.string() + side, error);
-    if (error) throw CacheError(fmt::format("{} cannot be moved: {}", from.string(), error.message()));
+  fs::path kept;
+  try {
+    kept = move_aside(file_, identity_, suffix);
+  } catch (const fs::filesystem_error& error) {
+    throw CacheError(
+        fmt::format("{}, and {} cannot be moved away: {}", reason, error.path1().string(), error.code().message()));
   }
-  fs::rename(file_, target, error);
-  if (error) throw CacheError(fmt::format("{}, and it cannot be moved away: {}", reason, error.message()));
-  warn_once(fmt::format("aside {}", target.string()),
+  if (kept.empty()) return;  // another process has replaced it
+  warn_once(fmt::format("aside {}", kept.string()),
             fmt::format("{} {}: {}; it was kept as {} and a new one was begun", kind_.what, file_.string(), reason,
-                        target.filename().string()));
+                        kept.filename().string()));
 }
 
 bool Store::recover(const SQLite::Exception& error) {
@@ -554,17 +512,6 @@ bool Store::write(const std::function<void()>& work) {
     }
   }
   return false;
-}
-
-double Query::real(int column) {
-  const auto value = statement_.getColumn(column);
-  return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
-}
-
-std::string Query::text(int column) {
-  const auto value = statement_.getColumn(column);
-  const auto* bytes = static_cast<const char*>(value.getBlob());
-  return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
 }
 
 }  // namespace tuner::cache

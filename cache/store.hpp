@@ -8,35 +8,17 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/error.hpp>
+#include <cache/file_replacement.hpp>
+#include <cache/query.hpp>
 
 namespace tuner::cache {
-
-/// A connection with its prepared statements.
-class Statements {
- public:
-  explicit Statements(std::shared_ptr<SQLite::Database> connection = nullptr) : connection_(std::move(connection)) {}
-  /// Prepared at first use. \p literal must live as long as this.
-  SQLite::Statement& statement(const char* literal) {
-    auto& slot = statements_[literal];
-    if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, literal);
-    return *slot;
-  }
-  SQLite::Database& connection() { return *connection_; }
-
- protected:
-  std::shared_ptr<SQLite::Database> connection_;
-  std::unordered_map<const void*, std::unique_ptr<SQLite::Statement>> statements_;  // go before the connection
-};
 
 /// Statements and connection() are to be used inside read() or write() only.
 class Store : public Statements {
@@ -130,57 +112,9 @@ class Store : public Statements {
   Busy busy_;
   std::set<std::string> warned_;
   std::string trouble_;
-  std::pair<std::uint64_t, std::uint64_t> identity_{};  // device and inode of the open file
+  FileIdentity identity_;  // of the open file
   bool in_memory_ = false;
   int depth_ = 0;
-};
-
-struct Blob {
-  std::string_view bytes;
-};
-
-/// One run of a prepared statement with its arguments; resets it in the end, so that no lock stays behind.
-class Query {
- public:
-  template <class... Arguments>
-  Query(Statements& statements, const char* literal, const Arguments&... arguments)
-      : statement_(statements.statement(literal)) {
-    statement_.tryReset();
-    statement_.clearBindings();
-    int place = 0;
-    (bind(++place, arguments), ...);
-  }
-  ~Query() { statement_.tryReset(); }
-  Query(const Query&) = delete;
-  Query& operator=(const Query&) = delete;
-
-  bool next() { return statement_.executeStep(); }
-  void run() {
-    while (next()) {
-    }
-  }
-  std::int64_t integer(int column) { return statement_.getColumn(column).getInt64(); }
-  /// NaN when absent.
-  double real(int column);
-  bool null(int column) { return statement_.getColumn(column).isNull(); }
-  std::string text(int column);
-
- private:
-  void bind(int place, std::int64_t value) { statement_.bind(place, value); }
-  void bind(int place, int value) { statement_.bind(place, value); }
-  void bind(int place, bool value) { statement_.bind(place, value ? 1 : 0); }
-  void bind(int place, double value) { statement_.bind(place, value); }
-  void bind(int place, const std::string& value) { statement_.bind(place, value); }
-  void bind(int place, const Blob& value) {
-    statement_.bind(place, value.bytes.empty() ? "" : value.bytes.data(), static_cast<int>(value.bytes.size()));
-  }
-  void bind(int place, std::nullptr_t) { statement_.bind(place); }
-  template <class T>
-  void bind(int place, const std::optional<T>& value) {
-    value ? bind(place, *value) : bind(place, nullptr);
-  }
-
-  SQLite::Statement& statement_;
 };
 
 }  // namespace tuner::cache
