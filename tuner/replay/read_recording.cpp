@@ -1,18 +1,10 @@
 #include <tuner/replay/read_recording.hpp>
 
-#include <cerrno>
-#include <cstring>
-#include <memory>
-
-#include <zlib.h>
+#include <cache/exchange.hpp>
 
 namespace tuner::replay {
 
 namespace {
-
-struct CloseGzip {
-  void operator()(gzFile file) const { gzclose(file); }
-};
 
 std::string without_endings(const std::string& origin) {
   std::string stem = std::filesystem::path(origin).filename().string();
@@ -24,24 +16,11 @@ std::string without_endings(const std::string& origin) {
 }  // namespace
 
 std::string read_text(const std::filesystem::path& path) {
-  errno = 0;
-  const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
-  if (!file) throw RecordingError(path.string() + ": cannot be opened: " + std::strerror(errno));
-  std::string text;
-  std::string block(std::size_t{1} << 18, '\0');
-  for (;;) {
-    const int got = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()));
-    if (got < 0) {
-      int code = 0;
-      throw RecordingError(path.string() + ": cannot be read: " + gzerror(file.get(), &code));
-    }
-    if (got == 0) break;
-    text.append(block, 0, static_cast<std::size_t>(got));
+  try {
+    return cache::read_text(path);
+  } catch (const cache::CacheError& error) {
+    throw RecordingError(error.what());
   }
-  int code = Z_OK;
-  const char* message = gzerror(file.get(), &code);
-  if (code != Z_OK) throw RecordingError(path.string() + ": cannot be read: " + message + " (is the file cut off?)");
-  return text;
 }
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) {
