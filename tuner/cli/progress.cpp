@@ -95,6 +95,10 @@ void ProgressObserver::on_start(const SessionPlan& plan) {
   if (plan.resumed > 0)
     console_.line(fmt::format("resuming  {} of an interrupted run are taken over",
                               plural(static_cast<std::int64_t>(plan.resumed), "trial")));
+  if (plan.known_elsewhere > 0)
+    console_.line(fmt::format("prior     {} known at {}",
+                              plural(static_cast<std::int64_t>(plan.known_elsewhere), "configuration"),
+                              plan.elsewhere));
   console_.status([](std::size_t) { return std::string("compiling the first configurations"); });
 }
 

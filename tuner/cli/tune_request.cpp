@@ -87,6 +87,7 @@ po::options_description tune_options() {
   add_how("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
   add_how("isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
           "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
+  add_how("no-prior", po::bool_switch(), "do not start from results of other sizes, choices and devices");
   add_how("force,f", po::bool_switch(), "measure although the answer is known, and again what was measured");
   add_how("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first; may be repeated");
   auto add_output = output.add_options();
@@ -134,6 +135,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   // What is fastest with warm caches is another question, with another answer in the database.
   if (!request.tuning.measure.cold && session.objective.name == "time") session.objective.name = "time_hot";
   request.tuning.isolation = read_isolation(text_of(given, "isolation"));
+  request.tuning.learn_from_elsewhere = !given["no-prior"].as<bool>();
   request.tuning.resume = !request.force;
   return request;
 }

@@ -33,6 +33,8 @@ struct SessionPlan {
   double product = 0;     ///< configurations before constraints
   std::size_t valid = 0;  ///< after them
   std::size_t resumed = 0;
+  std::size_t known_elsewhere = 0;  ///< configurations with results of another problem or device to start from
+  std::string_view elsewhere;       ///< where those were measured, for people
 };
 
 class Observer {

@@ -57,6 +57,7 @@ class Session {
     if (space_.empty()) throw Error(explain_empty_space(spec, size, device.limits));
     search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
+    tell_prior();
     result_.product = spec.space.product();
     result_.valid = space_.size();
   }
@@ -88,6 +89,20 @@ class Session {
     return limit;
   }
 
+  void tell_prior() {
+    if (!options_.prior) return;
+    std::vector<search::Observation> elsewhere;
+    for (const Prior::Result& result : options_.prior->results) {
+      const std::optional<Index> index = space_.find(result.configuration);
+      if (!index) continue;  // not valid here
+      search::Observation& seen = elsewhere.emplace_back();
+      seen.index = *index;
+      seen.objective = result.objective;
+    }
+    known_elsewhere_ = elsewhere.size();
+    strategy_->seed_prior(elsewhere, options_.prior->weight);
+  }
+
   void take_over_earlier_trials() {
     if (!store_) return;
     std::vector<search::Observation> seen;
@@ -103,7 +118,8 @@ class Session {
 
   void announce() {
     if (!observer_) return;
-    observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed});
+    observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed,
+                         known_elsewhere_, options_.prior ? std::string_view(options_.prior->origin) : ""});
   }
 
   void search() {
@@ -323,6 +339,7 @@ class Session {
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   bool exhausted_ = false;
+  std::size_t known_elsewhere_ = 0;
   std::vector<Index> waiting_;       // compiled, for the device
   std::optional<std::size_t> best_;  // position in result_.trials
   SessionResult result_;

@@ -19,12 +19,24 @@ namespace tuner {
 
 class TrialStore;
 
+/// Results of the same kernel at another size or on another device.
+struct Prior {
+  struct Result {
+    Configuration configuration;
+    std::optional<double> objective;  ///< nothing: it failed there
+  };
+  std::vector<Result> results;  ///< only their order and ratios count
+  double weight = 1;            ///< trust relative to a measurement, 0..1
+  std::string origin;           ///< for people: "n=16777216 on NVIDIA H200"
+};
+
 struct SessionOptions {
   Budget budget;
   std::string strategy = "auto";
   std::map<std::string, double> strategy_options;
   std::uint64_t seed = 1;
   Objective objective;
+  std::optional<Prior> prior;  ///< told to the strategy before it begins; those without a model ignore it
   /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
   double finalist_factor = 1.03;
   std::size_t max_finalists = 8;

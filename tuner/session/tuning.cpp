@@ -5,6 +5,7 @@
 #include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/database_store.hpp>
+#include <tuner/session/earlier_results.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -75,7 +76,10 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   const std::unique_ptr<Evaluator> evaluator = isolate
                                                    ? isolated(spec, size, device, options, std::move(image_store))
                                                    : in_process(spec, size, *backend, options, std::move(image_store));
-  return run_session(spec, size, device, *evaluator, &store, options.session, observer);
+  SessionOptions session = options.session;
+  if (options.learn_from_elsewhere && !session.prior)
+    session.prior = earlier_results(wisdom, spec, size, device, session.objective);
+  return run_session(spec, size, device, *evaluator, &store, session, observer);
 }
 
 }  // namespace tuner

@@ -22,10 +22,11 @@ struct TuningOptions {
   SessionOptions session;
   MeasureOptions measure;
   Isolation isolation = Isolation::process;
-  bool resume = true;           ///< take over the trials of an interrupted session
-  bool image_cache = true;      ///< keep compiled GPU images for later sessions
-  std::string origin = "tune";  ///< who measures, for the database
-  HostReference reference;      ///< expected outputs by a C++ function; needs Isolation::none
+  bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results())
+  bool resume = true;                ///< take over the trials of an interrupted session
+  bool image_cache = true;           ///< keep compiled GPU images for later sessions
+  std::string origin = "tune";       ///< who measures, for the database
+  HostReference reference;           ///< expected outputs by a C++ function; needs Isolation::none
 };
 
 /// Throws Error when the reference fails, nothing is valid or the worker program is missing.

@@ -28,6 +28,7 @@ class Wisdom {
   explicit Wisdom(const WisdomOptions& options);
 
   cache::Database& user() { return user_; }
+  std::vector<cache::Database>& shipped() { return shipped_; }
   const std::vector<cache::Database>& shipped() const { return shipped_; }
 
   /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its

@@ -1,0 +1,141 @@
+#include <tuner/session/earlier_results.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include <tuner/session/database_store.hpp>
+
+#include "fakes.hpp"
+
+namespace tuner {
+namespace {
+
+using namespace tuner::testing;
+using ::testing::SizeIs;
+
+class EarlierResults : public ::testing::Test {
+ protected:
+  EarlierResults() {
+    std::string folder = (std::filesystem::temp_directory_path() / "tuner-earlier-XXXXXX").string();
+    folder_ = ::mkdtemp(folder.data());
+    WisdomOptions options;
+    options.database = folder_ / "wisdom.db";
+    options.shipped = false;
+    wisdom_.emplace(options);
+  }
+  ~EarlierResults() override {
+    wisdom_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  static ProblemSize problem(std::int64_t n) { return complete(small_kernel(), {{{"n", n}}, {}}); }
+
+  static Device other_gpu() {
+    Device device = some_device();
+    device.key.compute_capability = 80;
+    device.key.sm_count = 108;
+    device.name = "Older GPU";
+    return device;
+  }
+
+  /// Tunes \p size on \p device as far as \p trials; the best has unroll=2 and block=\p block.
+  void tuned(const ProblemSize& size, const Device& device, std::size_t trials = 10, std::int64_t block = 64) {
+    DatabaseStore store(wisdom_->user(), spec_, size, device, {});
+    const EnumeratedSpace space = enumerate(spec_, size, device.limits);
+    std::optional<Trial> best;
+    for (EnumeratedSpace::Index i = 0; i < trials && i < space.size(); ++i) {
+      const Configuration configuration = space.configuration(i);
+      const bool fast = configuration.find("block")->integer() == block && configuration.find("unroll")->integer() == 2;
+      const Trial trial = measured(configuration, fast ? 100 : 1000 + static_cast<double>(i));
+      store.append(trial);
+      if (!best || trial.measurement()->median_ns < best->measurement()->median_ns) best = trial;
+    }
+    store.finish(&*best, true);
+  }
+
+  std::optional<Prior> find(const ProblemSize& size, const Device& device = some_device()) {
+    return earlier_results(*wisdom_, spec_, size, device, {});
+  }
+
+  static Configuration best_of(const Prior& prior) {
+    return std::min_element(
+               prior.results.begin(), prior.results.end(),
+               [](const auto& a, const auto& b) { return a.objective.value_or(1e300) < b.objective.value_or(1e300); })
+        ->configuration;
+  }
+
+  std::filesystem::path folder_;
+  std::optional<Wisdom> wisdom_;
+  const KernelSpec spec_ = small_kernel();
+};
+
+TEST_F(EarlierResults, AreNoneWhereNothingWasTuned) { EXPECT_FALSE(find(problem(1000))); }
+
+TEST_F(EarlierResults, AreTheTrialsOfAnotherSize) {
+  tuned(problem(4000), some_device());
+  const auto prior = find(problem(1000));
+  ASSERT_TRUE(prior);
+  EXPECT_THAT(prior->results, SizeIs(10));
+  EXPECT_EQ(best_of(*prior), (Configuration{{"block", 64}, {"unroll", 2}}));
+  EXPECT_EQ(prior->origin, "n=4000");
+}
+
+TEST_F(EarlierResults, AreThoseOfTheNearestSize) {
+  tuned(problem(100000), some_device(), 10, 32);
+  tuned(problem(2000), some_device(), 10, 64);
+  tuned(problem(10), some_device(), 10, 32);
+  EXPECT_EQ(find(problem(1000))->origin, "n=2000");
+}
+
+TEST_F(EarlierResults, OfThisDeviceComeBeforeThoseOfAnother) {
+  tuned(problem(1000), other_gpu());
+  tuned(problem(16000), some_device());
+  EXPECT_EQ(find(problem(1000))->origin, "n=16000");
+}
+
+TEST_F(EarlierResults, OfAnotherDeviceServeWhereThereAreNoOthersAndAreTrustedLess) {
+  tuned(problem(1000), other_gpu());
+  const auto prior = find(problem(1000));
+  ASSERT_TRUE(prior);
+  EXPECT_EQ(prior->origin, "n=1000 on Older GPU");
+  tuned(problem(2000), some_device());
+  EXPECT_LT(prior->weight, find(problem(1000))->weight);
+}
+
+TEST_F(EarlierResults, LeaveOutTheVeryProblemBecauseThatIsResumed) {
+  tuned(problem(1000), some_device());
+  EXPECT_FALSE(find(problem(1000)));
+}
+
+TEST_F(EarlierResults, KeepTheVeryProblemAfterTheDriverChanged) {
+  tuned(problem(1000), some_device());
+  Device updated = some_device();
+  updated.environment.driver = "13.1";
+  const auto prior = find(problem(1000), updated);
+  ASSERT_TRUE(prior);
+  EXPECT_EQ(prior->weight, 1);
+}
+
+TEST_F(EarlierResults, OfTheHostSayNothingOfAGpu) {
+  Device host = some_device();
+  host.key.backend = "host";
+  tuned(problem(2000), host);
+  EXPECT_FALSE(find(problem(1000)));
+}
+
+TEST_F(EarlierResults, AreTheBestConfigurationsWhereTooFewTrialsAreKept) {
+  tuned(problem(2000), some_device(), 5, 32);
+  tuned(problem(4000), some_device(), 7, 64);
+  const auto prior = find(problem(1000));
+  ASSERT_TRUE(prior);
+  ASSERT_THAT(prior->results, SizeIs(2));
+  EXPECT_EQ(prior->results.front().configuration, (Configuration{{"block", 32}, {"unroll", 2}}));
+  EXPECT_LT(prior->results[0].objective, prior->results[1].objective);
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,147 @@
+#include <tuner/session/earlier_results.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include <cache/browse.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/session/records.hpp>
+
+namespace tuner {
+namespace {
+
+/// Fewer measured trials than this say less than the best configurations of several problems.
+constexpr std::size_t kFewestTrials = 8;
+constexpr std::size_t kMostBest = 4;
+
+// One is a factor of two in one size. What else differs counts like so many of them.
+constexpr double kOtherSource = 2;
+constexpr double kOtherChoices = 4;
+constexpr double kOtherDevice = 6;
+
+struct Here {
+  cache::KernelRecord kernel;
+  cache::DeviceRecord device;
+  cache::EnvironmentRecord environment;
+  cache::ProblemRecord problem;
+};
+
+std::optional<double> size_distance(const cache::Sizes& here, const cache::Sizes& there) {
+  double sum = 0;
+  for (const auto& [name, size] : here) {
+    const auto other = there.find(name);
+    if (other == there.end()) return std::nullopt;
+    sum += std::abs(std::log2(static_cast<double>(size + 1) / static_cast<double>(other->second + 1)));
+  }
+  return sum;
+}
+
+/// Nothing for what cannot be compared, and for the very same.
+std::optional<double> distance(const Here& here, const cache::KernelRecord& kernel, const cache::DeviceRecord& device,
+                               const cache::EnvironmentRecord& environment, const cache::ProblemRecord& problem) {
+  if (kernel.name != here.kernel.name || kernel.objective != here.kernel.objective) return std::nullopt;
+  if (device.backend != here.device.backend) return std::nullopt;
+  std::optional<double> sum = size_distance(here.problem.sizes, problem.sizes);
+  if (!sum) return std::nullopt;
+  const bool same_device = device.key == here.device.key;
+  if (same_device && kernel == here.kernel && problem == here.problem && environment.same_software(here.environment))
+    return std::nullopt;
+  if (kernel.source_hash != here.kernel.source_hash) *sum += kOtherSource;
+  if (problem.choices != here.problem.choices) *sum += kOtherChoices;
+  if (!same_device) *sum += kOtherDevice + std::abs(device.compute_capability - here.device.compute_capability) / 10.0;
+  return sum;
+}
+
+double weight_of(double distance) { return 1 / (1 + distance / 8); }
+
+std::string place(const cache::ProblemRecord& problem, const cache::DeviceRecord& device, const Here& here) {
+  std::string text = cache::sizes_text(problem.sizes);
+  if (problem.choices != here.problem.choices) text = problem.choices + " " + text;
+  if (device.key != here.device.key) text += " on " + (device.name.empty() ? device.key : device.name);
+  return text;
+}
+
+template <typename Record>
+struct Near {
+  double distance = 0;
+  Record record;
+  cache::Database* database = nullptr;
+};
+
+template <typename Record>
+void nearest_first(std::vector<Near<Record>>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; });
+}
+
+Prior::Result result_of(const cache::TrialRecord& record, const Objective& objective) {
+  const Trial trial = from_record(record);
+  Prior::Result result{trial.configuration, std::nullopt};
+  if (trial.verified && trial.measurement() != nullptr) result.objective = objective(*trial.measurement());
+  return result;
+}
+
+std::optional<Prior> from_trials(const Here& here, std::span<cache::Database* const> databases,
+                                 const Objective& objective) {
+  std::vector<Near<cache::SessionRecord>> sessions;
+  for (cache::Database* database : databases) {
+    for (cache::SessionRecord& session : cache::sessions(*database, {.kernel = here.kernel.name})) {
+      const cache::SessionKey& key = session.key;
+      if (const auto far = distance(here, key.kernel, key.device, key.environment, key.problem))
+        sessions.push_back({*far, std::move(session), database});
+    }
+  }
+  nearest_first(sessions);
+  for (const auto& [far, session, database] : sessions) {
+    Prior prior{{}, weight_of(far), place(session.key.problem, session.key.device, here)};
+    std::size_t measured = 0;
+    for (const cache::TrialRecord& record : cache::session_trials(*database, session.uuid)) {
+      try {
+        prior.results.push_back(result_of(record, objective));
+        measured += prior.results.back().objective.has_value();
+      } catch (const std::invalid_argument&) {
+        // Not a configuration: some other program's row.
+      }
+    }
+    if (measured >= kFewestTrials) return prior;
+  }
+  return std::nullopt;
+}
+
+std::optional<Prior> from_best(const Here& here, std::span<cache::Database* const> databases) {
+  std::vector<Near<cache::BestRecord>> rows;
+  for (cache::Database* database : databases)
+    for (cache::BestRecord& best : cache::best_rows(*database, {.kernel = here.kernel.name}))
+      if (const auto far = distance(here, best.kernel, best.device, best.environment, best.problem))
+        rows.push_back({*far, std::move(best), database});
+  if (rows.empty()) return std::nullopt;
+  nearest_first(rows);
+  Prior prior{
+      {}, weight_of(rows.front().distance), place(rows.front().record.problem, rows.front().record.device, here)};
+  std::set<std::string> seen;
+  for (const auto& [far, best, database] : rows) {
+    if (prior.results.size() == kMostBest) break;
+    if (!seen.insert(best.configuration).second) continue;
+    try {  // the nearer, the better: their own times are of different problems
+      prior.results.push_back({Configuration::parse(best.configuration), static_cast<double>(seen.size())});
+    } catch (const std::invalid_argument&) {
+      continue;
+    }
+  }
+  return prior;
+}
+
+}  // namespace
+
+std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size,
+                                     const Device& device, const Objective& objective) {
+  const Here here{to_record(spec, objective), to_record(device), environment_record(device), to_record(size)};
+  std::vector<cache::Database*> databases{&wisdom.user()};
+  for (cache::Database& shipped : wisdom.shipped()) databases.push_back(&shipped);
+  if (auto prior = from_trials(here, databases, objective)) return prior;
+  return from_best(here, databases);
+}
+
+}  // namespace tuner
