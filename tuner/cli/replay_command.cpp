@@ -101,6 +101,7 @@ int replay_command(int argc, char** argv) {
   add("target", text("OBJECTIVE"), "end each run at an objective at or below this");
   add("until-unlikely", text("P"), "end each run when an improvement of 1% has a probability below P");
   add("option", po::value<std::vector<std::string>>()->value_name("NAME=X"), "option of the strategy; may be repeated");
+  add("prior", text("FILE"), "a recording of the same kernel at another size or on another device, known beforehand");
   add("ahead", text("N")->default_value("1"),
       "proposals outstanding, as on a machine that compiles so far ahead of the device");
   add("threads", text("N")->default_value("0"), "repeats run side by side; 0: one a core");
@@ -119,8 +120,14 @@ int replay_command(int argc, char** argv) {
     return kDone;
   }
   if (!given.count("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");
-  const replay::ReplayOptions replay_options = read_replay_options(given);
+  replay::ReplayOptions replay_options = read_replay_options(given);
   const auto recordings = read_spaces(given["space"].as<std::vector<std::string>>());
+  std::vector<replay::Recording> prior;
+  if (given.count("prior")) {
+    prior = read_spaces({text_of(given, "prior")});
+    if (prior.size() != 1) throw UsageError("--prior: " + text_of(given, "prior") + " holds several tunings; give one");
+    replay_options.prior = &prior.front();
+  }
   const replay::ReplayReport report = [&] {
     try {
       return replay::run_replay(recordings, replay_options);

@@ -101,13 +101,23 @@ void reconsider(TimedStrategy& strategy, std::vector<EnumeratedSpace::Index>& wa
   waiting = std::move(*order);
 }
 
+/// What \p prior tells of configurations that \p recording has too.
+std::vector<search::Observation> elsewhere(const Recording& prior, const Recording& recording) {
+  std::vector<search::Observation> out;
+  for (EnumeratedSpace::Index row = 0; row < prior.rows.size(); ++row)
+    if (const auto index = recording.space.find(prior.space.configuration(row)))
+      out.push_back(observation(*index, prior.rows[row]));
+  return out;
+}
+
 Run run_once(const Recording& recording, const Scorer& scorer, const Limits& limits, const std::string& strategy_name,
-             const ReplayOptions& options, std::uint64_t seed) {
+             const ReplayOptions& options, std::span<const search::Observation> prior, std::uint64_t seed) {
   search::StrategyOptions strategy_options;
   strategy_options.seed = seed;
   strategy_options.expected_trials = expected_trials(limits, scorer);
   strategy_options.values = options.strategy_options;
   TimedStrategy strategy(strategy_name, recording.space, strategy_options);
+  if (!prior.empty()) strategy([&](search::Strategy& s) { s.seed_prior(prior, 1); });
   Run run;
   std::vector<EnumeratedSpace::Index> rows;
   std::vector<EnumeratedSpace::Index> waiting;  // proposed and compiled
@@ -148,6 +158,10 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
 std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, const std::string& strategy,
                              const ReplayOptions& options) {
   const Limits limits = limits_of(options.budget, recording, scorer);
+  const auto prior = options.prior ? elsewhere(*options.prior, recording) : std::vector<search::Observation>{};
+  if (options.prior && prior.empty())
+    throw std::invalid_argument("'" + options.prior->name + "' has no configuration in common with '" + recording.name +
+                                "'");
   std::vector<Run> runs(options.repeats);
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
@@ -155,7 +169,7 @@ std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, c
   const auto work = [&] {
     try {
       for (std::size_t r = next++; r < runs.size(); r = next++)
-        runs[r] = run_once(recording, scorer, limits, strategy, options, options.seed + r);
+        runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
     } catch (...) {
       const std::lock_guard lock(failure_lock);
       failure = std::current_exception();

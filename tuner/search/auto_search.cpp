@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kCompilerFeatures = 4;  // registers, spills, static shared memory, occupancy
 constexpr std::size_t kAlwaysRun = 2;         // of what waits, so that the device does not
+constexpr std::size_t kLeastPrior = 8;        // results that a model of elsewhere is worth
+constexpr std::size_t kMostPrior = 1000;      // results that it needs
+constexpr double kFinishing = 0.5;            // of the model's doubt, when the budget ends
 
 /// A forest learns log(rank) of what was tried; the next configuration is the one with the highest expected
 /// improvement among the neighbourhoods of the best, crossings of them, and random ones.
@@ -68,6 +71,10 @@ class Auto final : public BasicStrategy {
   std::vector<Index> candidates();
   Index crossing(const std::vector<Known>& parents);
   bool fit_is_due() const;
+  bool finishing() const {
+    return static_cast<double>(history_.known().size()) >
+           (1 - option("finish")) * static_cast<double>(planned_trials());
+  }
   void refit();
 
   Spread spread_;
@@ -161,6 +168,11 @@ std::vector<Index> Auto::candidates() {
   const std::size_t elites = std::min(parents.size(), static_cast<std::size_t>(option("elites")));
   for (std::size_t i = 0; i < elites; ++i)
     for (const Index index : space().neighbours(parents[i].index, Neighbourhood::hamming)) add(index);
+  if (finishing() && !out.empty()) {
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
   if (parents.size() > 1)
     for (double i = 0; i < option("crossings"); ++i) add(crossing(parents));
   for (double i = 0; i < option("pool"); ++i)
@@ -201,7 +213,7 @@ void Auto::refit() {
   // Stagnating: every second fit looks where the model knows least, or a run may stay in the first valley it found.
   const bool stagnates =
       static_cast<double>(known.size() - improved_at_) > option("patience") + static_cast<double>(known.size()) / 8;
-  boldness_ = option("boldness") * (stagnates && refits_ % 2 == 0 ? option("restless") : 1);
+  boldness_ = option("boldness") * (finishing() ? kFinishing : stagnates && refits_ % 2 == 0 ? option("restless") : 1);
   queue_.clear();
   std::vector<float> row(width());
   for (const Index index : candidates()) {
@@ -259,21 +271,25 @@ std::optional<std::vector<Index>> Auto::reconsider(std::span<const Index> waitin
 }
 
 void Auto::seed_prior(std::span<const Observation> observations, double weight) {
-  if (!has_choice() || observations.empty() || !(weight > 0)) return;
+  if (!has_choice() || !(weight > 0)) return;
   std::vector<Known> known;
   for (const Observation& observation : observations)
     if (observation.index < space().size())
       known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
-  const std::vector<double> targets = log_ranks(known);
-  prior_ = Forest();
-  const std::vector<float> rows = feature_rows(known);
-  prior_.fit(rows, features_.width(), targets, forest_options_, random_);
-  // The better half of the start comes from there, the more the more it is trusted.
+  if (known.empty()) return;
   std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) { return a.objective < b.objective; });
+  // The better half of the start comes from there, the more the more it is trusted.
   auto count = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
   prior_start_.clear();
   for (count = std::min(count, known.size()); count > 0; --count)
     if (std::isfinite(known[count - 1].objective)) prior_start_.push_back(known[count - 1].index);
+  if (known.size() < kLeastPrior) return;
+  std::vector<Known> shown;
+  const std::size_t step = (known.size() + kMostPrior - 1) / kMostPrior;
+  for (std::size_t i = 0; i < known.size(); i += step) shown.push_back(known[i]);
+  prior_ = Forest();
+  const std::vector<float> rows = feature_rows(shown);
+  prior_.fit(rows, features_.width(), log_ranks(shown), forest_options_, random_);
   improved_ = true;  // what was known is seen in another light
 }
 
@@ -340,6 +356,7 @@ StrategyEntry auto_entry() {
         {"boldness", 1},
         {"patience", 10},
         {"restless", 4},
+        {"finish", 0.2},
         {"compiler", 1},
         {"give_up", 0.5},
         {"exchange", 2},
