@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <cache/migration.hpp>
+#include <cache/record_checks.hpp>
 #include <cache/paths.hpp>
 #include <cache/rows.hpp>
 #include <cache/sha256.hpp>
+#include <cache/stamps.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cache/entries.hpp>
+#include <cache/record_checks.hpp>
+#include <cache/stamps.hpp>
 
 namespace tuner::cache {
 namespace {

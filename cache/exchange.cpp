@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include <cache/entries.hpp>
+#include <cache/record_checks.hpp>
 #include <cache/paths.hpp>
 #include <cache/session.hpp>
 #include <cache/store.hpp>

@@ -7,7 +7,7 @@
 
 #include <cache/checksum.hpp>
 #include <cache/paths.hpp>
-#include <cache/rows.hpp>
+#include <cache/stamps.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/store.hpp>
 

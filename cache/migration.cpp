@@ -11,8 +11,10 @@
 
 #include <cache/checksum.hpp>
 #include <cache/database.hpp>
+#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/samples.hpp>
+#include <cache/stamps.hpp>
 
 namespace tuner::cache {
 namespace {

@@ -11,21 +11,6 @@
 
 namespace tuner::cache {
 
-std::int64_t now_ms();
-/// A random (version 4) uuid.
-std::string make_uuid();
-/// `2026-11-21T02:29:51.123Z`, and its inverse.
-std::string instant_text(std::int64_t ms);
-std::optional<std::int64_t> parse_instant(const std::string& text);
-
-/// What is wrong with a record, in words; nullopt when it may be stored.
-std::optional<std::string> problem_with(const KernelRecord& kernel);
-std::optional<std::string> problem_with(const DeviceRecord& device);
-std::optional<std::string> problem_with(const ProblemRecord& problem);
-std::optional<std::string> problem_with(const TrialRecord& trial);
-std::optional<std::string> problem_with(const BestRecord& best);
-std::optional<std::string> problem_with_configuration(const std::string& text);
-
 /// log2 as stored in problem.log2_first: -2 for 0, and 0 without sizes.
 double log2_first(const Sizes& sizes);
 
@@ -45,20 +30,24 @@ std::optional<std::int64_t> find_problem(Statements& store, const ProblemRecord&
 std::int64_t checksum(const BestRecord& best);
 std::int64_t checksum(const SessionRecord& session);
 
+/// Whose a row of best or session is, of the tables k, d, e, p: what both lists of columns begin with.
+#define TUNER_CACHE_IDENTITY_COLUMNS                                                                             \
+  "k.name, k.source_hash, k.objective, d.key, d.name, d.backend, d.compute_capability, d.sm_count, d.l2_bytes, " \
+  "d.bus_bits, d.max_shared_bytes, d.registers_per_sm, d.properties, e.driver, e.compiler, e.tuner, e.os, "      \
+  "p.choices, p.sizes, "
+
 /// The columns that best_from() reads, in its order, of the tables b, d, e, k, p, c.
-#define TUNER_CACHE_BEST_COLUMNS                                                                                       \
-  "k.name, k.source_hash, k.objective, d.key, d.name, d.backend, d.compute_capability, d.sm_count, d.l2_bytes, "       \
-  "d.bus_bits, d.max_shared_bytes, d.registers_per_sm, d.properties, e.driver, e.compiler, e.tuner, e.os, p.choices, " \
-  "p.sizes, c.text, b.median_ns, b.low_ns, b.high_ns, b.relative_noise, b.samples, b.measured_ms, b.crc"
+#define TUNER_CACHE_BEST_COLUMNS \
+  TUNER_CACHE_IDENTITY_COLUMNS   \
+      "c.text, b.median_ns, b.low_ns, b.high_ns, b.relative_noise, b.samples, b.measured_ms, b.crc"
 /// nullopt when the checksum is wrong.
 std::optional<BestRecord> best_from(Query& row);
 /// Adds or replaces the best of its (kernel, device, problem, environment).
 void put_best(Statements& store, BestRecord best);
 
-#define TUNER_CACHE_SESSION_COLUMNS                                                                                    \
-  "k.name, k.source_hash, k.objective, d.key, d.name, d.backend, d.compute_capability, d.sm_count, d.l2_bytes, "       \
-  "d.bus_bits, d.max_shared_bytes, d.registers_per_sm, d.properties, e.driver, e.compiler, e.tuner, e.os, p.choices, " \
-  "p.sizes, s.uuid, s.conditions, s.strategy, s.seed, s.origin, s.started_ms, s.finished_ms, s.crc, s.id"
+#define TUNER_CACHE_SESSION_COLUMNS \
+  TUNER_CACHE_IDENTITY_COLUMNS      \
+      "s.uuid, s.conditions, s.strategy, s.seed, s.origin, s.started_ms, s.finished_ms, s.crc, s.id"
 /// Column of s.id in the above.
 inline constexpr int kSessionIdColumn = 27;
 std::optional<SessionRecord> session_from(Query& row);

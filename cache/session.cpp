@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
+#include <cache/stamps.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {

@@ -1,0 +1,50 @@
+#include <cache/stamps.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <random>
+
+#include <fmt/format.h>
+
+namespace tuner::cache {
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string make_uuid() {
+  std::random_device random;
+  std::string text;
+  for (int word = 0; word < 4; ++word) text += fmt::format("{:08x}", random());
+  text[12] = '4';
+  text[16] = "89ab"[random() % 4];
+  return fmt::format("{}-{}-{}-{}-{}", text.substr(0, 8), text.substr(8, 4), text.substr(12, 4), text.substr(16, 4),
+                     text.substr(20));
+}
+
+std::string instant_text(std::int64_t ms) {
+  const std::int64_t second = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
+  const std::time_t time = second;
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec, ms - second * 1000);
+}
+
+std::optional<std::int64_t> parse_instant(const std::string& text) {
+  std::tm utc{};
+  int ms = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &utc.tm_year, &utc.tm_mon, &utc.tm_mday, &utc.tm_hour,
+                  &utc.tm_min, &utc.tm_sec, &ms) != 7) {
+    return std::nullopt;
+  }
+  utc.tm_year -= 1900;
+  utc.tm_mon -= 1;
+  const auto result = static_cast<std::int64_t>(timegm(&utc)) * 1000 + ms;
+  if (instant_text(result) != text) return std::nullopt;
+  return result;
+}
+
+}  // namespace tuner::cache
