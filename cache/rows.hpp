@@ -39,7 +39,7 @@ std::int64_t checksum(const SessionRecord& session);
 /// The columns that best_from() reads, in its order, of the tables b, d, e, k, p, c.
 #define TUNER_CACHE_BEST_COLUMNS \
   TUNER_CACHE_IDENTITY_COLUMNS   \
-      "c.text, b.median_ns, b.low_ns, b.high_ns, b.relative_noise, b.samples, b.measured_ms, b.crc"
+  "c.text, b.median_ns, b.low_ns, b.high_ns, b.relative_noise, b.samples, b.measured_ms, b.crc"
 /// nullopt when the checksum is wrong.
 std::optional<BestRecord> best_from(Query& row);
 /// Adds or replaces the best of its (kernel, device, problem, environment).
@@ -47,7 +47,7 @@ void put_best(Statements& store, BestRecord best);
 
 #define TUNER_CACHE_SESSION_COLUMNS \
   TUNER_CACHE_IDENTITY_COLUMNS      \
-      "s.uuid, s.conditions, s.strategy, s.seed, s.origin, s.started_ms, s.finished_ms, s.crc, s.id"
+  "s.uuid, s.conditions, s.strategy, s.seed, s.origin, s.started_ms, s.finished_ms, s.crc, s.id"
 /// Column of s.id in the above.
 inline constexpr int kSessionIdColumn = 27;
 std::optional<SessionRecord> session_from(Query& row);

@@ -1,10 +1,7 @@
 #include <cache/store.hpp>
 
 #include <algorithm>
-#include <random>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -14,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/database.hpp>
 #include <cache/paths.hpp>
 
 namespace tuner::cache {
@@ -23,85 +19,14 @@ namespace {
 
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 
-bool is_damage(int code) {
-  code &= 0xff;
-  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT;
-}
-
-/// The words of SQLite for what made a file unwritable, made a little more helpful.
-std::string explain(const SQLite::Exception& error) {
-  switch (error.getErrorCode() & 0xff) {
-    case SQLITE_FULL:
-      return "the disk is full";
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL:
-      return "another process holds it locked";
-    case SQLITE_READONLY:
-      return "it is read-only";
-    case SQLITE_CANTOPEN:
-      return "it, its folder or its journal cannot be opened for writing";
-    case SQLITE_IOERR:
-      return fmt::format("input/output error ({})", error.getErrorStr());
-    default:
-      return error.what();
-  }
-}
-
-void execute(SQLite::Database& db, const std::string& sql) { db.exec(sql); }
-
-std::int64_t number(SQLite::Database& db, const char* sql) {
-  SQLite::Statement query(db, sql);
-  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
-}
-
-std::string word(SQLite::Database& db, const char* sql) {
-  SQLite::Statement query(db, sql);
-  return query.executeStep() ? query.getColumn(0).getString() : std::string();
-}
-
-std::vector<std::string> definitions(SQLite::Database& db) {
-  SQLite::Statement query(db, "SELECT coalesce(sql, '') FROM sqlite_schema ORDER BY 1");
-  std::vector<std::string> all;
-  while (query.executeStep()) all.push_back(query.getColumn(0).getString());
-  return all;
-}
-
-void rollback(SQLite::Database* db) {
-  if (db != nullptr && sqlite3_get_autocommit(db->getHandle()) == 0) {
-    sqlite3_exec(db->getHandle(), "ROLLBACK", nullptr, nullptr, nullptr);
-  }
-}
-
-/// While it lives, all reads see the same state of the file.
-class Snapshot {
- public:
-  explicit Snapshot(SQLite::Database& db) : db_(db), outermost_(sqlite3_get_autocommit(db.getHandle()) != 0) {
-    if (outermost_) execute(db_, "BEGIN");
-  }
-  ~Snapshot() {
-    if (outermost_) rollback(&db_);
-  }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-
- private:
-  SQLite::Database& db_;
-  bool outermost_;
-};
-
 }  // namespace
 
-const char* journal_mode(int sqlite_version, bool network_file_system) {
-  const bool fixed = sqlite_version >= 3051003 || (sqlite_version >= 3050007 && sqlite_version < 3051000) ||
-                     (sqlite_version >= 3044006 && sqlite_version < 3045000);
-  return fixed && !network_file_system ? "WAL" : "DELETE";
-}
-
 Store::Store(Kind kind, fs::path file, Mode mode, Options options)
-    : kind_(std::move(kind)), file_(std::move(file)), mode_(mode), options_(std::move(options)) {
-  busy_.timeout = options_.busy_timeout;
-  busy_.random = std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32);
+    : kind_(std::move(kind)),
+      file_(std::move(file)),
+      mode_(mode),
+      options_(std::move(options)),
+      patience_(options_.busy_timeout) {
   if (mode_ == Mode::memory) {
     open_memory();
   } else if (mode_ == Mode::shipped) {
@@ -146,50 +71,8 @@ void Store::connect(int flags) {
   // Where folders cannot be locked, it may be replaced meanwhile: what stood there before and after is what is open.
   do {
     identity_ = identity_of(file_);
-    connection_ = std::make_shared<SQLite::Database>(file_.string(), flags);
+    connection_ = cache::connect(file_, flags, patience_);
   } while (identity_of(file_) != identity_);
-  sqlite3* handle = connection_->getHandle();
-  sqlite3_extended_result_codes(handle, 1);
-  sqlite3_busy_handler(handle, &Store::busy_handler, &busy_);
-  // The file may come from anywhere: no trigger or view of it is ever run, and nothing reaches its internal tables.
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  execute(*connection_, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
-}
-
-/// Waits with jitter, so that no writer starves behind others that happen to be in step.
-int Store::busy_handler(void* data, int count) {
-  auto& busy = *static_cast<Busy*>(data);
-  const auto now = std::chrono::steady_clock::now();
-  if (count == 0) busy.deadline = now + busy.timeout;
-  if (now >= busy.deadline) return 0;
-  busy.random = busy.random * 6364136223846793005u + 1442695040888963407u;
-  const std::uint64_t limit_us = std::min<std::uint64_t>(500u << std::min(count, 6), 20'000);
-  std::this_thread::sleep_for(std::chrono::microseconds(100 + (busy.random >> 33) % limit_us));
-  return 1;
-}
-
-Store::State Store::inspect() {
-  // Another process may be creating it: half of what was before and half of what is now would look foreign.
-  const Snapshot snapshot(*connection_);
-  const auto application = number(*connection_, "PRAGMA application_id");
-  const auto version = number(*connection_, "PRAGMA user_version");
-  if (application == 0 && version == 0 && number(*connection_, "SELECT count(*) FROM sqlite_schema") == 0) {
-    return State::empty;
-  }
-  if (application != kind_.application_id || version < 1) return State::foreign;
-  if (version == kind_.version) return State::ours;
-  if (version < kind_.version) return State::older;
-  std::int64_t reader = 0;
-  try {
-    if (number(*connection_, "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'") != 0) {
-      reader = number(*connection_, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'");
-    }
-  } catch (const SQLite::Exception&) {
-    // Its schema may use words that this SQLite does not know: that is no damage.
-  }
-  return reader > 0 && reader <= kind_.version ? State::ours : State::newer;
 }
 
 bool Store::quick_check() {
@@ -197,43 +80,6 @@ bool Store::quick_check() {
   const auto size = fs::file_size(file_, error);
   if (options_.skip_check || error || static_cast<std::int64_t>(size) > options_.check_bytes) return true;
   return word(*connection_, "PRAGMA quick_check(1)") == "ok";
-}
-
-void Store::configure_writable() {
-  const bool network = on_network_file_system(file_);
-  const std::string wanted = journal_mode(sqlite3_libversion_number(), network);
-  const bool wal = word(*connection_, "PRAGMA journal_mode") == "wal";
-  if (wal != (wanted == "WAL")) execute(*connection_, "PRAGMA journal_mode = " + wanted);
-  // A WAL commit that a power cut takes back leaves the file sound; a rollback journal needs the full order.
-  execute(*connection_, !kind_.durable    ? "PRAGMA synchronous = OFF"
-                        : wanted == "WAL" ? "PRAGMA synchronous = NORMAL"
-                                          : "PRAGMA synchronous = FULL");
-  execute(*connection_, "PRAGMA foreign_keys = ON");
-  if (options_.max_pages > 0) execute(*connection_, fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
-}
-
-void Store::create_or_migrate() {
-  execute(*connection_, "BEGIN IMMEDIATE");
-  try {
-    const auto state = inspect();  // another process may have been faster
-    auto version = number(*connection_, "PRAGMA user_version");
-    if (state == State::empty) {
-      execute(*connection_, kind_.schema);
-      if (kind_.migrate) kind_.migrate(*connection_, 0);
-      version = kind_.version;
-    }
-    if (state == State::older) {
-      for (; version < kind_.version; ++version) kind_.migrate(*connection_, static_cast<int>(version));
-    }
-    if (state == State::empty || state == State::older) {
-      execute(*connection_, fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kind_.application_id,
-                                        kind_.version));
-    }
-    execute(*connection_, "COMMIT");
-  } catch (...) {
-    rollback(connection_.get());
-    throw;
-  }
 }
 
 void Store::check_private() {
@@ -264,26 +110,26 @@ void Store::open_file() {
       connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
       // SQLite creates files with 0644; its journals take over the mode of the file.
       if (!existed) (void)::chmod(file_.c_str(), 0600);
-      auto state = inspect();
-      if (state == State::foreign) {
+      auto state = inspect(*connection_, kind_);
+      if (state == Contents::foreign) {
         unreplaced.reset();
         set_aside("foreign", "it is a database of another program");
         continue;
       }
-      if (state == State::newer) {
+      if (state == Contents::newer) {
         const auto version = number(*connection_, "PRAGMA user_version");
         close();
         degrade(fmt::format("it was written by a newer tuner (format {}, this one reads {}); it is left as it is",
                             version, kind_.version));
         return;
       }
-      if (state != State::empty && !quick_check()) {
+      if (state != Contents::empty && !quick_check()) {
         unreplaced.reset();
         set_aside("corrupt", "it is damaged");
         continue;
       }
       if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-        if (state == State::ours) {
+        if (state == Contents::ours) {
           degrade("it is read-only");
         } else {
           close();
@@ -291,8 +137,9 @@ void Store::open_file() {
         }
         return;
       }
-      configure_writable();
-      if (state != State::ours) create_or_migrate();
+      prepare_for_writing(*connection_, file_, kind_.durable);
+      if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
+      if (state != Contents::ours) create_or_migrate(*connection_, kind_);
       return;
     } catch (const SQLite::Exception& error) {
       rollback(connection_.get());
@@ -323,16 +170,16 @@ void Store::open_file() {
 void Store::open_shipped() {
   try {
     connect(SQLite::OPEN_READONLY);
-    switch (inspect()) {
-      case State::ours:
+    switch (inspect(*connection_, kind_)) {
+      case Contents::ours:
         if (!quick_check()) drop("it is damaged");
         return;
-      case State::older:
+      case Contents::older:
         return drop("it was made for an older tuner; build it again from its wisdom text");
-      case State::newer:
+      case Contents::newer:
         return drop("it was made for a newer tuner");
-      case State::empty:
-      case State::foreign:
+      case Contents::empty:
+      case Contents::foreign:
         return drop(fmt::format("it is no {}", kind_.what));
     }
   } catch (const SQLite::Exception& error) {
@@ -342,9 +189,9 @@ void Store::open_shipped() {
 
 void Store::open_memory() {
   in_memory_ = true;
-  connection_ = std::make_unique<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  create_or_migrate();
-  execute(*connection_, "PRAGMA foreign_keys = ON");
+  connection_ = connect_memory();
+  create_or_migrate(*connection_, kind_);
+  connection_->exec("PRAGMA foreign_keys = ON");
 }
 
 void Store::close() {
@@ -370,15 +217,15 @@ void Store::degrade(const std::string& reason) {
   const auto size = fs::file_size(file_, error);
   if (old && !error && static_cast<std::int64_t>(size) <= kMaxCopiedBytes) {
     try {
-      busy_.timeout = std::min(busy_.timeout, std::chrono::milliseconds(1000));
-      auto memory = std::make_unique<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+      patience_.limit = std::min(patience_.limit, std::chrono::milliseconds(1000));
+      auto memory = connect_memory();
       sqlite3_backup* backup = sqlite3_backup_init(memory->getHandle(), "main", old->getHandle(), "main");
       const int result = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_step(backup, -1);
       sqlite3_backup_finish(backup);
       if (result == SQLITE_DONE) {
         connection_ = std::move(memory);
-        if (inspect() == State::ours) {
-          execute(*connection_, "PRAGMA foreign_keys = ON");
+        if (inspect(*connection_, kind_) == Contents::ours) {
+          connection_->exec("PRAGMA foreign_keys = ON");
           return;
         }
       }
@@ -418,11 +265,7 @@ bool Store::recover(const SQLite::Exception& error) {
     // Either our own mistake or a file that is damaged in a way that SQLite does not see: only the latter may cost
     // the user his file.
     try {
-      SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-      fresh.exec(kind_.schema);
-      damaged = definitions(fresh) != definitions(*connection_) ||
-                word(*connection_, "PRAGMA integrity_check(1)") != "ok" ||
-                !word(*connection_, "PRAGMA foreign_key_check").empty();
+      damaged = !is_intact(*connection_, kind_);
     } catch (const SQLite::Exception& again) {
       damaged = is_damage(again.getErrorCode());
     }

@@ -14,7 +14,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cache/connection.hpp>
 #include <cache/error.hpp>
+#include <cache/file_kind.hpp>
 #include <cache/file_replacement.hpp>
 #include <cache/query.hpp>
 
@@ -24,19 +26,7 @@ namespace tuner::cache {
 class Store : public Statements {
  public:
   enum class Mode { user, shipped, memory };
-
-  /// What kind of file this is.
-  struct Kind {
-    std::string what;  ///< for messages: "wisdom database"
-    int application_id = 0;
-    int version = 0;     ///< user_version
-    const char* schema;  ///< creates everything in an empty file
-    /// Brings the file from version \p from to from + 1, inside a transaction.
-    std::function<void(SQLite::Database&, int from)> migrate;
-    bool memory_fallback = true;
-    bool durable = true;  ///< false: no fsync; a power cut may cost the file
-    bool must_be_private = false;
-  };
+  using Kind = FileKind;
 
   struct Options {
     WarningSink warn;
@@ -75,21 +65,11 @@ class Store : public Statements {
   void warn_once(const std::string& topic, const std::string& message);
 
  private:
-  struct Busy {
-    std::chrono::steady_clock::time_point deadline;
-    std::chrono::milliseconds timeout;
-    std::uint64_t random;
-  };
-  enum class State { ours, empty, older, newer, foreign };
-
   bool usable_file() const;
   void guarded_read(const std::function<void()>& work);
   void open_file();
   void open_shipped();
   void connect(int flags);
-  void configure_writable();
-  State inspect();
-  void create_or_migrate();
   void check_private();
   bool quick_check();
   void open_memory();
@@ -102,14 +82,13 @@ class Store : public Statements {
   /// True when the work should be tried again, on whatever the store is now.
   bool recover(const SQLite::Exception& error);
   void run(const char* literal);
-  static int busy_handler(void* busy, int count);
 
   Kind kind_;
   std::filesystem::path file_;
   Mode mode_;
   Options options_;
   mutable std::recursive_mutex mutex_;
-  Busy busy_;
+  Patience patience_;
   std::set<std::string> warned_;
   std::string trouble_;
   FileIdentity identity_;  // of the open file

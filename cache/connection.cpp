@@ -1,0 +1,110 @@
+#include <cache/connection.hpp>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cache/database.hpp>
+#include <cache/paths.hpp>
+
+namespace tuner::cache {
+namespace {
+
+/// Waits with jitter, so that no writer starves behind others that happen to be in step.
+int wait_for_lock(void* data, int count) {
+  auto& patience = *static_cast<Patience*>(data);
+  const auto now = std::chrono::steady_clock::now();
+  if (count == 0) patience.deadline = now + patience.limit;
+  if (now >= patience.deadline) return 0;
+  patience.random = patience.random * 6364136223846793005u + 1442695040888963407u;
+  const std::uint64_t limit_us = std::min<std::uint64_t>(500u << std::min(count, 6), 20'000);
+  std::this_thread::sleep_for(std::chrono::microseconds(100 + (patience.random >> 33) % limit_us));
+  return 1;
+}
+
+}  // namespace
+
+Patience::Patience(std::chrono::milliseconds wait)
+    : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
+
+std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience) {
+  auto db = std::make_shared<SQLite::Database>(file.string(), flags);
+  sqlite3* handle = db->getHandle();
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_handler(handle, &wait_for_lock, &patience);
+  // The file may come from anywhere: no trigger or view of it is ever run, and nothing reaches its internal tables.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  db->exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
+  return db;
+}
+
+std::shared_ptr<SQLite::Database> connect_memory() {
+  return std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+}
+
+const char* journal_mode(int sqlite_version, bool network_file_system) {
+  const bool fixed = sqlite_version >= 3051003 || (sqlite_version >= 3050007 && sqlite_version < 3051000) ||
+                     (sqlite_version >= 3044006 && sqlite_version < 3045000);
+  return fixed && !network_file_system ? "WAL" : "DELETE";
+}
+
+void prepare_for_writing(SQLite::Database& db, const std::filesystem::path& file, bool durable) {
+  const bool network = on_network_file_system(file);
+  const std::string wanted = journal_mode(sqlite3_libversion_number(), network);
+  const bool wal = word(db, "PRAGMA journal_mode") == "wal";
+  if (wal != (wanted == "WAL")) db.exec("PRAGMA journal_mode = " + wanted);
+  // A WAL commit that a power cut takes back leaves the file sound; a rollback journal needs the full order.
+  db.exec(!durable          ? "PRAGMA synchronous = OFF"
+          : wanted == "WAL" ? "PRAGMA synchronous = NORMAL"
+                            : "PRAGMA synchronous = FULL");
+  db.exec("PRAGMA foreign_keys = ON");
+}
+
+bool is_damage(int code) {
+  code &= 0xff;
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT;
+}
+
+std::string explain(const SQLite::Exception& error) {
+  switch (error.getErrorCode() & 0xff) {
+    case SQLITE_FULL:
+      return "the disk is full";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return "another process holds it locked";
+    case SQLITE_READONLY:
+      return "it is read-only";
+    case SQLITE_CANTOPEN:
+      return "it, its folder or its journal cannot be opened for writing";
+    case SQLITE_IOERR:
+      return fmt::format("input/output error ({})", error.getErrorStr());
+    default:
+      return error.what();
+  }
+}
+
+std::int64_t number(SQLite::Database& db, const char* sql) {
+  SQLite::Statement query(db, sql);
+  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
+}
+
+std::string word(SQLite::Database& db, const char* sql) {
+  SQLite::Statement query(db, sql);
+  return query.executeStep() ? query.getColumn(0).getString() : std::string();
+}
+
+void rollback(SQLite::Database* db) {
+  if (db != nullptr && sqlite3_get_autocommit(db->getHandle()) == 0) {
+    sqlite3_exec(db->getHandle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+}
+
+}  // namespace tuner::cache
