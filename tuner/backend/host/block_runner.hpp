@@ -65,10 +65,6 @@ class BlockRunner {
   struct State;  // tuner_host::Block with the way back to this object
 
   static void fiber_main(boost::context::detail::transfer_t from);
-  static int meet_block(tuner_host::Block*, int, int, const char*, int);
-  static unsigned long long meet_warp(tuner_host::Block*, int, unsigned, unsigned long long, unsigned, const char*,
-                                      int);
-  static void thread_exited(tuner_host::Block*);
   static void yield(tuner_host::Block*);
   static void fail(tuner_host::Block*, const char*, const char*, int);
   static void leave_now();
@@ -85,13 +81,20 @@ class BlockRunner {
   [[noreturn]] void abandon();
   [[noreturn]] void leave_silently();
   void finished(Fiber* self);
-  void complete_barrier(Fiber* self);
-  unsigned needed(unsigned warp, unsigned mask) const;
-  void complete_meeting(unsigned warp, Meeting** link, Fiber* self);
   void drop_fibers();
   std::string deadlock() const;
   std::string place() const;
   std::string thread_text(unsigned linear) const;
+
+  // collectives.cpp
+  static int meet_block(tuner_host::Block*, int, int, const char*, int);
+  static unsigned long long meet_warp(tuner_host::Block*, int, unsigned, unsigned long long, unsigned, const char*,
+                                      int);
+  static void thread_exited(tuner_host::Block*);
+  void complete_barrier(Fiber* self);
+  unsigned needed(unsigned warp, unsigned mask) const;
+  void complete_meeting(unsigned warp, Meeting** link, Fiber* self);
+  void drop_meetings();
 
   StackPool stacks_;
   std::unique_ptr<State> state_;
