@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
 #include <utility>
 
 #include <tuner/core/element_type.hpp>
@@ -15,8 +14,6 @@ using Pointer = ExpressionNode::Pointer;
 
 // Far more than anybody writes, far less than a thread's stack holds, even one of a sanitizer build.
 constexpr int kMostNesting = 100;
-constexpr std::size_t kMostDepth = 1000;
-constexpr std::size_t kMostNodes = 20000;
 
 struct Function {
   std::string_view name;
@@ -55,60 +52,8 @@ std::optional<Op> match(const Token& token, const auto& operators) {
   return std::nullopt;
 }
 
-bool is_constant(const ExpressionNode& node) { return node.op == Op::constant || node.op == Op::boolean; }
-
-bool is_boolean_result(Op op) {
-  return op == Op::logical_not || op == Op::is_pow2 || (op >= Op::equal && op <= Op::greater_equal);
-}
-
 [[noreturn]] void fail(const SourceLocation& location, const std::string& message) {
   throw SpecError(location, message);
-}
-
-Pointer leaf(Op op, std::int64_t value, const SourceLocation& location) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->op = op;
-  node->value = value;
-  node->location = location;
-  return node;
-}
-
-/// Operators of constants are computed here, so that `1 / 0` is found when the file is read.
-Pointer make(Op op, std::vector<Pointer> children, const SourceLocation& location) {
-  if (op == Op::minimum || op == Op::maximum) {
-    while (children.size() > 2) {
-      Pointer first = make(op, {children[0], children[1]}, location);
-      children.erase(children.begin());
-      children.front() = std::move(first);
-    }
-    if (children.size() == 1) return children.front();
-  }
-  ArithmeticProblem problem;
-  const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member;
-  if (arithmetic &&
-      std::all_of(children.begin(), children.end(), [](const Pointer& child) { return is_constant(*child); })) {
-    const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)
-                                                    : apply_binary(op, children[0]->value, children[1]->value, problem);
-    if (problem.message) throw EvaluationError(location, problem.message);
-    return leaf(is_boolean_result(op) ? Op::boolean : Op::constant, value, location);
-  }
-  if ((op == Op::divide || op == Op::modulo || op == Op::ceil_div) && is_constant(*children[1]) &&
-      children[1]->value == 0) {
-    throw EvaluationError(location, "division by zero");
-  }
-  auto node = std::make_shared<ExpressionNode>();
-  node->op = op;
-  node->location = location;
-  for (const Pointer& child : children) {
-    node->depth = std::max(node->depth, child->depth + 1);
-    node->count += child->count;
-  }
-  if (node->depth > kMostDepth || node->count > kMostNodes) {
-    fail(location, "the expression is too large (at most " + std::to_string(kMostNodes) + " operations, " +
-                       std::to_string(kMostDepth) + " within each other); simplify it");
-  }
-  node->children = std::move(children);
-  return node;
 }
 
 class Parser {
@@ -124,7 +69,7 @@ class Parser {
     Pointer yes = expression();
     if (!cursor_.peek().is(":")) cursor_.fail("expected ':' of 'condition ? a : b', not " + cursor_.described());
     cursor_.take();
-    return make(Op::conditional, {std::move(condition), std::move(yes), expression()}, location);
+    return make_node(Op::conditional, {std::move(condition), std::move(yes), expression()}, location);
   }
 
  private:
@@ -145,7 +90,7 @@ class Parser {
     while (cursor_.peek().is("or") || cursor_.peek().is("||")) {
       const SourceLocation location = cursor_.place();
       cursor_.take();
-      left = make(Op::logical_or, {left, conjunction()}, location);
+      left = make_node(Op::logical_or, {left, conjunction()}, location);
     }
     return left;
   }
@@ -155,7 +100,7 @@ class Parser {
     while (cursor_.peek().is("and") || cursor_.peek().is("&&")) {
       const SourceLocation location = cursor_.place();
       cursor_.take();
-      left = make(Op::logical_and, {left, negation()}, location);
+      left = make_node(Op::logical_and, {left, negation()}, location);
     }
     return left;
   }
@@ -165,7 +110,7 @@ class Parser {
     const Nesting nesting(*this);
     const SourceLocation location = cursor_.place();
     cursor_.take();
-    return make(Op::logical_not, {negation()}, location);
+    return make_node(Op::logical_not, {negation()}, location);
   }
 
   Pointer comparison() {
@@ -180,7 +125,7 @@ class Parser {
     } else {
       const Op op = *match(cursor_.peek(), kComparisons);
       cursor_.take();
-      left = make(op, {left, chain(kShifts, [this] { return sum(); })}, location);
+      left = make_node(op, {left, chain(kShifts, [this] { return sum(); })}, location);
     }
     if (at_comparison()) cursor_.fail("comparisons cannot be chained; write 'a < b and b < c'");
     return left;
@@ -195,7 +140,7 @@ class Parser {
       operands.push_back(expression());
     } while (cursor_.accept(","));
     cursor_.expect("}", "the values of 'in {'");
-    return make(Op::member, std::move(operands), location);
+    return make_node(Op::member, std::move(operands), location);
   }
 
   Pointer sum() {
@@ -208,7 +153,7 @@ class Parser {
     while (const auto op = match(cursor_.peek(), operators)) {
       const SourceLocation location = cursor_.place();
       cursor_.take();
-      left = make(*op, {left, operand()}, location);
+      left = make_node(*op, {left, operand()}, location);
     }
     return left;
   }
@@ -221,14 +166,14 @@ class Parser {
       cursor_.take();
       if (cursor_.peek().is("9223372036854775808")) {
         cursor_.take();
-        return leaf(Op::constant, INT64_MIN, location);
+        return make_leaf(Op::constant, INT64_MIN, location);
       }
-      return make(Op::negate, {unary()}, location);
+      return make_node(Op::negate, {unary()}, location);
     }
     if (token.is("!")) {
       const Nesting nesting(*this);
       cursor_.take();
-      return make(Op::logical_not, {unary()}, location);
+      return make_node(Op::logical_not, {unary()}, location);
     }
     return primary();
   }
@@ -259,7 +204,7 @@ class Parser {
     if (error != std::errc{} || end != text.data() + text.size()) {
       fail(location, in_quotes(text) + " is not a decimal integer");
     }
-    return leaf(Op::constant, value, location);
+    return make_leaf(Op::constant, value, location);
   }
 
   Pointer word() {
@@ -267,7 +212,7 @@ class Parser {
     const std::string_view text = cursor_.peek().text;
     if (text == "true" || text == "false") {
       cursor_.take();
-      return leaf(Op::boolean, text == "true", location);
+      return make_leaf(Op::boolean, text == "true", location);
     }
     if (is_reserved_word(text)) cursor_.fail("expected a value, not " + cursor_.described());
     const std::string name(cursor_.take().text);
@@ -312,7 +257,7 @@ class Parser {
                                      : std::to_string(at->least) + (at->least == 1 ? " argument" : " arguments");
       fail(location, in_quotes(name) + " takes " + wanted + ", not " + std::to_string(arguments.size()));
     }
-    return make(at->op, std::move(arguments), location);
+    return make_node(at->op, std::move(arguments), location);
   }
 
   Pointer size_of(const SourceLocation& location) {
@@ -320,7 +265,7 @@ class Parser {
     const std::string name(type.text);
     Pointer result;
     if (const auto element = element_type(name)) {
-      result = leaf(Op::constant, static_cast<std::int64_t>(info(*element).bytes), location);
+      result = make_leaf(Op::constant, static_cast<std::int64_t>(info(*element).bytes), location);
     } else {
       result = named(Op::size_of, name, cursor_.place(type));
     }
@@ -333,13 +278,6 @@ class Parser {
   int nesting_ = 0;
 };
 
-// Shared subtrees (from `let`) are visited once.
-void collect_names(const ExpressionNode& node, std::set<const ExpressionNode*>& seen, std::vector<std::string>& names) {
-  if (!node.name.empty()) names.push_back(node.name);
-  if (!node.children.empty() && !seen.insert(&node).second) return;
-  for (const Pointer& child : node.children) collect_names(*child, seen, names);
-}
-
 }  // namespace
 
 bool is_function_name(std::string_view name) {
@@ -349,18 +287,6 @@ bool is_function_name(std::string_view name) {
 bool is_reserved_word(std::string_view name) {
   constexpr std::array<std::string_view, 6> words{"and", "or", "not", "in", "true", "false"};
   return std::find(words.begin(), words.end(), name) != words.end();
-}
-
-Expression ExpressionAccess::make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location) {
-  auto tree = std::make_shared<Expression::Tree>();
-  std::set<const ExpressionNode*> seen;
-  collect_names(*root, seen, tree->names);
-  std::sort(tree->names.begin(), tree->names.end());
-  tree->names.erase(std::unique(tree->names.begin(), tree->names.end()), tree->names.end());
-  tree->root = std::move(root);
-  tree->text = std::move(text);
-  tree->location = location;
-  return Expression(std::move(tree));
 }
 
 Expression ExpressionAccess::parse(TokenCursor& cursor, const Substitutions& substitutions) {
@@ -376,37 +302,6 @@ Expression Expression::parse(std::string_view text, const SourceLocation& origin
   Expression result = ExpressionAccess::parse(cursor, {});
   if (!cursor.at_end()) cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
   return result;
-}
-
-Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text) {
-  std::vector<Pointer> children;
-  for (const Expression& operand : operands) children.push_back(ExpressionAccess::root(operand));
-  // Built by hand rather than by make(): a constant that has no answer must not throw here but when it is evaluated.
-  auto node = std::make_shared<ExpressionNode>();
-  node->op = op;
-  node->location = operands.front().location();
-  for (const Pointer& child : children) {
-    node->depth = std::max(node->depth, child->depth + 1);
-    node->count += child->count;
-  }
-  node->children = std::move(children);
-  return ExpressionAccess::make(std::move(node), text, operands.front().location());
-}
-
-std::vector<Expression> split_conjunction(const Expression& expression) {
-  std::vector<Pointer> open{ExpressionAccess::root(expression)};
-  std::vector<Expression> parts;
-  while (!open.empty()) {
-    const Pointer node = open.back();
-    open.pop_back();
-    if (node->op == Op::logical_and) {
-      open.push_back(node->children[1]);
-      open.push_back(node->children[0]);
-    } else {
-      parts.push_back(ExpressionAccess::make(node, expression.text(), expression.location()));
-    }
-  }
-  return parts;
 }
 
 }  // namespace tuner

@@ -75,6 +75,11 @@ struct NameKind {
 };
 using KnownNames = std::map<std::string, NameKind, std::less<>>;
 
+ExpressionNode::Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location);
+/// \p op of \p children. Operators of constants are computed here, so that `1 / 0` is found when the file is read:
+/// throws EvaluationError where they have no answer, and SpecError when the tree grows too large.
+ExpressionNode::Pointer make_node(Op op, std::vector<ExpressionNode::Pointer> children, const SourceLocation& location);
+
 /// Lets the parts of this room that make or take apart expressions see their trees.
 struct ExpressionAccess {
   static const ExpressionNode::Pointer& root(const Expression& expression) { return expression.tree_->root; }

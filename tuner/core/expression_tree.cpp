@@ -1,0 +1,117 @@
+#include <tuner/core/expression_tree.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace tuner {
+namespace {
+
+using Pointer = ExpressionNode::Pointer;
+
+// Far more than anybody writes, far less than a thread's stack holds, even one of a sanitizer build.
+constexpr std::size_t kMostDepth = 1000;
+constexpr std::size_t kMostNodes = 20000;
+
+bool is_constant(const ExpressionNode& node) { return node.op == Op::constant || node.op == Op::boolean; }
+
+bool is_boolean_result(Op op) {
+  return op == Op::logical_not || op == Op::is_pow2 || (op >= Op::equal && op <= Op::greater_equal);
+}
+
+std::shared_ptr<ExpressionNode> make_parent(Op op, std::vector<Pointer> children, const SourceLocation& location) {
+  auto node = std::make_shared<ExpressionNode>();
+  node->op = op;
+  node->location = location;
+  for (const Pointer& child : children) {
+    node->depth = std::max(node->depth, child->depth + 1);
+    node->count += child->count;
+  }
+  node->children = std::move(children);
+  return node;
+}
+
+// Shared subtrees (from `let`) are visited once.
+void collect_names(const ExpressionNode& node, std::set<const ExpressionNode*>& seen, std::vector<std::string>& names) {
+  if (!node.name.empty()) names.push_back(node.name);
+  if (!node.children.empty() && !seen.insert(&node).second) return;
+  for (const Pointer& child : node.children) collect_names(*child, seen, names);
+}
+
+}  // namespace
+
+Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location) {
+  auto node = std::make_shared<ExpressionNode>();
+  node->op = op;
+  node->value = value;
+  node->location = location;
+  return node;
+}
+
+Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& location) {
+  if (op == Op::minimum || op == Op::maximum) {
+    while (children.size() > 2) {
+      Pointer first = make_node(op, {children[0], children[1]}, location);
+      children.erase(children.begin());
+      children.front() = std::move(first);
+    }
+    if (children.size() == 1) return children.front();
+  }
+  ArithmeticProblem problem;
+  const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member;
+  if (arithmetic &&
+      std::all_of(children.begin(), children.end(), [](const Pointer& child) { return is_constant(*child); })) {
+    const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)
+                                                    : apply_binary(op, children[0]->value, children[1]->value, problem);
+    if (problem.message) throw EvaluationError(location, problem.message);
+    return make_leaf(is_boolean_result(op) ? Op::boolean : Op::constant, value, location);
+  }
+  if ((op == Op::divide || op == Op::modulo || op == Op::ceil_div) && is_constant(*children[1]) &&
+      children[1]->value == 0) {
+    throw EvaluationError(location, "division by zero");
+  }
+  auto node = make_parent(op, std::move(children), location);
+  if (node->depth > kMostDepth || node->count > kMostNodes) {
+    throw SpecError(location, "the expression is too large (at most " + std::to_string(kMostNodes) + " operations, " +
+                                  std::to_string(kMostDepth) + " within each other); simplify it");
+  }
+  return node;
+}
+
+Expression ExpressionAccess::make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location) {
+  auto tree = std::make_shared<Expression::Tree>();
+  std::set<const ExpressionNode*> seen;
+  collect_names(*root, seen, tree->names);
+  std::sort(tree->names.begin(), tree->names.end());
+  tree->names.erase(std::unique(tree->names.begin(), tree->names.end()), tree->names.end());
+  tree->root = std::move(root);
+  tree->text = std::move(text);
+  tree->location = location;
+  return Expression(std::move(tree));
+}
+
+Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text) {
+  std::vector<Pointer> children;
+  for (const Expression& operand : operands) children.push_back(ExpressionAccess::root(operand));
+  // Not make_node(): a constant that has no answer must not throw here but when it is evaluated.
+  auto node = make_parent(op, std::move(children), operands.front().location());
+  return ExpressionAccess::make(std::move(node), text, operands.front().location());
+}
+
+std::vector<Expression> split_conjunction(const Expression& expression) {
+  std::vector<Pointer> open{ExpressionAccess::root(expression)};
+  std::vector<Expression> parts;
+  while (!open.empty()) {
+    const Pointer node = open.back();
+    open.pop_back();
+    if (node->op == Op::logical_and) {
+      open.push_back(node->children[1]);
+      open.push_back(node->children[0]);
+    } else {
+      parts.push_back(ExpressionAccess::make(node, expression.text(), expression.location()));
+    }
+  }
+  return parts;
+}
+
+}  // namespace tuner
