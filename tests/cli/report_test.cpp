@@ -108,6 +108,45 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   EXPECT_THAT(text, EndsWith("10.0 us  800 GB/s  80.0% of what this device streams\n"));
 }
 
+TEST_F(Report, GivesTheArithmeticRateAfterTheOneOfMemoryThatLimitsIt) {
+  spec.flops = Expression::parse("n", {});
+  SessionResult result;
+  result.trials = {measured(64, 10e3)};
+  result.best = result.trials[0];
+  EXPECT_THAT(winner(subject, result, "", plain),
+              EndsWith("10.0 us  800 GB/s  80.0% of what this device streams  100 GFLOP/s\n"));
+  EXPECT_THAT(best_table(subject, result.trials, plain),
+              HasSubstr("1  10.0 us    +-1.0%  800 GB/s       80.0%  100 GFLOP/s         32      75.0%  block=64"));
+}
+
+TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
+  spec.flops = Expression::parse("400 * n", {});
+  SessionResult result;
+  result.trials = {measured(64, 100e3)};
+  result.best = result.trials[0];
+  EXPECT_THAT(winner(subject, result, "", plain),
+              EndsWith("100 us  4.00 TFLOP/s  (80.0 GB/s, 8.0% of what this device streams)\n"));
+  const Json best = json_result(subject, result, "")["best"];
+  EXPECT_DOUBLE_EQ(best["flops_per_s"], 4e12);
+  EXPECT_DOUBLE_EQ(best["bytes_per_s"], 80e9);
+
+  cache::WisdomMatch match;
+  match.best = cache::BestRecord{};
+  match.best->configuration = "block=64";
+  match.best->median_ns = 100e3;
+  EXPECT_THAT(known_answer(subject, match, plain), HasSubstr("100 us  4.00 TFLOP/s  (80.0 GB/s"));
+  EXPECT_DOUBLE_EQ(json_known_answer(subject, match)["best"]["flops_per_s"], 4e12);
+}
+
+TEST_F(Report, GivesTheArithmeticRateAloneWithoutAByteCount) {
+  spec.bytes.reset();
+  spec.flops = Expression::parse("n", {});
+  SessionResult result;
+  result.trials = {measured(64, 10e3)};
+  result.best = result.trials[0];
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
+}
+
 TEST_F(Report, ColoursOnlyWhenAskedTo) {
   SessionResult result;
   result.trials = {measured(32, 20e3)};

@@ -114,5 +114,18 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value());
 }
 
+TEST(Throughput, IsLedByTheArithmeticWhereEachByteIsUsedInManyOperationsOrNoneIsCounted) {
+  KernelSpec spec = testing::scale_spec();
+  const ProblemSize size = complete(spec, {});
+  EXPECT_FALSE(throughput(spec, size, {}, 1000).arithmetic_leads()) << "nothing is known";
+  spec.flops = testing::parsed("64 * n");
+  EXPECT_TRUE(throughput(spec, size, {}, 1000).arithmetic_leads());
+  spec.bytes = testing::parsed("2 * n * 4");
+  EXPECT_FALSE(throughput(spec, size, {}, 1000).arithmetic_leads()) << "8 flops a byte";
+  spec.flops = testing::parsed("65 * n");
+  EXPECT_TRUE(throughput(spec, size, {}, 1000).arithmetic_leads());
+  EXPECT_TRUE(throughput(spec, size, {}, 1e6).arithmetic_leads()) << "whatever the time";
+}
+
 }  // namespace
 }  // namespace tuner

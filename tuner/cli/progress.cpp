@@ -16,13 +16,16 @@
 namespace tuner::cli {
 namespace {
 
-/// `12.3 us 4.21 TB/s`; empty without a measurement.
+/// `12.3 us 4.21 TB/s`, or with the arithmetic rate where that says more; empty without a measurement.
 std::string best_text(const SessionPlan& plan, const Trial* best) {
   const Measurement* const measured = best ? best->measurement() : nullptr;
   if (!measured) return {};
   std::string text = format_ns(measured->median_ns);
   const Throughput rate = throughput(*plan.spec, *plan.size, *plan.device, measured->median_ns);
-  if (rate.bytes_per_second) text += ' ' + format_rate(*rate.bytes_per_second);
+  if (rate.arithmetic_leads())
+    text += ' ' + format_flops(*rate.flops_per_second);
+  else if (rate.bytes_per_second)
+    text += ' ' + format_rate(*rate.bytes_per_second);
   return text;
 }
 

@@ -21,21 +21,18 @@ Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }
 
-/// `4.21 TB/s`, `1.2 TFLOP/s` for a kernel without a byte count, or nothing.
-std::string rate_text(const Throughput& rate) {
-  if (rate.bytes_per_second) return format_rate(*rate.bytes_per_second);
-  if (rate.flops_per_second) return format_flops(*rate.flops_per_second);
-  return {};
-}
-
-/// `12.3 us  4.21 TB/s  87% of what this device streams`.
+/// `12.3 us  4.21 TB/s  87% of what this device streams  1.05 TFLOP/s`, as far as the kernel file gives traffic and
+/// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of what this device streams)` where memory is not the limit.
 std::string speed_text(const Subject& subject, double ns) {
   const Throughput rate = rates(subject, ns);
-  std::string text = format_ns(ns);
-  if (const std::string speed = rate_text(rate); !speed.empty()) text += "  " + speed;
+  std::string memory = rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "";
+  const std::string arithmetic = rate.flops_per_second ? "  " + format_flops(*rate.flops_per_second) : "";
+  const bool aside = rate.arithmetic_leads();
   if (rate.ceiling_fraction)
-    text += fmt::format("  {} of what this device streams", format_percent(*rate.ceiling_fraction));
-  return text;
+    memory +=
+        fmt::format("{} {} of what this device streams", aside ? "," : " ", format_percent(*rate.ceiling_fraction));
+  if (memory.empty()) return format_ns(ns) + arithmetic;
+  return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
 }
 
 /// Latest measurement of each configuration, best first.
@@ -83,6 +80,7 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
                {"interval", right},
                {"rate", right},
                {"of ceiling", right},
+               {"arithmetic", right},
                {"registers", right},
                {"spill", right},
                {"occupancy", right},
@@ -95,7 +93,9 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
     const Resources used = trial.resources.value_or(Resources{});
     table.add({std::to_string(i + 1), by_time ? "" : fmt::format("{:.4g}", *subject.objective(measured)),
                format_ns(measured.median_ns), format_interval(measured.median_ns, measured.low_ns, measured.high_ns),
-               rate_text(rate), rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
+               rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "",
+               rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
+               rate.flops_per_second ? format_flops(*rate.flops_per_second) : "",
                used.registers > 0 ? std::to_string(used.registers) : "",
                used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
                used.occupancy > 0 ? format_percent(used.occupancy) : "", trial.configuration.text()});

@@ -12,6 +12,13 @@ struct Throughput {
   std::optional<double> bytes_per_second;  ///< least traffic of one run / time
   std::optional<double> flops_per_second;
   std::optional<double> ceiling_fraction;  ///< of the device's ceiling for this mix of reads and writes, 0..1
+
+  /// Whether the arithmetic rate says more about the kernel than its share of the ceiling: it does more than 8 flops
+  /// for each byte, about where GPUs stop being bound by memory (the ridge of the roofline: Williams, Waterman and
+  /// Patterson, "Roofline", CACM 52(4), 2009). A property of the problem, not of the time.
+  bool arithmetic_leads() const {
+    return flops_per_second && (!bytes_per_second || *flops_per_second > 8 * *bytes_per_second);
+  }
 };
 
 /// Of one run of \p spec on \p size in \p ns. The ceiling is the device's read ceiling when outputs are less than a
