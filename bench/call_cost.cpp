@@ -1,0 +1,122 @@
+#include <bench/call_cost.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <bench/cub_calls.hpp>
+#include <bench/device_memory.hpp>
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/kernel.hpp>
+#include <tuner/reduce.hpp>
+#include <tuner/runtime/planner.hpp>
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kElements = 1024;
+// The driver takes about a thousand launches before a call waits for the GPU.
+constexpr std::size_t kBatch = 250;
+
+struct Call {
+  std::string name;
+  std::function<void(std::size_t)> make;  ///< the argument counts calls
+};
+
+/// Batches of all calls in turn; the stream is empty before each.
+std::vector<CallCost> measure(const std::vector<Call>& calls, std::size_t count, std::size_t batch,
+                              cudaStream_t stream) {
+  using Clock = std::chrono::steady_clock;
+  const std::size_t rounds = std::max<std::size_t>(count / batch, 10), warm_up = 3;
+  std::vector<CallCost> costs;
+  for (const Call& call : calls) costs.push_back({call.name, {}});
+  for (std::size_t round = 0; round < warm_up + rounds; ++round) {
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      const std::size_t at = round % 2 == 0 ? k : calls.size() - 1 - k;
+      const auto& make = calls[at].make;
+      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      const auto start = Clock::now();
+      for (std::size_t i = 0; i < batch; ++i) make(i);
+      const std::chrono::duration<double, std::nano> spent = Clock::now() - start;
+      if (round >= warm_up) costs[at].ns.push_back(spent.count() / double(batch));
+    }
+  }
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  return costs;
+}
+
+/// A plan of its own for the sum of \p data, to launch without looking it up.
+std::unique_ptr<tuner::runtime::Plan> plan_of(const tuner::Kernel& kernel, const tuner::Choices& choices,
+                                              const tuner::detail::LaunchArgument* arguments, cudaStream_t stream) {
+  using namespace tuner::runtime;
+  Serving& serving = Serving::process();
+  const std::uint64_t context = serving.context_for(arguments[0].pointer);
+  const PlanKey key{context, pattern_of(arguments, 2).value(), {static_cast<std::int64_t>(kElements)}};
+  return make_plan(serving, serving.device(context), {kernel.spec(), choices, key, arguments, 2, stream});
+}
+
+}  // namespace
+
+std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
+  const DeviceMemory input = allocate(2 * kElements * sizeof(float)), result = allocate(sizeof(float));
+  const float* const data = static_cast<const float*>(input.get());
+  const float* const others[] = {data, data + kElements};
+  float* const out = static_cast<float*>(result.get());
+  fill(Element::float32, input.get(), 2 * kElements, 1, stream);
+  const std::size_t bytes = cub_sum_bytes(Element::float32, kElements);
+  const DeviceMemory storage = allocate(bytes);
+
+  const CUfunction nothing = empty_kernel();
+  long long number = 0;
+  const void* nothing_pointers[] = {data, out};
+  void* nothing_parameters[] = {&nothing_pointers[0], &nothing_pointers[1], &number};
+  const auto launch_kernel = tuner::cuda::driver().cuLaunchKernel;
+
+  const tuner::ReduceOptions options{tuner::Operation::sum, stream};
+  tuner::reduce(data, kElements, out, options);
+  const tuner::Choices sum{{"operation", "sum"}};
+  const tuner::Kernel kernel = tuner::Kernel::from_file("reduce").with(sum);
+  const tuner::detail::LaunchArgument arguments[] = {tuner::detail::launch_argument(data),
+                                                     tuner::detail::launch_argument(static_cast<void*>(out))};
+  const auto plan = plan_of(kernel, sum, arguments, stream);
+
+  return measure(
+      {{"cuLaunchKernel, a kernel that does nothing",
+        [&](std::size_t) {
+          const CUresult launched = launch_kernel(nothing, 1, 1, 1, 256, 1, 1, 0, stream, nothing_parameters, nullptr);
+          tuner::cuda::check(launched, "cuLaunchKernel");
+        }},
+       {"tuner's launch of a plan in hand", [&](std::size_t) { plan->launch(arguments, stream); }},
+       {"tuner::reduce, the same buffers again", [&](std::size_t) { tuner::reduce(data, kElements, out, options); }},
+       {"tuner::reduce, another input each time",
+        [&](std::size_t i) { tuner::reduce(others[i % 2], kElements, out, options); }},
+       {"cub::DeviceReduce::Sum",
+        [&](std::size_t) { cub_sum(Element::float32, storage.get(), bytes, data, kElements, out, stream); }}},
+      calls, kBatch, stream);
+}
+
+std::vector<CallCost> waiting_costs(std::size_t calls, cudaStream_t stream) {
+  const DeviceMemory input = allocate(kElements * sizeof(float)), result = allocate(sizeof(float));
+  const float* const data = static_cast<const float*>(input.get());
+  fill(Element::float32, input.get(), kElements, 1, stream);
+  const std::size_t bytes = cub_sum_bytes(Element::float32, kElements);
+  const DeviceMemory storage = allocate(bytes);
+  const tuner::ReduceOptions options{tuner::Operation::sum, stream};
+  volatile float seen = 0;
+  return measure(
+      {{"cub::DeviceReduce::Sum, cudaMemcpyAsync, wait",
+        [&](std::size_t) {
+          float value = 0;
+          cub_sum(Element::float32, storage.get(), bytes, data, kElements, result.get(), stream);
+          check(cudaMemcpyAsync(&value, result.get(), sizeof(value), cudaMemcpyDeviceToHost, stream),
+                "cudaMemcpyAsync");
+          check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+          seen = value;
+        }},
+       {"tuner::reduce that returns the value", [&](std::size_t) { seen = tuner::reduce(data, kElements, options); }}},
+      calls, 50, stream);
+}
+
+}  // namespace bench
