@@ -13,20 +13,10 @@
 
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
+#include <tuner/backend/host/write_all.hpp>
 
 namespace tuner::host {
 namespace {
-
-bool write_all(int descriptor, const std::byte* data, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t count = write(descriptor, data, bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    data += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
-  return true;
-}
 
 struct Text {
   std::uintptr_t address, begin = 0, end = 0;
@@ -70,7 +60,7 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
     }
     module->path_ = path;
   }
-  if (!write_all(module->descriptor_, image.code.data(), image.code.size())) {
+  if (!write_all(module->descriptor_, image.code)) {
     return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno)};
   }
   module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string_view>
 
 #include <cache/sha256.hpp>
+#include <tuner/backend/host/write_all.hpp>
 
 namespace tuner::host {
 namespace {
@@ -27,17 +29,6 @@ bool is_private(const std::filesystem::path& path) {
   struct stat status {};
   return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-bool write_all(int descriptor, const char* data, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t count = write(descriptor, data, bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    data += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
-  return true;
 }
 
 }  // namespace
@@ -74,8 +65,7 @@ bool ObjectCache::store(const std::string& key, const std::vector<std::byte>& ob
   const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) return false;
   const std::string sum = checksum(object.data(), object.size());
-  const bool written = write_all(descriptor, sum.data(), sum.size()) &&
-                       write_all(descriptor, reinterpret_cast<const char*>(object.data()), object.size());
+  const bool written = write_all(descriptor, std::as_bytes(std::span(sum))) && write_all(descriptor, object);
   if ((close(descriptor) != 0) | !written || rename(temporary.c_str(), (directory_ / (key + ".so")).c_str()) != 0) {
     unlink(temporary.c_str());
     return false;
