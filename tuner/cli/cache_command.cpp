@@ -92,8 +92,8 @@ int cache_command(int argc, char** argv) {
         "Usage: tune cache [stats|doctor|clear] [options]\n"
         "stats: what the cache holds. doctor: checks every row. clear: removes compiled images.",
         options, "  tune cache\n  tune cache doctor --db results.db\n");
-  const auto actions =
-      given.count("action") ? given["action"].as<std::vector<std::string>>() : std::vector<std::string>{"stats"};
+  Texts actions = texts_of(given, "action");
+  if (actions.empty()) actions = {"stats"};
   if (actions.size() != 1) throw UsageError("cache does one thing at a time: tune cache stats, doctor or clear");
   if (actions[0] == "stats") return stats(given);
   if (actions[0] == "doctor") return doctor(given);

@@ -8,34 +8,24 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
-#include <tuner/cli/problems.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 namespace {
 
 po::options_description explain_options() {
-  using Texts = std::vector<std::string>;
   po::options_description options("Options", 110);
+  add_kernel_options(options);
   auto add = options.add_options();
-  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "the kernel");
-  add("size,s", po::value<Texts>()->value_name("n=1e6"), "problem size");
-  add("type", po::value<Texts>()->value_name("float"), "element type");
-  add("choice", po::value<Texts>()->value_name("NAME=VALUE"), "another choice of the kernel");
   add("device,d", po::value<std::string>()->value_name("auto|cuda|0|host"), "the device that would run it");
-  add("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first");
   add("db", po::value<std::string>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   return options;
-}
-
-std::vector<std::string> texts(const po::variables_map& given, const char* option) {
-  return given.count(option) ? given[option].as<std::vector<std::string>>() : std::vector<std::string>{};
 }
 
 /// What would run: the answer, or the kernel file's default.
@@ -79,11 +69,8 @@ int explain_command(int argc, char** argv) {
         "Usage: tune explain --kernel NAME [options]\n"
         "Which configuration a call would be served with, from where and why.",
         options, "  tune explain --kernel reduce --size n=1e6\n");
-  if (!given.count("kernel")) throw UsageError("which kernel? Give --kernel NAME; `tune list` names the known ones");
 
-  std::vector<std::filesystem::path> folders;
-  for (const std::string& folder : texts(given, "template-path")) folders.emplace_back(folder);
-  const KernelSpec spec = KernelLibrary(folders).find(text_of(given, "kernel"));
+  const KernelSpec spec = chosen_kernel(given);
   const Device device = choose_device(given.count("device") ? text_of(given, "device") : default_device()).device;
   WisdomOptions where;
   where.database = text_of(given, "db");
@@ -91,8 +78,7 @@ int explain_command(int argc, char** argv) {
   Wisdom wisdom(where);
 
   Json answers = Json::array();
-  const ProblemOptions asked{texts(given, "size"), texts(given, "type"), texts(given, "choice")};
-  for (const ProblemSize& size : select_problems(spec, asked, device).list) {
+  for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
     const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
     if (!given["json"].as<bool>()) {
       std::fputs(explanation(spec, size, device, wisdom, wisdom.user(), match).c_str(), stdout);

@@ -21,7 +21,7 @@ int export_command(int argc, char** argv) {
         "Usage: tune export [options] FILE\n"
         "Writes results as reviewable text, one JSON line each; `-` is stdout, a name in .gz is compressed.",
         options, "  tune export --kernel reduce h200.wisdom\n  tune export --all everything.gz\n");
-  const auto files = given.count("file") ? given["file"].as<std::vector<std::string>>() : std::vector<std::string>{};
+  const Texts files = texts_of(given, "file");
   if (files.size() != 1) throw UsageError("export writes one file: tune export FILE");
 
   cache::Database database = open_database(given, true);

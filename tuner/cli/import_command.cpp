@@ -24,7 +24,7 @@ int import_command(int argc, char** argv) {
   if (!given.count("file")) throw UsageError("import reads files: tune import FILE...");
 
   cache::Database database = open_database(given, false);
-  for (const std::string& file : given["file"].as<std::vector<std::string>>()) {
+  for (const std::string& file : texts_of(given, "file")) {
     const cache::ImportCount count = cache::import_text(database, cache::read_text(file), file);
     std::printf("%s  %s\n", file.c_str(), import_text(count).c_str());
   }

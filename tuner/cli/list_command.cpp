@@ -7,7 +7,7 @@
 
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
-#include <tuner/cli/options.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -35,18 +35,14 @@ std::string choices_text(const KernelSpec& spec) {
 int list_command(int argc, char** argv) {
   po::options_description options("Options", 110);
   auto add = options.add_options();
-  add("template-path", po::value<std::vector<std::string>>()->value_name("DIR"), "look here first; may be repeated");
+  add("template-path", po::value<Texts>()->value_name("DIR"), "look here first; may be repeated");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options);
   if (given.count("help"))
     return print_help("Usage: tune list [options]\nThe kernels that --kernel knows by name.", options, "");
 
-  std::vector<std::filesystem::path> folders;
-  if (given.count("template-path"))
-    for (const std::string& folder : given["template-path"].as<std::vector<std::string>>())
-      folders.emplace_back(folder);
-  const KernelLibrary library(folders);
+  const KernelLibrary library(template_path(given));
   Table table({{"kernel"}, {"sizes"}, {"combinations", Table::Align::right}, {"from"}, {"choices"}});
   Json kernels = Json::array();
   for (const KernelLibrary::Entry& entry : library.list()) try {

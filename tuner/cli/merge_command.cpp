@@ -23,7 +23,7 @@ int merge_command(int argc, char** argv) {
         "Unites databases: OUT, made when it is not there, takes over everything in the others. Of two\n"
         "results for the same problem the later measurement stays.",
         options, "  tune merge all.db node1.db node2.db\n");
-  const auto files = given.count("files") ? given["files"].as<std::vector<std::string>>() : std::vector<std::string>{};
+  const Texts files = texts_of(given, "files");
   if (files.size() < 2) throw UsageError("merge needs a result and at least one source: tune merge OUT IN...");
 
   cache::OpenOptions warned;

@@ -9,39 +9,27 @@
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/core/occupancy.hpp>
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
-#include <tuner/cli/options.hpp>
-#include <tuner/cli/problems.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/occupancy.hpp>
 #include <tuner/measure/expressions.hpp>
-#include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
 namespace {
 
-using Texts = std::vector<std::string>;
-
 po::options_description occupancy_options() {
   po::options_description options("Options", 110);
+  add_kernel_options(options);
   auto add = options.add_options();
-  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "the kernel");
   add("config,c", po::value<std::string>()->value_name("\"block_x=32 vector=4\""),
       "the configuration; parameters that are not named keep their default");
   add("arch", po::value<std::string>()->default_value("sm_90")->value_name("sm_90"), "the architecture");
-  add("size,s", po::value<Texts>()->value_name("n=1e6"), "problem size");
-  add("type", po::value<Texts>()->value_name("float"), "element type");
-  add("choice", po::value<Texts>()->value_name("NAME=VALUE"), "another choice of the kernel");
-  add("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   return options;
-}
-
-Texts texts(const po::variables_map& given, const char* option) {
-  return given.count(option) ? given[option].as<Texts>() : Texts{};
 }
 
 /// The default with what \p text names replaced. Throws UsageError for a name the kernel does not have.
@@ -147,18 +135,14 @@ int occupancy_command(int argc, char** argv) {
         "Usage: tune occupancy --kernel NAME [options]\n"
         "Registers, spills, shared memory and occupancy of a configuration. Needs NVRTC, but no GPU.",
         options, "  tune occupancy --kernel reduce --arch sm_90 --config \"block=256\"\n");
-  if (!given.count("kernel")) throw UsageError("which kernel? Give --kernel NAME; `tune list` names the known ones");
 
-  std::vector<std::filesystem::path> folders;
-  for (const std::string& folder : texts(given, "template-path")) folders.emplace_back(folder);
-  const KernelSpec spec = KernelLibrary(folders).find(text_of(given, "kernel"));
+  const KernelSpec spec = chosen_kernel(given);
   const Configuration configuration = read_configuration(spec, text_of(given, "config"));
   Device device;  // stands for any device of that architecture
   device.key.backend = "cuda";
   device.name = text_of(given, "arch");
   device.limits = cuda::limits_of_architecture(device.name);
-  const ProblemSize size =
-      select_problems(spec, {texts(given, "size"), texts(given, "type"), texts(given, "choice")}, device).list.front();
+  const ProblemSize size = select_problems(spec, problem_options(given), device).list.front();
 
   const std::vector<Need> needs = compile(spec, size, device.limits, device.name, configuration);
   if (given["json"].as<bool>()) {

@@ -70,6 +70,10 @@ std::string text_of(const po::variables_map& given, const char* option) {
   return given.count(option) ? given[option].as<std::string>() : std::string();
 }
 
+Texts texts_of(const po::variables_map& given, const char* option) {
+  return given.count(option) ? given[option].as<Texts>() : Texts{};
+}
+
 std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   std::string message = fmt::format("unknown {} '{}'", what, name);
   if (const auto nearest = nearest_name(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);

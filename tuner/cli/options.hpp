@@ -15,6 +15,8 @@ namespace tuner::cli {
 
 namespace po = boost::program_options;
 
+using Texts = std::vector<std::string>;
+
 inline constexpr int kDone = 0, kFailed = 1, kUsage = 2;
 
 /// `--help`, which every command has.
@@ -30,6 +32,8 @@ int print_help(const std::string& usage, const po::options_description& options,
 
 /// Value of a string option, or nothing: "".
 std::string text_of(const po::variables_map& given, const char* option);
+/// Values of an option that may be repeated, or of arguments without a dash.
+Texts texts_of(const po::variables_map& given, const char* option);
 
 /// `'NAME' is unknown; did you mean 'X'?` with all \p known ones listed.
 std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known);

@@ -5,17 +5,13 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/arguments.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::cli {
 namespace {
 
 using Text = std::string;
-using Texts = std::vector<std::string>;
-
-Texts texts_of(const po::variables_map& given, const char* option) {
-  return given.count(option) ? given[option].as<Texts>() : Texts{};
-}
 
 std::string checked_strategy(const std::string& name) {
   Texts known{"auto"};
@@ -114,7 +110,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.kernel = text_of(given, "kernel");
   if (request.kernel.empty())
     throw UsageError("which kernel? Give --kernel NAME or --kernel FILE.cu; `tune list` names the known ones");
-  for (const std::string& folder : texts_of(given, "template-path")) request.template_path.emplace_back(folder);
+  request.template_path = template_path(given);
   request.problems = {texts_of(given, "size"), texts_of(given, "type"), texts_of(given, "choice")};
   request.device = given.count("device") ? text_of(given, "device") : default_device();
   request.database = text_of(given, "db");

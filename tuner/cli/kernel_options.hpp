@@ -1,0 +1,20 @@
+#pragma once
+/// The kernel and the problem sizes that `explain`, `occupancy` and their kin are asked about.
+
+#include <filesystem>
+#include <vector>
+
+#include <tuner/cli/options.hpp>
+#include <tuner/cli/problems.hpp>
+#include <tuner/core/kernel_spec.hpp>
+
+namespace tuner::cli {
+
+/// `--kernel`, `--template-path`, `--size`, `--type`, `--choice`.
+void add_kernel_options(po::options_description& options);
+/// Throws UsageError without `--kernel`, and tuner::Error when there is no such kernel.
+KernelSpec chosen_kernel(const po::variables_map& given);
+ProblemOptions problem_options(const po::variables_map& given);
+std::vector<std::filesystem::path> template_path(const po::variables_map& given);
+
+}  // namespace tuner::cli
