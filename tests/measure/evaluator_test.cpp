@@ -46,6 +46,29 @@ TEST_F(InProcessEvaluatorTest, AnswersEverySubmittedConfigurationOnce) {
   for (const auto& [configuration, trial] : trials) EXPECT_TRUE(trial.verified) << configuration.text();
 }
 
+TEST_F(InProcessEvaluatorTest, TellsWhenAConfigurationIsCompiledBeforeItRuns) {
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  evaluator.submit(block(64), 0);
+  const Event first = evaluator.next_event();
+  ASSERT_TRUE(std::holds_alternative<Compiled>(first));
+  EXPECT_EQ(std::get<Compiled>(first).configuration, block(64));
+  EXPECT_EQ(evaluator.in_flight(), 1u);
+  EXPECT_TRUE(std::holds_alternative<Trial>(evaluator.next_event()));
+  EXPECT_EQ(evaluator.in_flight(), 0u);
+}
+
+TEST_F(InProcessEvaluatorTest, DoesNotRunWhatWasWithdrawn) {
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  evaluator.submit(block(64), 0);
+  evaluator.next_event();
+  const Configuration both[] = {block(32), block(64)};
+  evaluator.withdraw(both);
+  const Event event = evaluator.next_event();
+  ASSERT_TRUE(std::holds_alternative<Withdrawn>(event));
+  EXPECT_EQ(std::get<Withdrawn>(event).configuration, block(64));
+  EXPECT_EQ(evaluator.in_flight(), 0u);
+}
+
 TEST_F(InProcessEvaluatorTest, GivesACompileErrorOnlyToTheGuiltyConfigurationOfABatch) {
   options.compile_threads = 1;
   backend.compiler_.refused["scale<128>"] = 1;

@@ -16,7 +16,7 @@ using test::kernel_space;
 using test::kernel_time;
 
 /// Mean over seeds of the rank (0: the optimum) of the best of \p trials.
-double mean_best_rank(const std::string& name, std::size_t trials) {
+double mean_best_rank(const std::string& name, std::size_t trials, int seeds = 12) {
   static const EnumeratedSpace space = kernel_space();
   static const std::vector<double> sorted = [] {
     std::vector<double> times;
@@ -24,7 +24,6 @@ double mean_best_rank(const std::string& name, std::size_t trials) {
     std::sort(times.begin(), times.end());
     return times;
   }();
-  constexpr int seeds = 12;
   double sum = 0;
   for (int seed = 0; seed < seeds; ++seed) {
     StrategyOptions options;
@@ -52,8 +51,9 @@ TEST(StrategyQuality, EveryStrategyIsTwiceAsGoodAsRandomDrawsAfterOneHundredTria
 
 TEST(StrategyQuality, AutoIsNearTheOptimumAfterSixtyTrials) { EXPECT_LT(mean_best_rank("auto", 60), 10); }
 
-TEST(StrategyQuality, AutoIsBetterThanRandomDrawsAtTheTwentiethTrial) {
-  EXPECT_LT(mean_best_rank("auto", 20), mean_best_rank("random", 20));
+TEST(StrategyQuality, AutoIsBetterThanRandomDrawsFromTheTenthTrialOn) {
+  for (const std::size_t trials : {10, 15, 25})
+    EXPECT_LT(mean_best_rank("auto", trials, 50), mean_best_rank("random", trials, 50)) << trials;
 }
 
 TEST(StrategyQuality, AutoAvoidsARegionThatFails) {
@@ -93,6 +93,68 @@ TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
     reached = std::min(reached, *observation.objective);
   }
   EXPECT_LT(reached, 1.1 * kernel_time(space, best));
+}
+
+/// A kernel whose speed hangs on its registers, which no parameter tells: they are scattered over the space.
+double hidden_registers(Index index) { return static_cast<double>((index * 2654435761u >> 7) % 128); }
+
+/// Mean over seeds of the best time after \p trials with sixteen proposals compiled ahead of the device.
+double mean_best_ahead(const EnumeratedSpace& space, std::size_t trials, double listens) {
+  constexpr std::size_t ahead = 16;
+  constexpr int seeds = 10;
+  double sum = 0;
+  for (int seed = 0; seed < seeds; ++seed) {
+    StrategyOptions options;
+    options.seed = static_cast<std::uint64_t>(seed);
+    options.expected_trials = trials;
+    options.values["compiler"] = listens;
+    const auto strategy = make_strategy("auto", space, options);
+    std::vector<Index> waiting;
+    double best = HUGE_VAL;
+    for (std::size_t t = 0; t < trials; ++t) {
+      for (const Index index : strategy->propose(ahead - waiting.size())) {
+        Resources needs;
+        needs.registers = static_cast<int>(hidden_registers(index));
+        strategy->compiled(index, needs);
+        waiting.push_back(index);
+      }
+      if (auto order = strategy->reconsider(waiting)) {
+        for (const Index index : waiting)
+          if (std::find(order->begin(), order->end(), index) == order->end()) strategy->withdrawn(index);
+        waiting = std::move(*order);
+      }
+      const Index index = waiting.front();
+      waiting.erase(waiting.begin());
+      const Observation seen{index, kernel_time(space, index) + 0.1 * hidden_registers(index), false, {}};
+      strategy->learn({&seen, 1});
+      best = std::min(best, *seen.objective);
+    }
+    sum += best;
+  }
+  return sum / seeds;
+}
+
+TEST(StrategyQuality, AutoRunsFirstWhatTheCompilerMakesPromising) {
+  const EnumeratedSpace space = kernel_space();
+  EXPECT_LT(mean_best_ahead(space, 60, 1), 0.8 * mean_best_ahead(space, 60, 0));
+}
+
+TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
+  const EnumeratedSpace space = kernel_space();
+  const auto strategy = make_strategy("auto", space, {});
+  const std::vector<Index> early = strategy->propose(16);  // before anything is known
+  for (Index t = 0; t < 40; ++t) {
+    const Index index = strategy->propose(1).at(0);
+    const Observation seen{index, kernel_time(space, index), false, {}};
+    strategy->learn({&seen, 1});
+  }
+  const auto order = strategy->reconsider(early);
+  ASSERT_TRUE(order);
+  EXPECT_LT(order->size(), early.size());
+  const Index given_up = *std::find_if(early.begin(), early.end(), [&](Index index) {
+    return std::find(order->begin(), order->end(), index) == order->end();
+  });
+  EXPECT_GT(kernel_time(space, given_up), kernel_time(space, order->front()));
 }
 
 TEST(StrategyQuality, AutoSaysWhenAnImprovementHasBecomeUnlikely) {

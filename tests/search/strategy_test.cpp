@@ -107,6 +107,20 @@ TEST_P(EveryStrategy, ProposesABatchWithoutWaitingForResults) {
   EXPECT_TRUE(strategy->propose(17).empty());
 }
 
+TEST_P(EveryStrategy, ProposesWhatWasWithdrawnAgain) {
+  const EnumeratedSpace space = mixed_space();
+  const auto strategy = make(space);
+  const std::vector<Index> first = strategy->propose(5);
+  ASSERT_EQ(first.size(), 5u);
+  strategy->withdrawn(first[1]);
+  strategy->withdrawn(first[3]);
+  const auto rest = run(*strategy, space, space.size(), [&](Index i) { return some_time(space, i); });
+  EXPECT_EQ(rest.size(), space.size() - 3);
+  EXPECT_TRUE(all_different(rest));
+  EXPECT_EQ(std::count(rest.begin(), rest.end(), first[1]), 1);
+  EXPECT_EQ(std::count(rest.begin(), rest.end(), first[3]), 1);
+}
+
 TEST_P(EveryStrategy, LearnsResultsThatArriveLateAndOutOfOrder) {
   const EnumeratedSpace space = kernel_space();
   const auto strategy = make(space);

@@ -9,6 +9,7 @@
 
 #include <tuner/core/evaluator.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/run_order.hpp>
 #include <tuner/session/trial_store.hpp>
 
 namespace tuner::testing {
@@ -81,15 +82,40 @@ class FakeEvaluator final : public Evaluator {
   std::size_t capacity() const override { return capacity_; }
   void submit(const Configuration& configuration, double) override {
     submitted.push_back(configuration);
-    waiting_.push_back(configuration);
+    if (tells_of_compiling)
+      compiling_.push_back(configuration);
+    else
+      waiting_.push_front(configuration);
   }
-  std::size_t in_flight() const override { return waiting_.size(); }
+  std::size_t in_flight() const override { return compiling_.size() + waiting_.size() + taken_back_.size(); }
   Event next_event() override {  // last in, first out: trials need not come back in order
-    const Configuration configuration = waiting_.back();
-    waiting_.pop_back();
+    if (!taken_back_.empty()) {
+      Withdrawn event{taken_back_.front()};
+      taken_back_.pop_front();
+      return event;
+    }
+    if (!compiling_.empty()) {
+      Compiled event{compiling_.front(), Resources{}};
+      event.resources.registers = static_cast<int>(cost(event.configuration) / 20);
+      waiting_.push_back(compiling_.front());
+      compiling_.pop_front();
+      return event;
+    }
+    const Configuration configuration = waiting_.front();
+    waiting_.pop_front();
     Trial trial = answer_(configuration);
     if (lost_after && submitted.size() - waiting_.size() >= lost_after) lost_ = true;
     return trial;
+  }
+  void prefer(std::span<const Configuration> order) override {
+    preferred = true;
+    put_in_order(waiting_, order, std::identity());
+  }
+  void withdraw(std::span<const Configuration> configurations) override {
+    for (Configuration& one : take_out(waiting_, configurations, std::identity())) {
+      withdrawn.push_back(one);
+      taken_back_.push_back(std::move(one));
+    }
   }
   bool usable() const override { return !lost_; }
   std::vector<Trial> remeasure(std::span<const Configuration> finalists) override {
@@ -101,14 +127,16 @@ class FakeEvaluator final : public Evaluator {
     return trials;
   }
 
-  std::vector<Configuration> submitted, remeasured;
+  std::vector<Configuration> submitted, remeasured, withdrawn;
+  bool tells_of_compiling = false;  // submissions are Compiled first, in the order given
+  bool preferred = false;
   Answer again;
   std::size_t lost_after = 0;
 
  private:
   Answer answer_;
   std::size_t capacity_;
-  std::vector<Configuration> waiting_;
+  std::deque<Configuration> compiling_, waiting_, taken_back_;
   bool lost_ = false;
 };
 

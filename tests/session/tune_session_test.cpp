@@ -22,6 +22,10 @@ class TuneSession : public ::testing::Test {
     return run_session(spec_, size_, device_, evaluator, &store_, options, observer);
   }
 
+  SessionResult run_auto(FakeEvaluator& evaluator, const SessionOptions& options) {
+    return run_session(spec_, size_, device_, evaluator, &store_, options, nullptr);
+  }
+
   const KernelSpec spec_ = small_kernel();
   const ProblemSize size_ = small_problem();
   const Device device_ = some_device();
@@ -141,6 +145,50 @@ TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen
   EXPECT_TRUE(result.best);
   EXPECT_TRUE(store_.best);
   EXPECT_FALSE(store_.complete);
+}
+
+TEST_F(TuneSession, TakesBackWhatOnlyWaitsForTheDeviceWhenInterrupted) {
+  std::atomic<bool> stop = false;
+  SessionOptions options;
+  options.stop = &stop;
+  FakeEvaluator evaluator(
+      [&](const Configuration& c) {
+        stop = true;
+        return measured(c, cost(c));
+      },
+      6);
+  evaluator.tells_of_compiling = true;
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::interrupted);
+  EXPECT_EQ(result.trials.size(), 1u);
+  EXPECT_EQ(evaluator.withdrawn.size(), 5u);
+  EXPECT_FALSE(store_.complete);
+}
+
+TEST_F(TuneSession, LetsTheStrategyOrderWhatWaitsAndStillTriesEverythingOnce) {
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, cost(c)); }, 8);
+  evaluator.tells_of_compiling = true;
+  const SessionResult result = run_auto(evaluator, {});
+  EXPECT_TRUE(evaluator.preferred);
+  EXPECT_EQ(result.trials.size(), result.valid);
+  std::set<Configuration> tried;
+  for (const Trial& trial : result.trials) EXPECT_TRUE(tried.insert(trial.configuration).second);
+}
+
+TEST_F(TuneSession, StartsFromTheBestOfAPrior) {
+  const Configuration good{{"block", 128}, {"unroll", 2}};
+  SessionOptions options;
+  options.budget.trials = 1;
+  options.prior = Prior{{{Configuration{{"block", 32}, {"unroll", 1}}, 300.0},
+                         {good, 100.0},
+                         {Configuration{{"block", 999}, {"unroll", 1}}, 1.0},
+                         {Configuration{{"block", 64}, {"unroll", 1}}, std::nullopt}},
+                        1,
+                        "n=500"};
+  FakeEvaluator evaluator;
+  const SessionResult result = run_auto(evaluator, options);
+  ASSERT_EQ(result.trials.size(), 1u);
+  EXPECT_EQ(result.trials.front().configuration, good);
 }
 
 TEST_F(TuneSession, NeverNamesAnUnverifiedConfigurationBest) {

@@ -107,6 +107,27 @@ TEST_F(IsolationTest, KnowsTheDeviceOfItsRunWorker) {
   EXPECT_GE(evaluator.capacity(), 8u);
 }
 
+TEST_F(IsolationTest, DoesNotRunWhatWasWithdrawnWhileItWaited) {
+  options.compile_workers = 1;
+  options.batch = 1;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  // The first hangs, the second is in the run worker's pipe by then, the others wait.
+  for (const char* const what : {"hangs", "well", "fast", "wrong"}) evaluator.submit(does(what), 0);
+  std::vector<std::string> happened;
+  for (int compiled = 0; compiled < 4;) compiled += std::holds_alternative<Compiled>(evaluator.next_event());
+  const Configuration waiting[] = {does("fast"), does("wrong")};
+  evaluator.withdraw(waiting);
+  while (evaluator.in_flight() > 0) {
+    const Event event = evaluator.next_event();
+    if (const auto* trial = std::get_if<Trial>(&event))
+      happened.push_back(trial->configuration.find("does")->string() + " " + std::string(kind(trial->outcome)));
+    else
+      happened.push_back(std::get<Withdrawn>(event).configuration.find("does")->string() + " withdrawn");
+  }
+  EXPECT_THAT(happened,
+              ::testing::UnorderedElementsAre("hangs timeout", "well ok", "fast withdrawn", "wrong withdrawn"));
+}
+
 TEST_F(IsolationTest, RefusesAnotherDeviceThanTheOneItIsFor) {
   options.known_device.emplace();
   options.known_device->key.backend = "scripted";

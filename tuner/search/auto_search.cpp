@@ -348,7 +348,7 @@ StrategyEntry auto_entry() {
        "Hutter, Hoos, Leyton-Brown, \"Sequential model-based optimization for general algorithm configuration\", LION "
        "2011; on log ranks, with the neighbourhoods and crossings of local and genetic search as candidates",
        {{"start", 6},
-        {"start_share", 0.2},
+        {"start_share", 0.6},
         {"elites", 5},
         {"parents", 20},
         {"crossings", 100},

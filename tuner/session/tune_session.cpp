@@ -130,14 +130,14 @@ class Session {
         result_.stop_reason = reason.value_or(StopReason::exhausted);
         return;
       }
-      const bool was_usable = evaluator_.usable();
-      Event event = evaluator_.next_event();
-      if (!was_usable) continue;  // the trial that lost the device still counts, those behind it do not
-      std::visit([&](auto& what) { happened(std::move(what)); }, event);
       if (ends_early(reason))
         take_back_waiting();
       else
         put_waiting_in_order();
+      const bool was_usable = evaluator_.usable();
+      Event event = evaluator_.next_event();
+      if (!was_usable) continue;  // the trial that lost the device still counts, those behind it do not
+      std::visit([&](auto& what) { happened(std::move(what)); }, event);
     }
   }
 
