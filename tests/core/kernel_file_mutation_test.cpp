@@ -79,7 +79,7 @@ TEST(KernelFileMutations, AreAcceptedOrRefusedWithAPlaceAndNothingElse) {
     std::string text = testing::kVectorAdd;
     for (std::size_t edits = 1 + random() % 4; edits > 0; --edits) text = mutated(std::move(text), random);
     try {
-      const KernelSpec spec = parse_kernel_file(text, "k.cu");
+      const KernelSpec spec = testing::parse(text);
       validate(spec);
       ++accepted;
     } catch (const SpecError& error) {
@@ -97,7 +97,7 @@ TEST(KernelFileMutations, ThatAreAcceptedCanBeEnumeratedOrSayWhyNot) {
   int enumerated = 0;
   for (int i = 0; i < 1500; ++i) {
     try {
-      const KernelSpec spec = parse_kernel_file(mutated(testing::kVectorAdd, random), "k.cu");
+      const KernelSpec spec = testing::parse(mutated(testing::kVectorAdd, random));
       const EnumeratedSpace space = enumerate(spec, complete(spec, {}), {});
       for (EnumeratedSpace::Index at = 0; at < space.size(); ++at) {
         const Configuration configuration = space.configuration(at);

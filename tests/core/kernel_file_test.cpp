@@ -13,9 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
+using testing::parse;
 using testing::with_line;
-
-KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
 
 TEST(KernelFile, DescribesAKernel) {
   const KernelSpec spec = parse(kVectorAdd);

@@ -7,29 +7,22 @@
 
 #include <tuner/core/kernel_file.hpp>
 
+#include <tests/error_of.hpp>
+
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::error_of;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
+using testing::parse;
 using testing::with_line;
-
-KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
 
 Configuration configuration(int block, int items = 1, const char* load = "plain") {
   return {{"block", block}, {"items", items}, {"load", load}};
-}
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Complete, FillsInDefaultsAndKnowsAliasesOfTypes) {

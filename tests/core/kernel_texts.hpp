@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <tuner/core/kernel_file.hpp>
+
 namespace tuner::testing {
 
 /// A valid kernel file; each directive on a line of its own, in the order of the line numbers.
@@ -39,5 +41,7 @@ inline std::string with_line(int number, const std::string& line) {
   }
   return number == 0 ? result + line + "\n" : result;
 }
+
+inline KernelSpec parse(const std::string& text) { return parse_kernel_file(text, "k.cu"); }
 
 }  // namespace tuner::testing

@@ -9,19 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tuner/core/error.hpp>
+#include <tests/error_of.hpp>
 
 namespace tuner::testing {
-
-/// The message of the Error that \p action throws.
-inline std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// The process's cache folder: databases stay open as long as the process, so it is removed at the very end.
 inline const std::filesystem::path& cache_folder() {

@@ -1,0 +1,20 @@
+#pragma once
+/// For tests of what is thrown.
+
+#include <string>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner::testing {
+
+/// The message of the Error that \p action throws.
+inline std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace tuner::testing
