@@ -77,7 +77,7 @@ class MappedMemory {
   explicit MappedMemory(std::size_t bytes);  ///< zeroed; in the current context
   void* host() const { return host_.get(); }
   CUdeviceptr device() const { return device_; }
-  void leak() noexcept { host_.release(); }
+  void leak() noexcept { (void)host_.release(); }
 
  private:
   struct Deleter {
