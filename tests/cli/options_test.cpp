@@ -70,6 +70,20 @@ TEST(TuneRequest, SuggestsTheNearestStrategyAndListsThem) {
   EXPECT_THAT(text, HasSubstr("auto"));
 }
 
+TEST(TuneRequest, ReadsOptionsOfTheStrategy) {
+  const TuneRequest request =
+      read({"-k", "reduce", "--option", "trees=16,start=8", "--option", "leaf=2", "--no-prior"});
+  EXPECT_EQ(request.tuning.session.strategy_options,
+            (std::map<std::string, double>{{"trees", 16}, {"start", 8}, {"leaf", 2}}));
+  EXPECT_FALSE(request.tuning.learn_from_elsewhere);
+}
+
+TEST(TuneRequest, SuggestsTheNearestOptionOfTheStrategy) {
+  const std::string text = complaint({"-k", "reduce", "--option", "tree=16"});
+  for (const char* const part : {"unknown option of auto 'tree'", "did you mean 'trees'"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
 TEST(TuneRequest, SaysWhatIsMissingOrTooMuch) {
   EXPECT_THAT(complaint({}), HasSubstr("--kernel"));
   EXPECT_THAT(complaint({"--kernel", "reduce", "extra"}), HasSubstr("'extra'"));

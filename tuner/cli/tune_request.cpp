@@ -1,5 +1,6 @@
 #include <tuner/cli/tune_request.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -20,6 +21,22 @@ std::string checked_strategy(const std::string& name) {
   for (const std::string& one : known)
     if (one == name) return name;
   throw UsageError(unknown_name("strategy", name, known));
+}
+
+std::map<std::string, double> read_strategy_options(const Texts& given, const std::string& strategy) {
+  std::map<std::string, double> options;
+  for (const std::string& text : given)
+    for (const auto& [name, value] : parse_assignments(text, "--option"))
+      options[name] = parse_number(value, "--option", -1e300, 1e300);
+  const auto info = std::find_if(search::strategies().begin(), search::strategies().end(),
+                                 [&](const search::StrategyInfo& one) { return one.name == strategy; });
+  for (const auto& [name, value] : options) {
+    if (info->options.contains(name)) continue;
+    Texts known;
+    for (const auto& [option, preset] : info->options) known.push_back(option);
+    throw UsageError(unknown_name("option of " + strategy, name, known));
+  }
+  return options;
 }
 
 Budget read_budget(const po::variables_map& given) {
@@ -77,6 +94,8 @@ po::options_description tune_options() {
            "stop when an improvement by 1% is less likely than this, 0 to 1");
   auto add_how = how.add_options();
   add_how("strategy", po::value<Text>()->default_value("auto")->value_name("NAME"), "how the space is searched");
+  add_how("option", po::value<Texts>()->value_name("NAME=X"),
+          "option of the strategy, as `tune replay --list` prints them; may be repeated");
   add_how("seed", po::value<Text>()->default_value("1")->value_name("N"), "of the search");
   add_how("objective", po::value<Text>()->default_value("time")->value_name("NAME"),
           "what to minimise: time, or a metric");
@@ -125,6 +144,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   SessionOptions& session = request.tuning.session;
   session.budget = read_budget(given);
   session.strategy = checked_strategy(text_of(given, "strategy"));
+  session.strategy_options = read_strategy_options(texts_of(given, "option"), session.strategy);
   session.seed = read_seed(text_of(given, "seed"));
   session.objective.name = text_of(given, "objective");
   request.tuning.measure.cold = !given["hot"].as<bool>();
