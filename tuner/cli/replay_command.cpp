@@ -1,5 +1,7 @@
 #include <tuner/cli/replay_command.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -9,6 +11,7 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
@@ -128,13 +131,23 @@ int replay_command(int argc, char** argv) {
     if (prior.size() != 1) throw UsageError("--prior: " + text_of(given, "prior") + " holds several tunings; give one");
     replay_options.prior = &prior.front();
   }
+  Console console(stderr, given["json"].as<bool>() && !isatty(STDERR_FILENO));
+  const std::size_t runs = recordings.size() * replay_options.strategies.size();
+  std::size_t finished = 0;
+  const auto tell = [&](const replay::ReplayResult& result) {
+    ++finished;
+    console.status([&](std::size_t) {
+      return fmt::format("{} of {}  {}: {} {:.3f}", finished, runs, result.space, result.strategy, result.score.value);
+    });
+  };
   const replay::ReplayReport report = [&] {
     try {
-      return replay::run_replay(recordings, replay_options);
+      return replay::run_replay(recordings, replay_options, tell);
     } catch (const std::invalid_argument& error) {
       throw UsageError(error.what());
     }
   }();
+  console.end_status();
   if (given.count("plot")) write_file(text_of(given, "plot"), replay::svg_report(report));
   const std::string out = given["json"].as<bool>() ? replay::json_report(report) : replay::text_report(report);
   std::fputs(out.c_str(), stdout);
