@@ -11,7 +11,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 void on_signal(int) {
   if (interrupted.exchange(true)) ::_exit(kInterrupted);
-  constexpr char message[] = "\nstopping after the trials in flight; once more ends at once\n";
+  constexpr char message[] = "\nstopping after what the device runs; once more ends at once\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof(message) - 1);
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kCompilerFeatures = 4;  // registers, spills, static shared memory, occupancy
 constexpr std::size_t kAlwaysRun = 2;         // of what waits, so that the device does not
 constexpr std::size_t kLeastPrior = 8;        // results that a model of elsewhere is worth
-constexpr std::size_t kMostPrior = 1000;      // results that it needs
+constexpr std::size_t kMostPrior = 1000;      // results of the best, and as many others, that it needs
 constexpr double kFinishing = 0.5;            // of the model's doubt, when the budget ends
 
 /// A forest learns log(rank) of what was tried; the next configuration is the one with the highest expected
@@ -284,12 +284,18 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   for (count = std::min(count, known.size()); count > 0; --count)
     if (std::isfinite(known[count - 1].objective)) prior_start_.push_back(known[count - 1].index);
   if (known.size() < kLeastPrior) return;
+  // All of the best, and of the others as many evenly.
+  const std::vector<double> levels = log_ranks(known);
   std::vector<Known> shown;
-  const std::size_t step = (known.size() + kMostPrior - 1) / kMostPrior;
-  for (std::size_t i = 0; i < known.size(); i += step) shown.push_back(known[i]);
+  std::vector<double> targets;
+  const std::size_t step = 1 + (known.size() - 1) / kMostPrior;
+  for (std::size_t i = 0; i < known.size(); i += i < kMostPrior ? 1 : step) {
+    shown.push_back(known[i]);
+    targets.push_back(levels[i]);
+  }
   prior_ = Forest();
   const std::vector<float> rows = feature_rows(shown);
-  prior_.fit(rows, features_.width(), log_ranks(shown), forest_options_, random_);
+  prior_.fit(rows, features_.width(), targets, forest_options_, random_);
   improved_ = true;  // what was known is seen in another light
 }
 
