@@ -40,7 +40,8 @@ struct SessionOptions {
   /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
   double finalist_factor = 1.03;
   std::size_t max_finalists = 8;
-  /// Set from a signal handler or another thread: the session finishes the trials in flight and ends.
+  /// Set from a signal handler or another thread: the session takes back what only waits for the device, lets it finish
+  /// what it runs, and ends.
   const std::atomic<bool>* stop = nullptr;
 };
 
