@@ -84,6 +84,23 @@ TEST_F(EarlierResults, AreTheTrialsOfAnotherSize) {
   EXPECT_EQ(prior->origin, "n=4000");
 }
 
+TEST_F(EarlierResults, CountAFinalistOnceByItsLastMeasurement) {
+  const Configuration finalist{{"block", 32}, {"unroll", 1}};
+  tuned(problem(4000), some_device());
+  {
+    DatabaseStore store(wisdom_->user(), spec_, problem(2000), some_device(), {});
+    const EnumeratedSpace space = enumerate(spec_, problem(2000), some_device().limits);
+    for (EnumeratedSpace::Index i = 0; i < 9; ++i) store.append(measured(space.configuration(i), 500 + i));
+    const Trial again = measured(finalist, 50);
+    store.append(again);
+    store.finish(&again, true);
+  }
+  const auto prior = find(problem(1000));
+  ASSERT_TRUE(prior);
+  EXPECT_THAT(prior->results, SizeIs(9));
+  EXPECT_EQ(best_of(*prior), finalist);
+}
+
 TEST_F(EarlierResults, AreThoseOfTheNearestSize) {
   tuned(problem(100000), some_device(), 10, 32);
   tuned(problem(2000), some_device(), 10, 64);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -95,16 +96,18 @@ std::optional<Prior> from_trials(const Here& here, std::span<cache::Database* co
   }
   nearest_first(sessions);
   for (const auto& [far, session, database] : sessions) {
-    Prior prior{{}, weight_of(far), place(session.key.problem, session.key.device, here)};
-    std::size_t measured = 0;
+    std::map<std::string, Prior::Result> last;  // finalists are measured, and stored, twice
     for (const cache::TrialRecord& record : cache::session_trials(*database, session.uuid)) {
       try {
-        prior.results.push_back(result_of(record, objective));
-        measured += prior.results.back().objective.has_value();
+        last.insert_or_assign(record.configuration, result_of(record, objective));
       } catch (const std::invalid_argument&) {
         // Not a configuration: some other program's row.
       }
     }
+    Prior prior{{}, weight_of(far), place(session.key.problem, session.key.device, here)};
+    for (auto& [configuration, result] : last) prior.results.push_back(std::move(result));
+    const auto measured = static_cast<std::size_t>(
+        std::count_if(prior.results.begin(), prior.results.end(), [](const auto& one) { return one.objective; }));
     if (measured >= kFewestTrials) return prior;
   }
   return std::nullopt;
