@@ -12,6 +12,7 @@ class Exhaustive final : public BasicStrategy {
  private:
   std::optional<Index> next() override {
     while (next_ < space().size() && !history_.is_fresh(static_cast<Index>(next_))) ++next_;
+    if (next_ == space().size()) return std::nullopt;  // what is fresh still was withdrawn behind us
     return static_cast<Index>(next_);
   }
 
