@@ -32,7 +32,28 @@ TEST(Replay, ReportsEveryStrategyOnEverySpaceAndTheirMean) {
   EXPECT_EQ(observed, (std::vector<std::string>{"mls", "random", "mls", "random"}));
   ASSERT_EQ(report.aggregates.size(), 2u);
   EXPECT_EQ(report.aggregates[0].score, report.results[0].score.value);
+  EXPECT_DOUBLE_EQ(report.aggregates[0].relative_to_optimum, report.results[0].score.relative_to_optimum);
   EXPECT_GT(report.results[0].mean_trials, 500);
+}
+
+TEST(Replay, KeepsSpacesOfOneNameApart) {
+  const ReplayReport report = run_replay({convolution(), convolution()}, quick());
+  ASSERT_EQ(report.results_of(1).size(), 2u);
+  EXPECT_EQ(&report.results_of(1)[0], &report.results[2]);
+  EXPECT_EQ(nlohmann::json::parse(json_report(report))["spaces"][1]["results"].size(), 2u);
+}
+
+TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
+  ReplayOptions options = quick();
+  options.strategies = {"auto"};
+  options.repeats = 2;
+  options.budget.trials = 40;
+  const Recording prior = convolution();
+  options.prior = &prior;
+  options.ahead = 8;
+  const ReplayReport report = run_replay({convolution()}, options);
+  EXPECT_EQ(report.results[0].mean_trials, 40);
+  EXPECT_EQ(report.results[0].repeats_within_percent, 2u) << "the prior is the very space: its best is tried at once";
 }
 
 TEST(Replay, GivesTheSameReportWithAnyNumberOfThreads) {

@@ -10,7 +10,8 @@ std::string json_report(const ReplayReport& report) {
   out["repeats"] = report.repeats;
   out["seed"] = report.seed;
   out["spaces"] = ordered_json::array();
-  for (const ReplaySpace& space : report.spaces) {
+  for (std::size_t i = 0; i < report.spaces.size(); ++i) {
+    const ReplaySpace& space = report.spaces[i];
     ordered_json one{{"name", space.name},
                      {"unit", space.unit},
                      {"configurations", space.configurations},
@@ -21,8 +22,7 @@ std::string json_report(const ReplayReport& report) {
                      {"last_time_s", space.times.back()},
                      {"baseline", space.baseline},
                      {"results", ordered_json::array()}};
-    for (const ReplayResult& result : report.results) {
-      if (result.space != space.name) continue;
+    for (const ReplayResult& result : report.results_of(i)) {
       one["results"].push_back({{"strategy", result.strategy},
                                 {"score", result.score.value},
                                 {"standard_error", result.score.standard_error},
@@ -42,6 +42,7 @@ std::string json_report(const ReplayReport& report) {
     out["aggregate"].push_back({{"strategy", aggregate.strategy},
                                 {"score", aggregate.score},
                                 {"standard_error", aggregate.standard_error},
+                                {"best_relative_to_optimum", aggregate.relative_to_optimum},
                                 {"cpu_ms_per_proposal", aggregate.cpu_ms_per_proposal}});
   return out.dump(2) + '\n';
 }

@@ -215,12 +215,14 @@ std::vector<ReplayAggregate> aggregate(const ReplayReport& report, const std::ve
       if (result.strategy != strategy) continue;
       sum.score += result.score.value;
       variance += result.score.standard_error * result.score.standard_error;
+      sum.relative_to_optimum += result.score.relative_to_optimum;
       sum.cpu_ms_per_proposal += result.cpu_ms_per_proposal;
       ++count;
     }
     if (count == 0) continue;
     sum.score /= count;
     sum.standard_error = std::sqrt(variance) / count;
+    sum.relative_to_optimum /= count;
     sum.cpu_ms_per_proposal /= count;
     out.push_back(sum);
   }

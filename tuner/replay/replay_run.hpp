@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ struct ReplayAggregate {
   std::string strategy;
   double score = 0;
   double standard_error = 0;
+  double relative_to_optimum = 0;  ///< mean over spaces of Score::relative_to_optimum
   double cpu_ms_per_proposal = 0;
 };
 
@@ -70,6 +72,12 @@ struct ReplayReport {
   std::vector<ReplaySpace> spaces;
   std::vector<ReplayResult> results;        ///< by space, then strategy
   std::vector<ReplayAggregate> aggregates;  ///< by strategy
+
+  /// Of the space numbered \p space, by strategy. Names need not be unique.
+  std::span<const ReplayResult> results_of(std::size_t space) const {
+    const std::size_t strategies = results.size() / spaces.size();
+    return std::span(results).subspan(space * strategies, strategies);
+  }
 };
 
 /// Called after each (space, strategy), from one thread at a time.

@@ -66,7 +66,8 @@ std::string text(double x, double y, std::string_view anchor, std::string_view c
                      escaped(content));
 }
 
-std::string panel(const ReplayReport& report, const ReplaySpace& space, double x0, double y0) {
+std::string panel(const ReplayReport& report, std::size_t number, double x0, double y0) {
+  const ReplaySpace& space = report.spaces[number];
   double low = 1;
   const std::size_t early = space.baseline.size() / 20;
   low = std::min(low, space.optimum / space.baseline[early]);
@@ -84,9 +85,8 @@ std::string panel(const ReplayReport& report, const ReplaySpace& space, double x
   out += text(x0 + left + (panel_width - left - right) / 2, y0 + panel_height - 8, "middle", "seconds of tuning");
   out += polyline(axes, space.times, space.baseline, space.optimum, "#555", " stroke-dasharray=\"5 4\"");
   std::size_t colour = 0;
-  for (const ReplayResult& result : report.results)
-    if (result.space == space.name)
-      out += polyline(axes, space.times, result.score.curve, space.optimum, colours[colour++ % colours.size()], "");
+  for (const ReplayResult& result : report.results_of(number))
+    out += polyline(axes, space.times, result.score.curve, space.optimum, colours[colour++ % colours.size()], "");
   return out;
 }
 
@@ -125,7 +125,7 @@ std::string svg_report(const ReplayReport& report) {
               " font-size=\"15\"");
   out += legend(report, 44);
   for (std::size_t i = 0; i < report.spaces.size(); ++i)
-    out += panel(report, report.spaces[i], panel_width * static_cast<double>(i % columns),
+    out += panel(report, i, panel_width * static_cast<double>(i % columns),
                  54 + panel_height * static_cast<double>(i / columns));
   return out + "</svg>\n";
 }
