@@ -124,9 +124,11 @@ std::string svg_report(const ReplayReport& report) {
   out += text(left, 22, "start", fmt::format("Optimum / best so far, mean of {} repeats", report.repeats),
               " font-size=\"15\"");
   out += legend(report, 44);
-  for (std::size_t i = 0; i < report.spaces.size(); ++i)
-    out += panel(report, i, panel_width * static_cast<double>(i % columns),
-                 54 + panel_height * static_cast<double>(i / columns));
+  for (std::size_t i = 0; i < report.spaces.size(); ++i) {
+    const std::size_t row = i / columns;
+    out +=
+        panel(report, i, panel_width * static_cast<double>(i % columns), 54 + panel_height * static_cast<double>(row));
+  }
   return out + "</svg>\n";
 }
 
