@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <tuner/core/error.hpp>
+#include <tests/error_of.hpp>
 
 #include "fakes.hpp"
 
@@ -14,17 +14,9 @@ namespace tuner {
 namespace {
 
 using ::testing::Contains;
+using testing::error_of;
 using ::testing::Field;
 using ::testing::HasSubstr;
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class KernelLibraryTest : public ::testing::Test {
  protected:
