@@ -15,6 +15,13 @@ add_library(tuner_options INTERFACE)
 # -Wno-restrict: g++ 12 warns of overlaps that cannot be in inlined std::string code (GCC bug 105651).
 target_compile_options(tuner_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${TUNER_WERROR}>:-Werror>)
+if(TUNER_UNITY)
+  # Most of a file's time is its headers: twelve files that are compiled as one pay for them once.
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+  # The warning exempts the types of the main file, which here is the file that includes the twelve.
+  target_compile_options(tuner_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(TUNER_SANITIZE)
   list(JOIN TUNER_SANITIZE "," sanitizers)
   add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer)

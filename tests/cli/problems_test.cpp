@@ -36,7 +36,7 @@ Device device(const char* backend) {
   return device;
 }
 
-std::string complaint(const ProblemOptions& options) {
+std::string problem_complaint(const ProblemOptions& options) {
   try {
     select_problems(scale_kernel(), options, device("cuda"));
   } catch (const UsageError& error) {
@@ -74,10 +74,10 @@ TEST(SelectProblems, ShrinksDefaultsButNotWhatWasAskedForOnTheHost) {
 }
 
 TEST(SelectProblems, SuggestsTheNearestNames) {
-  EXPECT_THAT(complaint({{}, {"flaot"}, {}}), HasSubstr("did you mean 'float'?"));
-  EXPECT_THAT(complaint({{}, {}, {"operatoin=sum"}}), HasSubstr("did you mean 'operation'?"));
-  EXPECT_THAT(complaint({{}, {}, {"operation=summ"}}), HasSubstr("did you mean 'sum'?"));
-  EXPECT_THAT(complaint({{"m=4"}, {}, {}}), HasSubstr("unknown size 'm'"));
+  EXPECT_THAT(problem_complaint({{}, {"flaot"}, {}}), HasSubstr("did you mean 'float'?"));
+  EXPECT_THAT(problem_complaint({{}, {}, {"operatoin=sum"}}), HasSubstr("did you mean 'operation'?"));
+  EXPECT_THAT(problem_complaint({{}, {}, {"operation=summ"}}), HasSubstr("did you mean 'sum'?"));
+  EXPECT_THAT(problem_complaint({{"m=4"}, {}, {}}), HasSubstr("unknown size 'm'"));
 }
 
 }  // namespace

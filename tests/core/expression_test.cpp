@@ -24,11 +24,11 @@ Bindings names() {
   return result;
 }
 
-Expression parse(std::string_view text) { return Expression::parse(text, {"e", 1, 1}); }
+Expression expression(std::string_view text) { return Expression::parse(text, {"e", 1, 1}); }
 
 std::string error_of(std::string_view text) {
   try {
-    const Value value = parse(text).evaluate(names());
+    const Value value = expression(text).evaluate(names());
     return "no error: " + value.text();
   } catch (const SpecError& error) {
     return error.what();
@@ -43,7 +43,7 @@ std::ostream& operator<<(std::ostream& out, const Case& tested) { return out << 
 
 class ExpressionValues : public ::testing::TestWithParam<Case> {};
 TEST_P(ExpressionValues, AreTheDocumentedOnes) {
-  EXPECT_EQ(parse(GetParam().text).evaluate(names()).text(), GetParam().value);
+  EXPECT_EQ(expression(GetParam().text).evaluate(names()).text(), GetParam().value);
 }
 
 INSTANTIATE_TEST_SUITE_P(Arithmetic, ExpressionValues,
@@ -107,7 +107,7 @@ TEST(Expression, KeepsWordsAndNumbersApart) {
   EXPECT_THAT(error_of("step == 1"), HasSubstr("compared with the number 1"));
   EXPECT_THAT(error_of("step == n"), HasSubstr("compared with the number 100"));
   EXPECT_THAT(error_of("sizeof(n)"), HasSubstr("not an element type"));
-  EXPECT_THROW(parse("step").evaluate_integer(names()), EvaluationError);
+  EXPECT_THROW(expression("step").evaluate_integer(names()), EvaluationError);
 }
 
 TEST(Expression, SuggestsTheNearestBoundName) {
@@ -125,9 +125,9 @@ TEST(Expression, KnowsItsNamesTextAndPlace) {
 
 TEST(Expression, RequiresKnownNames) {
   const std::vector<std::string> known{"n", "block_x"};
-  parse("n * block_x").require_known(known);
+  expression("n * block_x").require_known(known);
   try {
-    parse("n * blok_x").require_known(known);
+    expression("n * blok_x").require_known(known);
     FAIL() << "an unknown name was accepted";
   } catch (const SpecError& error) {
     EXPECT_STREQ(error.what(), "e:1:5: unknown name 'blok_x'; did you mean 'block_x'?");
@@ -146,16 +146,16 @@ TEST(Expression, LeavesThePlaceOutWhenItComesFromNoFile) {
 TEST(Expression, SurvivesDeepTreesAndRefusesDeeperOnes) {
   std::string chain = "n";
   for (int i = 0; i < 900; ++i) chain += " + n";
-  EXPECT_EQ(parse(chain).evaluate_integer(names()), 90100);
+  EXPECT_EQ(expression(chain).evaluate_integer(names()), 90100);
   for (int i = 0; i < 200; ++i) chain += " + n";
-  EXPECT_THROW(parse(chain), SpecError);
-  EXPECT_THROW(parse(std::string(1000000, '(')), SpecError);
-  EXPECT_THROW(parse(std::string(1000000, '!')), SpecError);
+  EXPECT_THROW(expression(chain), SpecError);
+  EXPECT_THROW(expression(std::string(1000000, '(')), SpecError);
+  EXPECT_THROW(expression(std::string(1000000, '!')), SpecError);
 }
 
 TEST(CompiledExpression, AgreesWithTheTreeOnWordsOfMixedParameters) {
   const std::vector<TuningParameter> parameters{{"p", {Value(1), Value("one")}}, {"q", {Value(1), Value(2)}}};
-  const CompiledExpression compiled(parse("p == one"), parameters, {});
+  const CompiledExpression compiled(expression("p == one"), parameters, {});
   EXPECT_EQ(compiled.check(std::vector<std::uint16_t>{1, 0}), CompiledExpression::Verdict::yes);
   EXPECT_EQ(compiled.check(std::vector<std::uint16_t>{0, 0}), CompiledExpression::Verdict::error);
   EXPECT_THROW(compiled.holds(std::vector<std::uint16_t>{0, 0}), EvaluationError);
@@ -163,11 +163,11 @@ TEST(CompiledExpression, AgreesWithTheTreeOnWordsOfMixedParameters) {
 
 TEST(CompiledExpression, SeesThatNoCompletionCanHold) {
   const std::vector<TuningParameter> parameters{{"p", {Value(1), Value(8)}}, {"q", {Value(2), Value(4)}}};
-  const CompiledExpression compiled(parse("p * q <= 8"), parameters, {});
+  const CompiledExpression compiled(expression("p * q <= 8"), parameters, {});
   const bool only_p[] = {true, false};
   EXPECT_TRUE(compiled.cannot_hold(std::vector<std::uint16_t>{1, 0}, only_p, false));
   EXPECT_FALSE(compiled.cannot_hold(std::vector<std::uint16_t>{0, 0}, only_p, false));
-  const CompiledExpression failing(parse("p / (q - q) < 0"), parameters, {});
+  const CompiledExpression failing(expression("p / (q - q) < 0"), parameters, {});
   EXPECT_FALSE(failing.cannot_hold(std::vector<std::uint16_t>{1, 0}, only_p, false));
 }
 

@@ -34,7 +34,7 @@ std::string output_of(const std::string& test) {
   return output;
 }
 
-constexpr const char* kKernels = R"(
+constexpr const char* kFaulty = R"(
 __global__ void wild(int* address) { *address = 1; }
 __global__ void misaligned(char* data) { *reinterpret_cast<double*>(data + 1) = 1; }
 __global__ void trap() { __trap(); }
@@ -60,23 +60,23 @@ class GpuFaultsChild : public GpuTest {
 };
 
 TEST_F(GpuFaultsChild, DISABLED_IllegalAddress) {
-  const auto module = load(kKernels, {"wild"});
+  const auto module = load(kFaulty, {"wild"});
   run_and_say(launch(*module, 0, 1, 1, {Argument::of(std::uint64_t{0x123456780000})}), 10);
 }
 
 TEST_F(GpuFaultsChild, DISABLED_Misaligned) {
-  const auto module = load(kKernels, {"misaligned"});
+  const auto module = load(kFaulty, {"misaligned"});
   const auto memory = backend().allocate(64);
   run_and_say(launch(*module, 0, 1, 1, {Argument::of(memory->address())}), 10);
 }
 
 TEST_F(GpuFaultsChild, DISABLED_Trap) {
-  const auto module = load(kKernels, {"trap"});
+  const auto module = load(kFaulty, {"trap"});
   run_and_say(launch(*module, 0, 1, 1, {}), 10);
 }
 
 TEST_F(GpuFaultsChild, DISABLED_TrapWhileSampled) {
-  const auto module = load(kKernels, {"trap"});
+  const auto module = load(kFaulty, {"trap"});
   const Launch work = launch(*module, 0, 1, 1, {});
   const SampleResult result = backend().sample({&work, 1}, {});
   const LaunchError* error = std::get_if<LaunchError>(&result);
@@ -84,7 +84,7 @@ TEST_F(GpuFaultsChild, DISABLED_TrapWhileSampled) {
 }
 
 TEST_F(GpuFaultsChild, DISABLED_Hang) {
-  const auto module = load(kKernels, {"hang"});
+  const auto module = load(kFaulty, {"hang"});
   const auto flag = backend().allocate(4);
   backend().fill_bytes(flag->address(), 0, 4);
   run_and_say(launch(*module, 0, 1, 1, {Argument::of(flag->address())}), 0.2);
@@ -92,7 +92,7 @@ TEST_F(GpuFaultsChild, DISABLED_Hang) {
 
 TEST_F(GpuFaultsChild, DISABLED_DestroyAfterHang) {
   auto own = make_cuda_backend();
-  const CompileResult compiled = own->compiler().compile({kKernels, "test.cu", {"hang"}, {}, own->architecture()});
+  const CompileResult compiled = own->compiler().compile({kFaulty, "test.cu", {"hang"}, {}, own->architecture()});
   auto loaded = own->load(std::get<Image>(compiled));
   auto module = std::get<std::unique_ptr<Module>>(std::move(loaded));
   auto flag = own->allocate(4);

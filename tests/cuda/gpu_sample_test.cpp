@@ -13,7 +13,7 @@ namespace {
 
 class GpuSample : public GpuTest {};
 
-constexpr const char* kKernels = R"(
+constexpr const char* kTimed = R"(
 __global__ void empty() {}
 __global__ void count(unsigned* runs) { if (threadIdx.x == 0) atomicAdd(runs, 1u); }
 __global__ void sum(const uint4* data, unsigned long long words, unsigned* sink) {
@@ -58,7 +58,7 @@ double seconds_of(const auto& work) {
 }
 
 TEST_F(GpuSample, TakesAsManySamplesAsAskedForWithPositiveTimes) {
-  const auto module = load(kKernels, {"empty"});
+  const auto module = load(kTimed, {"empty"});
   const Launch work = launch(*module, 0, 1, 32, {});
   for (const std::size_t samples : {1, 4, 5, 16, 50}) {
     for (const bool cold : {true, false}) {
@@ -70,7 +70,7 @@ TEST_F(GpuSample, TakesAsManySamplesAsAskedForWithPositiveTimes) {
 }
 
 TEST_F(GpuSample, RunsEveryLaunchOfEveryBatchOnce) {
-  const auto module = load(kKernels, {"count"});
+  const auto module = load(kTimed, {"count"});
   const auto runs = backend().allocate(4);
   const Launch once = launch(*module, 0, 1, 32, {Argument::of(runs->address())});
   const Launch work[] = {once, once};
@@ -83,7 +83,7 @@ TEST_F(GpuSample, RunsEveryLaunchOfEveryBatchOnce) {
 }
 
 TEST_F(GpuSample, MeasuresAKernelOfKnownLengthAndTheMeanOfABatch) {
-  const auto module = load(kKernels, {"spin"});
+  const auto module = load(kTimed, {"spin"});
   const Launch work = launch(*module, 0, 1, 1, {Argument::of(200'000ull)});
   for (const std::size_t batch : {1, 8}) {
     for (const Sample& sample : taken(backend().sample({&work, 1}, request(10, false, batch)))) {
@@ -93,13 +93,13 @@ TEST_F(GpuSample, MeasuresAKernelOfKnownLengthAndTheMeanOfABatch) {
 }
 
 TEST_F(GpuSample, RefusesAColdBatch) {
-  const auto module = load(kKernels, {"empty"});
+  const auto module = load(kTimed, {"empty"});
   const Launch work = launch(*module, 0, 1, 32, {});
   EXPECT_THROW(backend().sample({&work, 1}, request(1, true, 2)), Error);
 }
 
 TEST_F(GpuSample, GivesFewerSamplesWhenTheTimeEndsAfterSomeOfThem) {
-  const auto module = load(kKernels, {"spin"});
+  const auto module = load(kTimed, {"spin"});
   const Launch work = launch(*module, 0, 1, 1, {Argument::of(20'000'000ull)});
   for (const double timeout : {0.3, 0.05}) {  // the latter ends inside the first group
     SampleRequest limited = request(100, false);
@@ -113,7 +113,7 @@ TEST_F(GpuSample, GivesFewerSamplesWhenTheTimeEndsAfterSomeOfThem) {
 
 /// Not a test of speed: prints what the README and the engine's budget rely on.
 TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
-  const auto module = load(kKernels, {"empty", "sum", "spin"});
+  const auto module = load(kTimed, {"empty", "sum", "spin"});
   Launch empty = launch(*module, 0, 1, 32, {});
   std::vector<Sample> samples = taken(backend().sample({&empty, 1}, request(400, false)));
   std::set<double> distinct;
@@ -185,7 +185,7 @@ TEST_F(GpuSample, PrintsWhatStartingAndEnqueueingCost) {
             << " ms, fingerprint of 4 bytes " << again * 1e6 << " us, of 1 MiB " << fingerprinted * 1e6
             << " us, compare of 1 MiB " << compared * 1e6 << " us\n";
 
-  const auto module = load(kKernels, {"empty"});
+  const auto module = load(kTimed, {"empty"});
   Launch empty = launch(*module, 0, 1, 32, {});
   backend().sample({&empty, 1}, request(1, false));
   constexpr int kLaunches = 500;
@@ -200,7 +200,7 @@ TEST_F(GpuSample, PrintsWhatStartingAndEnqueueingCost) {
   }
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());
-  const UniqueModule raw = load_module(std::get<Image>(compile(kKernels, {"empty"})).code.data());
+  const UniqueModule raw = load_module(std::get<Image>(compile(kTimed, {"empty"})).code.data());
   const CUfunction function = get_function(raw.get(), "_Z5emptyv").handle;
   double direct = 1e9, current = 1e9;
   for (int round = 0; round < 5; ++round) {

@@ -14,10 +14,10 @@ namespace {
 
 const std::string data = std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100";
 
-Recording convolution() { return read_recording(data + ".csv.gz"); }
+Recording published_convolution() { return read_recording(data + ".csv.gz"); }
 
 TEST(Scorer, ReproducesThePublishedBaseline) {
-  const Recording recording = convolution();
+  const Recording recording = published_convolution();
   const Scorer scorer(recording);
   std::istringstream lines(read_text(data + ".baseline.csv.gz"));
   std::string line;
@@ -34,7 +34,7 @@ TEST(Scorer, ReproducesThePublishedBaseline) {
 }
 
 TEST(Scorer, ReproducesThePublishedScoreOfRecordedTraces) {
-  const Recording recording = convolution();
+  const Recording recording = published_convolution();
   const Scorer scorer(recording);
   std::istringstream lines(read_text(data + ".genetic_algorithm.traces.jsonl.gz"));
   std::string line;

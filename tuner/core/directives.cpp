@@ -4,13 +4,10 @@
 #include <array>
 #include <cstdint>
 
+#include <tuner/core/characters.hpp>
+
 namespace tuner {
 namespace {
-
-bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 /// Bytes of the UTF-8 sequence at the start of \p text; 0 when there is none (RFC 3629, section 4).
 std::size_t utf8_length(std::string_view text) {

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/expression.hpp>
 
 namespace tuner {
 namespace {
 
-// Own predicates: those of <cctype> depend on the locale and are undefined for negative chars.
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_word_start(c) || is_digit(c); }
+/// An expression may go on over lines.
+bool is_space(char c) { return is_blank(c) || c == '\n'; }
 
 constexpr std::array<std::string_view, 8> kTwoCharacters{"==", "!=", "<=", ">=", "<<", ">>", "&&", "||"};
 constexpr std::string_view kOneCharacter = "+-*/%<>!?:,=()[]{}";
@@ -65,7 +63,7 @@ Token TokenCursor::expect_identifier(std::string_view what) {
 
 std::string_view TokenCursor::rest() const {
   std::string_view result = std::string_view(line_->text).substr(token_.begin);
-  while (!result.empty() && is_blank(result.back())) result.remove_suffix(1);
+  while (!result.empty() && is_space(result.back())) result.remove_suffix(1);
   return result;
 }
 
@@ -73,7 +71,7 @@ std::string TokenCursor::described() const { return at_end() ? "the end of the l
 
 void TokenCursor::lex(std::size_t from) {
   const std::string_view text = line_->text;
-  while (from < text.size() && is_blank(text[from])) ++from;
+  while (from < text.size() && is_space(text[from])) ++from;
   token_ = {Token::Kind::end, text.substr(from, 0), from};
   if (from == text.size()) return;
 

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/compile_queue.hpp>
 #include <tuner/measure/compiled_resources.hpp>
@@ -26,10 +27,6 @@
 
 namespace tuner {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -17,10 +18,6 @@
 
 namespace tuner {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
 constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads

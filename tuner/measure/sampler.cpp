@@ -6,14 +6,11 @@
 #include <thread>
 #include <utility>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/measure/statistics.hpp>
 
 namespace tuner {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Samples that the interval of \p n samples, \p width wide, suggests are still missing for \p target: widths shrink
 /// with the square root. At least a few, at most as many as there are, so that a lucky estimate is checked again.

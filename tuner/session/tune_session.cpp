@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/decide.hpp>
 #include <tuner/search/strategy.hpp>
@@ -14,7 +15,6 @@
 namespace tuner {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Index = EnumeratedSpace::Index;
 
 /// Budget::until_unlikely asks for improvements of at least this part.

@@ -13,15 +13,10 @@
 #include <string>
 #include <vector>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/worker/process.hpp>
 
 namespace tuner::worker {
-
-using Clock = std::chrono::steady_clock;
-
-inline double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// How a worker was lost.
 struct Loss {

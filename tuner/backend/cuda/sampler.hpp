@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/support_kernels.hpp>
@@ -29,7 +30,6 @@ struct PreparedLaunch {
 };
 
 /// When to stop waiting; never without a value.
-using Clock = std::chrono::steady_clock;
 using Deadline = std::optional<Clock::time_point>;
 Deadline deadline_after(double seconds);  ///< 0: never
 

@@ -15,12 +15,11 @@
 #include <tuner/backend/host/faults.hpp>
 #include <tuner/backend/host/module.hpp>
 #include <tuner/backend/host/pool.hpp>
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
 

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <string_view>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 
 extern char** environ;
@@ -25,8 +26,6 @@ namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;
 constexpr std::string_view kPrefix = "tuner-host-";
-
-using Clock = std::chrono::steady_clock;
 
 /// Milliseconds until \p deadline for poll(), -1 for none.
 int remaining(bool limited, Clock::time_point deadline) {

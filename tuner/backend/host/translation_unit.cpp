@@ -7,7 +7,7 @@
 namespace tuner::host {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_string_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -113,11 +113,11 @@ std::string translation_unit(const CompileRequest& request) {
             (equals == std::string::npos ? std::string("1") : define.substr(equals + 1)) + '\n';
   }
   unit += "#include \"tuner_host.h\"\n";
-  unit += "#line 1 " + quoted(request.file_name.empty() ? "kernel" : request.file_name) + '\n';
+  unit += "#line 1 " + in_string_quotes(request.file_name.empty() ? "kernel" : request.file_name) + '\n';
   unit += with_dynamic_shared(request.source);
   unit += "\n#line 1 \"tuner_host_entries\"\n#include \"tuner_host_entry.h\"\n";
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
-    unit += "#line 1 " + quoted("instantiation of " + request.expressions[i]) + '\n';
+    unit += "#line 1 " + in_string_quotes("instantiation of " + request.expressions[i]) + '\n';
     unit += "TUNER_HOST_ENTRY(" + std::to_string(i) + ", " + request.expressions[i] + ")\n";
   }
   return unit;

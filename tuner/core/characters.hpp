@@ -1,0 +1,13 @@
+#pragma once
+/// The classes of characters that kernel files and expressions are read by. Not those of <cctype>, which depend on the
+/// locale and are undefined for negative chars.
+
+namespace tuner {
+
+/// White space within a line.
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+inline bool is_word(char c) { return is_word_start(c) || is_digit(c); }
+
+}  // namespace tuner
