@@ -3,6 +3,9 @@
 #include <cmath>
 #include <numeric>
 
+#include <tuner/backend/host/sanitizer.hpp>
+#include <tuner/core/error.hpp>
+
 #include "host_fixture.hpp"
 
 namespace tuner::host_test {
@@ -316,6 +319,97 @@ TEST(HostLaunch, IsRefusedWhereItCannotRun) {
               HasSubstr("300000 bytes of shared memory"));
   EXPECT_THAT(text(launch(*module, 0, shape(1, 32), 1, backend(), a)), HasSubstr("takes 2 arguments, not 1"));
   EXPECT_THAT(text(launch(*module, 0, shape(1, 32), 1, backend(), a, 3)), HasSubstr("argument 2 has 4 bytes"));
+}
+
+// ---------------------------------------------------------------- order
+
+/// What \p source's kernel k gives for 64 threads in 3 blocks, in each order.
+std::vector<std::vector<int>> in_every_order(const std::string& source) {
+  const std::unique_ptr<Module> module = load(source, {"k"});
+  std::vector<std::vector<int>> results;
+  for (const ThreadOrder::Kind kind :
+       {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::shuffled}) {
+    EXPECT_TRUE(backend().set_order({kind, 7}));
+    std::vector<int> out(192, -1);
+    EXPECT_EQ(text(launch(*module, 0, shape(3, 64), 20, backend(), out.data())), "done");
+    results.push_back(out);
+  }
+  backend().set_order({});
+  return results;
+}
+
+constexpr const char* kNeighbours = R"(
+__global__ void k(int* out) {
+  __shared__ int s[64];
+  const int t = threadIdx.x;
+  s[t] = -5;
+  __syncthreads();
+  s[t] = t * t;
+  BARRIER
+  out[blockIdx.x * 64 + t] = s[NEIGHBOUR];
+})";
+
+std::string neighbours(const std::string& barrier, const std::string& neighbour) {
+  return "#define BARRIER " + barrier + "\n#define NEIGHBOUR " + neighbour + "\n" + kNeighbours;
+}
+
+TEST(HostOrder, GivesOneResultForARightKernelInEveryOrder) {
+  for (const char* neighbour : {"(t + 1) % 64", "(t + 63) % 64", "63 - t"}) {
+    const auto results = in_every_order(neighbours("__syncthreads();", neighbour));
+    EXPECT_EQ(results[0][0], results[0][64]);
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(results[0], results[2]);
+  }
+}
+
+TEST(HostOrder, ShowsAMissingBarrierInEitherDirection) {
+  for (const char* neighbour : {"t < 63 ? t + 1 : t", "t > 0 ? t - 1 : t"}) {
+    const std::vector<int> right = in_every_order(neighbours("__syncthreads();", neighbour))[0];
+    const auto results = in_every_order(neighbours("", neighbour));
+    EXPECT_TRUE(results[0] != right || results[1] != right) << neighbour;
+    EXPECT_NE(results[2], right) << neighbour;
+  }
+}
+
+TEST(HostOrder, StartsEveryBlockOnce) {
+  const auto module = load("__global__ void k(int* out) { out[blockIdx.x] += 1; }", {"k"});
+  for (const std::int64_t blocks : {1, 2, 97, 1000}) {
+    for (const ThreadOrder::Kind kind :
+         {ThreadOrder::Kind::forward, ThreadOrder::Kind::reverse, ThreadOrder::Kind::shuffled}) {
+      backend().set_order({kind, 3});
+      std::vector<int> out(static_cast<std::size_t>(blocks));
+      EXPECT_EQ(text(launch(*module, 0, shape(blocks, 1), 20, backend(), out.data())), "done");
+      EXPECT_EQ(out, std::vector<int>(static_cast<std::size_t>(blocks), 1));
+    }
+  }
+  backend().set_order({});
+}
+
+// ---------------------------------------------------------------- memory
+
+TEST(HostMemory, FaultsFarOutsideABufferAndTellsTheAddress) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "a sanitizer reports it, and ends the process";
+  const auto module = load("__global__ void k(int* out, long long i) { out[i] = 1; }", {"k"});
+  const auto memory = backend().allocate(8192);
+  const auto elements = [](std::int64_t bytes) { return bytes / 4; };
+  for (const std::int64_t bytes : {-4, -4096, -(1 << 25), 8192, 12000, 1 << 25}) {
+    const auto outcome = launch(*module, 0, shape(1, 1), 5, backend(), memory->address(), elements(bytes));
+    ASSERT_TRUE(outcome && std::holds_alternative<LaunchError>(*outcome)) << bytes << ' ' << text(outcome);
+    EXPECT_EQ(std::get<LaunchError>(*outcome).address, memory->address() + static_cast<std::uintptr_t>(bytes));
+  }
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), memory->address(), elements(8188))), "done");
+}
+
+TEST(HostMemory, SaysWhatThereIsWhenThereIsNoRoom) {
+  for (const std::size_t bytes : {std::size_t{1} << 50, ~std::size_t{0}}) {
+    try {
+      (void)backend().allocate(bytes);
+      ADD_FAILURE() << "allocated";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr("no room for " + std::to_string(bytes) + " bytes"), HasSubstr("are free")));
+    }
+  }
 }
 
 }  // namespace

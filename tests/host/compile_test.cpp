@@ -117,6 +117,52 @@ TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
   EXPECT_EQ(files_in(folder.path()), 0u);
 }
 
+TEST(HostCompile, IsImmuneToTheMacrosOfAKernelFileAndOfItsOptions) {
+  const char* source = R"(
+#define K 8
+#include <cuda_fp16.h>
+#include <cooperative_groups.h>
+#include <assert.h>
+extern __shared__ int s[];
+template <int n> __global__ void k(int* out) {
+  assert(n > 0);
+  s[threadIdx.x] = (int)threadIdx.x * K;
+  __syncthreads();
+  __half2 h = __float2half2_rn((float)s[blockDim.x - 1 - threadIdx.x]);
+  out[threadIdx.x] = (int)__half2float(h.x) + (int)(blockIdx.x + gridDim.x) + (int)cooperative_groups::this_thread_block().size();
+})";
+  CompileRequest wanted = request(source, {"k<1>"});
+  for (const char* name : {"T",          "K",          "N",       "P",        "I",
+                           "A",          "B",          "R",       "V",        "a",
+                           "b",          "n_",         "block",   "thread",   "index",
+                           "context",    "api",        "run",     "info",     "value",
+                           "bits",       "mask",       "lane",    "file",     "line",
+                           "dim",        "grid",       "shared",  "order",    "next",
+                           "live",       "stop",       "fail",    "kernel",   "arguments",
+                           "sizes",      "type",       "types",   "Value",    "Index",
+                           "Block",      "Kernel",     "Entry",   "EntryOf",  "tuner",
+                           "tuner_host", "visibility", "aligned", "noreturn", "always_inline",
+                           "linear",     "result",     "address", "width",    "delta",
+                           "source",     "std"})
+    wanted.defines.push_back(std::string(name) + "=@");
+  std::erase(wanted.defines, "K=@");
+  std::erase(wanted.defines, "s=@");
+  const CompileResult result = backend().compiler().compile(wanted);
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
+  const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+  std::vector<int> out(4);
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 4, 16), 5, backend(), out.data())), "done");
+  EXPECT_THAT(out, testing::ElementsAre(29, 21, 13, 5));
+}
+
+TEST(HostCompile, TakesAssertionsOutWhenAnOptionSaysSo) {
+  CompileRequest wanted = request("__global__ void k() { assert(1 == 2); }", {"k"});
+  wanted.defines = {"NDEBUG"};
+  const CompileResult result = backend().compiler().compile(wanted);
+  const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend())), "done");
+}
+
 TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
   const Folder folder;
   const std::string log = (folder.path() / "log").string();
@@ -133,6 +179,25 @@ TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
   struct stat status {};
   ASSERT_EQ(stat((folder.path() / "cache" / "host-objects").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777u, 0700u);
+}
+
+TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
+  const Folder folder;
+  HostOptions options;
+  options.cache_directory = folder.path() / "cache";
+  const auto compiler = make_host_compiler(options);
+  CompileRequest wanted = request("#  include \"h.h\"\n__global__ void k(int* out) { *out = kValue; }", {"k"});
+  wanted.file_name = (folder.path() / "k.cu").string();
+  for (const int value : {1, 2, 1}) {
+    std::ofstream(folder.path() / "h.h") << "constexpr int kValue = " << value << ";\n";
+    const CompileResult result = compiler->compile(wanted);
+    ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
+    const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+    int out = 0;
+    EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
+    EXPECT_EQ(out, value);
+  }
+  EXPECT_EQ(files_in(folder.path() / "cache" / "host-objects"), 2u);
 }
 
 TEST(HostCache, CompilesAgainWhenAnObjectWasDamaged) {
@@ -225,7 +290,7 @@ TEST(HostUnit, RewritesOnlyDynamicSharedArrays) {
   EXPECT_EQ(host::with_dynamic_shared("extern int x; external __shared__; extern __shared__ int fixed[4];"),
             "extern int x; external __shared__; extern __shared__ int fixed[4];");
   EXPECT_THAT(host::with_dynamic_shared("extern __shared__ float s[];"),
-              AllOf(HasSubstr("* const s = ::tuner_host::dynamic_shared< float >()"), Not(HasSubstr("extern"))));
+              AllOf(HasSubstr("* const s = ::__tuner_dynamic_shared< float >()"), Not(HasSubstr("extern"))));
 }
 
 }  // namespace

@@ -126,15 +126,25 @@ TEST_F(RunnerTest, SeesAnUnwrittenByteWhenEveryByteIsExpectedSomewhere) {
   }
 }
 
-TEST_F(RunnerTest, SeesWritesJustOutsideABuffer) {
-  for (const auto& [index, place] : {std::pair{1000, "0 bytes behind the end of c"}, {-1, "before the start of c"}}) {
-    backend.kernels["scale<32>"] = [i = index](const Launch& launch) {
+TEST_F(RunnerTest, NamesTheElementOutsideABufferThatWasWritten) {
+  for (const int index : {1000, 1079, -1, -64}) {
+    backend.kernels["scale<32>"] = [index](const Launch& launch) {
       testing::scale_kernel<float>(launch);
-      argument<float*>(launch, 1)[i] = 0;
+      argument<float*>(launch, 1)[index] = 0;
       return std::nullopt;
     };
-    EXPECT_THAT(failure(block(32)), HasSubstr(std::string("wrong: wrote out of bounds: ") + (index < 0 ? "1 " : "")));
-    EXPECT_THAT(failure(block(32)), HasSubstr(place));
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: wrote out of bounds: to c[" + std::to_string(index) +
+                                              "], which has 1000 elements of float"));
+  }
+}
+
+TEST_F(RunnerTest, NamesTheElementThatAFaultWasAbout) {
+  for (const int index : {1500, -3}) {
+    backend.kernels["scale<32>"] = [index](const Launch& launch) {
+      return LaunchError{"illegal memory access",
+                         reinterpret_cast<std::uintptr_t>(argument<float*>(launch, 1) + index)};
+    };
+    EXPECT_THAT(failure(block(32)), HasSubstr("launch: illegal memory access: c[" + std::to_string(index) + "]"));
   }
 }
 
@@ -198,7 +208,7 @@ TEST_F(RunnerTest, GivesWorkSpaceItsSizeForEachConfigurationAndGuardsIt) {
   options.warm_up = 0;
   EXPECT_TRUE(evaluate(*shared, block(32)).verified);
   EXPECT_TRUE(evaluate(*shared, block(256)).verified);
-  EXPECT_THAT(message(evaluate(*shared, block(64)).outcome), HasSubstr("behind the end of partials"));
+  EXPECT_THAT(message(evaluate(*shared, block(64)).outcome), HasSubstr("to partials[64], which has 64 elements"));
 }
 
 TEST_F(RunnerTest, VerifiesOnEveryFurtherProblemWithShiftedBuffers) {

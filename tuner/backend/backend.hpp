@@ -106,6 +106,14 @@ struct Sample {
 
 using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
 
+/// In which order the blocks of a launch, and the threads of a block, are started where the backend has the choice. The
+/// result of a right kernel does not depend on it.
+struct ThreadOrder {
+  enum class Kind { forward, reverse, shuffled };
+  Kind kind = Kind::forward;
+  std::uint64_t seed = 0;  ///< of a shuffle
+};
+
 /// Result of comparing an output with its reference where the data is.
 struct Comparison {
   std::uint64_t mismatches = 0;
@@ -139,6 +147,8 @@ class Backend {
   /// kernel that hangs cannot be stopped, only reported (the process must end).
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
+  /// The order of every run from now on. False where the hardware decides (a GPU): nothing changes then.
+  virtual bool set_order(const ThreadOrder&) { return false; }
   /// The hot path of serving: enqueues one launch on \p stream (a CUstream; null: the default stream; ignored by the
   /// host backend, which returns when the kernel is done). \p parameters: one pointer to each argument, as
   /// cuLaunchKernel takes them. No allocation, no lock. Throws Error.

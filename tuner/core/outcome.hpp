@@ -49,6 +49,7 @@ struct CompileError {
 /// Failed to load or launch, or faulted while running (illegal address, trap, worker killed).
 struct LaunchError {
   std::string message;
+  std::uintptr_t address = 0;  ///< that a fault touched, where it is known; for who knows what lies there
 };
 /// Did not end within its limit.
 struct Timeout {

@@ -16,6 +16,7 @@ namespace tuner {
 namespace {
 
 constexpr unsigned char guard_byte = 0xc5;
+constexpr std::size_t page_bytes = 4096;
 constexpr unsigned char poisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
 
 /// \p value in the bytes of \p type.
@@ -105,13 +106,16 @@ ProblemBuffers::Region ProblemBuffers::allocate(const Buffer& buffer) const {
   const std::size_t shift = buffer.is_work_space() ? 0 : bytes_of(buffer.type, static_cast<std::size_t>(offset_));
   region.front = options_.guard_bytes + shift;
   region.bytes = bytes_of(buffer.type, buffer.count);
-  region.memory = backend_.allocate(std::max<std::size_t>(region.front + region.bytes + options_.guard_bytes, 1));
+  region.back = options_.guard_bytes;
+  // Canaries to the end of the last page, behind which the host backend lets nobody write.
+  if (options_.guard_bytes > 0) region.back += -(region.front + region.bytes + region.back) % page_bytes;
+  region.memory = backend_.allocate(std::max<std::size_t>(region.front + region.bytes + region.back, 1));
   return region;
 }
 
 void ProblemBuffers::write_guards(const Region& region) {
   if (region.front > 0) set_bytes(region.memory->address(), guard_byte, region.front);
-  if (options_.guard_bytes > 0) set_bytes(region.data() + region.bytes, guard_byte, options_.guard_bytes);
+  if (region.back > 0) set_bytes(region.data() + region.bytes, guard_byte, region.back);
 }
 
 void ProblemBuffers::set_bytes(DevicePointer to, unsigned char value, std::size_t bytes) {
@@ -221,6 +225,8 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
       buffer.actual = allocate(buffer);
     }
     buffer.actual.bytes = bytes;
+    buffer.actual.back =
+        std::min(buffer.actual.memory->bytes() - buffer.actual.front - bytes, options_.guard_bytes + page_bytes);
   }
   work_space_for_ = configuration;
 }
@@ -260,23 +266,54 @@ void ProblemBuffers::reset_work_space(const Buffer& buffer) {
   set_bytes(buffer.actual.data(), buffer.spec->role == BufferRole::zeroed ? 0 : 0xff, buffer.actual.bytes);
 }
 
+/// An element outside of \p buffer, \p bytes from its start.
+std::string ProblemBuffers::outside(const Buffer& buffer, std::ptrdiff_t bytes) {
+  const auto size = static_cast<std::ptrdiff_t>(info(buffer.type).bytes);
+  const std::ptrdiff_t index = bytes / size - (bytes % size < 0 ? 1 : 0);
+  return fmt::format("{}[{}], which has {} elements of {}", buffer.spec->name, index, buffer.count,
+                     info(buffer.type).name);
+}
+
 std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const Region& region) {
-  std::vector<unsigned char> bytes(std::max(region.front, options_.guard_bytes));
+  std::vector<unsigned char> bytes(std::max(region.front, region.back));
+  const auto is_broken = [](unsigned char byte) { return byte != guard_byte; };
   if (region.front > 0) {
     backend_.download(bytes.data(), region.memory->address(), region.front);
-    for (std::size_t i = region.front; i-- > 0;)
-      if (bytes[i] != guard_byte)
-        return fmt::format("wrote out of bounds: {} bytes before the start of {} ({} elements of {})", region.front - i,
-                           buffer.spec->name, buffer.count, info(buffer.type).name);
+    const auto begin = bytes.rend() - static_cast<std::ptrdiff_t>(region.front);
+    const auto broken = std::find_if(begin, bytes.rend(), is_broken);
+    if (broken != bytes.rend())
+      return fmt::format("wrote out of bounds: to {}", outside(buffer, -1 - (broken - begin)));
   }
-  if (options_.guard_bytes > 0) {
-    backend_.download(bytes.data(), region.data() + region.bytes, options_.guard_bytes);
-    for (std::size_t i = 0; i < options_.guard_bytes; ++i)
-      if (bytes[i] != guard_byte)
-        return fmt::format("wrote out of bounds: {} bytes behind the end of {} ({} elements of {})", i,
-                           buffer.spec->name, buffer.count, info(buffer.type).name);
+  if (region.back > 0) {
+    backend_.download(bytes.data(), region.data() + region.bytes, region.back);
+    const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(region.back);
+    const auto broken = std::find_if(bytes.begin(), end, is_broken);
+    if (broken != end)
+      return fmt::format("wrote out of bounds: to {}",
+                         outside(buffer, static_cast<std::ptrdiff_t>(region.bytes) + (broken - bytes.begin())));
   }
   return std::nullopt;
+}
+
+std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
+  const Buffer* nearest = nullptr;
+  std::ptrdiff_t offset = 0;
+  std::size_t least = std::size_t{1} << 30;
+  for (const Buffer& buffer : buffers_) {
+    for (const Region* region : {&buffer.actual, &buffer.expected}) {
+      if (!region->memory) continue;
+      const auto from_start = static_cast<std::ptrdiff_t>(address - region->data());
+      const auto bytes = static_cast<std::ptrdiff_t>(region->bytes);
+      if (from_start >= 0 && from_start < bytes) return std::nullopt;  // a fault of another kind
+      const auto distance = static_cast<std::size_t>(from_start < 0 ? -from_start : from_start - bytes);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = &buffer;
+      offset = from_start;
+    }
+  }
+  if (nearest == nullptr) return std::nullopt;
+  return outside(*nearest, offset);
 }
 
 std::optional<std::string> ProblemBuffers::damage() {

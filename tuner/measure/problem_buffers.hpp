@@ -54,6 +54,9 @@ class ProblemBuffers {
   /// Writes inputs again after damage.
   void restore_inputs();
 
+  /// "c[1024], behind the last of 1000 elements" for an address near a buffer; nothing for one far from all.
+  std::optional<std::string> place(DevicePointer address) const;
+
   /// Arguments of \p launch; \p reference: outputs are the expected ones. Throws Error for an unknown name.
   std::vector<Argument> arguments(const LaunchSpec& launch, const Configuration& configuration, bool reference) const;
 
@@ -65,7 +68,7 @@ class ProblemBuffers {
   /// Device memory: [guard and shift][count elements][guard].
   struct Region {
     std::unique_ptr<DeviceMemory> memory;
-    std::size_t front = 0, bytes = 0;
+    std::size_t front = 0, bytes = 0, back = 0;
     DevicePointer data() const { return memory->address() + front; }
   };
   struct Buffer {
@@ -86,6 +89,7 @@ class ProblemBuffers {
 
   Region allocate(const Buffer& buffer) const;
   void write_guards(const Region& region);
+  static std::string outside(const Buffer& buffer, std::ptrdiff_t bytes);
   std::optional<std::string> broken_guard(const Buffer& buffer, const Region& region);
   void reset_work_space(const Buffer& buffer);
   void set_bytes(DevicePointer to, unsigned char value, std::size_t bytes);

@@ -116,6 +116,10 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
   auto failure = backend.run(launches, problem.run_limit_s());
   const double spent = seconds_since(start);
   if (!failure) problem.saw_run(spent);
+  if (auto* error = failure ? std::get_if<LaunchError>(&*failure) : nullptr) {
+    if (const auto place = error->address != 0 ? problem.place(error->address) : std::nullopt)
+      error->message += fmt::format(": {}", *place);
+  }
   if (seconds != nullptr) *seconds = spent;
   return failure;
 }

@@ -57,6 +57,7 @@ void BlockRunner::begin(const Kernel& kernel) {
   block.grid = {kernel.grid[0], kernel.grid[1], kernel.grid[2]};
   block.threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
   block.stop = kernel.stop;
+  block.order = kernel.order;
   sanitizer::unpoison(block.shared, kernel.shared_bytes);
   running = this;
 }
@@ -79,6 +80,7 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   block.waiting = 0;
   std::memset(block.exited, 0, sizeof block.exited);
   failure_.reset();
+  left_address_ = nullptr;
   switch_to(main_.get(), next());
   if (dirty_) drop_fibers();
   return std::exchange(failure_, std::nullopt);

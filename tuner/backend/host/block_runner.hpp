@@ -28,6 +28,7 @@ struct Kernel {
   void* const* arguments = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;
+  const unsigned short* order = nullptr;        ///< in which threads are started, as tuner_host::Block has it
   const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
 };
@@ -44,6 +45,8 @@ class BlockRunner {
   void begin(const Kernel& kernel);
   /// Runs block number \p index. What went wrong, or nothing. A block left because of kernel.stop gives nothing.
   std::optional<std::string> run(std::uint64_t index);
+  /// The address that the failure of the last run() was about; nullptr when it was about none.
+  const void* fault_address() const { return left_address_; }
   /// After the last block of a launch.
   void end();
 

@@ -138,21 +138,31 @@ std::string HostCompiler::identity() const {
   return text;
 }
 
+std::string HostCompiler::object_key(const std::string& unit, const Includes& includes) const {
+  const std::string identity_text = identity();
+  std::vector<std::string_view> parts{identity_text, unit};
+  for (const IncludedFile& file : includes.files) {
+    parts.push_back(file.path);
+    parts.push_back(file.text);
+  }
+  return cache::sha256_of_parts(parts);
+}
+
 CompileResult HostCompiler::compile(const CompileRequest& request) {
   const Found& compiler = found();
   if (compiler.path.empty()) {
     return CompileError{
         "no C++ compiler found (tried " + compiler.tried + "); install g++ or clang++, or set CXX to one", ""};
   }
-  const std::string unit = translation_unit(request);
+  const Includes includes = included_files(request.source, request.file_name);
+  const std::string unit = translation_unit(request, includes);
   Image image;
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
     image.functions.push_back({request.expressions[i], symbol(i), {}});
   }
   std::string key;
-  // What a file beside the kernel file says is not part of the key.
-  if (cache_ && request.source.find("#include \"") == std::string::npos) {
-    key = cache::sha256_of_parts({identity(), unit});
+  if (cache_ && !includes.unknown) {
+    key = object_key(unit, includes);
     if (auto object = cache_->find(key)) {
       image.code = std::move(*object);
       return image;
@@ -185,7 +195,9 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   }
   image.code = read_file(object);
   image.log = std::move(result.output);
-  if (!key.empty()) cache_->store(key, image.code);
+  // A file that was changed meanwhile may have been read before or after.
+  if (!key.empty() && key == object_key(unit, included_files(request.source, request.file_name)))
+    cache_->store(key, image.code);
   return image;
 }
 

@@ -11,6 +11,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/host/object_cache.hpp>
+#include <tuner/core/includes.hpp>
 
 namespace tuner::host {
 
@@ -29,6 +30,7 @@ class HostCompiler final : public Compiler {
     std::string tried;           // for the message when there is none
   };
   const Found& found() const;
+  std::string object_key(const std::string& unit, const Includes& includes) const;
 
   HostOptions options_;
   std::optional<ObjectCache> cache_;

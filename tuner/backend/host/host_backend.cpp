@@ -1,7 +1,5 @@
 #include <tuner/backend/host/host_backend.hpp>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -13,6 +11,7 @@
 #include <tuner/backend/host/data.hpp>
 #include <tuner/backend/host/discover.hpp>
 #include <tuner/backend/host/faults.hpp>
+#include <tuner/backend/host/memory.hpp>
 #include <tuner/backend/host/module.hpp>
 #include <tuner/backend/host/pool.hpp>
 #include <tuner/core/elapsed.hpp>
@@ -22,26 +21,6 @@ namespace tuner {
 namespace {
 
 void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
-
-class HostMemory final : public DeviceMemory {
- public:
-  explicit HostMemory(std::size_t bytes) : bytes_(bytes) {
-    // malloc rather than mmap: AddressSanitizer then guards both ends.
-    const std::size_t rounded = std::max<std::size_t>(bytes, 1);
-    if (posix_memalign(&memory_, 256, rounded) != 0) {
-      throw Error("host backend: no room for " + std::to_string(bytes) + " bytes");
-    }
-  }
-  ~HostMemory() override { std::free(memory_); }
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
-  DevicePointer address() const override { return reinterpret_cast<DevicePointer>(memory_); }
-  std::size_t bytes() const override { return bytes_; }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_;
-};
 
 unsigned thread_count(const HostOptions& options) {
   return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -71,7 +50,7 @@ class HostBackend final : public Backend {
     return std::unique_ptr<Module>(std::move(std::get<0>(loaded)));
   }
 
-  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<HostMemory>(bytes); }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return host::allocate(bytes); }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     if (bytes != 0) std::memcpy(pointer(to), from, bytes);
   }
@@ -123,6 +102,12 @@ class HostBackend final : public Backend {
       samples.push_back({ns / static_cast<double>(batch), 0});
     }
     return samples;
+  }
+
+  bool set_order(const ThreadOrder& order) override {
+    const std::lock_guard lock(mutex_);
+    order_ = order;
+    return true;
   }
 
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
@@ -219,7 +204,7 @@ class HostBackend final : public Backend {
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
     kernel.text_begin = module.text_begin();
     kernel.text_end = module.text_end();
-    auto failure = pool_.run(kernel, timeout_s);
+    auto failure = pool_.run(kernel, order_, timeout_s);
     if (!failure) return std::nullopt;
     std::visit([&](auto& value) { value.message = module.expression(function) + ": " + value.message; }, *failure);
     return failure;
@@ -230,6 +215,7 @@ class HostBackend final : public Backend {
   host::FaultHandlers handlers_;
   host::Pool pool_;
   std::mutex mutex_;  // one launch at a time
+  ThreadOrder order_;
 };
 
 }  // namespace

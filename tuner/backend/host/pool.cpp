@@ -9,6 +9,8 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <numeric>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -41,9 +43,37 @@ struct Pool::Impl {
   bool quit = false;
   Kernel kernel;
   std::uint64_t blocks = 0, chunk = 1;
+  std::uint64_t first_block = 0, step = 1;  // block number i to be run is (first_block + i * step) % blocks
+  std::vector<unsigned short> thread_order;
   std::atomic<std::uint64_t> next_block{0};
   int stop = 0;  // atomic access only
-  std::optional<std::string> failure;
+  std::optional<LaunchError> failure;
+
+  std::uint64_t block_number(std::uint64_t i) const {
+    __extension__ using Wide = unsigned __int128;
+    return step == 1 && first_block == 0 ? i : static_cast<std::uint64_t>((first_block + Wide{i} * step) % blocks);
+  }
+
+  /// Any step without a common divisor with the number of blocks visits each block once.
+  void set_order(const ThreadOrder& order, std::size_t threads_of_block) {
+    first_block = 0;
+    step = 1;
+    thread_order.clear();
+    if (order.kind == ThreadOrder::Kind::forward) return;
+    thread_order.resize(threads_of_block);
+    std::iota(thread_order.begin(), thread_order.end(), static_cast<unsigned short>(0));
+    if (order.kind == ThreadOrder::Kind::reverse) {
+      std::reverse(thread_order.begin(), thread_order.end());
+      first_block = step = blocks - 1;
+      return;
+    }
+    std::mt19937_64 random(order.seed);
+    std::shuffle(thread_order.begin(), thread_order.end(), random);
+    first_block = random() % blocks;
+    do {
+      step = random() % blocks;
+    } while (std::gcd(step, blocks) != 1);
+  }
 
   void stop_all() { __atomic_store_n(&stop, 1, __ATOMIC_RELEASE); }
 
@@ -53,11 +83,12 @@ struct Pool::Impl {
       const std::uint64_t first = next_block.fetch_add(chunk, std::memory_order_relaxed);
       if (first >= blocks) break;
       const std::uint64_t last = std::min(first + chunk, blocks);
-      for (std::uint64_t block = first; block < last && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0; ++block) {
-        std::optional<std::string> error = runner.run(block);
+      for (std::uint64_t i = first; i < last && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0; ++i) {
+        std::optional<std::string> error = runner.run(block_number(i));
         if (!error) continue;
         const std::lock_guard lock(mutex);
-        if (!failure) failure = std::move(error);
+        if (!failure)
+          failure = LaunchError{*std::move(error), reinterpret_cast<std::uintptr_t>(runner.fault_address())};
         stop_all();
       }
     }
@@ -104,13 +135,15 @@ Pool::~Pool() {
 
 unsigned Pool::threads() const { return static_cast<unsigned>(impl_->threads.size()); }
 
-std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, double timeout_s) {
+std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const ThreadOrder& order, double timeout_s) {
   Impl& pool = *impl_;
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(pool.mutex);
   pool.kernel = kernel;
   pool.kernel.stop = &pool.stop;
   pool.blocks = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+  pool.set_order(order, std::size_t{kernel.block[0]} * kernel.block[1] * kernel.block[2]);
+  pool.kernel.order = pool.thread_order.empty() ? nullptr : pool.thread_order.data();
   pool.chunk = std::clamp<std::uint64_t>(pool.blocks / (std::uint64_t{threads()} * 16), 1, 1024);
   pool.next_block.store(0, std::memory_order_relaxed);
   __atomic_store_n(&pool.stop, 0, __ATOMIC_RELAXED);
@@ -140,7 +173,7 @@ std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, doubl
       pool.done.wait_for(lock, std::chrono::milliseconds(50), finished);
     }
   }
-  if (pool.failure) return LaunchError{*pool.failure};
+  if (pool.failure) return *pool.failure;
   if (timed_out) {
     char text[80];
     std::snprintf(text, sizeof text, "kernel did not end within %.3g s", timeout_s);

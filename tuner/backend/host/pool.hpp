@@ -8,6 +8,7 @@
 #include <string>
 #include <variant>
 
+#include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/core/outcome.hpp>
 
@@ -27,9 +28,9 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   unsigned threads() const;
-  /// Runs all blocks of \p kernel and waits; kernel.stop is set here. Nothing when all went well. \p timeout_s: 0 for
-  /// none. One caller at a time.
-  std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, double timeout_s);
+  /// Runs all blocks of \p kernel in \p order and waits; kernel.stop and kernel.order are set here. Nothing when all
+  /// went well. \p timeout_s: 0 for none. One caller at a time.
+  std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, const ThreadOrder& order, double timeout_s);
 
  private:
   struct Impl;

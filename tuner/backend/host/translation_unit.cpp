@@ -77,13 +77,12 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   if (after_alignment != std::string::npos)
     type.erase(after_alignment, skip_parentheses(type, after_alignment + 9) - after_alignment);
   // thread_local: initialised on each worker thread, whose dynamic shared memory never moves.
-  return {end + 1,
-          "static thread_local " + type + "* const " + name + " = ::tuner_host::dynamic_shared<" + type + ">();"};
+  return {end + 1, "static thread_local " + type + "* const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
 }
 
 }  // namespace
 
-std::string symbol(std::size_t function) { return "tuner_host_entry_" + std::to_string(function); }
+std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
 std::string with_dynamic_shared(const std::string& source) {
   std::string result;
@@ -105,17 +104,25 @@ std::string with_dynamic_shared(const std::string& source) {
   return result.append(source, copied);
 }
 
-std::string translation_unit(const CompileRequest& request) {
-  std::string unit;
+std::string translation_unit(const CompileRequest& request, const Includes& includes) {
+  // Everything of ours comes before the first word of the kernel's author, whose macros may have any name.
+  std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
+  for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"}) {
+    const auto names_it = [&header](const std::string& text) { return text.find(header) != std::string::npos; };
+    if (names_it(request.source) || std::any_of(includes.files.begin(), includes.files.end(),
+                                                [&](const IncludedFile& file) { return names_it(file.text); })) {
+      unit += "#include \"" + header + "\"\n";
+    }
+  }
   for (const std::string& define : request.defines) {
     const std::size_t equals = define.find('=');
     unit += "#define " + define.substr(0, equals) + ' ' +
             (equals == std::string::npos ? std::string("1") : define.substr(equals + 1)) + '\n';
   }
-  unit += "#include \"tuner_host.h\"\n";
+  unit += "#include \"assert.h\"\n";  // again, because NDEBUG may be one of the macros
   unit += "#line 1 " + in_string_quotes(request.file_name.empty() ? "kernel" : request.file_name) + '\n';
   unit += with_dynamic_shared(request.source);
-  unit += "\n#line 1 \"tuner_host_entries\"\n#include \"tuner_host_entry.h\"\n";
+  unit += '\n';
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
     unit += "#line 1 " + in_string_quotes("instantiation of " + request.expressions[i]) + '\n';
     unit += "TUNER_HOST_ENTRY(" + std::to_string(i) + ", " + request.expressions[i] + ")\n";

@@ -3,8 +3,7 @@
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
 #else
-#define assert(condition)                                                                              \
-  ((condition) ? (void)0                                                                               \
-               : ::tuner_host::api->fail(::tuner_host::context.block, "assertion failed: " #condition, \
-                                         __builtin_FILE(), __builtin_LINE()))
+#define assert(condition) \
+  ((condition) ? (void)0  \
+               : ::__tuner_assertion_failed("assertion failed: " #condition, __builtin_FILE(), __builtin_LINE()))
 #endif

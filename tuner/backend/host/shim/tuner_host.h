@@ -17,10 +17,10 @@
 #define __managed__
 #define __grid_constant__
 #define __shared__ static thread_local
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ inline __attribute__((__always_inline__))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-#define __align__(n) __attribute__((aligned(n)))
+#define __align__(n) __attribute__((__aligned__(n)))
 
 #include "tuner_host_abi.h"
 #include "tuner_host_types.h"
@@ -30,20 +30,29 @@ namespace tuner_host {
 inline thread_local Context context{};
 inline const Api* api = nullptr;
 
-/// `extern __shared__ T name[]` becomes `static thread_local T* const name = dynamic_shared<T>()`.
-template <typename T>
-inline T* dynamic_shared() {
-  return static_cast<T*>(context.block->shared);
-}
-
 inline unsigned lane() { return context.thread->linear & 31u; }
 
 }  // namespace tuner_host
 
-#define threadIdx (::tuner_host::context.thread->index)
-#define blockIdx (::tuner_host::context.block->index)
-#define blockDim (::dim3(::tuner_host::context.block->dim))
-#define gridDim (::dim3(::tuner_host::context.block->grid))
+// What the text of a kernel expands to has reserved names only, so that no macro of its own (block, index, …) changes
+// it.
+inline const tuner_host::Index& __tuner_thread_idx() { return tuner_host::context.thread->index; }
+inline const tuner_host::Index& __tuner_block_idx() { return tuner_host::context.block->index; }
+inline dim3 __tuner_block_dim() { return tuner_host::context.block->dim; }
+inline dim3 __tuner_grid_dim() { return tuner_host::context.block->grid; }
+/// `extern __shared__ T name[]` becomes `static thread_local T* const name = __tuner_dynamic_shared<T>()`.
+template <typename T>
+inline T* __tuner_dynamic_shared() {
+  return static_cast<T*>(tuner_host::context.block->shared);
+}
+inline void __tuner_assertion_failed(const char* what, const char* file, int line) {
+  tuner_host::api->fail(tuner_host::context.block, what, file, line);
+}
+
+#define threadIdx (::__tuner_thread_idx())
+#define blockIdx (::__tuner_block_idx())
+#define blockDim (::__tuner_block_dim())
+#define gridDim (::__tuner_grid_dim())
 #define warpSize 32
 
 #define TUNER_HOST_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Raised with every change below; a kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 1;
+inline constexpr unsigned kAbiVersion = 2;
 
 struct Index {
   unsigned x, y, z;
@@ -24,12 +24,13 @@ struct Block {
   const Api* api;
   void* shared;  // dynamic shared memory; the same address for the life of the operating-system thread
   Index index, dim, grid;
-  unsigned threads;     // in the block
-  unsigned next;        // linear index of the next thread to start
-  unsigned live;        // threads that have not returned
-  unsigned waiting;     // threads inside a collective
-  const int* stop;      // not 0: leave as soon as possible
-  unsigned exited[32];  // by warp: lanes that have returned
+  unsigned threads;             // in the block
+  unsigned next;                // how many threads have been started
+  const unsigned short* order;  // linear indices in the order of their start; null: 0, 1, 2, …
+  unsigned live;                // threads that have not returned
+  unsigned waiting;             // threads inside a collective
+  const int* stop;              // not 0: leave as soon as possible
+  unsigned exited[32];          // by warp: lanes that have returned
 };
 
 /// Where a kernel's shared object finds its thread and block; one for each operating-system thread.

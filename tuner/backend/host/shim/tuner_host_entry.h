@@ -10,7 +10,8 @@ inline bool start_next_thread() {
   Block& block = *context.block;
   if (block.next == block.threads || __atomic_load_n(block.stop, __ATOMIC_RELAXED) != 0) return false;
   Thread& thread = *context.thread;
-  const unsigned linear = block.next++;
+  const unsigned started = block.next++;
+  const unsigned linear = block.order != nullptr ? block.order[started] : started;
   thread.linear = linear;
   const unsigned row = linear / block.dim.x;
   thread.index.x = linear - row * block.dim.x;
@@ -111,7 +112,12 @@ extern "C" __attribute__((visibility("default"))) tuner_host::Context* tuner_hos
   return &tuner_host::context;
 }
 
-#define TUNER_HOST_ENTRY(number, ...)                                                                          \
-  extern "C" __attribute__((visibility("default"))) const tuner_host::EntryInfo* tuner_host_entry_##number() { \
-    return &tuner_host::EntryOf<(__VA_ARGS__)>::info;                                                          \
+// Stands behind the kernel's text: reserved names, as in tuner_host.h.
+using __tuner_entry_info = tuner_host::EntryInfo;
+template <auto K>
+constexpr const __tuner_entry_info* __tuner_entry = &tuner_host::EntryOf<K>::info;
+
+#define TUNER_HOST_ENTRY(number, ...)                                                                        \
+  extern "C" __attribute__((__visibility__("default"))) const __tuner_entry_info* __tuner_entry_##number() { \
+    return ::__tuner_entry<(__VA_ARGS__)>;                                                                   \
   }

@@ -1,0 +1,102 @@
+#include <tuner/backend/host/memory.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include <tuner/backend/host/sanitizer.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner::host {
+namespace {
+
+// Of address space on both sides of a buffer; it costs no memory.
+constexpr std::size_t kFence = std::size_t{64} << 20;
+
+constexpr std::size_t kCheckedBytes = std::size_t{64} << 20;  // below, asking costs more than it tells
+
+/// What the system can still give, bytes: /proc/meminfo, proc(5).
+std::uint64_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t total = 0;
+  for (std::string name; file >> name;) {
+    std::uint64_t kib = 0;
+    if ((name == "MemAvailable:" || name == "SwapFree:") && file >> kib) total += kib << 10;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return total > 0 ? total : std::numeric_limits<std::uint64_t>::max();
+}
+
+[[noreturn]] void no_room(std::size_t bytes) {
+  throw Error("no room for " + std::to_string(bytes) + " bytes on the host: " + std::to_string(available_bytes()) +
+              " are free");
+}
+
+#if defined(TUNER_HOST_ASAN)
+/// AddressSanitizer guards both ends of what malloc gives, to the byte.
+class Memory final : public DeviceMemory {
+ public:
+  explicit Memory(std::size_t bytes) : bytes_(bytes) {
+    if (posix_memalign(&memory_, 4096, std::max<std::size_t>(bytes, 1)) != 0) no_room(bytes);
+  }
+  ~Memory() override { std::free(memory_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  DevicePointer address() const override { return reinterpret_cast<DevicePointer>(memory_); }
+  std::size_t bytes() const override { return bytes_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_;
+};
+#else
+class Memory final : public DeviceMemory {
+ public:
+  explicit Memory(std::size_t bytes) : bytes_(bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    if (bytes > std::numeric_limits<std::size_t>::max() / 2) no_room(bytes);
+    const std::size_t pages = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
+    // A limit on address space (ulimit -v) may leave room for one page on each side.
+    if (!map(pages, std::max(kFence, page)) && !map(pages, page)) no_room(bytes);
+  }
+  ~Memory() override { munmap(base_, mapped_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  DevicePointer address() const override { return reinterpret_cast<DevicePointer>(base_ + fence_); }
+  std::size_t bytes() const override { return bytes_; }
+
+ private:
+  bool map(std::size_t pages, std::size_t fence) {
+    const std::size_t whole = pages + 2 * fence;
+    void* base = mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return false;
+    if (mprotect(static_cast<char*>(base) + fence, pages, PROT_READ | PROT_WRITE) != 0) {
+      munmap(base, whole);
+      return false;
+    }
+    base_ = static_cast<char*>(base);
+    mapped_ = whole;
+    fence_ = fence;
+    return true;
+  }
+
+  char* base_ = nullptr;
+  std::size_t mapped_ = 0, fence_ = 0, bytes_;
+};
+#endif
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) {
+  // The system promises more than it has and ends processes later.
+  if (bytes > kCheckedBytes && bytes > available_bytes()) no_room(bytes);
+  return std::make_unique<Memory>(bytes);
+}
+
+}  // namespace tuner::host
