@@ -8,9 +8,6 @@ if(TUNER_TESTS)
   find_package(GTest 1.11 REQUIRED)
   include(GoogleTest)
 endif()
-if(TUNER_BENCH)
-  find_package(benchmark REQUIRED)
-endif()
 
 # The driver API's and NVRTC's types come from their headers; nothing of CUDA is linked.
 find_path(TUNER_CUDA_HEADERS cuda.h HINTS ${TUNER_CUDA_INCLUDE} $ENV{CUDA_PATH}/include $ENV{CUDA_HOME}/include

@@ -1,7 +1,6 @@
 #include "fixture.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -9,16 +8,6 @@
 
 namespace tuner::cache::test {
 namespace fs = std::filesystem;
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "tuner-cache-XXXXXX").string();
-  path_ = ::mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
-}
 
 DeviceRecord h200() {
   return {"cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536",

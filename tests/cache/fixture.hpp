@@ -1,5 +1,5 @@
 #pragma once
-/// Records to test with, and a folder that goes away with the test.
+/// Records to test with.
 
 #include <filesystem>
 #include <string>
@@ -11,20 +11,11 @@
 #include <cache/lookup.hpp>
 #include <cache/session.hpp>
 
+#include <tests/temporary_folder.hpp>
+
 namespace tuner::cache::test {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using tuner::testing::TemporaryFolder;
 
 /// Keeps what a database says.
 struct Warnings {

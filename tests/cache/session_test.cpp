@@ -9,6 +9,8 @@
 #include <cache/session.hpp>
 #include <cache/store.hpp>
 
+#include <tests/wait_until.hpp>
+
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
@@ -167,7 +169,8 @@ TEST(Session, TakesTrialsWhileACommitWaitsForAnotherProcess) {
   auto other = Database::open_user(folder / "wisdom.db");
   other.store().write([&] {
     writer.add(trial("block=1", 10));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // by now the commit has begun to wait
+    EXPECT_FALSE(tuner::testing::wait_until([&] { return writer.committed() > 0; }, std::chrono::milliseconds(50)))
+        << "the other process holds the file";
     writer.add(trial("block=2", 20));
     EXPECT_EQ(writer.committed(), 0u) << "the second was taken only after the other process had gone";
   });

@@ -1,7 +1,6 @@
 // The main job end to end: tune, remember, answer from the cache, go on after an interruption.
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include <cache/database.hpp>
 
 #include <tests/cli/program.hpp>
+#include <tests/wait_until.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::wait_until;
 
 class MainJob : public ProgramTest {
  protected:
@@ -114,8 +115,7 @@ TEST_F(MainJob, ADryRunPrintsTheSpaceAndTouchesNothing) {
 TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
-  while (run.running() && run.err().find("  block=") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  wait_until([&] { return !run.running() || run.err().find("  block=") != std::string::npos; });
   ASSERT_TRUE(run.running()) << "it ended before it could be interrupted: " << run.err();
   run.signal_group(SIGINT);  // as a terminal does: to the children too
   const Finished interrupted = run.finish();
@@ -135,8 +135,7 @@ TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
 TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
   Started run = start({"--kernel", slow_kernel(), "--size", "n=400k", "--verbose"});
   const auto wait_for = [&](const char* text) {
-    while (run.running() && run.err().find(text) == std::string::npos)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    wait_until([&] { return !run.running() || run.err().find(text) != std::string::npos; });
   };
   wait_for("  block=");
   run.signal_group(SIGINT);
@@ -150,7 +149,7 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
 TEST_F(MainJob, KilledInTheMiddleItGoesOn) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
-  while (run.running() && stored_trials() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  wait_until([&] { return !run.running() || stored_trials() > 0; });
   ASSERT_TRUE(run.running()) << "it ended before it could be killed: " << run.err();
   run.signal_group(SIGKILL);
   EXPECT_EQ(run.finish().code, 128 + SIGKILL);

@@ -1,4 +1,5 @@
 #include <tests/cli/program.hpp>
+#include <tests/wait_until.hpp>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -8,7 +9,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 extern char** environ;
@@ -57,36 +57,22 @@ void Started::signal_group(int signal) {
 std::string Started::err() const { return contents(err_); }
 
 Finished Started::finish(std::chrono::seconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (running()) {
-    if (std::chrono::steady_clock::now() > end) {
-      ADD_FAILURE() << "still running after " << limit.count() << " s; stderr:\n" << err();
-      signal_group(SIGKILL);
-      ::waitpid(pid_, &status_, 0);
-      pid_ = -1;
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (!testing::wait_until([&] { return !running(); }, limit)) {
+    ADD_FAILURE() << "still running after " << limit.count() << " s; stderr:\n" << err();
+    signal_group(SIGKILL);
+    ::waitpid(pid_, &status_, 0);
+    pid_ = -1;
   }
   return {exit_code(status_), contents(out_), contents(err_)};
 }
 
 ProgramTest::ProgramTest() {
-  std::string pattern = (fs::temp_directory_path() / "tuner-cli-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  folder_ = pattern;
   environment_ = {{"TUNER_CACHE_DIR", cache().string()},
                   {"TUNER_DEVICE", "host"},
                   {"TUNE", TUNE_PROGRAM},
                   {"TERM", "dumb"},
                   {"TUNER_DB_PATH", ""},
                   {"TUNER_TEMPLATE_PATH", ""}};
-}
-
-ProgramTest::~ProgramTest() {
-  std::error_code ignored;
-  fs::permissions(cache(), fs::perms::owner_all, ignored);
-  fs::remove_all(folder_, ignored);
 }
 
 Started ProgramTest::launch(const std::string& program, const std::vector<std::string>& arguments) {
@@ -109,7 +95,7 @@ Started ProgramTest::launch(const std::string& program, const std::vector<std::s
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::setpgid(0, 0);
-    ::chdir(folder_.c_str());
+    ::chdir(folder_.path().c_str());
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);

@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tests/temporary_folder.hpp>
+
 namespace tuner::cli {
 
 struct Finished {
@@ -43,7 +45,6 @@ class Started {
 class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest();
-  ~ProgramTest() override;
 
   /// `tune` with \p arguments; stderr and stdout are files.
   Finished tune(const std::vector<std::string>& arguments);
@@ -53,7 +54,7 @@ class ProgramTest : public ::testing::Test {
 
   /// Writes \p text into the scratch folder and returns its path.
   std::string file(const std::string& name, const std::string& text);
-  std::filesystem::path folder() const { return folder_; }
+  std::filesystem::path folder() const { return folder_.path(); }
   std::filesystem::path cache() const { return folder_ / "cache"; }
   void set(const std::string& variable, const std::string& value) { environment_[variable] = value; }
 
@@ -63,7 +64,7 @@ class ProgramTest : public ::testing::Test {
  private:
   Started launch(const std::string& program, const std::vector<std::string>& arguments);
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder folder_;
   std::map<std::string, std::string> environment_;
   int runs_ = 0;
 };

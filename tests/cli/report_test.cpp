@@ -103,7 +103,7 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   SessionResult result;
   result.trials = {measured(32, 20e3), measured(64, 10e3)};
   result.best = result.trials[1];
-  const std::string text = winner(subject, result, "/tmp/wisdom.db", plain);
+  const std::string text = winner(subject, result, "/cache/wisdom.db", plain);
   EXPECT_THAT(text, HasSubstr("best  block=64\n"));
   EXPECT_THAT(text, EndsWith("10.0 us  800 GB/s  80.0% of what this device streams\n"));
 }

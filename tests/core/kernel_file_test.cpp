@@ -147,7 +147,7 @@ TEST(KernelFile, SaysWhichFileCannotBeRead) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("/nonexistent/kernel.cu"));
   }
-  EXPECT_THROW(read_kernel_file(std::filesystem::temp_directory_path()), Error);
+  EXPECT_THROW(read_kernel_file(TUNER_SOURCE_DIR), Error);
 }
 
 TEST(KernelFile, AcceptsEveryShippedTemplate) {

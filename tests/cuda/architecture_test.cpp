@@ -8,9 +8,9 @@
 namespace tuner::cuda {
 namespace {
 
-using testing::HasSubstr;
-using testing::Property;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::ThrowsMessage;
 
 TEST(Architecture, ReadsTheComputeCapabilityFromItsName) {
   EXPECT_EQ(compute_capability("sm_90"), 90);
@@ -50,7 +50,7 @@ TEST(Architecture, EveryKnownOneHoldsItsOwnBlockLimits) {
 
 TEST(Architecture, AnUnknownOneIsAnErrorThatListsTheKnownOnes) {
   EXPECT_THAT([] { limits_of_architecture("sm_70"); },
-              ThrowsMessage<Error>(testing::AllOf(HasSubstr("'sm_70'"), HasSubstr("sm_75"), HasSubstr("sm_121"))));
+              ThrowsMessage<Error>(::testing::AllOf(HasSubstr("'sm_70'"), HasSubstr("sm_75"), HasSubstr("sm_121"))));
 }
 
 }  // namespace

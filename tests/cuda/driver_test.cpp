@@ -9,7 +9,7 @@
 namespace tuner::cuda {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Driver, SaysThatNoneIsInstalledWhenTheLibraryIsMissing) {
   const LoadedDriver loaded = load_driver("libcuda-that-is-not-there.so.1");
@@ -45,9 +45,9 @@ TEST(Driver, EveryFaceGivesTheReasonWhenThereIsNoGpu) {
   if (driver_status().available) GTEST_SKIP() << "this machine has a GPU";
   const std::string& reason = driver_status().reason;
   EXPECT_FALSE(reason.empty());
-  EXPECT_THAT([] { make_cuda_backend(); }, testing::ThrowsMessage<Error>(HasSubstr(reason)));
-  EXPECT_THAT([] { device_report(0); }, testing::ThrowsMessage<Error>(HasSubstr(reason)));
-  EXPECT_THAT([] { driver(); }, testing::ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { make_cuda_backend(); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { device_report(0); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));
+  EXPECT_THAT([] { driver(); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST_F(GpuDevice, HasTheLimitsOfItsArchitecture) {
 
 TEST_F(GpuDevice, AnOrdinalThatDoesNotExistIsAnError) {
   EXPECT_THAT([] { query_device(999); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("device 999 does not exist")));
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("device 999 does not exist")));
   EXPECT_THROW(make_cuda_backend({.device = -1, .use_current_context = false, .compiler = nullptr}), Error);
 }
 

@@ -15,8 +15,8 @@
 namespace tuner::cuda {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 std::string output_of(const std::string& test) {
   std::array<char, 4096> path{};

@@ -15,7 +15,7 @@
 namespace tuner::cuda {
 
 /// One backend for the whole program: kernels are compiled once.
-class GpuTest : public testing::Test {
+class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!driver_status().available) GTEST_SKIP() << "no usable GPU: " << driver_status().reason;

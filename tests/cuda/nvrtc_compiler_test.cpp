@@ -12,10 +12,10 @@
 namespace tuner::cuda {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class NvrtcCompilerTest : public testing::Test {
+class NvrtcCompilerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
@@ -91,7 +91,7 @@ TEST_F(NvrtcCompilerTest, ReportsSpillsAndStack) {
 TEST_F(NvrtcCompilerTest, PointsAtTheFirstErrorInTheKernelFile) {
   const CompileResult result = compile("__global__ void f(int* p) {\n  *p = undefined_name;\n  other;\n}\n", {"f"});
   ASSERT_TRUE(std::holds_alternative<CompileError>(result));
-  EXPECT_THAT(error(result), AllOf(testing::StartsWith("dir/mine.cu:2: "), HasSubstr("undefined_name")));
+  EXPECT_THAT(error(result), AllOf(::testing::StartsWith("dir/mine.cu:2: "), HasSubstr("undefined_name")));
   EXPECT_THAT(std::get<CompileError>(result).log, HasSubstr("other")) << "the log is whole";
 }
 

@@ -3,36 +3,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+
+#include <tests/temporary_folder.hpp>
 
 namespace tuner::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
 
-/// A folder for one test.
-class Folder {
- public:
-  explicit Folder(const char* name) : path_(fs::temp_directory_path() / (name + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-  fs::path add(const fs::path& file, const char* text = "") const {
-    fs::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
-    return path_ / file;
-  }
-
- private:
-  fs::path path_;
-};
+/// Writes \p text into \p file, whose folders are made.
+fs::path add(const fs::path& file, const char* text = "") {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+  return file;
+}
 
 /// Sets an environment variable for a scope.
 class Variable {
@@ -61,14 +51,14 @@ TEST(Nvrtc, SaysWhatWasTriedAndWhatToDoWhenTheFileAskedForIsMissing) {
 }
 
 TEST(Nvrtc, SaysSoWhenTheFolderAskedForHasNone) {
-  const Folder folder("tuner-nvrtc-empty-");
+  const TemporaryFolder folder;
   EXPECT_THAT(failure({.asked = folder.path().string()}),
               HasSubstr("no libnvrtc.so.13, .12 or .11.2 in " + folder.path().string()));
 }
 
 TEST(Nvrtc, SaysSoWhenTheFileIsNoLibrary) {
-  const Folder folder("tuner-nvrtc-broken-");
-  const fs::path file = folder.add("libnvrtc.so.12", "not a library");
+  const TemporaryFolder folder;
+  const fs::path file = add(folder / "libnvrtc.so.12", "not a library");
   EXPECT_THAT(failure({.asked = file.string()}), HasSubstr(file.string()));
 }
 
@@ -77,8 +67,8 @@ TEST(Nvrtc, SaysSoWhenTheLibraryIsAnother) {
 }
 
 TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {
-  const Folder folder("tuner-nvrtc-path-");
-  const fs::path file = folder.add("lib64/libnvrtc.so.12");
+  const TemporaryFolder folder;
+  const fs::path file = add(folder / "lib64/libnvrtc.so.12");
   const Variable variable("CUDA_PATH", folder.path().string());
   const auto candidates = nvrtc_candidates({});
   ASSERT_FALSE(candidates.empty());
@@ -86,20 +76,20 @@ TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {
 }
 
 TEST(Nvrtc, PrefersOneThatTheDriverCanLoadTheCodeOf) {
-  const Folder folder("tuner-nvrtc-major-");
-  const fs::path newer = folder.add("lib64/libnvrtc.so.13");
-  const fs::path fitting = folder.add("lib64/libnvrtc.so.12");
+  const TemporaryFolder folder;
+  const fs::path newer = add(folder / "lib64/libnvrtc.so.13");
+  const fs::path fitting = add(folder / "lib64/libnvrtc.so.12");
   const Variable variable("CUDA_PATH", folder.path().string());
   EXPECT_EQ(nvrtc_candidates({.newest_major = 13}).front(), newer);
   EXPECT_EQ(nvrtc_candidates({.newest_major = 12}).front(), fitting);
 }
 
 TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
-  const Folder folder("tuner-nvrtc-python-");
-  const fs::path file = folder.add("lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  const TemporaryFolder folder;
+  const fs::path file = add(folder / "lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
   const Variable variable("VIRTUAL_ENV", folder.path().string());
-  EXPECT_THAT(nvrtc_candidates({}), testing::Not(testing::Contains(file)));
-  EXPECT_THAT(nvrtc_candidates({.python = true}), testing::Contains(file));
+  EXPECT_THAT(nvrtc_candidates({}), ::testing::Not(::testing::Contains(file)));
+  EXPECT_THAT(nvrtc_candidates({.python = true}), ::testing::Contains(file));
   EXPECT_EQ(nvrtc_candidates({.asked = "python"}).front(), file);
 }
 
@@ -108,7 +98,7 @@ TEST(Nvrtc, KnowsItsVersionArchitecturesAndHeaders) {
   if (library == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
   EXPECT_GE(library->version, 11020);
   EXPECT_TRUE(fs::exists(library->library)) << library->library;
-  EXPECT_THAT(library->architectures, testing::Contains(80));
+  EXPECT_THAT(library->architectures, ::testing::Contains(80));
   EXPECT_TRUE(std::is_sorted(library->architectures.begin(), library->architectures.end()));
   for (const fs::path& folder : library->includes) EXPECT_TRUE(fs::is_directory(folder)) << folder;
 }

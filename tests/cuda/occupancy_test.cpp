@@ -56,7 +56,7 @@ unsigned bit(OccupancyLimiter limiter) {
   return 0;
 }
 
-class OccupancyOf : public testing::TestWithParam<std::string> {};
+class OccupancyOf : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OccupancyOf, EqualsTheToolkitsCalculatorForRandomKernels) {
   const DeviceLimits limits = limits_of_architecture(GetParam());
@@ -82,8 +82,8 @@ TEST_P(OccupancyOf, EqualsTheToolkitsCalculatorForRandomKernels) {
   }
 }
 
-std::string parameter_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(EachArchitecture, OccupancyOf, testing::ValuesIn(known_architectures()), parameter_name);
+std::string parameter_name(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(EachArchitecture, OccupancyOf, ::testing::ValuesIn(known_architectures()), parameter_name);
 
 TEST(Occupancy, NamesWhatLimitsIt) {
   const DeviceLimits hopper = limits_of_architecture("sm_90");

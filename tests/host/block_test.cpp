@@ -11,9 +11,9 @@
 namespace tuner::host_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr const char* kReduce = R"(
 template <typename T, unsigned block>
@@ -88,7 +88,7 @@ __global__ void reduces(int* out) {
 })";
   std::vector<int> out(6);
   EXPECT_EQ(text(run(source, "reduces", shape(1, 32), out.data())), "done");
-  EXPECT_THAT(out, testing::ElementsAre(32 * 31 / 2 - 7 * 32, -7, 24, 0x1f, 0, 0x22222222));
+  EXPECT_THAT(out, ::testing::ElementsAre(32 * 31 / 2 - 7 * 32, -7, 24, 0x1f, 0, 0x22222222));
 }
 
 TEST(HostBlock, MeetsLanesOfDifferentMasksApart) {
@@ -114,7 +114,7 @@ __global__ void counts(int* out) {
 })";
   std::vector<int> out(4);
   EXPECT_EQ(text(run(source, "counts", shape(1, 100), out.data())), "done");
-  EXPECT_THAT(out, testing::ElementsAre(50, 1, 0, 1));
+  EXPECT_THAT(out, ::testing::ElementsAre(50, 1, 0, 1));
 }
 
 TEST(HostBlock, LetsThreadsThatReturnedBeMissedAtABarrier) {
@@ -180,7 +180,7 @@ __global__ void atomics(int* i, unsigned long long* u, float* f, double* d) {
   float f = 0;
   double d = 0;
   EXPECT_EQ(text(run(source, "atomics", shape(200, 32), i.data(), &u, &f, &d)), "done");
-  EXPECT_THAT(i, testing::ElementsAre(6400, -199, 199, 255));
+  EXPECT_THAT(i, ::testing::ElementsAre(6400, -199, 199, 255));
   EXPECT_EQ(u, 6400ull << 32);
   EXPECT_EQ(f, 3200.0f);
   EXPECT_EQ(d, 1600.0);
@@ -244,7 +244,7 @@ struct Misuse {
   const char* message;
 };
 
-class HostMisuse : public testing::TestWithParam<Misuse> {};
+class HostMisuse : public ::testing::TestWithParam<Misuse> {};
 
 TEST_P(HostMisuse, IsALaunchErrorAndNotAHang) {
   const std::string source = std::string("__global__ void misuse(int* out) {\n") + GetParam().body + "\n}";
@@ -260,7 +260,7 @@ TEST_P(HostMisuse, IsALaunchErrorAndNotAHang) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, HostMisuse,
-    testing::Values(
+    ::testing::Values(
         Misuse{"BarrierAgainstWarp", "if (threadIdx.x == 5) __syncwarp(); else __syncthreads();",
                "barrier divergence: in block"},
         Misuse{"TwoBarriers", "if (threadIdx.x < 32)\n __syncthreads();\nelse\n __syncthreads();", "test.cu:3)"},
@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"Trap", "if (threadIdx.x == 3)\n __trap();", "trap (test.cu:3) in block"},
         Misuse{"Assertion", "assert(threadIdx.x < 10);", "assertion failed: threadIdx.x < 10 (test.cu:2)"},
         Misuse{"Exception", "if (threadIdx.x == 60) throw 3;\n __syncthreads();", "exception of an unknown type"}),
-    [](const testing::TestParamInfo<Misuse>& one) { return std::string(one.param.name); });
+    [](const ::testing::TestParamInfo<Misuse>& one) { return std::string(one.param.name); });
 
 TEST(HostFaults, EndALaunchWithTheBlockAndThreadThatFaulted) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -15,17 +15,17 @@
 namespace tuner::host_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 CompileError error_of(const CompileResult& result) {
   const auto* error = std::get_if<CompileError>(&result);
   return error != nullptr ? *error : CompileError{"compiled", ""};
 }
 
-std::string script(const Folder& folder, const std::string& name, const std::string& text) {
+std::string script(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
   const std::filesystem::path path = folder.path() / name;
   std::ofstream(path) << "#!/bin/sh\n" << text;
   chmod(path.c_str(), 0700);
@@ -85,7 +85,7 @@ TEST(HostCompile, SaysWhatWasTriedWhenThereIsNoCompiler) {
 }
 
 TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
-  const Folder folder;
+  const TemporaryFolder folder;
   HostOptions options;
   options.compiler = script(folder, "slow", "[ \"$1\" = --version ] && { echo slow 1.0; exit; }\nsleep 600 & wait\n");
   options.cache_objects = false;
@@ -96,7 +96,7 @@ TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
 }
 
 TEST(HostCompile, PassesOnHowACompilerDied) {
-  const Folder folder;
+  const TemporaryFolder folder;
   HostOptions options;
   options.compiler = script(folder, "dies", "[ \"$1\" = --version ] && { echo dies 1.0; exit; }\nkill -9 $$\n");
   options.cache_objects = false;
@@ -105,7 +105,7 @@ TEST(HostCompile, PassesOnHowACompilerDied) {
 }
 
 TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
-  const Folder folder;
+  const TemporaryFolder folder;
   backend();  // keeps files of its own for as long as it lives
   const char* before = std::getenv("TMPDIR");
   const std::string saved = before != nullptr ? before : "";
@@ -164,7 +164,7 @@ TEST(HostCompile, TakesAssertionsOutWhenAnOptionSaysSo) {
 }
 
 TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string log = (folder.path() / "log").string();
   HostOptions options;
   options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo x >> " + log + "\nexec c++ \"$@\"\n");
@@ -201,7 +201,7 @@ TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
 }
 
 TEST(HostCache, CompilesAgainWhenAnObjectWasDamaged) {
-  const Folder folder;
+  const TemporaryFolder folder;
   HostOptions options;
   options.cache_directory = folder.path();
   const CompileRequest wanted = request("__global__ void k(int* out) { *out = 2; }", {"k"});
@@ -215,7 +215,7 @@ TEST(HostCache, CompilesAgainWhenAnObjectWasDamaged) {
 }
 
 TEST(HostCache, CostsNothingButTimeWhenItCannotBeWritten) {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "not a folder";
   HostOptions options;
   options.cache_directory = folder.path() / "file";
@@ -224,7 +224,7 @@ TEST(HostCache, CostsNothingButTimeWhenItCannotBeWritten) {
 }
 
 TEST(HostCache, TrustsNoFolderThatOthersMayWriteTo) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const host::ObjectCache cache(folder.path() / "objects", 1 << 20);
   ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
   EXPECT_TRUE(cache.find("aa").has_value());
@@ -234,7 +234,7 @@ TEST(HostCache, TrustsNoFolderThatOthersMayWriteTo) {
 }
 
 TEST(HostCache, DropsTheObjectsThatWereUsedLongestAgo) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const host::ObjectCache cache(folder.path() / "objects", 3500);
   const std::vector<std::byte> object(1000);
   const auto age = [&](const char* key, int hours) {

@@ -12,7 +12,7 @@
 namespace tuner::host_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <typename T>
 DevicePointer at(std::vector<T>& data) {
@@ -44,9 +44,9 @@ TEST(HostFill, CountsAndRepeatsConstants) {
   EXPECT_EQ(bytes[299], 299 % 256);
   std::vector<std::uint16_t> halves(2);
   backend().fill(at(halves), ElementType::half, 2, {Fill::Kind::constant, 1.5, 0}, 0);
-  EXPECT_THAT(halves, testing::Each(0x3e00));
+  EXPECT_THAT(halves, ::testing::Each(0x3e00));
   backend().fill(at(halves), ElementType::bfloat16, 2, {Fill::Kind::constant, -2, 0}, 0);
-  EXPECT_THAT(halves, testing::Each(0xc000));
+  EXPECT_THAT(halves, ::testing::Each(0xc000));
 }
 
 TEST(HostCompare, FindsTheFirstMismatchAndTheLargestError) {
@@ -127,7 +127,7 @@ TEST(HostDevice, IsKeyedByItsCpu) {
   EXPECT_EQ(device.key.sm_count, 2);
   EXPECT_GT(device.key.l2_bytes, 0);
   EXPECT_EQ(device.limits.compute_capability, 0);
-  EXPECT_THAT(device.environment.compiler, testing::ContainsRegex("^(g|clang)\\+\\+ [0-9]+\\."));
+  EXPECT_THAT(device.environment.compiler, ::testing::ContainsRegex("^(g|clang)\\+\\+ [0-9]+\\."));
 }
 
 TEST(HostDevice, MeasuresItsCeilingsWhenAsked) {
@@ -168,7 +168,7 @@ TEST(HostBackend, RunsBesideAnotherOne) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(counts, testing::Each(20 * 4 * 64 * 64));
+  EXPECT_THAT(counts, ::testing::Each(20 * 4 * 64 * 64));
 }
 
 /// Every value of a 16-bit type, as seen from inside a kernel, against the compiler's own _Float16 where it has one.
@@ -209,8 +209,8 @@ __global__ void rounding(const float* in, unsigned short* h, unsigned short* b) 
   const std::vector<float> in{1.0f, 1.0f + 0x1p-11f, 1.0f + 0x3p-11f, 65519.0f, 65520.0f, 0x1p-25f, 0x1.8p-25f, -0.0f};
   std::vector<unsigned short> h(in.size()), b(in.size());
   EXPECT_EQ(text(run(source, "rounding", shape(1, 8), in.data(), h.data(), b.data())), "done");
-  EXPECT_THAT(h, testing::ElementsAre(0x3c00, 0x3c00, 0x3c02, 0x7bff, 0x7c00, 0x0000, 0x0001, 0x8000));
-  EXPECT_THAT(b, testing::ElementsAre(0x3f80, 0x3f80, 0x3f80, 0x4780, 0x4780, 0x3300, 0x3340, 0x8000));
+  EXPECT_THAT(h, ::testing::ElementsAre(0x3c00, 0x3c00, 0x3c02, 0x7bff, 0x7c00, 0x0000, 0x0001, 0x8000));
+  EXPECT_THAT(b, ::testing::ElementsAre(0x3f80, 0x3f80, 0x3f80, 0x4780, 0x4780, 0x3300, 0x3340, 0x8000));
 }
 
 TEST(HostHalf, AddsAndMultipliesWithOneRounding) {
@@ -249,7 +249,7 @@ __global__ void bits(unsigned* out) {
 })";
   std::vector<unsigned> out(11);
   EXPECT_EQ(text(run(source, "bits", shape(1, 1), out.data())), "done");
-  EXPECT_THAT(out, testing::ElementsAre(4u, 31u, 4u, 0x80000000u, 0x88552211u, 2u, 3u, 12u, 56u, 4u, 77u));
+  EXPECT_THAT(out, ::testing::ElementsAre(4u, 31u, 4u, 0x80000000u, 0x88552211u, 2u, 3u, 12u, 56u, 4u, 77u));
 }
 
 }  // namespace

@@ -4,41 +4,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include <tests/temporary_folder.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 
 namespace tuner::host_test {
 
-/// A folder for one test, removed at its end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tuner-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using testing::TemporaryFolder;
 
 /// One backend for all tests of a program: threads and stacks are made once. Objects are cached for its life only.
 inline Backend& backend() {
-  static const Folder cache;
+  static const TemporaryFolder cache;
   static const std::unique_ptr<Backend> instance = [] {
     HostOptions options;
     options.cache_directory = cache.path();

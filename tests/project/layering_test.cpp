@@ -35,6 +35,18 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["api"] = {"tuner/runtime", "tuner/core"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
     rooms["tuner/cli"].insert("tuner/runtime");
+    // The tests of a room know the room and what is below it, and the helpers that all tests share.
+    rooms["tests"] = {"tuner/core"};
+    for (const std::string name :
+         {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/worker", "tuner/session",
+          "tuner/runtime", "tuner/cli", "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
+      std::set<std::string>& tests = rooms["tests/" + fs::path(name).filename().string()];
+      tests = rooms[name];
+      tests.insert({name, "tests"});
+    }
+    rooms["tests/templates"] = rooms["tests/worker"];
+    rooms["tests/project"] = {"tests", "api"};
+    rooms["tests/fuzz"] = rooms["tests/cli"];
     return rooms;
   }();
   return table;
@@ -64,8 +76,10 @@ std::string include_of(std::string_view line) {
 std::string complaint(const std::string& path, const std::string& target) {
   const std::string name = target.substr(1);
   const std::string from = room_of(path);
-  if (target[0] == '"') return path + " includes \"" + name + "\": write the path from the root in angle brackets";
-  const std::string to = name.rfind("tuner/", 0) == 0 || name.rfind("cache/", 0) == 0 ? room_of(name) : "";
+  const bool beside = from.rfind("tests/", 0) == 0 && name.find('/') == std::string::npos;
+  if (target[0] == '"' && !beside)
+    return path + " includes \"" + name + "\": write the path from the root in angle brackets";
+  const std::string to = room_of(name);
   if (!to.empty() && to != from && !allowed().at(from).count(to))
     return path + " includes <" + name + ">: " + from + " must not know " + to;
   for (const std::string_view third_party : {"boost/", "fmt/", "SQLiteCpp/", "nlohmann/", "cuda", "nvrtc", "sqlite3"})
@@ -77,7 +91,7 @@ std::string complaint(const std::string& path, const std::string& target) {
 std::vector<std::string> sources() {
   std::vector<std::string> paths;
   const fs::path root = TUNER_SOURCE_DIR;
-  for (const char* top : {"tuner", "cache"})
+  for (const char* top : {"tuner", "cache", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(root / top))
       if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp")
         paths.push_back(entry.path().lexically_relative(root).string());
@@ -123,6 +137,15 @@ TEST(LayeringRule, ComplainsAboutAnArrowThatPointsUp) {
   EXPECT_NE(complaint("tuner/backend/host/fibers.cpp", "<tuner/backend/cuda/driver.hpp"), "");
   EXPECT_NE(complaint("cache/database.cpp", "<tuner/core/value.hpp"), "");
   EXPECT_NE(complaint("tuner/session/tune_session.cpp", "<tuner/tuner.hpp"), "");
+}
+
+TEST(LayeringRule, HoldsForTestsToo) {
+  EXPECT_NE(complaint("tests/core/value_test.cpp", "<tuner/search/strategy.hpp"), "");
+  EXPECT_NE(complaint("tests/replay/readers_test.cpp", "<tests/cache/fixture.hpp"), "");
+  EXPECT_NE(complaint("tests/cache/session_test.cpp", "\"../core/kernel_texts.hpp"), "");
+  EXPECT_EQ(complaint("tests/cache/session_test.cpp", "\"fixture.hpp"), "");
+  EXPECT_EQ(complaint("tests/search/strategy_test.cpp", "<tuner/core/value.hpp"), "");
+  EXPECT_EQ(complaint("tests/search/strategy_test.cpp", "<tests/temporary_folder.hpp"), "");
 }
 
 TEST(LayeringRule, AcceptsArrowsThatPointDownOrOutside) {

@@ -7,6 +7,7 @@
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
+#include <tests/temporary_folder.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 
@@ -14,8 +15,8 @@ namespace tuner::replay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 cache::SessionKey key_of(std::int64_t n) {
   cache::SessionKey key;
@@ -45,16 +46,8 @@ void record(cache::Database& database, const cache::SessionKey& key, int measure
   writer.finish();
 }
 
-class DatabaseRecordings : public testing::Test {
+class DatabaseRecordings : public ::testing::Test {
  protected:
-  DatabaseRecordings() {
-    folder_ = fs::temp_directory_path() /
-              ("tuner-recordings-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~DatabaseRecordings() override { fs::remove_all(folder_); }
-
   std::vector<Recording> read(const fs::path& path) {
     return read_recordings(path, [this](const std::string& text) { warnings_.push_back(text); });
   }
@@ -67,7 +60,7 @@ class DatabaseRecordings : public testing::Test {
     return "no error";
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder folder_;
   std::vector<std::string> warnings_;
 };
 
@@ -118,7 +111,7 @@ TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials)
   std::vector<std::string> names;
   for (const Recording& recording : read(folder_ / "wisdom.db")) names.push_back(recording.name);
   EXPECT_THAT(names,
-              testing::UnorderedElementsAre("axpy T=float n=1000 NVIDIA H200", "axpy T=float n=3000 NVIDIA H200"));
+              ::testing::UnorderedElementsAre("axpy T=float n=1000 NVIDIA H200", "axpy T=float n=3000 NVIDIA H200"));
   EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("wisdom.db: 'axpy T=float n=2000 NVIDIA H200' has 7 measured"),
                                            HasSubstr("too few to replay (at least 8)"))));
 }
@@ -159,7 +152,7 @@ TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
   std::ofstream(folder_ / "other.db") << std::string("SQLite format 3\0", 16) << std::string(8000, 'x');
   EXPECT_THAT(error_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is damaged"));
   EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
   cache::write_text(folder_ / "zipped.db.gz", "SQLite format 3");
   EXPECT_THAT(error_of(folder_ / "zipped.db.gz"), HasSubstr("zipped.db.gz: a compressed database: gunzip it first"));
 }

@@ -6,6 +6,7 @@
 
 #include <zlib.h>
 
+#include <tests/temporary_folder.hpp>
 #include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
@@ -194,14 +195,8 @@ TEST(T4Reader, NamesLineAndColumnOfWhatMakesNoSense) {
     EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
 }
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("tuner-readers-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path write_gzip(const std::string& name, const std::string& text) {
     const auto path = folder_ / name;
     gzFile file = gzopen(path.c_str(), "wb");
@@ -209,7 +204,7 @@ class Files : public testing::Test {
     gzclose(file);
     return path;
   }
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder folder_;
 };
 
 TEST_F(Files, AreReadPlainAndCompressed) {

@@ -1,32 +1,20 @@
 #pragma once
 /// For tests of serving: a cache folder of its own for each test process, and no tuning unless a test asks for it.
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 
 #include <gtest/gtest.h>
 
 #include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
 
 namespace tuner::testing {
 
 /// The process's cache folder: databases stay open as long as the process, so it is removed at the very end.
 inline const std::filesystem::path& cache_folder() {
-  struct Folder {
-    Folder() : path(std::filesystem::path(::testing::TempDir()) / ("serving-" + std::to_string(::getpid()))) {
-      std::filesystem::create_directories(path);
-    }
-    ~Folder() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-    const std::filesystem::path path;
-  };
-  static const Folder folder;
-  return folder.path;
+  static const TemporaryFolder folder;
+  return folder.path();
 }
 
 class ServingEnvironment : public ::testing::Test {

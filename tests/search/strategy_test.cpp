@@ -21,7 +21,7 @@ using test::numbers;
 using test::powers;
 using test::product;
 
-class EveryStrategy : public testing::TestWithParam<std::string> {
+class EveryStrategy : public ::testing::TestWithParam<std::string> {
  protected:
   static std::unique_ptr<Strategy> make(const EnumeratedSpace& space, std::uint64_t seed = 1) {
     StrategyOptions options;
@@ -187,7 +187,7 @@ std::vector<std::string> names() {
   return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, ::testing::ValuesIn(names()),
                          [](const auto& instance) { return instance.param; });
 
 TEST(Strategies, AreListedWithASummaryASourceAndDefaults) {

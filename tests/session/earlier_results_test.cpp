@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdlib.h>
-
-#include <filesystem>
-
+#include <tests/temporary_folder.hpp>
 #include <tuner/session/database_store.hpp>
 
 #include "fakes.hpp"
@@ -20,16 +17,10 @@ using ::testing::SizeIs;
 class EarlierResults : public ::testing::Test {
  protected:
   EarlierResults() {
-    std::string folder = (std::filesystem::temp_directory_path() / "tuner-earlier-XXXXXX").string();
-    folder_ = ::mkdtemp(folder.data());
     WisdomOptions options;
     options.database = folder_ / "wisdom.db";
     options.shipped = false;
     wisdom_.emplace(options);
-  }
-  ~EarlierResults() override {
-    wisdom_.reset();
-    std::filesystem::remove_all(folder_);
   }
 
   static ProblemSize problem(std::int64_t n) { return complete(small_kernel(), {{{"n", n}}, {}}); }
@@ -68,7 +59,7 @@ class EarlierResults : public ::testing::Test {
         ->configuration;
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   std::optional<Wisdom> wisdom_;
   const KernelSpec spec_ = small_kernel();
 };

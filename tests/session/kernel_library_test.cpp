@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
 
 #include "fakes.hpp"
 
@@ -21,14 +22,11 @@ using ::testing::HasSubstr;
 class KernelLibraryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("library-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
     std::string text = testing::small_kernel().source;
     std::ofstream(folder_ / "copy.cu") << text;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder folder_;
 };
 
 TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
@@ -55,11 +53,11 @@ TEST_F(KernelLibraryTest, SaysWhichFileCannotBeRead) {
 
 TEST_F(KernelLibraryTest, PrefersAFolderToTheBuiltInTemplates) {
   std::filesystem::copy(folder_ / "copy.cu", folder_ / "reduce.cu");
-  EXPECT_EQ(KernelLibrary({folder_}).find("reduce").name, "copy");
+  EXPECT_EQ(KernelLibrary({folder_.path()}).find("reduce").name, "copy");
 }
 
 TEST_F(KernelLibraryTest, SearchesTheTemplatePathOfTheEnvironment) {
-  ::setenv("TUNER_TEMPLATE_PATH", ("/nowhere:" + folder_.string()).c_str(), 1);
+  ::setenv("TUNER_TEMPLATE_PATH", ("/nowhere:" + folder_.path().string()).c_str(), 1);
   EXPECT_EQ(KernelLibrary().find("copy").name, "copy");
   ::unsetenv("TUNER_TEMPLATE_PATH");
 }

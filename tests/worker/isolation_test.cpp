@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tests/wait_until.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -339,9 +340,8 @@ TEST_F(IsolationTest, LeavesNoProcessesBehindWhenItsOwnProcessIsKilled) {
   ::kill(session, SIGKILL);
   ::waitpid(session, nullptr, 0);
   for (const pid_t pid : workers) {
-    int left = 5000;
-    while (::kill(pid, 0) == 0 && !is_zombie(pid) && left-- > 0) ::usleep(1000);
-    EXPECT_GT(left, 0) << "worker " << pid << " lives on";
+    EXPECT_TRUE(testing::wait_until([&] { return ::kill(pid, 0) != 0 || is_zombie(pid); }))
+        << "worker " << pid << " lives on";
   }
 }
 

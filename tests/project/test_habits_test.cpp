@@ -1,0 +1,77 @@
+// What every test must keep to, so that tests of two build trees run side by side and a skipped one tells why.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Habit {
+  std::string_view word;
+  std::string_view instead;
+};
+
+constexpr std::string_view kFolder = "a test's files live in a TemporaryFolder (tests/temporary_folder.hpp)";
+constexpr std::string_view kWaiting = "a test waits for what happens, never for time (tests/wait_until.hpp)";
+constexpr Habit kHabits[] = {{"temp_directory_path", kFolder},
+                             {"TempDir()", kFolder},
+                             {"mkdtemp", kFolder},
+                             {"mkstemp", kFolder},
+                             {"tmpnam", kFolder},
+                             {"tmpfile", kFolder},
+                             {"\"/tmp", kFolder},
+                             {"/var/tmp", kFolder},
+                             {"sleep_for", kWaiting},
+                             {"sleep_until", kWaiting},
+                             {"usleep(", kWaiting},
+                             {"nanosleep(", kWaiting},
+                             {"::sleep(", kWaiting},
+                             {"GTEST_SKIP();", "a skipped test says why: GTEST_SKIP() << reason"}};
+
+/// What is wrong with a line of a test; empty when nothing is.
+std::string complaint(std::string_view line) {
+  for (const Habit& habit : kHabits)
+    if (line.find(habit.word) != std::string_view::npos)
+      return std::string(habit.word) + ": " + std::string(habit.instead);
+  return {};
+}
+
+/// The helpers that do what tests must not do, and this file.
+bool is_exempt(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name == "temporary_folder.hpp" || name == "wait_until.hpp" || name == "test_habits_test.cpp";
+}
+
+TEST(TestHabits, AreKeptByEveryTest) {
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUNER_SOURCE_DIR) / "tests")) {
+    const fs::path& path = entry.path();
+    if ((path.extension() != ".cpp" && path.extension() != ".hpp") || is_exempt(path)) continue;
+    ++files;
+    std::ifstream file(path);
+    std::size_t number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      const std::string wrong = complaint(line);
+      EXPECT_TRUE(wrong.empty()) << path.lexically_relative(TUNER_SOURCE_DIR).string() << ':' << number << ": "
+                                 << wrong;
+    }
+  }
+  EXPECT_GT(files, 50u) << "the walk over the tests found next to nothing: is TUNER_SOURCE_DIR right?";
+}
+
+TEST(TestHabits, FindAFixedPathASleepAndASilentSkip) {
+  EXPECT_NE(complaint("  path = fs::temp_directory_path() / \"tuner-readers\";"), "");
+  EXPECT_NE(complaint("  std::ofstream(\"/tmp/x\") << text;"), "");
+  EXPECT_NE(complaint("    std::this_thread::sleep_for(50ms);"), "");
+  EXPECT_NE(complaint("  if (!gpu) GTEST_SKIP();"), "");
+  EXPECT_EQ(complaint("  if (!gpu) GTEST_SKIP() << \"no GPU\";"), "");
+  EXPECT_EQ(complaint("  const TemporaryFolder folder;"), "");
+}
+
+}  // namespace

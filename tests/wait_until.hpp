@@ -1,0 +1,20 @@
+#pragma once
+/// For tests that wait for another process or thread. Nothing else in a test sleeps.
+
+#include <chrono>
+#include <thread>
+
+namespace tuner::testing {
+
+/// Asks \p holds until it is true, and says so; false after \p limit.
+template <typename Condition>
+bool wait_until(const Condition& holds, std::chrono::milliseconds limit = std::chrono::seconds(60)) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+}  // namespace tuner::testing
