@@ -5,29 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
-#include <stdexcept>
+
+#include <tests/temporary_folder.hpp>
 
 namespace tuner {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class IncludesTest : public testing::Test {
+class IncludesTest : public ::testing::Test {
  protected:
-  IncludesTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "tuner-includes-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    folder_ = name;
-  }
-  ~IncludesTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
   void write(const std::filesystem::path& name, const std::string& text) const {
     std::filesystem::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text;
@@ -36,11 +26,11 @@ class IncludesTest : public testing::Test {
   std::vector<std::string> names(const std::string& source) const {
     std::vector<std::string> result;
     for (const IncludedFile& file : of(source).files)
-      result.push_back(std::filesystem::relative(file.path, folder_).string());
+      result.push_back(std::filesystem::relative(file.path, folder_.path()).string());
     return result;
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder folder_;
 };
 
 TEST_F(IncludesTest, FindsAHeaderHoweverTheDirectiveIsWritten) {

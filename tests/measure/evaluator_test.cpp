@@ -14,7 +14,7 @@ namespace tuner {
 namespace {
 
 using testing::block;
-using ::testing::FakeBackend;
+using testing::FakeBackend;
 
 class InProcessEvaluatorTest : public ::testing::Test {
  protected:

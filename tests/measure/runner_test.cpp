@@ -18,7 +18,7 @@ namespace {
 using testing::argument;
 using testing::block;
 using ::testing::ElementsAre;
-using ::testing::FakeBackend;
+using testing::FakeBackend;
 using ::testing::HasSubstr;
 
 class RunnerTest : public ::testing::Test {

@@ -11,7 +11,7 @@
 namespace tuner {
 namespace {
 
-using ::testing::FakeBackend;
+using testing::FakeBackend;
 
 class SamplerTest : public ::testing::Test {
  protected:
@@ -24,7 +24,7 @@ class SamplerTest : public ::testing::Test {
   }
 
   FakeBackend backend;
-  ::testing::FakeModule module;
+  testing::FakeModule module;
   std::vector<Launch> launches;
   MeasureOptions options;
   double slept = 0;

@@ -29,7 +29,7 @@ constexpr Habit kHabits[] = {{"temp_directory_path", kFolder},
                              {"sleep_for", kWaiting},
                              {"sleep_until", kWaiting},
                              {"usleep(", kWaiting},
-                             {"nanosleep(", kWaiting},
+                             {" nanosleep(", kWaiting},
                              {"::sleep(", kWaiting},
                              {"GTEST_SKIP();", "a skipped test says why: GTEST_SKIP() << reason"}};
 

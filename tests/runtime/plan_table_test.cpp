@@ -18,7 +18,7 @@ class PlanTableTest : public ::testing::Test {
   }
   static PlanKey key(std::int64_t n) { return {1, 0x1a, {n}}; }
 
-  ::testing::FakeBackend backend_;
+  testing::FakeBackend backend_;
   PlanTable table_;
 };
 

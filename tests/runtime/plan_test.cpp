@@ -31,12 +31,12 @@ class PlanTest : public ::testing::Test {
   PlannedLaunch launch(std::vector<ParameterSource> parameters) {
     backend_.parameters_per_launch = parameters.size();
     PlannedLaunch planned;
-    planned.module = std::make_shared<::testing::FakeModule>();
+    planned.module = std::make_shared<testing::FakeModule>();
     planned.parameters = std::move(parameters);
     return planned;
   }
 
-  ::testing::FakeBackend backend_;
+  testing::FakeBackend backend_;
   float buffer_ = 0;
 };
 
