@@ -152,7 +152,7 @@ template <int n> __global__ void k(int* out) {
   const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
   std::vector<int> out(4);
   EXPECT_EQ(text(launch(*module, 0, shape(1, 4, 16), 5, backend(), out.data())), "done");
-  EXPECT_THAT(out, testing::ElementsAre(29, 21, 13, 5));
+  EXPECT_THAT(out, ::testing::ElementsAre(29, 21, 13, 5));
 }
 
 TEST(HostCompile, TakesAssertionsOutWhenAnOptionSaysSo) {
@@ -182,7 +182,7 @@ TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
 }
 
 TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
-  const Folder folder;
+  const TemporaryFolder folder;
   HostOptions options;
   options.cache_directory = folder.path() / "cache";
   const auto compiler = make_host_compiler(options);
