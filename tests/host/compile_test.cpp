@@ -7,7 +7,8 @@
 #include <fstream>
 
 #include <tuner/backend/host/object_cache.hpp>
-#include <tuner/backend/host/process.hpp>
+#include <tuner/backend/host/private_directory.hpp>
+#include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 
 #include "host_fixture.hpp"
@@ -82,6 +83,34 @@ TEST(HostCompile, SaysWhatWasTriedWhenThereIsNoCompiler) {
   const auto compiler = make_host_compiler(options);
   const CompileError error = error_of(compiler->compile(request("__global__ void k() {}", {"k"})));
   EXPECT_THAT(error.message, AllOf(HasSubstr("no C++ compiler found (tried no-such-compiler)"), HasSubstr("CXX")));
+}
+
+/// What is said when the environment's CXX is \p cxx, and whether a kernel compiles all the same.
+std::string said_of_cxx(const std::string& cxx) {
+  const char* before = std::getenv("CXX");
+  const std::string saved = before != nullptr ? before : "";
+  setenv("CXX", cxx.c_str(), 1);
+  std::string said;
+  HostOptions options;
+  options.cache_objects = false;
+  options.warn = [&said](const std::string& message) { said += message; };
+  const CompileResult result = make_host_compiler(options)->compile(request("__global__ void k() {}", {"k"}));
+  before != nullptr ? setenv("CXX", saved.c_str(), 1) : unsetenv("CXX");
+  EXPECT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).message;
+  return said;
+}
+
+TEST(HostCompile, SaysWhyCxxIsNotUsedAndWhatIs) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "kernels need the compiler that this program was built with";
+  EXPECT_THAT(said_of_cxx("/no/such/c++"), AllOf(HasSubstr("CXX=/no/such/c++ is not used, because there is no program"),
+                                                 HasSubstr("compiled with")));
+  EXPECT_THAT(said_of_cxx("true"), HasSubstr("it does not say that it is g++ or clang++"));
+  EXPECT_THAT(said_of_cxx("false"), HasSubstr("it fails when asked"));
+}
+
+TEST(HostCompile, TakesACxxWithArguments) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "kernels need the compiler that this program was built with";
+  EXPECT_EQ(said_of_cxx(" env  c++ -O1 "), "");
 }
 
 TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
@@ -233,6 +262,39 @@ TEST(HostCache, TrustsNoFolderThatOthersMayWriteTo) {
   EXPECT_FALSE(cache.store("bb", {std::byte{1}}));
 }
 
+TEST(HostCache, SaysWhyItKeepsNothing) {
+  const TemporaryFolder folder;
+  std::string said;
+  const auto warn = [&said](const std::string& message) { said = message; };
+  const host::ObjectCache missing(folder.path() / "objects", 1 << 20, warn);
+  EXPECT_EQ(said, "");
+  std::filesystem::create_directory(folder.path() / "objects");
+  chmod((folder.path() / "objects").c_str(), 0777);
+  const host::ObjectCache open(folder.path() / "objects", 1 << 20, warn);
+  EXPECT_THAT(said, AllOf(HasSubstr("compiled objects are not kept"), HasSubstr("may be written to by others")));
+  std::filesystem::create_directory_symlink(folder.path() / "objects", folder.path() / "link");
+  const host::ObjectCache link(folder.path() / "link", 1 << 20, warn);
+  EXPECT_THAT(said, HasSubstr("is no folder"));
+}
+
+TEST(HostCache, TakesNoObjectThatIsALinkAFolderAPipeOrOthersToWrite) {
+  const TemporaryFolder folder;
+  const host::ObjectCache cache(folder.path() / "objects", 1 << 20);
+  ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
+  const auto object = [&folder](const std::string& key) { return folder.path() / "objects" / (key + ".so"); };
+  std::filesystem::create_symlink("aa.so", object("bb"));
+  std::filesystem::create_directory(object("cc"));
+  ASSERT_EQ(mkfifo(object("dd").c_str(), 0600), 0);
+  EXPECT_TRUE(cache.find("aa").has_value());
+  for (const char* key : {"bb", "cc", "dd"}) EXPECT_FALSE(cache.find(key).has_value()) << key;
+  EXPECT_FALSE(cache.store("cc", {std::byte{1}}));
+  EXPECT_TRUE(cache.store("bb", {std::byte{2}}));
+  EXPECT_EQ(cache.find("aa")->at(0), std::byte{1}) << "a link is replaced, not followed";
+  chmod(object("aa").c_str(), 0666);
+  EXPECT_FALSE(cache.find("aa").has_value());
+  EXPECT_EQ(files_in(folder.path() / "objects"), 4u) << "nothing half written stays behind";
+}
+
 TEST(HostCache, DropsTheObjectsThatWereUsedLongestAgo) {
   const TemporaryFolder folder;
   const host::ObjectCache cache(folder.path() / "objects", 3500);
@@ -273,17 +335,6 @@ TEST(HostModule, KeepsModulesOfTheSameNamesApart) {
     EXPECT_EQ(text(launch(*two, 0, shape(1, 4), 5, backend(), &out)), "done");
     EXPECT_EQ(out, 2);
   }
-}
-
-TEST(HostProcess, CollectsOutputAndExitCode) {
-  const host::ProcessResult result = host::run_process({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, 10);
-  EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.output, AllOf(HasSubstr("out"), HasSubstr("err")));
-  EXPECT_FALSE(result.timed_out);
-}
-
-TEST(HostProcess, SaysWhyAProgramCannotBeStarted) {
-  EXPECT_THAT(host::run_process({"/no/such/program"}, 10).error, HasSubstr("No such file"));
 }
 
 TEST(HostUnit, RewritesOnlyDynamicSharedArrays) {

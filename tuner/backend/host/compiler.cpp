@@ -1,14 +1,18 @@
 #include <tuner/backend/host/compiler.hpp>
 
-#include <unistd.h>
-
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <mutex>
+#include <set>
 #include <sstream>
 
+#include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
+#include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/process.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/host/shim_files.hpp>
@@ -77,38 +81,69 @@ const std::string& shim_hash() {
   return hash;
 }
 
+/// For those who gave no function to be warned with.
+void warn_once(const std::string& message) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::lock_guard lock(mutex);
+  if (told.insert(message).second) std::fprintf(stderr, "tuner: %s\n", message.c_str());
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 bool is_gnu(const std::string& version) { return version.find("clang") == std::string::npos; }
 
 }  // namespace
 
 HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
+  if (!options_.warn) options_.warn = &warn_once;
   if (!options.cache_objects) return;
-  if (const auto directory = cache_directory(options.cache_directory)) {
-    cache_.emplace(*directory / "host-objects", options.max_cache_bytes);
-  }
+  const auto directory = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
+  if (directory) cache_.emplace(*directory / "host-objects", options.max_cache_bytes, options_.warn);
+}
+
+std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {
+  found_.tried += (found_.tried.empty() ? "" : ", ") + joined(command);
+  const std::filesystem::path path = find_program(command[0]);
+  if (path.empty()) return "there is no program " + command[0];
+  std::vector<std::string> whole = command;
+  whole[0] = path.string();
+  std::vector<std::string> question = whole;
+  question.push_back("--version");
+  const ProcessResult version = run_process(question, {.timeout_s = 20});
+  if (version.exit_code != 0) return "it fails when asked for its --version";
+  const auto says = [&version](const char* word) { return version.output.find(word) != std::string::npos; };
+  if (by_name && !says("clang") && !says("++"))
+    return "it does not say that it is g++ or clang++ (" + first_line(version.output) + ")";
+  found_.command = std::move(whole);
+  found_.version = first_line(version.output);
+  return {};
 }
 
 const HostCompiler::Found& HostCompiler::found() const {
   std::call_once(searched_, [this] {
-    std::vector<std::string> candidates;
     if (!options_.compiler.empty()) {
-      candidates = {options_.compiler};
-    } else {
-#if defined(TUNER_HOST_SANITIZE)
-      candidates.push_back(TUNER_HOST_BUILD_COMPILER);  // its runtime is the one in this process
-#endif
-      const char* cxx = std::getenv("CXX");
-      if (cxx != nullptr && *cxx != '\0') candidates.push_back(cxx);
-      candidates.insert(candidates.end(), {"c++", "g++", "clang++"});
+      (void)try_compiler({options_.compiler}, false);
+      return;
     }
-    for (const std::string& candidate : candidates) {
-      found_.tried += (found_.tried.empty() ? "" : ", ") + candidate;
-      const std::filesystem::path path = find_program(candidate);
-      if (path.empty()) continue;
-      const ProcessResult version = run_process({path.string(), "--version"}, 20);
-      if (version.exit_code != 0) continue;
-      found_.path = path;
-      found_.version = first_line(version.output);
+#if defined(TUNER_HOST_SANITIZE)
+    if (try_compiler({TUNER_HOST_BUILD_COMPILER}, false).empty()) return;  // its runtime is the one in this process
+#endif
+    const char* variable = std::getenv("CXX");
+    const std::string cxx = variable != nullptr ? variable : "";
+    std::istringstream text(cxx);
+    const std::vector<std::string> chosen{std::istream_iterator<std::string>(text), {}};
+    const std::string why = chosen.empty() ? std::string() : try_compiler(chosen, true);
+    if (!chosen.empty() && why.empty()) return;
+    for (const char* candidate : {"c++", "g++", "clang++"}) {
+      if (!try_compiler({candidate}, false).empty()) continue;
+      if (!why.empty())
+        options_.warn("CXX=" + cxx + " is not used, because " + why + "; kernels are compiled with " +
+                      found_.command[0] + " (" + found_.version + ")");
       return;
     }
   });
@@ -117,7 +152,7 @@ const HostCompiler::Found& HostCompiler::found() const {
 
 std::string HostCompiler::short_name() const {
   const Found& compiler = found();
-  if (compiler.path.empty()) return "none";
+  if (compiler.command.empty()) return "none";
   // "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6"
   std::string version;
   std::istringstream words(compiler.version);
@@ -133,7 +168,8 @@ std::string HostCompiler::short_name() const {
 std::string HostCompiler::identity() const {
   const Found& compiler = found();
   std::string text = "host abi " + std::to_string(tuner_host::kAbiVersion) + " shim " + shim_hash().substr(0, 16) +
-                     "; " + (compiler.path.empty() ? "no compiler" : compiler.version);
+                     "; " + (compiler.command.empty() ? "no compiler" : compiler.version);
+  for (std::size_t i = 1; i < compiler.command.size(); ++i) text += ' ' + compiler.command[i];
   for (const std::string& flag : flags(is_gnu(compiler.version))) text += ' ' + flag;
   return text;
 }
@@ -150,7 +186,7 @@ std::string HostCompiler::object_key(const std::string& unit, const Includes& in
 
 CompileResult HostCompiler::compile(const CompileRequest& request) {
   const Found& compiler = found();
-  if (compiler.path.empty()) {
+  if (compiler.command.empty()) {
     return CompileError{
         "no C++ compiler found (tried " + compiler.tried + "); install g++ or clang++, or set CXX to one", ""};
   }
@@ -173,26 +209,29 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   for (const ShimFile& file : shim_files()) write_file(directory.path() / file.name, file.text);
   const std::filesystem::path source = directory.path() / "unit.cpp", object = directory.path() / "unit.so";
   write_file(source, unit);
-  std::vector<std::string> command{compiler.path.string()};
+  std::vector<std::string> command = compiler.command;
   const std::vector<std::string> fixed = flags(is_gnu(compiler.version));
   command.insert(command.end(), fixed.begin(), fixed.end());
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
   command.insert(command.end(), {"-I" + directory.path().string(), "-iquote", folder.empty() ? "." : folder.string(),
                                  "-o", object.string(), source.string()});
-  ProcessResult result = run_process(command, options_.compile_timeout_s);
+  ProcessResult result =
+      run_process(command, {.timeout_s = options_.compile_timeout_s, .temporary_directory = directory.path()});
   replace_all(result.output, directory.path().string() + '/', "");
   if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
   if (result.timed_out) {
     std::ostringstream message;
-    message << compiler.path.string() << " did not end within " << options_.compile_timeout_s << " s";
+    message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
     return CompileError{message.str(), result.output};
   }
   if (result.exit_code != 0) {
     std::string message = first_error(result.output);
     if (message.empty())
-      message = compiler.path.string() + " failed with exit code " + std::to_string(result.exit_code);
+      message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     return CompileError{std::move(message), std::move(result.output)};
   }
+  if (!std::filesystem::exists(object))
+    return CompileError{joined(compiler.command) + " wrote no object", result.output};
   image.code = read_file(object);
   image.log = std::move(result.output);
   // A file that was changed meanwhile may have been read before or after.

@@ -25,11 +25,13 @@ class HostCompiler final : public Compiler {
 
  private:
   struct Found {
-    std::filesystem::path path;  // empty: none
-    std::string version;         // first line of --version
-    std::string tried;           // for the message when there is none
+    std::vector<std::string> command;  // the program and arguments that CXX gives it; empty: none
+    std::string version;               // first line of --version
+    std::string tried;                 // for the message when there is none
   };
   const Found& found() const;
+  /// Why \p command is no compiler; fills found_ in when it is one.
+  std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
   std::string object_key(const std::string& unit, const Includes& includes) const;
 
   HostOptions options_;

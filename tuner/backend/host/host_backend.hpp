@@ -3,6 +3,7 @@
 /// that gives CUDA C++ its meaning, and runs thread blocks as fibers on the CPU's cores. How it works: README.md here.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +13,12 @@
 namespace tuner {
 
 struct HostOptions {
-  /// The C++ compiler, a name or a path. Empty: `$CXX`, then c++, g++, clang++ on the PATH.
+  /// The C++ compiler, a name or a path. Empty: `$CXX` (which may have arguments: `ccache g++`), then c++, g++, clang++
+  /// on the PATH.
   std::string compiler;
+  /// Told what is not as its owner may think: a CXX that cannot be used, a cache folder of somebody else. Left out:
+  /// standard error, each sentence once in a process.
+  std::function<void(const std::string&)> warn;
   double compile_timeout_s = 60;
   /// Where compiled objects are kept; the folder `host-objects` is made in it. Left out: `$TUNER_CACHE_DIR`,
   /// `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`. An unwritable folder costs time, nothing else.

@@ -13,7 +13,7 @@
 
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
-#include <tuner/backend/host/write_all.hpp>
+#include <tuner/backend/host/descriptor.hpp>
 
 namespace tuner::host {
 namespace {

@@ -1,113 +1,132 @@
 #include <tuner/backend/host/object_cache.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <span>
-#include <string_view>
 
+#include <cache/paths.hpp>
 #include <cache/sha256.hpp>
-#include <tuner/backend/host/write_all.hpp>
 
 namespace tuner::host {
 namespace {
 
 constexpr std::size_t kChecksumBytes = 64;  // SHA-256 in hexadecimal, before the object
+constexpr off_t kMostBytes = off_t{1} << 30;
 
 std::string checksum(const std::byte* data, std::size_t bytes) {
   return cache::sha256_hex({reinterpret_cast<const char*>(data), bytes});
 }
 
-// A folder of another user, or one that others may write to, must not be trusted with code to run.
-bool is_private(const std::filesystem::path& path) {
+/// Why what is behind \p descriptor must not be trusted with code to run; empty when it may be.
+std::string distrust(int descriptor) {
   struct stat status {};
-  return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (fstat(descriptor, &status) != 0) return "cannot be looked at";
+  if (status.st_uid != geteuid()) return "belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "may be written to by others";
+  return {};
 }
+
+std::string object_name(const std::string& key) { return key + ".so"; }
 
 }  // namespace
 
-ObjectCache::ObjectCache(std::filesystem::path directory, std::uint64_t max_bytes)
-    : directory_(std::move(directory)), max_bytes_(max_bytes) {}
+ObjectCache::ObjectCache(std::filesystem::path directory, std::uint64_t max_bytes,
+                         const std::function<void(const std::string&)>& warn)
+    : directory_(std::move(directory)), max_bytes_(max_bytes) {
+  const Descriptor folder(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder && errno == ENOENT) return;
+  const std::string why = folder ? distrust(folder.get()) : errno == EACCES ? "cannot be opened" : "is no folder";
+  if (!why.empty() && warn) {
+    warn("compiled objects are not kept, because " + directory_.string() + ' ' + why +
+         "; remove it, or set TUNER_CACHE_DIR to a folder of your own");
+  }
+}
+
+Descriptor ObjectCache::open_folder() const {
+  Descriptor folder(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder && !distrust(folder.get()).empty()) return Descriptor();
+  return folder;
+}
 
 std::optional<std::vector<std::byte>> ObjectCache::find(const std::string& key) const {
-  if (!is_private(directory_)) return std::nullopt;
-  const std::filesystem::path path = directory_ / (key + ".so");
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return std::nullopt;
-  const std::streamoff size = file.tellg();
-  if (size <= static_cast<std::streamoff>(kChecksumBytes)) return std::nullopt;
-  std::vector<std::byte> content(static_cast<std::size_t>(size));
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(content.data()), size)) return std::nullopt;
+  const Descriptor folder = open_folder();
+  if (!folder) return std::nullopt;
+  const std::string name = object_name(key);
+  // O_NONBLOCK: opening a pipe would wait for its writer.
+  const Descriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!file || !distrust(file.get()).empty() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size <= static_cast<off_t>(kChecksumBytes) || status.st_size > kMostBytes) {
+    return std::nullopt;
+  }
+  std::vector<std::byte> content(static_cast<std::size_t>(status.st_size));
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t count = read(file.get(), content.data() + done, content.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(count);
+  }
   const std::string stored(reinterpret_cast<const char*>(content.data()), kChecksumBytes);
   content.erase(content.begin(), content.begin() + kChecksumBytes);
   if (checksum(content.data(), content.size()) != stored) {
-    unlink(path.c_str());
+    unlinkat(folder.get(), name.c_str(), 0);
     return std::nullopt;
   }
-  utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  futimens(file.get(), nullptr);
   return content;
 }
 
 bool ObjectCache::store(const std::string& key, const std::vector<std::byte>& object) const {
-  std::error_code error;
-  std::filesystem::create_directories(directory_.parent_path(), error);
-  mkdir(directory_.c_str(), 0700);
-  if (!is_private(directory_)) return false;
-  std::string temporary = (directory_ / (key + ".XXXXXX")).string();
-  const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return false;
+  if (!cache::make_private_folder(directory_)) return false;
+  const Descriptor folder = open_folder();
+  if (!folder) return false;
+  // One name for each writer: two that store the same object do not meet.
+  char temporary[64];
+  std::snprintf(temporary, sizeof temporary, "%.16s.%ld.%p", key.c_str(), static_cast<long>(getpid()),
+                static_cast<const void*>(&object));
+  Descriptor file(openat(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return false;
   const std::string sum = checksum(object.data(), object.size());
-  const bool written = write_all(descriptor, std::as_bytes(std::span(sum))) && write_all(descriptor, object);
-  if ((close(descriptor) != 0) | !written || rename(temporary.c_str(), (directory_ / (key + ".so")).c_str()) != 0) {
-    unlink(temporary.c_str());
+  const bool written =
+      write_all(file.get(), std::as_bytes(std::span(sum))) && write_all(file.get(), object) && file.reset();
+  if (!written || renameat(folder.get(), temporary, folder.get(), object_name(key).c_str()) != 0) {
+    unlinkat(folder.get(), temporary, 0);
     return false;
   }
-  evict();
+  evict(folder.get());
   return true;
 }
 
-void ObjectCache::evict() const {
+void ObjectCache::evict(int folder) const {
   struct Entry {
-    std::filesystem::file_time_type used;
+    timespec used;
     std::uint64_t bytes;
-    std::filesystem::path path;
+    std::string name;
   };
+  const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(again >= 0 ? fdopendir(again) : nullptr, &closedir);
+  if (!files) return;
   std::vector<Entry> entries;
   std::uint64_t total = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    std::error_code gone;
-    const std::uint64_t bytes = it->file_size(gone);
-    if (gone) continue;
-    entries.push_back({it->last_write_time(gone), bytes, it->path()});
-    total += bytes;
+  while (const dirent* entry = readdir(files.get())) {
+    struct stat status {};
+    if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
+    entries.push_back({status.st_mtim, static_cast<std::uint64_t>(status.st_size), entry->d_name});
+    total += entries.back().bytes;
   }
-  if (total <= max_bytes_) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
   for (const Entry& entry : entries) {
     if (total <= max_bytes_) return;
-    if (unlink(entry.path.c_str()) == 0) total -= entry.bytes;
+    if (unlinkat(folder, entry.name.c_str(), 0) == 0) total -= entry.bytes;
   }
-}
-
-std::optional<std::filesystem::path> cache_directory(const std::optional<std::filesystem::path>& chosen) {
-  if (chosen) return chosen;
-  const auto variable = [](const char* name) -> std::string_view {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-  };
-  if (const auto own = variable("TUNER_CACHE_DIR"); !own.empty()) return std::filesystem::path(own);
-  if (const auto xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return std::filesystem::path(xdg) / "tuner";
-  if (const auto home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".cache" / "tuner";
-  return std::nullopt;
 }
 
 }  // namespace tuner::host

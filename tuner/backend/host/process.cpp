@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,11 +13,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <string_view>
 
+#include <tuner/backend/host/descriptor.hpp>
 #include <tuner/core/elapsed.hpp>
-#include <tuner/core/error.hpp>
 
 extern char** environ;
 
@@ -25,110 +24,162 @@ namespace tuner::host {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;
-constexpr std::string_view kPrefix = "tuner-host-";
+constexpr std::chrono::milliseconds kStopCheckInterval{20};  // between two looks at ProcessOptions::stop
+
+struct Program {
+  std::string path;
+  std::vector<char*> arguments, environment;  // as execve wants them
+};
+
+/// A signal that this process's keeper gets when this process dies.
+void end_group(int) { ::kill(0, SIGKILL); }
+
+/// Keeps \p output and \p report under new numbers and closes everything else: a pipe of another thread's program would
+/// not end before this process does.
+void close_others(int& output, int& report) {
+  for (int* kept : {&output, &report}) *kept = ::fcntl(*kept, F_DUPFD_CLOEXEC, 16);
+  ::dup3(output, 3, O_CLOEXEC);
+  ::dup3(report, 4, O_CLOEXEC);
+  output = 3;
+  report = 4;
+#if defined(SYS_close_range)
+  if (::syscall(SYS_close_range, 5u, ~0u, 0u) == 0) return;
+#endif
+  for (int descriptor = 5; descriptor < 65536; ++descriptor) ::close(descriptor);
+}
+
+[[noreturn]] void execute(const Program& program, int output, int report) {
+  sigset_t none;
+  sigemptyset(&none);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGURG}) sigaction(signal, &standard, nullptr);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, 0);
+  ::dup2(output, 1);
+  ::dup2(output, 2);
+  ::execve(program.path.c_str(), program.arguments.data(), program.environment.data());
+  const int error = errno;
+  (void)!::write(report, &error, sizeof error);
+  ::_exit(127);
+}
+
+/// The first process of a group of its own: it starts the program, waits for it and passes its end on. When the thread
+/// that started it dies, by kill -9 too, the system tells it, and it takes the group with it. Runs in the child of a
+/// process with threads: only what is safe in signal handlers.
+[[noreturn]] void keep(const Program& program, int output, int report, pid_t parent) {
+  ::setpgid(0, 0);
+  struct sigaction ending {};
+  ending.sa_handler = &end_group;
+  sigaction(SIGTERM, &ending, nullptr);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &standard, nullptr);
+  sigset_t others;
+  sigfillset(&others);
+  sigdelset(&others, SIGTERM);
+  sigprocmask(SIG_SETMASK, &others, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);  // it died before it could be told
+  close_others(output, report);
+
+  const pid_t child = ::fork();
+  if (child == 0) execute(program, output, report);
+  const int error = errno;
+  if (child < 0) (void)!::write(report, &error, sizeof error);
+  ::close(output);  // whose end says that the program has ended
+  ::close(report);
+  int status = 127 << 8;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
 
 /// Milliseconds until \p deadline for poll(), -1 for none.
-int remaining(bool limited, Clock::time_point deadline) {
-  if (!limited) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
-}
-
-std::filesystem::path temporary_directory() {
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::temp_directory_path(error);
-  return error ? std::filesystem::path("/tmp") : path;
-}
-
-// Directories are named after their process, so that one whose owner was killed can be told and removed.
-void remove_abandoned(const std::filesystem::path& parent) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with(kPrefix)) continue;
-    const long owner = std::strtol(name.c_str() + kPrefix.size(), nullptr, 10);
-    struct stat status {};
-    if (owner <= 0 || lstat(it->path().c_str(), &status) != 0 || status.st_uid != geteuid()) continue;
-    if (kill(static_cast<pid_t>(owner), 0) == 0 || errno != ESRCH) continue;
-    std::error_code ignored;
-    std::filesystem::remove_all(it->path(), ignored);
-  }
+int remaining(const ProcessOptions& options, Clock::time_point deadline) {
+  if (options.timeout_s <= 0) return options.stop != nullptr ? static_cast<int>(kStopCheckInterval.count()) : -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  const auto most = options.stop != nullptr ? kStopCheckInterval : std::chrono::milliseconds(1'000'000);
+  return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), most).count());
 }
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_s) {
+ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   ProcessResult result;
-  int pipe_ends[2];
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+  Program program;
+  program.path = find_program(arguments.at(0)).string();
+  if (program.path.empty()) {
+    result.error = arguments[0] + ": " + std::strerror(ENOENT);
+    return result;
+  }
+  for (const std::string& argument : arguments) program.arguments.push_back(const_cast<char*>(argument.c_str()));
+  program.arguments.push_back(nullptr);
+  std::string temporary = "TMPDIR=" + options.temporary_directory.string();
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (options.temporary_directory.empty() || std::strncmp(*variable, "TMPDIR=", 7) != 0)
+      program.environment.push_back(*variable);
+  }
+  if (!options.temporary_directory.empty()) program.environment.push_back(temporary.data());
+  program.environment.push_back(nullptr);
+
+  int output_ends[2], report_ends[2];
+  if (::pipe2(output_ends, O_CLOEXEC) != 0) {
     result.error = std::string("pipe: ") + std::strerror(errno);
     return result;
   }
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD, SIGURG}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-  pid_t pid = 0;
-  const int status_of_spawn = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  close(pipe_ends[1]);
-  if (status_of_spawn != 0) {
-    close(pipe_ends[0]);
-    result.error = arguments[0] + ": " + std::strerror(status_of_spawn);
+  Descriptor output(output_ends[0]), output_write(output_ends[1]);
+  if (::pipe2(report_ends, O_CLOEXEC) != 0) {
+    result.error = std::string("pipe: ") + std::strerror(errno);
     return result;
   }
+  Descriptor report(report_ends[0]), report_write(report_ends[1]);
 
-  const bool limited = timeout_s > 0;
+  const pid_t self = ::getpid();
+  const pid_t keeper = ::fork();
+  if (keeper == 0) keep(program, output_write.get(), report_write.get(), self);
+  const int why = errno;
+  output_write.reset();
+  report_write.reset();
+  if (keeper < 0) {
+    result.error = arguments[0] + ": " + std::strerror(why);
+    return result;
+  }
+  ::setpgid(keeper, keeper);  // whoever comes first
+  int error = 0;
+  ssize_t reported;
+  do {
+    reported = ::read(report.get(), &error, sizeof error);
+  } while (reported < 0 && errno == EINTR);
+  if (reported == static_cast<ssize_t>(sizeof error)) result.error = arguments[0] + ": " + std::strerror(error);
+
   const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s));
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
+  const auto must_end = [&] {
+    result.timed_out = options.timeout_s > 0 && Clock::now() >= deadline;
+    result.stopped = options.stop != nullptr && options.stop->load();
+    return result.timed_out || result.stopped;
+  };
   char buffer[8192];
-  for (;;) {
-    pollfd descriptor{pipe_ends[0], POLLIN, 0};
-    const int events = poll(&descriptor, 1, remaining(limited, deadline));
-    if (events < 0 && errno == EINTR) continue;
-    if (events == 0 && limited && Clock::now() >= deadline) {
-      result.timed_out = true;
-      break;
-    }
-    if (events == 0) continue;
-    const ssize_t count = read(pipe_ends[0], buffer, sizeof buffer);
+  while (!must_end()) {
+    pollfd descriptor{output.get(), POLLIN, 0};
+    const int events = ::poll(&descriptor, 1, remaining(options, deadline));
+    if (events <= 0) continue;
+    const ssize_t count = ::read(output.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     if (result.output.size() < kMostOutput) result.output.append(buffer, static_cast<std::size_t>(count));
   }
-  close(pipe_ends[0]);
   // The output has ended, so the program has: unless it closed its output and went on.
+  const auto has_ended = [keeper] {
+    siginfo_t ended{};
+    return ::waitid(P_PID, static_cast<id_t>(keeper), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0;
+  };
+  while (!has_ended() && !must_end()) ::poll(nullptr, 0, 1);
+  ::kill(-keeper, SIGKILL);  // what the program left running; nobody else can have the number before it is waited for
   int status = 0;
-  while (!result.timed_out) {
-    const pid_t ended = waitpid(pid, &status, limited ? WNOHANG : 0);
-    if (ended == pid || (ended < 0 && errno != EINTR)) break;
-    if (limited && Clock::now() >= deadline) {
-      result.timed_out = true;
-    } else if (ended == 0) {
-      poll(nullptr, 0, 1);
-    }
-  }
-  if (result.timed_out) {
-    kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+  while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) {
   }
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
@@ -152,23 +203,6 @@ std::filesystem::path find_program(const std::string& program) {
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   return {};
-}
-
-PrivateDirectory::PrivateDirectory() {
-  const std::filesystem::path parent = temporary_directory();
-  static std::once_flag swept;
-  std::call_once(swept, [&parent] { remove_abandoned(parent); });
-  std::string name = (parent / (std::string(kPrefix) + std::to_string(getpid()) + "-XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw Error("cannot make a private directory " + name + ": " + std::strerror(errno) +
-                "; set TMPDIR to a folder that can be written");
-  }
-  path_ = name;
-}
-
-PrivateDirectory::~PrivateDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace tuner::host

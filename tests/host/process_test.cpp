@@ -1,0 +1,163 @@
+// Programs that the backend starts, and its folders: what becomes of them when anybody is killed.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include <tests/wait_until.hpp>
+#include <tuner/backend/host/private_directory.hpp>
+#include <tuner/backend/host/process.hpp>
+
+#include "host_fixture.hpp"
+
+namespace tuner::host_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::wait_until;
+
+/// False for a process that has ended, waited for or not.
+bool is_alive(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t end = text.rfind(") ");
+  return end != std::string::npos && text[end + 2] != 'Z' && text[end + 2] != 'X';
+}
+
+/// The number in \p file, once there is a whole line.
+pid_t pid_in(const std::filesystem::path& file) {
+  pid_t pid = 0;
+  EXPECT_TRUE(wait_until([&] {
+    std::ifstream text(file);
+    std::string line;
+    return std::getline(text, line) && !text.eof() && (pid = std::stoi(line)) > 0;
+  }));
+  return pid;
+}
+
+TEST(HostProcess, CollectsOutputAndExitCode) {
+  const host::ProcessResult result =
+      host::run_process({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, {.timeout_s = 10});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.output, AllOf(HasSubstr("out"), HasSubstr("err")));
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.error, "");
+}
+
+TEST(HostProcess, SaysWhyAProgramCannotBeStarted) {
+  EXPECT_THAT(host::run_process({"/no/such/program"}, {}).error, HasSubstr("No such file"));
+  const TemporaryFolder folder;
+  const std::filesystem::path script = folder.path() / "script";
+  std::ofstream(script) << "#!/no/such/interpreter\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  EXPECT_THAT(host::run_process({script.string()}, {}).error, HasSubstr("No such file"));
+}
+
+TEST(HostProcess, TellsAProgramWhereItsTemporaryFilesGo) {
+  EXPECT_EQ(host::run_process({"/bin/sh", "-c", "echo $TMPDIR"}, {.temporary_directory = "/some/where"}).output,
+            "/some/where\n");
+}
+
+TEST(HostProcess, EndsWhatAProgramLeavesRunning) {
+  const host::ProcessResult result =
+      host::run_process({"/bin/sh", "-c", "sleep 600 > /dev/null 2>&1 & echo $!"}, {.timeout_s = 60});
+  EXPECT_EQ(result.exit_code, 0);
+  const pid_t left = std::stoi(result.output);
+  EXPECT_TRUE(wait_until([left] { return !is_alive(left); }));
+}
+
+TEST(HostProcess, EndsAProgramWhenItIsToldToStop) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "pid").string();
+  std::atomic<bool> stop = false;
+  host::ProcessResult result;
+  std::thread caller([&] {
+    result = host::run_process({"/bin/sh", "-c", "sleep 600 & echo $! > " + file + "; wait"}, {.stop = &stop});
+  });
+  const pid_t started = pid_in(file);
+  stop = true;
+  caller.join();
+  EXPECT_TRUE(result.stopped);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_TRUE(wait_until([started] { return !is_alive(started); }));
+}
+
+TEST(HostProcess, IsOutlivedByNothingWhenItsCallerIsKilled) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "pid").string();
+  const pid_t caller = fork();
+  if (caller == 0) {
+    (void)host::run_process({"/bin/sh", "-c", "sleep 600 & echo $! > " + file + "; wait"}, {});
+    _exit(0);
+  }
+  const pid_t started = pid_in(file);
+  EXPECT_TRUE(is_alive(started));
+  kill(caller, SIGKILL);
+  waitpid(caller, nullptr, 0);
+  EXPECT_TRUE(wait_until([started] { return !is_alive(started); }));
+}
+
+class HostPrivateDirectory : public ::testing::Test {
+ protected:
+  HostPrivateDirectory() {
+    if (const char* before = std::getenv("TMPDIR")) saved_ = before;
+    setenv("TMPDIR", folder_.path().c_str(), 1);
+  }
+  ~HostPrivateDirectory() override { saved_.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", saved_.c_str(), 1); }
+
+  TemporaryFolder folder_;
+  std::string saved_;
+};
+
+TEST_F(HostPrivateDirectory, IsRemovedWithItsOwner) {
+  std::filesystem::path path;
+  {
+    const host::PrivateDirectory directory;
+    path = directory.path();
+    EXPECT_EQ(path.parent_path(), folder_.path());
+    std::ofstream(path / "file") << "text";
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(HostPrivateDirectory, IsRemovedByOthersOnlyOnceItsOwnerIsDead) {
+  const host::PrivateDirectory alive;
+  const pid_t owner = fork();
+  if (owner == 0) {
+    auto* abandoned = new host::PrivateDirectory;
+    std::ofstream(abandoned->path() / "file") << "text";
+    raise(SIGKILL);
+  }
+  waitpid(owner, nullptr, 0);
+  const auto folders = [this] {
+    return std::distance(std::filesystem::directory_iterator(folder_.path()), std::filesystem::directory_iterator());
+  };
+  EXPECT_EQ(folders(), 2);
+  host::PrivateDirectory::remove_abandoned(folder_.path());
+  EXPECT_EQ(folders(), 1);
+  EXPECT_TRUE(std::filesystem::exists(alive.path() / "tuner.lock"));
+}
+
+TEST_F(HostPrivateDirectory, LeavesAloneWhatIsNotMarkedAsOurs) {
+  const std::filesystem::path users = folder_.path() / "tuner-host-99999999-notes",
+                              file = folder_.path() / "tuner-host-1";
+  std::filesystem::create_directory(users);
+  std::ofstream(users / "notes.txt") << "keep me";
+  std::ofstream(users / "tuner.lock") << "another text";
+  std::ofstream(file) << "a file";
+  const host::PrivateDirectory abandoned;
+  std::filesystem::create_directory_symlink(users, folder_.path() / "tuner-host-link");
+  host::PrivateDirectory::remove_abandoned(folder_.path());
+  EXPECT_TRUE(std::filesystem::exists(users / "notes.txt"));
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.path() / "tuner-host-link"));
+}
+
+}  // namespace
+}  // namespace tuner::host_test

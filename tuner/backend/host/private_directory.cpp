@@ -1,0 +1,86 @@
+#include <tuner/backend/host/private_directory.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner::host {
+namespace {
+
+constexpr std::string_view kPrefix = "tuner-host-";
+constexpr const char* kLock = "tuner.lock";
+constexpr std::string_view kMark = "tuner: a folder of one process; it may be removed while nobody locks this file\n";
+
+std::filesystem::path temporary_directory() {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::temp_directory_path(error);
+  return error ? std::filesystem::path("/tmp") : path;
+}
+
+bool is_of_this_user(int descriptor, mode_t type) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == type && status.st_uid == geteuid();
+}
+
+/// The locked lock file of an abandoned directory; nothing where there is any doubt.
+Descriptor lock_if_abandoned(const std::filesystem::path& path) {
+  const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory || !is_of_this_user(directory.get(), S_IFDIR)) return Descriptor();
+  Descriptor lock(openat(directory.get(), kLock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!lock || !is_of_this_user(lock.get(), S_IFREG)) return Descriptor();
+  char text[kMark.size() + 1];
+  if (read(lock.get(), text, sizeof text) != static_cast<ssize_t>(kMark.size())) return Descriptor();
+  if (std::string_view(text, kMark.size()) != kMark || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor();
+  return lock;
+}
+
+}  // namespace
+
+void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
+    if (!it->path().filename().string().starts_with(kPrefix)) continue;
+    const Descriptor lock = lock_if_abandoned(it->path());
+    if (!lock) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(it->path(), ignored);
+  }
+}
+
+PrivateDirectory::PrivateDirectory() {
+  const std::filesystem::path parent = temporary_directory();
+  static std::once_flag swept;
+  std::call_once(swept, [&parent] { remove_abandoned(parent); });
+  std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
+  if (mkdtemp(name.data()) == nullptr) {
+    throw Error("cannot make a private directory " + name + ": " + std::strerror(errno) +
+                "; set TMPDIR to a folder that can be written");
+  }
+  path_ = name;
+  // The mark is written under the lock: whoever reads it finds the lock taken.
+  lock_ = Descriptor(open((path_ / kLock).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 ||
+      !write_all(lock_.get(), std::as_bytes(std::span(kMark)))) {
+    const int why = errno;
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+    throw Error("cannot write to " + name + ": " + std::strerror(why) + "; set TMPDIR to a folder with room");
+  }
+}
+
+PrivateDirectory::~PrivateDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace tuner::host
