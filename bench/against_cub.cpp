@@ -96,8 +96,9 @@ struct Type {
 
 template <typename T>
 void reduce(const void* data, std::size_t n, void* out, cudaStream_t stream) {
-  tuner::reduce(static_cast<const T*>(data), n, static_cast<tuner::reduce_result_t<T>*>(out),
-                {tuner::Operation::sum, stream});
+  tuner::ReduceOptions options;
+  options.stream = stream;
+  tuner::reduce_async(static_cast<const T*>(data), n, static_cast<tuner::reduce_result_t<T>*>(out), options);
 }
 
 constexpr Type kTypes[] = {{Element::float32, "float", 4, 4, reduce<float>},
@@ -257,7 +258,7 @@ int run(const Options& options) {
 
   const auto enqueued = bench::enqueue_costs(options.calls, stream);
   print("host, to enqueue a sum of 1024 floats", enqueued, "more than cuLaunchKernel alone");
-  fmt::print("\nplan lookup and pointer check: {} ns\n", difference(enqueued[2], enqueued[1], " ns, 95% interval "));
+  fmt::print("\nan ever new number of elements: {} ns\n", difference(enqueued[2], enqueued[1], " ns, 95% interval "));
   print("host, until the sum of 1024 floats is there", bench::waiting_costs(options.calls / 10, stream),
         "more than CUB");
   fmt::print("\n{}\n", good ? "all results agree with CUB's" : "RESULTS DIFFER");

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <utility>
 
 #include <bench/cub_calls.hpp>
 #include <bench/device_memory.hpp>
 #include <tuner/backend/cuda/driver.hpp>
-#include <tuner/kernel.hpp>
 #include <tuner/reduce.hpp>
-#include <tuner/runtime/planner.hpp>
 
 namespace bench {
 namespace {
@@ -47,16 +44,6 @@ std::vector<CallCost> measure(const std::vector<Call>& calls, std::size_t count,
   return costs;
 }
 
-/// A plan of its own for the sum of \p data, to launch without looking it up.
-std::unique_ptr<tuner::runtime::Plan> plan_of(const tuner::Kernel& kernel, const tuner::Choices& choices,
-                                              const tuner::detail::LaunchArgument* arguments, cudaStream_t stream) {
-  using namespace tuner::runtime;
-  Serving& serving = Serving::process();
-  const std::uint64_t context = serving.context_for(arguments[0].pointer);
-  const PlanKey key{context, pattern_of(arguments, 2).value(), {static_cast<std::int64_t>(kElements)}};
-  return make_plan(serving, serving.device(context), {kernel.spec(), choices, key, arguments, 2, stream});
-}
-
 }  // namespace
 
 std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
@@ -74,13 +61,11 @@ std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
   void* nothing_parameters[] = {&nothing_pointers[0], &nothing_pointers[1], &number};
   const auto launch_kernel = tuner::cuda::driver().cuLaunchKernel;
 
-  const tuner::ReduceOptions options{tuner::Operation::sum, stream};
-  tuner::reduce(data, kElements, out, options);
-  const tuner::Choices sum{{"operation", "sum"}};
-  const tuner::Kernel kernel = tuner::Kernel::from_file("reduce").with(sum);
-  const tuner::detail::LaunchArgument arguments[] = {tuner::detail::launch_argument(data),
-                                                     tuner::detail::launch_argument(static_cast<void*>(out))};
-  const auto plan = plan_of(kernel, sum, arguments, stream);
+  tuner::ReduceOptions options;
+  options.stream = stream;
+  std::vector<std::size_t> sizes;  // all different, of classes that are known once the warm-up is over
+  for (std::size_t i = 0; i < kBatch; ++i) sizes.push_back(kElements / 2 + i);
+  for (const std::size_t n : sizes) tuner::prepare_reduce(data, n, options);
 
   return measure(
       {{"cuLaunchKernel, a kernel that does nothing",
@@ -88,10 +73,12 @@ std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
           const CUresult launched = launch_kernel(nothing, 1, 1, 1, 256, 1, 1, 0, stream, nothing_parameters, nullptr);
           tuner::cuda::check(launched, "cuLaunchKernel");
         }},
-       {"tuner's launch of a plan in hand", [&](std::size_t) { plan->launch(arguments, stream); }},
-       {"tuner::reduce, the same buffers again", [&](std::size_t) { tuner::reduce(data, kElements, out, options); }},
-       {"tuner::reduce, another input each time",
-        [&](std::size_t i) { tuner::reduce(others[i % 2], kElements, out, options); }},
+       {"tuner::reduce_async, the same buffers again",
+        [&](std::size_t) { tuner::reduce_async(data, kElements, out, options); }},
+       {"tuner::reduce_async, another n each time",
+        [&](std::size_t i) { tuner::reduce_async(data, sizes[i], out, options); }},
+       {"tuner::reduce_async, another input each time",
+        [&](std::size_t i) { tuner::reduce_async(others[i % 2], kElements, out, options); }},
        {"cub::DeviceReduce::Sum",
         [&](std::size_t) { cub_sum(Element::float32, storage.get(), bytes, data, kElements, out, stream); }}},
       calls, kBatch, stream);
@@ -103,7 +90,8 @@ std::vector<CallCost> waiting_costs(std::size_t calls, cudaStream_t stream) {
   fill(Element::float32, input.get(), kElements, 1, stream);
   const std::size_t bytes = cub_sum_bytes(Element::float32, kElements);
   const DeviceMemory storage = allocate(bytes);
-  const tuner::ReduceOptions options{tuner::Operation::sum, stream};
+  tuner::ReduceOptions options;
+  options.stream = stream;
   volatile float seen = 0;
   return measure(
       {{"cub::DeviceReduce::Sum, cudaMemcpyAsync, wait",

@@ -15,9 +15,8 @@ struct CallCost {
 };
 
 /// Host time of calls that sum a few floats on \p stream of the current device, once everything is planned; in this
-/// order: cuLaunchKernel alone with a kernel that does nothing, tuner's launch of a plan in hand, tuner::reduce of the
-/// same buffers again (which finds that plan and knows the pointers), of another input each time (which asks the
-/// driver about the pointers), CUB. \p calls of each, in batches so short that the driver's queue never fills,
+/// order: cuLaunchKernel alone with a kernel that does nothing, tuner::reduce_async of the same buffers again, of another
+/// number of elements each time, of another input each time (which asks the driver about the pointers), CUB. \p calls of each, in batches so short that the driver's queue never fills,
 /// interleaved. Throws std::exception.
 std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream);
 

@@ -39,7 +39,7 @@ int main() try {
 
   tuner::ReduceOptions options;
   options.stream = stream;
-  tuner::reduce(data + 1, n - 1, sum, options);  // asynchronous, any alignment
+  tuner::reduce_async(data + 1, n - 1, sum, options);  // returns at once, any alignment
   float rest = 0;
   if (!ok(cudaMemcpyAsync(&rest, sum, sizeof rest, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync") ||
       !ok(cudaStreamSynchronize(stream), "cudaStreamSynchronize")) {

@@ -1,12 +1,20 @@
 #pragma once
 /// The user's own kernels: read from a file or built in code, tuned, and launched with the best known configuration.
-/// A warm launch allocates nothing, takes no lock and touches no file. C++17.
+/// C++17.
+///
+/// Sizes count elements. Pointers are borrowed: they must stay valid until the launch has ended on its stream. Every
+/// function may be called from several threads at once. Errors are exceptions derived from tuner::Error, thrown before
+/// anything is launched; a fault of the kernel itself shows up in a later call on its context, as with any launch.
+///
+/// A warm launch allocates nothing, takes no lock and touches no file. It is warm when an earlier one had the same
+/// context, the same types, and sizes of the same class: each size lies between neighbouring eighths of a power of two
+/// (quarters for two sizes, halves for three). The first launch of a class looks up the best known configuration, tunes
+/// when there is none and the settings allow it, compiles and loads.
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include <tuner/problem.hpp>
 
@@ -14,44 +22,12 @@ namespace tuner {
 
 struct KernelSpec;
 
-namespace detail {
-
-/// One launch argument: a pointer with the code of its element type, or a number.
-struct LaunchArgument {
-  const void* pointer = nullptr;
-  double number = 0;
-  std::int64_t integer = 0;  ///< the number again, exact when it was an integer
-  int element = -1;          ///< -1: a pointer to void, or a number
-  bool is_pointer = false;
-};
-
-template <typename T>
-LaunchArgument launch_argument(T value) {
-  LaunchArgument argument;
-  if constexpr (std::is_pointer_v<T>) {
-    using Element = std::remove_cv_t<std::remove_pointer_t<T>>;
-    argument.pointer = value;
-    argument.is_pointer = true;
-    if constexpr (!std::is_void_v<Element>) {
-      static_assert(element_code<Element>() >= 0, "tuner knows no element type for this pointer");
-      argument.element = element_code<Element>();
-    }
-  } else {
-    static_assert(std::is_arithmetic_v<T>, "kernel arguments are pointers and numbers");
-    argument.number = static_cast<double>(value);
-    argument.integer = static_cast<std::int64_t>(value);
-  }
-  return argument;
-}
-
-}  // namespace detail
-
-/// A kernel that can be launched. Cheap to copy; copies share what is compiled. Thread-safe.
+/// A kernel that can be launched. Cheap to copy; copies share what is compiled.
 class Kernel {
  public:
   /// \p name_or_path: a kernel of the template path, or a `.cu` file. Throws SpecError (file:line:column) or Error.
   static Kernel from_file(const std::string& name_or_path);
-  /// \p text: a kernel file's contents; \p name is used in messages.
+  /// \p text: a kernel file's contents; \p name is used in messages. Throws SpecError.
   static Kernel from_source(std::string_view text, const std::string& name);
   explicit Kernel(KernelSpec spec);
 
@@ -61,33 +37,56 @@ class Kernel {
   /// Throws Error for an unknown choice or value.
   Kernel with(const Choices& choices) const;
 
-  /// Enqueues the kernel on \p stream. \p arguments: pointers in the order in which the kernel declares its in, out,
-  /// inout and consumed buffers, numbers in the order of its scalars. Element types follow from the pointers.
-  /// Buffers lie on the device that the current context belongs to (on the host backend: in memory).
-  /// Throws Error for a wrong number of arguments, a pointer of the wrong type or on the wrong device, and whatever
-  /// the backend throws.
+  /// Enqueues the kernel on \p stream of the context that is current on this thread (without one: the pointers' own,
+  /// else the first GPU's primary one) and returns; on the host backend it returns when the kernel has ended. \p
+  /// arguments: pointers in the order in which the kernel declares its in, out, inout and consumed buffers, numbers in
+  /// the order of its scalars; the two may be mixed. Element types follow from the pointers. Pointers are memory that
+  /// this GPU can reach; a pointer to const is no output; null only where the buffer has no elements. Work space is the
+  /// library's, one for each stream. While \p stream is captured into a graph, a launch takes a work space of its own,
+  /// which is given back when the last graph made of the capture is destroyed; nothing is allocated, compiled or tuned
+  /// then: what prepare() has not seen may be refused, and the capture goes on. Throws Error for a wrong number of
+  /// arguments, a pointer of the wrong type or in the wrong place, a number that the kernel's type cannot hold, and
+  /// what the driver or compiler reports.
   template <typename... Arguments>
   void launch(Stream stream, const Sizes& sizes, Arguments... arguments) const {
+    launch(stream, Workspace{}, sizes, arguments...);
+  }
+  /// With the caller's work space, of workspace_bytes() or more.
+  template <typename... Arguments>
+  void launch(Stream stream, Workspace workspace, const Sizes& sizes, Arguments... arguments) const {
     const detail::LaunchArgument list[] = {detail::launch_argument(arguments)..., {}};
-    launch_erased(stream, sizes, list, sizeof...(arguments));
+    launch_erased(stream, workspace, sizes, list, sizeof...(arguments));
   }
 
-  /// Does everything that launch() may have to do the first time (lookup, tuning, compiling, allocating work space
-  /// for \p stream), so that launch() can be captured into a CUDA graph. Arguments as in launch(); nothing is launched.
+  /// Does everything that launch() may have to do the first time (look up, tune, compile, load, allocate work space for
+  /// \p stream and for captures), so that the next \p captures launches of this size class can be captured. Arguments
+  /// as in launch(); outputs may be null; nothing is launched. Not while \p stream is captured. Throws as launch()
+  /// does.
   template <typename... Arguments>
   void prepare(Stream stream, const Sizes& sizes, Arguments... arguments) const {
     const detail::LaunchArgument list[] = {detail::launch_argument(arguments)..., {}};
-    prepare_erased(stream, sizes, list, sizeof...(arguments));
+    prepare_erased(stream, sizes, list, sizeof...(arguments), kCaptures);
+  }
+  /// How many captured launches prepare() makes room for beside those in use.
+  static constexpr std::size_t kCaptures = 64;
+
+  /// Bytes of device memory that a launch of these sizes and types needs; 0: none. Arguments as in prepare(), which
+  /// this implies. The same for all sizes of a class, until the kernel is tuned again.
+  template <typename... Arguments>
+  std::size_t workspace_bytes(const Sizes& sizes, Arguments... arguments) const {
+    const detail::LaunchArgument list[] = {detail::launch_argument(arguments)..., {}};
+    return prepare_erased(nullptr, sizes, list, sizeof...(arguments), 0);
   }
 
-  /// The configuration that launch() uses for this problem and how it was found, one sentence.
+  /// The configuration that launch() uses for this problem and how it was found, one sentence. Never tunes. Throws
+  /// Error for wrong sizes or choices.
   std::string explain(const Sizes& sizes, const Choices& types = {}) const;
 
  private:
-  void launch_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
+  void launch_erased(Stream stream, Workspace workspace, const Sizes& sizes, const detail::LaunchArgument* arguments,
                      std::size_t count) const;
-  void prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
-                      std::size_t count) const;
+  std::size_t prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
+                             std::size_t count, std::size_t captures) const;
 
   friend class KernelAccess;
   struct Impl;

@@ -1,23 +1,86 @@
 #pragma once
-/// The vocabulary of the public API that several headers share: element types of pointers, problems, streams. C++17.
+/// The vocabulary of the public API that several headers share: streams, sizes, work space, element types. C++17, no
+/// CUDA header needed. Everything here is a plain value: any thread may copy and use it.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
 
+#include <tuner/core/error.hpp>
+
+struct CUstream_st;    // what cudaStream_t and CUstream point to
 struct __half;         // cuda_fp16.h
 struct __nv_bfloat16;  // cuda_bf16.h
 
 namespace tuner {
 
-/// A cudaStream_t or CUstream; null is the default stream. Ignored on the host backend, which is synchronous.
-using Stream = void*;
+/// A cudaStream_t or CUstream, borrowed; null is the default stream. Nothing else converts to it, so that a buffer in
+/// its place does not compile. Ignored on the host backend, which is synchronous.
+class Stream {
+ public:
+  constexpr Stream(std::nullptr_t = nullptr) noexcept {}
+  constexpr Stream(CUstream_st* handle) noexcept : handle_(handle) {}
+  constexpr CUstream_st* handle() const noexcept { return handle_; }
+
+ private:
+  CUstream_st* handle_ = nullptr;
+};
+
+/// A number of elements, from an integer of any type. Throws Error for one past 2^63 - 1; what is negative is refused
+/// by the call that it is given to.
+class Size {
+ public:
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
+  constexpr Size(T value) : value_(static_cast<std::int64_t>(value)) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) {
+      if (value > static_cast<T>(std::numeric_limits<std::int64_t>::max())) {
+        throw Error("tuner: a size of " + std::to_string(value) + " does not fit into 63 bits");
+      }
+    }
+  }
+  constexpr std::int64_t value() const noexcept { return value_; }
+
+ private:
+  std::int64_t value_;
+};
+
+/// Sizes of a problem in the order of the kernel file's `size` directives: `{n}`, `{nx, ny}`. At most 8, else Error; no
+/// allocation.
+class Sizes {
+ public:
+  Sizes() = default;
+  Sizes(std::initializer_list<Size> values) {
+    for (const Size value : values) push_back(value);
+  }
+  void push_back(Size value) {
+    if (count_ == values_.size()) throw Error("tuner::Sizes holds at most 8 sizes");
+    values_[count_++] = value.value();
+  }
+  std::size_t count() const noexcept { return count_; }
+  std::int64_t operator[](std::size_t i) const noexcept { return values_[i]; }
+  const std::int64_t* data() const noexcept { return values_.data(); }
+  friend bool operator==(const Sizes& a, const Sizes& b) { return a.count_ == b.count_ && a.values_ == b.values_; }
+
+ private:
+  std::array<std::int64_t, 8> values_{};
+  std::size_t count_ = 0;
+};
+
+/// Device memory of the caller's that one call may use while it runs, instead of the library's own. Any contents,
+/// aligned to 256 bytes (what cudaMalloc gives). Two calls may share it when one has ended before the other begins: on
+/// one stream, or in one graph that is not replayed beside itself.
+struct Workspace {
+  void* data = nullptr;   ///< null: the library's own
+  std::size_t bytes = 0;  ///< at least what the call's query of its work space says
+};
+
+/// The caller's choices besides element types, which follow from the pointers: `{{"operation", "sum"}}`.
+using Choices = std::map<std::string, std::string>;
 
 namespace detail {
 
@@ -41,26 +104,41 @@ constexpr int element_code() {
   }
 }
 
-}  // namespace detail
-
-/// Sizes of a problem in the order of the kernel file's `size` directives: `{n}`, `{nx, ny}`. At most 8; no allocation.
-class Sizes {
- public:
-  Sizes() = default;
-  Sizes(std::initializer_list<std::int64_t> values) {
-    if (values.size() > values_.size()) throw std::invalid_argument("tuner::Sizes holds at most 8 sizes");
-    for (const std::int64_t value : values) values_[count_++] = value;
-  }
-  std::size_t count() const { return count_; }
-  std::int64_t operator[](std::size_t i) const { return values_[i]; }
-  friend bool operator==(const Sizes& a, const Sizes& b) { return a.count_ == b.count_ && a.values_ == b.values_; }
-
- private:
-  std::array<std::int64_t, 8> values_{};
-  std::size_t count_ = 0;
+/// One launch argument: a pointer with the code of its element type, or a number.
+struct LaunchArgument {
+  enum class Kind : std::uint8_t { pointer, floating, signed_integer, unsigned_integer };
+  Kind kind = Kind::pointer;
+  bool is_const = false;     ///< a pointer to const: no output
+  std::int8_t element = -1;  ///< of a pointer; -1: to void
+  const void* pointer = nullptr;
+  double number = 0;          ///< floating
+  std::uint64_t integer = 0;  ///< the bits of an integer
 };
 
-/// The caller's choices besides element types, which follow from the pointers: `{{"operation", "sum"}}`.
-using Choices = std::map<std::string, std::string>;
+template <typename T>
+LaunchArgument launch_argument(T value) {
+  LaunchArgument argument;
+  if constexpr (std::is_pointer_v<T>) {
+    using Pointee = std::remove_pointer_t<T>;
+    argument.pointer = value;
+    argument.is_const = std::is_const_v<Pointee>;
+    if constexpr (!std::is_void_v<Pointee>) {
+      static_assert(element_code<Pointee>() >= 0, "tuner knows no element type for this pointer");
+      argument.element = element_code<Pointee>();
+    }
+  } else {
+    static_assert(std::is_arithmetic_v<T>, "kernel arguments are pointers and numbers");
+    if constexpr (std::is_floating_point_v<T>) {
+      argument.kind = LaunchArgument::Kind::floating;
+      argument.number = static_cast<double>(value);
+    } else {
+      argument.kind =
+          std::is_signed_v<T> ? LaunchArgument::Kind::signed_integer : LaunchArgument::Kind::unsigned_integer;
+      argument.integer = static_cast<std::uint64_t>(value);
+    }
+  }
+  return argument;
+}
 
+}  // namespace detail
 }  // namespace tuner

@@ -1,5 +1,5 @@
 #pragma once
-/// Process-wide settings of the library. Everything has a default; most programs never touch them. C++17.
+/// Process-wide settings of the library. Everything has a default; most programs never touch them. Thread-safe. C++17.
 
 #include <chrono>
 #include <functional>
@@ -10,8 +10,10 @@ namespace tuner {
 
 /// What a call does when no wisdom answers it.
 enum class TuneOnMiss {
-  never,         ///< use the nearest wisdom or the kernel file's default configuration
-  on_first_use,  ///< tune for at most Settings::tuning_time, keep the result, go on
+  never,  ///< use the nearest wisdom or the kernel file's default configuration
+  /// Tune for Settings::tuning_time and as long as the trial that is running then, keep the result, go on. Threads that
+  /// miss the same problem meanwhile wait for it; for another problem of the device they are served as by `never`.
+  on_first_use,
 };
 
 struct Settings {
@@ -19,15 +21,18 @@ struct Settings {
   TuneOnMiss tune = TuneOnMiss::on_first_use;
   /// Also $TUNER_TUNE_TIME in seconds.
   std::chrono::duration<double> tuning_time{2.0};
-  /// "auto" (the first GPU, else the host), "cuda", "host". Also $TUNER_DEVICE.
+  /// "auto" (the GPU of the current context, else the first GPU, else the host), "cuda", "host", or the ordinal of the
+  /// GPU for threads that have no current context: "0". Also $TUNER_DEVICE.
   std::string device = "auto";
-  /// The user's database; empty: `user.db` in the cache folder.
+  /// The user's database; empty: `wisdom.db` in the cache folder.
   std::string database;
-  /// Told of conditions that do not stop work, once each (an unwritable cache). Default: one line on stderr.
+  /// Told of conditions that do not stop work, once each (an unwritable cache), by the thread that met them; no lock is
+  /// held. Default: one line on stderr.
   std::function<void(std::string_view)> on_warning;
 };
 
-/// Replaces the settings. Call before the first launch; later calls affect devices that were not used yet.
+/// Replaces the settings. Call before the first launch: the device and the database are chosen once; the rest holds for
+/// what is met for the first time afterwards. A value that cannot be is reported by the call that needs it.
 void configure(Settings settings);
 
 }  // namespace tuner

@@ -8,16 +8,19 @@
 namespace tuner {
 
 namespace detail {
-void sum_matrix_2d(int element, const void* a, const void* b, void* c, int nx, int ny, Stream stream);
+void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stream stream);
 }  // namespace detail
 
-/// \p a, \p b, \p c: \p ny rows of \p nx elements of device memory (host memory on the host backend), any alignment;
-/// \p c may equal \p a or \p b. Asynchronous on \p stream. Throws Error.
+/// Enqueues the addition on \p stream and returns. \p a, \p b, \p c: \p ny rows of \p nx elements of the caller's
+/// memory that the current context's GPU can reach (any memory on the host backend), at any address that suits a T; \p
+/// c may equal \p a or \p b. May be called from several threads at once. Throws Error before anything is launched; nx
+/// and ny reach to 2^31 - 1. First calls and captures: kernel.hpp.
 template <typename T>
-void sum_matrix_2d(const T* a, const T* b, T* c, int nx, int ny, Stream stream = nullptr) {
+void sum_matrix_2d(const T* a, const T* b, T* c, Size nx, Size ny, Stream stream = nullptr) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int>,
                 "tuner::sum_matrix_2d: float, double or int");
-  detail::sum_matrix_2d(detail::element_code<T>(), a, b, c, nx, ny, stream);
+  detail::sum_matrix_2d({detail::launch_argument(a), detail::launch_argument(b), detail::launch_argument(c)}, {nx, ny},
+                        stream);
 }
 
 }  // namespace tuner

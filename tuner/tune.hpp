@@ -21,9 +21,10 @@ struct TuneOptions {
   std::uint64_t seed = 1;
   bool force = false;  ///< measure again although the answer is known
   /// Run configurations in worker processes (program tuner-worker), so that one that faults or hangs costs one trial
-  /// and not this process's device context.
+  /// and not this process's device context. Error where that cannot be: a kernel that no kernel file describes.
   bool isolated = false;
-  /// Called after every trial; return false to stop early.
+  /// Called after every trial, by the thread that called tune(), with no lock held; return false to stop early. It may
+  /// call whatever it likes of this library; what it launches is served, not tuned.
   std::function<bool(std::size_t finished, double best_ns)> on_trial;
 };
 
@@ -36,8 +37,10 @@ struct TuneResult {
   bool from_cache = false;
 };
 
-/// Tunes \p kernel for \p sizes and \p choices (types too: `{"T", "float"}`; the first value when left out) and
-/// stores the result, which later launches use. Throws Error when no configuration works.
+/// Tunes \p kernel for \p sizes (in elements) and \p choices (types too: `{"T", "float"}`; the first value when left
+/// out) on the device that this thread's launches run on, and stores the result, which later launches use. Allocates
+/// its own buffers of these sizes meanwhile. Other threads are not kept waiting; tunings that run at once on one device
+/// disturb each other's times. Throws Error when no configuration works.
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const TuneOptions& options = {});
 
 }  // namespace tuner

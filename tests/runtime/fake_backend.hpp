@@ -30,6 +30,7 @@ class FakeBackend final : public Backend {
  public:
   struct Enqueued {
     std::size_t function = 0;
+    LaunchShape shape;
     std::vector<std::uint64_t> parameters;  // the first 8 bytes of each
     void* stream = nullptr;
   };
@@ -56,9 +57,9 @@ class FakeBackend final : public Backend {
   std::uint64_t fingerprint(DevicePointer, std::size_t) override { return 0; }
   std::optional<Outcome> run(std::span<const Launch>, double) override { return std::nullopt; }
   SampleResult sample(std::span<const Launch>, const SampleRequest&) override { return std::vector<Sample>{}; }
-  void enqueue(const Module&, std::size_t function, const LaunchShape&, void* const* parameters,
+  void enqueue(const Module&, std::size_t function, const LaunchShape& shape, void* const* parameters,
                void* stream) override {
-    Enqueued entry{function, {}, stream};
+    Enqueued entry{function, shape, {}, stream};
     for (std::size_t i = 0; i < parameters_per_launch; ++i) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, parameters[i], parameter_bytes.empty() ? 8 : parameter_bytes[i]);

@@ -74,12 +74,12 @@ TEST_F(GpuServing, ReducesAsynchronouslyOnACallersStream) {
   const Array<int> values(std::vector<int>(100'000, 3));
   Array<int> sum(std::vector<int>{0});
   const cuda::UniqueStream stream = [] {
-    const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::default_gpu_context()));
+    const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::primary_gpu_context(0).handle));
     return cuda::make_stream();
   }();
   ReduceOptions options;
   options.stream = stream.get();
-  for (int i = 0; i < 10; ++i) reduce(values.data(), values.size(), sum.data(), options);
+  for (int i = 0; i < 10; ++i) reduce_async(values.data(), values.size(), sum.data(), options);
   cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
   EXPECT_EQ(sum.to_vector()[0], 300'000);
 }
@@ -124,7 +124,7 @@ TEST_F(GpuServing, ServesManyThreadsOnOneDevice) {
 TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   const Array<int> values(std::vector<int>(100'000, 2));
   Array<int> sum(std::vector<int>{0});
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::default_gpu_context()));
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::primary_gpu_context(0).handle));
   const cuda::UniqueStream stream = cuda::make_stream();
   const cuda::Driver& driver = cuda::driver();
   if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags)
@@ -133,14 +133,14 @@ TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   options.stream = stream.get();
 
   cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  EXPECT_THAT(error_of([&] { reduce(values.data(), 99'999, sum.data(), options); }), HasSubstr("prepare"));
+  EXPECT_THAT(error_of([&] { reduce_async(values.data(), 99'999, sum.data(), options); }), HasSubstr("prepare"));
   CUgraph graph = nullptr;
   cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
   cuda::check(driver.cuGraphDestroy(graph), "cuGraphDestroy");
 
   prepare_reduce(values.data(), 100'000, options);
   cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  reduce(values.data(), 100'000, sum.data(), options);
+  reduce_async(values.data(), 100'000, sum.data(), options);
   cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
   CUgraphExec executable = nullptr;
   cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");

@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
 #include <numeric>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -129,6 +134,175 @@ TEST_F(HostServing, RefusesNegativeSizesAndUnknownChoices) {
   EXPECT_THAT(error_of([&] { (void)scale_.with({{"U", "float"}}); }), HasSubstr("U"));
 }
 
+TEST_F(HostServing, TakesSizesOfAnyIntegerType) {
+  const std::size_t n = 1000;
+  scale_.launch(nullptr, {n}, x_.data(), 2.0f, y_.data());
+  scale_.launch(nullptr, {1000u}, x_.data(), 2.0f, y_.data());
+  EXPECT_THAT(y_, ::testing::Each(3.0f));
+  EXPECT_THAT(error_of([&] { (void)Sizes{~std::size_t{0}}; }), HasSubstr("18446744073709551615"));
+}
+
+TEST_F(HostServing, TakesNothingButAStreamForAStream) {
+  static_assert(!std::is_convertible_v<float*, Stream> && !std::is_convertible_v<void*, Stream>);
+  static_assert(std::is_convertible_v<CUstream_st*, Stream> && std::is_convertible_v<std::nullptr_t, Stream>);
+}
+
+TEST_F(HostServing, RefusesAPointerToConstForAnOutputOnAWarmCallToo) {
+  scale_.launch(nullptr, {1000}, x_.data(), 1, y_.data());
+  const float* const y = y_.data();
+  EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 1, y); }),
+              HasSubstr("'y' is written by the kernel, and the call gives a pointer to const"));
+}
+
+TEST_F(HostServing, RefusesNullWhereThereAreElements) {
+  const int* const nothing = nullptr;
+  EXPECT_EQ(reduce(nothing, 0), 0);
+  EXPECT_THAT(error_of([&] { (void)reduce(nothing, 5); }), HasSubstr("'x' is null, and the kernel reads 5 elements"));
+  const std::vector<int> values(5, 1);
+  EXPECT_EQ(reduce(values.data(), 5), 5);
+  EXPECT_THAT(error_of([&] { (void)reduce(nothing, 5); }), HasSubstr("null")) << "warm";
+  EXPECT_THAT(error_of([&] { reduce_async(values.data(), 5, static_cast<int*>(nullptr)); }), HasSubstr("'y' is null"));
+}
+
+TEST_F(HostServing, RefusesNumbersThatAreNone) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel repeat
+#pragma tuner size n
+#pragma tuner parameter block = 32
+#pragma tuner out y[n] : float
+#pragma tuner scalar times : int = 2
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments y, times, n
+#pragma tuner instantiate repeat<block>
+template <int block> __global__ void repeat(float* y, int times, int n) {
+  const int i = blockIdx.x * block + threadIdx.x;
+  if (i < n) y[i] = times;
+}
+)",
+                                            "repeat.cu");
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 1e300); }), HasSubstr("cannot hold"));
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 0.0 / 0.0); }), HasSubstr("nan"));
+  kernel.launch(nullptr, {1000}, y_.data(), 7);
+  EXPECT_THAT(y_, ::testing::Each(7.0f));
+}
+
+TEST_F(HostServing, WorksInTheCallersWorkSpaceWhateverItHolds) {
+  std::vector<int> values(5000, 2);
+  std::vector<std::byte> memory(reduce_workspace_bytes(values.data(), values.size()) + 256, std::byte{0x55});
+  void* place = memory.data();
+  std::size_t room = memory.size();
+  ReduceOptions options;
+  options.workspace = {std::align(256, room - 256, place, room), room};
+  int sum = 0;
+  reduce_async(values.data(), values.size(), &sum, options);
+  EXPECT_EQ(sum, 10'000);
+  options.workspace.bytes = 8;
+  EXPECT_THAT(error_of([&] { reduce_async(values.data(), values.size(), &sum, options); }),
+              HasSubstr("bytes of work space"));
+}
+
+TEST_F(HostServing, CombinesInAnyOrderWhereAsked) {
+  const std::vector<float> values(3000, 0.5f);
+  ReduceOptions options;
+  options.order = Order::any;
+  EXPECT_EQ(reduce(values.data(), values.size(), options), 1500.0f);
+}
+
+TEST_F(HostServing, AddsUpRandomNumbersOfElementsAtRandomPlaces) {
+  std::vector<int> values(70'000);
+  std::iota(values.begin(), values.end(), -30'000);
+  std::vector<long long> sums(values.size() + 1);
+  std::partial_sum(values.begin(), values.end(), sums.begin() + 1, std::plus<long long>());
+  std::mt19937 random(3);
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t first = random() % 1000, n = random() % 69'000;
+    ASSERT_EQ(reduce(values.data() + first, n), static_cast<int>(sums[first + n] - sums[first])) << first << ' ' << n;
+  }
+}
+
+TEST_F(HostServing, ServesSizesThatAConfigurationIsNotValidForWithAnother) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel stripes
+#pragma tuner size n
+#pragma tuner parameter block = 32 64
+#pragma tuner constraint whole: block == 64 or n % 64 != 0
+#pragma tuner out y[n] : float
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments y, n
+#pragma tuner instantiate stripes<block>
+#pragma tuner default block=32
+template <int block> __global__ void stripes(float* y, int n) {
+  const int i = blockIdx.x * block + threadIdx.x;
+  if (i < n) y[i] = block;
+}
+)",
+                                            "stripes.cu");
+  const auto block_for = [&](int n) {
+    kernel.launch(nullptr, {n}, y_.data());
+    return y_[0];
+  };
+  EXPECT_EQ(block_for(641), 32);
+  EXPECT_EQ(block_for(640), 64) << "of the same class";
+  EXPECT_EQ(block_for(643), 32);
+}
+
+TEST_F(HostServing, ServesEachSizeByItselfWhereTheCodeIsMadeForIt) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel sized
+#pragma tuner size n
+#pragma tuner parameter block = 32
+#pragma tuner out y[n] : float
+#pragma tuner grid 1
+#pragma tuner block block
+#pragma tuner arguments y
+#pragma tuner instantiate sized<n>
+template <int n> __global__ void sized(float* y) {
+  if (threadIdx.x == 0) y[0] = n;
+}
+)",
+                                            "sized.cu");
+  for (const int n : {100, 101, 100}) {
+    kernel.launch(nullptr, {n}, y_.data());
+    EXPECT_EQ(y_[0], n);
+  }
+}
+
+TEST_F(HostServing, RefusesToTuneInProcessesWhatNoFileDescribes) {
+  KernelSpec spec = scale_.spec();
+  spec.source = "";
+  TuneOptions options;
+  options.isolated = true;
+  EXPECT_THAT(error_of([&] { tune(Kernel(spec), {1000}, {}, options); }), HasSubstr("worker processes"));
+}
+
+TEST_F(HostServing, LetsTheCallbackOfATuningUseTheLibrary) {
+  TuneOptions options;
+  options.force = true;
+  std::string explained;
+  options.on_trial = [&](std::size_t, double) {
+    explained = scale_.explain({777});
+    scale_.launch(nullptr, {777}, x_.data(), 2, y_.data());
+    return true;
+  };
+  tune(scale_, {777}, {}, options);
+  EXPECT_THAT(explained, HasSubstr("block="));
+  EXPECT_EQ(y_[776], 3.0f);
+}
+
+TEST_F(HostServing, TellsAForkedChildWhatToDo) {
+  scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string error = error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data()); });
+    ::_exit(error.find("forked") != std::string::npos && error.find("exec") != std::string::npos ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(HostServing, ExplainsWhichConfigurationItUses) {
   EXPECT_THAT(scale_.explain({1000}), HasSubstr("block=32 (default"));
 }
@@ -187,7 +361,9 @@ template <bool crash> __global__ void fill(float* y, int n) {
 
 class HostServingOnFirstUse : public testing::ServingEnvironment {
  protected:
-  HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {}
+  HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {
+    ::setenv("TUNER_TUNE_TIME", "30", 1);  // the space ends long before, on any machine
+  }
 };
 
 TEST_F(HostServingOnFirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {

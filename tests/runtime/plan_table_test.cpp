@@ -11,54 +11,73 @@ namespace {
 
 class PlanTableTest : public ::testing::Test {
  protected:
-  std::unique_ptr<Plan> plan(std::int64_t n) {
+  const Plan* insert(std::int64_t n, std::optional<Sizes> only = std::nullopt) {
     PlanParts parts;
     parts.key = key(n);
-    return std::make_unique<Plan>(backend_, std::move(parts));
+    parts.only = only;
+    auto plan = std::make_unique<Plan>(backend_, DeviceLimits{}, std::move(parts));
+    return table_.insert(plan);
   }
-  static PlanKey key(std::int64_t n) { return {1, 0x1a, {n}}; }
+  const Plan* find(const PlanKey& wanted) {
+    Plan::Shapes shapes;
+    return table_.find(wanted, wanted.classes, shapes);
+  }
+  static PlanKey key(std::int64_t n) { return {1, 0x1a, 0, {n}}; }
 
   testing::FakeBackend backend_;
   PlanTable table_;
 };
 
-TEST_F(PlanTableTest, FindsNothingWhileEmpty) { EXPECT_EQ(table_.find(key(1)), nullptr); }
+TEST_F(PlanTableTest, FindsNothingWhileEmpty) { EXPECT_EQ(find(key(1)), nullptr); }
 
 TEST_F(PlanTableTest, FindsEveryPlanThatWasInserted) {
-  for (std::int64_t n = 0; n < 1000; ++n) table_.insert(plan(n));
+  for (std::int64_t n = 0; n < 1000; ++n) insert(n);
   for (std::int64_t n = 0; n < 1000; ++n) {
-    const Plan* found = table_.find(key(n));
+    const Plan* found = find(key(n));
     ASSERT_NE(found, nullptr) << n;
-    EXPECT_EQ(found->key().sizes[0], n);
+    EXPECT_EQ(found->key().classes[0], n);
   }
-  EXPECT_EQ(table_.find(key(1000)), nullptr);
+  EXPECT_EQ(find(key(1000)), nullptr);
 }
 
-TEST_F(PlanTableTest, KeepsTheFirstOfTwoPlansForOneKey) {
-  const Plan& first = table_.insert(plan(7));
-  EXPECT_EQ(&table_.insert(plan(7)), &first);
+TEST_F(PlanTableTest, FindsTheFirstOfTwoPlansForTheSameSizes) {
+  const Plan* first = insert(7);
+  EXPECT_NE(insert(7), first);
+  EXPECT_EQ(find(key(7)), first);
 }
 
-TEST_F(PlanTableTest, TellsApartContextsPatternsAndNumbersOfSizes) {
-  table_.insert(plan(7));
-  EXPECT_EQ(table_.find({2, 0x1a, {7}}), nullptr);
-  EXPECT_EQ(table_.find({1, 0x1b, {7}}), nullptr);
-  EXPECT_EQ(table_.find({1, 0x1a, {7, 0}}), nullptr);
+TEST_F(PlanTableTest, FindsThePlanOfAClassThatAdmitsTheSizesAlsoWhenTheTableHasGrown) {
+  const Plan* even = insert(64, Sizes{64});
+  const Plan* odd = insert(64, Sizes{65});
+  for (std::int64_t n = 1000; n < 1100; ++n) insert(n);
+  const Plan* third = insert(64, Sizes{66});
+  Plan::Shapes shapes;
+  EXPECT_EQ(table_.find(key(64), Sizes{64}, shapes), even);
+  EXPECT_EQ(table_.find(key(64), Sizes{65}, shapes), odd);
+  EXPECT_EQ(table_.find(key(64), Sizes{66}, shapes), third);
+  EXPECT_EQ(table_.find(key(64), Sizes{67}, shapes), nullptr);
+}
+
+TEST_F(PlanTableTest, TellsApartContextsPatternsConstantsAndNumbersOfSizes) {
+  insert(7);
+  EXPECT_EQ(find({2, 0x1a, 0, {7}}), nullptr);
+  EXPECT_EQ(find({1, 0x1b, 0, {7}}), nullptr);
+  EXPECT_EQ(find({1, 0x1a, 1, {7}}), nullptr);
+  EXPECT_EQ(find({1, 0x1a, 0, {7, 0}}), nullptr);
 }
 
 TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {
-  const Plan& old = table_.insert(plan(7));
+  const Plan* old = insert(7);
   table_.renew();
-  EXPECT_EQ(table_.find(key(7)), nullptr);
-  EXPECT_EQ(old.key().sizes[0], 7);
-  EXPECT_NE(&table_.insert(plan(7)), &old);
-  EXPECT_NE(table_.find(key(7)), nullptr);
+  EXPECT_EQ(find(key(7)), nullptr);
+  EXPECT_EQ(old->key().classes[0], 7);
+  EXPECT_NE(insert(7), old);
+  EXPECT_NE(find(key(7)), nullptr);
 }
 
-TEST_F(PlanTableTest, SaysWhenItIsFull) {
-  EXPECT_FALSE(table_.full());
-  for (std::size_t n = 0; n < PlanTable::kMaxPlans; ++n) table_.insert(plan(static_cast<std::int64_t>(n)));
-  EXPECT_TRUE(table_.full());
+TEST_F(PlanTableTest, KeepsABoundedNumberOfPlans) {
+  for (std::size_t n = 0; n < PlanTable::kMaxPlans; ++n) ASSERT_NE(insert(static_cast<std::int64_t>(n)), nullptr);
+  EXPECT_EQ(insert(-1), nullptr);
 }
 
 TEST_F(PlanTableTest, LetsReadersSearchWhileAWriterInserts) {
@@ -66,17 +85,17 @@ TEST_F(PlanTableTest, LetsReadersSearchWhileAWriterInserts) {
   std::thread reader([&] {
     while (!done) {
       for (std::int64_t n = 0; n < 500; ++n) {
-        const Plan* found = table_.find(key(n));
+        const Plan* found = find(key(n));
         if (found != nullptr) {
-          EXPECT_EQ(found->key().sizes[0], n);
+          EXPECT_EQ(found->key().classes[0], n);
         }
       }
     }
   });
-  for (std::int64_t n = 0; n < 500; ++n) table_.insert(plan(n));
+  for (std::int64_t n = 0; n < 500; ++n) insert(n);
   done = true;
   reader.join();
-  EXPECT_NE(table_.find(key(499)), nullptr);
+  EXPECT_NE(find(key(499)), nullptr);
 }
 
 }  // namespace

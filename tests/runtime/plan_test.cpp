@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
+
+#include <tests/error_of.hpp>
 
 #include "fake_backend.hpp"
 
@@ -11,19 +14,15 @@ namespace tuner::runtime {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using From = ParameterSource::Kind;
 
-ParameterSource source(ParameterSource::Kind kind, std::size_t index, ElementType type = ElementType::int32) {
-  ParameterSource result;
-  result.kind = kind;
-  result.index = index;
-  result.type = type;
-  return result;
-}
+ParameterSource constant(std::int64_t value) { return {From::constant, 0, ElementType::int64, Argument::of(value)}; }
 
-ParameterSource constant(std::int64_t value) {
-  ParameterSource result;
-  result.constant = Argument::of(value);
-  return result;
+OpenExpression of_n(const char* text) {
+  const std::string names[] = {"n"};
+  return {Expression::parse(text, {}), names, {}};
 }
 
 class PlanTest : public ::testing::Test {
@@ -36,71 +35,116 @@ class PlanTest : public ::testing::Test {
     return planned;
   }
 
+  /// Launches \p parts for \p n and \p arguments on the default stream.
+  template <typename... Arguments>
+  bool run(PlanParts parts, std::int64_t n, const WorkSpace& work, Arguments... arguments) {
+    const Plan plan(backend_, {}, std::move(parts));
+    const detail::LaunchArgument list[] = {detail::launch_argument(arguments)..., {}};
+    const Sizes sizes{n};
+    Plan::Shapes shapes;
+    if (!plan.admits(sizes, shapes)) return false;
+    plan.launch({nullptr, {}, sizes, list, sizeof...(arguments)}, shapes, work);
+    return true;
+  }
+
   testing::FakeBackend backend_;
   float buffer_ = 0;
 };
 
-TEST_F(PlanTest, PassesPointersNumbersAndConstantsInTheKernelsOrder) {
+TEST_F(PlanTest, PassesPointersNumbersSizesAndConstantsInTheKernelsOrder) {
   PlanParts parts;
-  parts.launches = {launch({source(ParameterSource::Kind::caller_pointer, 1), constant(42),
-                            source(ParameterSource::Kind::caller_number, 0, ElementType::float64)})};
-  const detail::LaunchArgument arguments[] = {detail::launch_argument(2.5), detail::launch_argument(&buffer_)};
-  Plan(backend_, std::move(parts)).launch(arguments, nullptr);
-  ASSERT_EQ(backend_.enqueued.size(), 1u);
-  EXPECT_THAT(backend_.enqueued[0].parameters,
-              ElementsAre(reinterpret_cast<std::uint64_t>(&buffer_), 42u, std::bit_cast<std::uint64_t>(2.5)));
+  parts.launches = {launch({{From::pointer, 1, {}, {}},
+                            constant(42),
+                            {From::number, 0, ElementType::float64, {}},
+                            {From::size, 0, ElementType::uint64, {}}})};
+  ASSERT_TRUE(run(std::move(parts), 7, {}, 2.5, &buffer_));
+  EXPECT_THAT(backend_.enqueued.at(0).parameters,
+              ElementsAre(reinterpret_cast<std::uint64_t>(&buffer_), 42u, std::bit_cast<std::uint64_t>(2.5), 7u));
 }
 
 TEST_F(PlanTest, ConvertsNumbersToTheKernelsType) {
   PlanParts parts;
-  parts.launches = {launch({source(ParameterSource::Kind::caller_number, 0, ElementType::float32),
-                            source(ParameterSource::Kind::caller_number, 1, ElementType::int64)})};
-  backend_.parameter_bytes = {4, 8};
-  const detail::LaunchArgument arguments[] = {detail::launch_argument(3),
-                                              detail::launch_argument(std::int64_t{1} << 60)};
-  Plan(backend_, std::move(parts)).launch(arguments, nullptr);
-  EXPECT_THAT(backend_.enqueued[0].parameters, ElementsAre(std::bit_cast<std::uint32_t>(3.0f), std::uint64_t{1} << 60));
+  parts.launches = {launch({{From::number, 0, ElementType::float32, {}},
+                            {From::number, 1, ElementType::int64, {}},
+                            {From::number, 2, ElementType::half, {}}})};
+  backend_.parameter_bytes = {4, 8, 2};
+  ASSERT_TRUE(run(std::move(parts), 1, {}, 3, std::int64_t{1} << 60, 1.5));
+  EXPECT_THAT(backend_.enqueued.at(0).parameters,
+              ElementsAre(std::bit_cast<std::uint32_t>(3.0f), std::uint64_t{1} << 60, 0x3e00u));
 }
 
-TEST_F(PlanTest, GivesEachStreamAWorkSpaceOfItsOwnOnce) {
+TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
+  const auto given = [&](auto number) {
+    PlanParts parts;
+    parts.launches = {launch({{From::number, 0, ElementType::int32, {}}})};
+    return error_of([&] { run(std::move(parts), 1, {}, number); });
+  };
+  EXPECT_THAT(given(INFINITY), HasSubstr("int, which cannot hold inf"));
+  EXPECT_THAT(given(std::nan("")), HasSubstr("nan"));
+  EXPECT_THAT(given(std::int64_t{1} << 31), HasSubstr("2147483648"));
+  EXPECT_THAT(given(-2147483649.0), HasSubstr("-2147483649"));
+  EXPECT_TRUE(backend_.enqueued.empty());
+  given(-2147483648.0);
+  EXPECT_EQ(backend_.enqueued.size(), 1u);
+}
+
+TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {
   PlanParts parts;
-  parts.launches = {launch({source(ParameterSource::Kind::work_buffer, 0)})};
-  parts.work_buffers = {{64, true}};
-  const Plan plan(backend_, std::move(parts));
-  int streams[2];
-  plan.launch(nullptr, &streams[0]);
-  plan.launch(nullptr, &streams[1]);
-  plan.launch(nullptr, &streams[0]);
-  EXPECT_EQ(backend_.allocations, 2u);
-  EXPECT_EQ(backend_.enqueued[0].parameters, backend_.enqueued[2].parameters);
-  EXPECT_NE(backend_.enqueued[0].parameters, backend_.enqueued[1].parameters);
+  PlannedLaunch grid = launch({});
+  grid.shape.block[0] = 32;
+  grid.sized = {{0, of_n("ceil_div(n, 32)")}, {6, of_n("n * 4")}};
+  parts.launches = {grid};
+  ASSERT_TRUE(run(std::move(parts), 100, {}));
+  EXPECT_EQ(backend_.enqueued.at(0).shape.grid[0], 4);
+  EXPECT_EQ(backend_.enqueued.at(0).shape.block[0], 32);
+  EXPECT_EQ(backend_.enqueued.at(0).shape.shared_bytes, 400);
 }
 
-TEST_F(PlanTest, AllocatesNothingAtLaunchOncePrepared) {
+TEST_F(PlanTest, AdmitsOnlySizesThatMeetItsConditions) {
+  const auto admits = [&](std::int64_t n) {
+    PlanParts parts;
+    parts.launches = {launch({})};
+    parts.conditions = {{of_n("n <= 4194304"), 1, 1, true}, {of_n("100 / (n - 8)"), -100, 100, false}};
+    return run(std::move(parts), n, {});
+  };
+  EXPECT_TRUE(admits(4194304));
+  EXPECT_FALSE(admits(4194305));
+  EXPECT_FALSE(admits(8)) << "a condition without an answer";
+}
+
+TEST_F(PlanTest, DoesNotAdmitSizesWhoseLaunchPassesTheDevicesLimits) {
   PlanParts parts;
-  parts.launches = {launch({source(ParameterSource::Kind::work_buffer, 0)})};
-  parts.work_buffers = {{64, false}};
-  const Plan plan(backend_, std::move(parts));
-  int stream = 0;
-  EXPECT_FALSE(plan.prepared(&stream));
-  plan.prepare(&stream);
-  EXPECT_TRUE(plan.prepared(&stream));
-  plan.launch(nullptr, &stream);
-  EXPECT_EQ(backend_.allocations, 1u);
+  PlannedLaunch wide = launch({});
+  wide.sized = {{1, of_n("n")}};
+  wide.may_exceed = true;
+  parts.launches = {wide};
+  EXPECT_TRUE(run(parts, 65535, {}));
+  EXPECT_FALSE(run(parts, 65536, {}));
+  EXPECT_FALSE(run(parts, 0, {}));
 }
 
-TEST_F(PlanTest, EnqueuesAllLaunchesInOrderOnTheCallersStream) {
+TEST_F(PlanTest, ServesItsOwnSizesAloneWhereTheyArePartOfTheCode) {
+  PlanParts parts;
+  parts.launches = {launch({})};
+  parts.only = Sizes{17};
+  EXPECT_TRUE(run(parts, 17, {}));
+  EXPECT_FALSE(run(parts, 18, {}));
+}
+
+TEST_F(PlanTest, PassesPlacesInTheWorkSpaceOfTheCall) {
+  PlanParts parts;
+  parts.launches = {launch({{From::zeroed, 0, {}, {}}, {From::scratch, 256, {}, {}}})};
+  run(std::move(parts), 1, {0x1000, 0x2000});
+  EXPECT_THAT(backend_.enqueued.at(0).parameters, ElementsAre(0x1000u, 0x2100u));
+}
+
+TEST_F(PlanTest, EnqueuesAllLaunchesInOrder) {
   PlanParts parts;
   parts.launches = {launch({}), launch({}), launch({})};
   for (std::size_t i = 0; i < 3; ++i) parts.launches[i].function = i;
-  parts.work_buffers = {{8, false}};
-  int stream = 0;
-  Plan(backend_, std::move(parts)).launch(nullptr, &stream);
+  run(std::move(parts), 1, {});
   ASSERT_EQ(backend_.enqueued.size(), 3u);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(backend_.enqueued[i].function, i);
-    EXPECT_EQ(backend_.enqueued[i].stream, &stream);
-  }
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(backend_.enqueued[i].function, i);
 }
 
 }  // namespace

@@ -156,6 +156,17 @@ class Backend {
                        void* stream) = 0;
   /// Waits for \p stream. Throws Error.
   virtual void synchronize(void* stream) = 0;
+  /// Copies on \p stream, behind what was enqueued there, and waits for it. From any thread. Throws Error.
+  virtual void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) {
+    synchronize(stream);
+    download(to, from, bytes);
+  }
+  /// fill_bytes() on \p stream, behind what was enqueued there; from any thread.
+  virtual void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* /*stream*/) {
+    fill_bytes(to, value, bytes);
+  }
+  /// The device context is gone, and everything in it: handles are dropped from now on, never freed.
+  virtual void abandon() noexcept {}
   /// Measures device().read_ceiling and copy_ceiling the first time it is called; leaves 0 where it has no meaning.
   virtual void measure_ceilings() {}
   /// False once a fault has poisoned the device context: nothing more can run in this process.

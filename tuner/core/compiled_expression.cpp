@@ -30,14 +30,15 @@ struct Program {
   std::uint32_t root = 0;
   std::vector<Slot> slots;
 
-  std::int64_t run(std::uint32_t at, Digits digits, ArithmeticProblem& problem) const {
+  /// \p read: the value of a slot.
+  std::int64_t run(std::uint32_t at, const auto& read, ArithmeticProblem& problem) const {
     const Instruction& i = instructions[at];
-    const auto operand = [&](std::size_t k) { return run(i.operands[k], digits, problem); };
+    const auto operand = [&](std::size_t k) { return run(i.operands[k], read, problem); };
     switch (i.op) {
       case Op::constant:
         return i.value;
       case Op::name:
-        return slots[i.slot].values[digits[slots[i.slot].parameter]];
+        return read(slots[i.slot]);
       case Op::logical_and:
         return operand(0) != 0 && !problem.message && operand(1) != 0;
       case Op::logical_or:
@@ -63,18 +64,15 @@ struct Program {
     }
   }
 
-  Interval bound(std::uint32_t at, Digits digits, std::span<const bool> decided) const {
+  /// \p range: the values that a slot may have.
+  Interval bound(std::uint32_t at, const auto& range) const {
     const Instruction& i = instructions[at];
-    const auto operand = [&](std::size_t k) { return bound(i.operands[k], digits, decided); };
+    const auto operand = [&](std::size_t k) { return bound(i.operands[k], range); };
     switch (i.op) {
       case Op::constant:
         return {i.value, i.value, false};
-      case Op::name: {
-        const Slot& slot = slots[i.slot];
-        if (!decided[slot.parameter]) return slot.all;
-        const std::int64_t value = slot.values[digits[slot.parameter]];
-        return {value, value, false};
-      }
+      case Op::name:
+        return range(slots[i.slot]);
       case Op::logical_and: {
         const Interval left = operand(0).truth();
         if (left.surely_zero()) return left;
@@ -199,7 +197,8 @@ class Translator {
     const auto at = static_cast<std::uint32_t>(program_.instructions.size() - 1);
     if (!folds) return at;
     ArithmeticProblem problem;
-    const std::int64_t value = program_.run(at, {}, problem);
+    const auto none = [](const Slot&) { return std::int64_t{0}; };  // constants only
+    const std::int64_t value = program_.run(at, none, problem);
     return problem.message ? at : constant(value);
   }
 
@@ -303,7 +302,8 @@ CompiledExpression::CompiledExpression(const Expression& expression, std::span<c
 CompiledExpression::Verdict CompiledExpression::check(std::span<const std::uint16_t> digits) const {
   if (impl_->program) {
     ArithmeticProblem problem;
-    const std::int64_t value = impl_->program->run(impl_->program->root, digits, problem);
+    const auto read = [&](const Slot& slot) { return slot.values[digits[slot.parameter]]; };
+    const std::int64_t value = impl_->program->run(impl_->program->root, read, problem);
     return problem.message ? Verdict::error : value != 0 ? Verdict::yes : Verdict::no;
   }
   try {
@@ -322,10 +322,59 @@ bool CompiledExpression::holds(std::span<const std::uint16_t> digits) const {
 bool CompiledExpression::cannot_hold(std::span<const std::uint16_t> digits, std::span<const bool> bound,
                                      bool failing_is_no) const {
   if (!impl_->program) return false;
-  const Interval result = impl_->program->bound(impl_->program->root, digits, bound);
+  const auto range = [&](const Slot& slot) {
+    if (!bound[slot.parameter]) return slot.all;
+    const std::int64_t value = slot.values[digits[slot.parameter]];
+    return Interval{value, value, false};
+  };
+  const Interval result = impl_->program->bound(impl_->program->root, range);
   return result.surely_zero() && (failing_is_no || !result.may_fail);
 }
 
 const std::vector<std::size_t>& CompiledExpression::parameters() const { return impl_->used; }
+
+struct OpenExpression::Impl {
+  Expression expression;
+  std::vector<std::string> open;
+  Bindings fixed;
+  std::optional<Program> program;  // absent: the tree is evaluated
+};
+
+OpenExpression::OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed) {
+  // Open names are parameters whose lists of values nobody looks at.
+  std::vector<TuningParameter> parameters;
+  for (const std::string& name : open) parameters.push_back({name, {Value(std::int64_t{0})}});
+  impl_ =
+      std::make_shared<const Impl>(Impl{expression,
+                                        {open.begin(), open.end()},
+                                        fixed,
+                                        Translator(parameters, fixed).translate(*ExpressionAccess::root(expression))});
+}
+
+std::optional<std::int64_t> OpenExpression::evaluate(const std::int64_t* values) const {
+  if (!impl_) return 0;
+  if (impl_->program) {
+    ArithmeticProblem problem;
+    const auto read = [&](const Slot& slot) { return values[slot.parameter]; };
+    const std::int64_t value = impl_->program->run(impl_->program->root, read, problem);
+    return problem.message ? std::nullopt : std::optional(value);
+  }
+  Bindings bindings = impl_->fixed;
+  for (std::size_t i = 0; i < impl_->open.size(); ++i) bindings.set(impl_->open[i], Value(values[i]));
+  try {
+    return impl_->expression.evaluate_integer(bindings);
+  } catch (const EvaluationError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<OpenExpression::Range> OpenExpression::range(const std::int64_t* low, const std::int64_t* high) const {
+  if (!impl_) return Range{};
+  if (!impl_->program) return std::nullopt;
+  const auto range = [&](const Slot& slot) { return Interval{low[slot.parameter], high[slot.parameter], false}; };
+  const Interval result = impl_->program->bound(impl_->program->root, range);
+  if (result.may_fail) return std::nullopt;
+  return Range{result.low, result.high};
+}
 
 }  // namespace tuner

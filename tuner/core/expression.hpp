@@ -89,6 +89,27 @@ class CompiledExpression {
   std::shared_ptr<const Impl> impl_;
 };
 
+/// An integer expression in which some names stay open, for callers that compute it for ever new values: no allocation.
+class OpenExpression {
+ public:
+  struct Range {
+    std::int64_t low = 0, high = 0;  ///< both included
+  };
+
+  /// The constant 0.
+  OpenExpression() = default;
+  /// \p open: names whose values come with each evaluation, in this order; all others are taken from \p fixed.
+  OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed);
+  /// Nothing where it has no answer (overflow, division by zero).
+  std::optional<std::int64_t> evaluate(const std::int64_t* values) const;
+  /// An interval around every evaluation with values between \p low and \p high; nothing when one may have no answer.
+  std::optional<Range> range(const std::int64_t* low, const std::int64_t* high) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
 /// The one of \p candidates nearest to \p name by edit distance, when it is near enough to be a misspelling.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 

@@ -1,15 +1,14 @@
 #include <tuner/measure/problem_buffers.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <tuner/backend/fill_value.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/sampler.hpp>
 
 namespace tuner {
@@ -18,50 +17,6 @@ namespace {
 constexpr unsigned char guard_byte = 0xc5;
 constexpr std::size_t page_bytes = 4096;
 constexpr unsigned char poisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
-
-/// \p value in the bytes of \p type.
-Argument scalar_argument(ElementType type, double value) {
-  switch (type) {
-    case ElementType::int8:
-      return Argument::of(static_cast<std::int8_t>(value));
-    case ElementType::uint8:
-      return Argument::of(static_cast<std::uint8_t>(value));
-    case ElementType::int16:
-      return Argument::of(static_cast<std::int16_t>(value));
-    case ElementType::uint16:
-      return Argument::of(static_cast<std::uint16_t>(value));
-    case ElementType::int32:
-      return Argument::of(static_cast<std::int32_t>(value));
-    case ElementType::uint32:
-      return Argument::of(static_cast<std::uint32_t>(value));
-    case ElementType::int64:
-      return Argument::of(static_cast<std::int64_t>(value));
-    case ElementType::uint64:
-      return Argument::of(static_cast<std::uint64_t>(value));
-    case ElementType::half:
-      return Argument::of(fill_value::half_bits(static_cast<float>(value)));
-    case ElementType::bfloat16:
-      return Argument::of(fill_value::bfloat16_bits(static_cast<float>(value)));
-    case ElementType::float32:
-      return Argument::of(static_cast<float>(value));
-    case ElementType::float64:
-      return Argument::of(value);
-  }
-  return {};
-}
-
-Argument integer_argument(ElementType type, std::int64_t value) {
-  switch (type) {
-    case ElementType::uint32:
-      return Argument::of(static_cast<std::uint32_t>(value));
-    case ElementType::int64:
-      return Argument::of(value);
-    case ElementType::uint64:
-      return Argument::of(static_cast<std::uint64_t>(value));
-    default:
-      return Argument::of(static_cast<std::int32_t>(value));
-  }
-}
 
 std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
 
@@ -358,20 +313,22 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
                                                 bool reference) const {
   std::vector<Argument> result;
   result.reserve(launch.arguments.size());
-  for (const std::string& name : launch.arguments) {
-    const auto buffer = std::find_if(buffers_.begin(), buffers_.end(),
-                                     [&](const Buffer& candidate) { return candidate.spec->name == name; });
-    if (buffer != buffers_.end()) {
-      result.push_back(Argument::of((reference && buffer->is_output() ? buffer->expected : buffer->actual).data()));
-    } else if (const SizeSpec* size = spec_.find_size(name)) {
-      result.push_back(integer_argument(size->type, size_.sizes.at(name)));
-    } else if (const ScalarSpec* scalar = spec_.find_scalar(name)) {
-      result.push_back(scalar_argument(resolved_type(spec_, size_, scalar->type), scalar->value));
-    } else if (const Value* value = configuration.find(name); value != nullptr && !value->is_string()) {
-      result.push_back(integer_argument(ElementType::int32, value->integer()));
-    } else {
-      throw Error(fmt::format("{}: argument '{}' is no buffer, size, scalar or integer parameter",
-                              launch.location.text(), name));
+  for (const BoundArgument& bound : bind_arguments(spec_, launch, size_, configuration)) {
+    switch (bound.kind) {
+      case BoundArgument::Kind::buffer: {
+        const Buffer& buffer = buffers_[bound.index];
+        result.push_back(Argument::of((reference && buffer.is_output() ? buffer.expected : buffer.actual).data()));
+        break;
+      }
+      case BoundArgument::Kind::size:
+        result.push_back(number_argument(bound.type, size_.sizes.at(spec_.sizes[bound.index].name)));
+        break;
+      case BoundArgument::Kind::scalar:
+        result.push_back(number_argument(bound.type, spec_.scalars[bound.index].value));
+        break;
+      case BoundArgument::Kind::constant:
+        result.push_back(bound.constant);
+        break;
     }
   }
   return result;

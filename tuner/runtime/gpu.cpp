@@ -1,58 +1,194 @@
 #include <tuner/runtime/gpu.hpp>
 
-#include <tuner/core/error.hpp>
+#include <atomic>
+#include <map>
+#include <mutex>
+
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
-#include <tuner/backend/cuda/pointer.hpp>
 #endif
 
 namespace tuner::runtime {
+namespace {
+
+StreamState this_thread_as_a_stream() {
+  static std::atomic<std::uint64_t> threads{0};
+  static thread_local const std::uint64_t number = ++threads;
+  return {number, false, nullptr};
+}
+
+}  // namespace
 
 #ifdef TUNER_HAS_CUDA
 
 namespace {
 
-std::uint64_t number_of(CUcontext context) { return reinterpret_cast<std::uintptr_t>(context); }
+CUcontext handle_of(const ContextName& context) { return reinterpret_cast<CUcontext>(context.handle); }
+
+ContextName name_of(CUcontext handle) {
+  if (handle == nullptr) return {};
+  return {cuda::context_id(handle), reinterpret_cast<std::uintptr_t>(handle)};
+}
 
 }  // namespace
 
-bool gpu_available() { return cuda::driver_status().available; }
-
-std::uint64_t current_gpu_context() {
-  CUcontext context = nullptr;
-  cuda::check(cuda::driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent");
-  return number_of(context);
+bool gpu_available() {
+  if (cuda::driver_status().forked) throw Error(cuda::driver_status().reason);
+  return cuda::driver_status().available;
 }
 
-std::uint64_t gpu_context_of(const void* pointer) {
-  if (!gpu_available() || pointer == nullptr) return 0;
-  return number_of(cuda::pointer_info(pointer).context);
+ContextName current_gpu_context() {
+  CUcontext handle = nullptr;
+  const CUresult result = cuda::driver().cuCtxGetCurrent(&handle);
+  if (result == CUDA_ERROR_DEINITIALIZED) {
+    throw Error("the CUDA driver has shut down: this call comes after main() has ended; make it earlier");
+  }
+  if (result == CUDA_ERROR_NOT_INITIALIZED) {
+    throw Error(
+        "this process was forked from one that had used CUDA, which does not survive fork(): start it with exec, or "
+        "fork "
+        "before the first call to CUDA");
+  }
+  cuda::check(result, "cuCtxGetCurrent");
+  const ContextName name = name_of(handle);
+  if (handle != nullptr && name.id == 0) {
+    throw Error("the CUDA context that is current on this thread has been destroyed: make another one current first");
+  }
+  return name;
 }
 
-std::uint64_t default_gpu_context() {
-  // Never released: see Serving::process().
-  static const cuda::Context* const primary = new cuda::Context(cuda::Context::primary(0));
-  return number_of(primary->handle());
+ContextName gpu_context_of(const void* pointer) {
+  CUcontext owner = nullptr;
+  CUpointer_attribute attribute[] = {CU_POINTER_ATTRIBUTE_CONTEXT};
+  void* answer[] = {&owner};
+  if (pointer != nullptr) {
+    cuda::driver().cuPointerGetAttributes(1, attribute, answer, reinterpret_cast<std::uintptr_t>(pointer));
+  }
+  return name_of(owner);
 }
 
-PointerPlace place_of(const void* pointer) {
-  return cuda::pointer_kind(pointer) == cuda::PointerKind::unknown ? PointerPlace::host : PointerPlace::device;
+ContextName primary_gpu_context(int ordinal) {
+  static std::mutex mutex;
+  static std::map<int, ContextName>& kept = *new std::map<int, ContextName>;  // never released: see Serving::process()
+  const std::lock_guard lock(mutex);
+  ContextName& known = kept[ordinal];
+  if (known.id == 0 || !is_alive(known)) {
+    cuda::Context primary = cuda::Context::primary(ordinal);
+    known = name_of(primary.handle());
+    primary.leak();
+  }
+  return known;
 }
 
-bool is_capturing(std::uint64_t context, Stream stream) {
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(context));
+bool is_alive(const ContextName& context) { return cuda::context_id(handle_of(context)) == context.id; }
+
+std::string why_unreachable(const void* pointer, int ordinal, const ContextName& context) {
+  unsigned memory_type = 0, managed = 0;
+  int device = -1;
+  CUdeviceptr here = 0;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
+  void* answers[] = {&memory_type, &managed, &device, &here};
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const cuda::ContextGuard guard(handle_of(context));
+  // The plural call answers zeros for what it does not know.
+  const CUresult result = cuda::driver().cuPointerGetAttributes(4, attributes, answers, address);
+  if (result != CUDA_ERROR_INVALID_VALUE) cuda::check(result, "cuPointerGetAttributes");
+  if (managed != 0) return {};
+  if (memory_type == CU_MEMORYTYPE_DEVICE) {
+    if (device == ordinal || here == address) return {};  // its own, or a peer's that it may access
+    return "is memory of GPU " + std::to_string(device) + ", which GPU " + std::to_string(ordinal) +
+           " cannot access: make the context of GPU " + std::to_string(device) +
+           " current (cudaSetDevice), or copy it over first";
+  }
+  if (memory_type == CU_MEMORYTYPE_HOST && here == address) return {};
+  return "is host memory, and the call runs on GPU " + std::to_string(ordinal) +
+         ": copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host";
+}
+
+StreamState stream_state(const ContextName& context, Stream stream) {
+  if (is_host(context)) return this_thread_as_a_stream();
+  const cuda::ContextGuard guard(handle_of(context));
+  const cuda::Driver& driver = cuda::driver();
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult result = cuda::driver().cuStreamIsCapturing(static_cast<CUstream>(stream), &status);
-  // The legacy default stream cannot be asked while another stream captures in global mode, and cannot be used either.
-  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
-  cuda::check(result, "cuStreamIsCapturing");
-  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+  StreamState state;
+  CUgraph graph = nullptr;
+  CUresult result = CUDA_SUCCESS;
+#if CUDA_VERSION >= 12000
+  if (driver.cuStreamGetCaptureInfo != nullptr) {
+#if CUDA_VERSION >= 13000
+    result = driver.cuStreamGetCaptureInfo(stream.handle(), &status, nullptr, &graph, nullptr, nullptr, nullptr);
+#else
+    result = driver.cuStreamGetCaptureInfo(stream.handle(), &status, nullptr, &graph, nullptr, nullptr);
+#endif
+  } else {
+    result = driver.cuStreamIsCapturing(stream.handle(), &status);
+  }
+#else
+  result = driver.cuStreamIsCapturing(stream.handle(), &status);
+#endif
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
+    throw Error(
+        "the default stream cannot be used while a stream that waits for it is captured: pass the captured stream, or "
+        "one "
+        "created with cudaStreamNonBlocking");
+  }
+  cuda::check(result, "cuStreamGetCaptureInfo");
+  state.capturing = status != CU_STREAM_CAPTURE_STATUS_NONE;
+  state.graph = graph;
+#if CUDA_VERSION >= 12000
+  if (driver.cuStreamGetId != nullptr) {
+    unsigned long long id = 0;
+    cuda::check(driver.cuStreamGetId(stream.handle(), &id), "cuStreamGetId");
+    state.id = id;
+    return state;
+  }
+#endif
+  // An older driver: the handle. The per-thread default stream is one handle for many streams.
+  state.id = reinterpret_cast<std::uintptr_t>(stream.handle()) + 1;
+  if (stream.handle() == CU_STREAM_PER_THREAD) state.id = this_thread_as_a_stream().id << 32;
+  return state;
 }
 
-std::unique_ptr<Backend> open_gpu_context(std::uint64_t context) {
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(context));
+void keep_until_destroyed(void* graph, void (*release)(void*), void* object) {
+#if CUDA_VERSION >= 12000
+  const cuda::Driver& driver = cuda::driver();
+  if (graph != nullptr && driver.cuUserObjectCreate != nullptr && driver.cuGraphRetainUserObject != nullptr) {
+    CUuserObject owner = nullptr;
+    cuda::check(driver.cuUserObjectCreate(&owner, object, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+                "cuUserObjectCreate");
+    cuda::check(driver.cuGraphRetainUserObject(static_cast<CUgraph>(graph), owner, 1, CU_GRAPH_USER_OBJECT_MOVE),
+                "cuGraphRetainUserObject");
+    return;
+  }
+#endif
+  (void)release, (void)object;
+  throw Error("this driver cannot lend work space to a graph: use CUDA 12.3 or later, or pass a Workspace of your own");
+}
+
+BesideCaptures::BesideCaptures(const ContextName& context) {
+  if (is_host(context) || cuda::driver().cuThreadExchangeStreamCaptureMode == nullptr) return;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (cuda::driver().cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS) mode_ = static_cast<int>(mode);
+}
+
+BesideCaptures::~BesideCaptures() {
+  if (mode_ < 0) return;
+  auto mode = static_cast<CUstreamCaptureMode>(mode_);
+  cuda::driver().cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+void wait_for_all(const ContextName& context) {
+  if (is_host(context)) return;
+  const cuda::ContextGuard guard(handle_of(context));
+  const BesideCaptures allowed(context);
+  cuda::check(cuda::driver().cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+std::unique_ptr<Backend> open_gpu_context(const ContextName& context) {
+  const cuda::ContextGuard guard(handle_of(context));
   CudaOptions options;
   options.use_current_context = true;
   return make_cuda_backend(std::move(options));
@@ -61,12 +197,17 @@ std::unique_ptr<Backend> open_gpu_context(std::uint64_t context) {
 #else
 
 bool gpu_available() { return false; }
-std::uint64_t current_gpu_context() { return 0; }
-std::uint64_t gpu_context_of(const void*) { return 0; }
-std::uint64_t default_gpu_context() { return 0; }
-PointerPlace place_of(const void*) { return PointerPlace::host; }
-bool is_capturing(std::uint64_t, Stream) { return false; }
-std::unique_ptr<Backend> open_gpu_context(std::uint64_t) {
+ContextName current_gpu_context() { return {}; }
+ContextName gpu_context_of(const void*) { return {}; }
+ContextName primary_gpu_context(int) { return {}; }
+bool is_alive(const ContextName&) { return true; }
+std::string why_unreachable(const void*, int, const ContextName&) { return {}; }
+StreamState stream_state(const ContextName&, Stream) { return this_thread_as_a_stream(); }
+void keep_until_destroyed(void*, void (*)(void*), void*) {}
+BesideCaptures::BesideCaptures(const ContextName&) {}
+BesideCaptures::~BesideCaptures() = default;
+void wait_for_all(const ContextName&) {}
+std::unique_ptr<Backend> open_gpu_context(const ContextName&) {
   throw Error("this tuner was built without the cuda backend");
 }
 

@@ -2,8 +2,8 @@
 /// What stands behind a tuner::Kernel.
 
 #include <memory>
+#include <string>
 
-#include <tuner/core/kernel_spec.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/runtime/plan_table.hpp>
 
@@ -13,22 +13,23 @@ struct Kernel::Impl {
   std::shared_ptr<const KernelSpec> spec;
   Choices choices;
   runtime::PlanTable plans;
+
+  /// See Kernel. launch() serves from the plans, prepare() answers with the work space of the call's plan.
+  void launch(const runtime::Call& call);
+  std::size_t prepare(const runtime::Call& call, std::size_t captures);
+
+ private:
+  /// A plan for \p call, made now. Kept unless the table is full or the decision is one for now: then \p unkept owns
+  /// it.
+  const runtime::Plan& new_plan(const runtime::PlanKey& key, const runtime::ContextName& context,
+                                const runtime::Call& call, bool outputs, std::unique_ptr<runtime::Plan>& unkept);
+  void check_pointers(const runtime::Plan& plan, const runtime::ContextName& context, const runtime::Call& call) const;
 };
 
 /// For the other files of this room.
 class KernelAccess {
  public:
-  static const Choices& choices(const Kernel& kernel) { return kernel.impl_->choices; }
-  /// New wisdom has arrived: later launches look again.
-  static void renew_plans(const Kernel& kernel) { kernel.impl_->plans.renew(); }
-  static void launch(const Kernel& kernel, Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
-                     std::size_t count) {
-    kernel.launch_erased(stream, sizes, arguments, count);
-  }
-  static void prepare(const Kernel& kernel, Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
-                      std::size_t count) {
-    kernel.prepare_erased(stream, sizes, arguments, count);
-  }
+  static Kernel::Impl& impl(const Kernel& kernel) { return *kernel.impl_; }
 };
 
 }  // namespace tuner

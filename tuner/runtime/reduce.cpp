@@ -7,58 +7,47 @@
 namespace tuner::detail {
 namespace {
 
-/// The built-in kernel for each operation, parsed once for each.
-const Kernel& reduction(Operation operation) {
-  static const Kernel sum = Kernel::from_file("reduce").with({{"operation", "sum"}});
-  static const Kernel min = sum.with({{"operation", "min"}});
-  static const Kernel max = sum.with({{"operation", "max"}});
-  static const Kernel product = sum.with({{"operation", "product"}});
-  switch (operation) {
-    case Operation::sum:
-      return sum;
-    case Operation::min:
-      return min;
-    case Operation::max:
-      return max;
-    case Operation::product:
-      return product;
-  }
-  throw Error("tuner::reduce: unknown operation");
+/// The built-in kernel for each operation and order, parsed once. Never destroyed: destructors of static objects may
+/// reduce too.
+const Kernel& kernel_for(const ReduceOptions& options) {
+  constexpr const char* operations[] = {"sum", "min", "max", "product"};
+  constexpr const char* orders[] = {"fixed", "any"};
+  static const std::vector<Kernel>& kernels = [&]() -> const std::vector<Kernel>& {
+    auto& made = *new std::vector<Kernel>;
+    const Kernel any = Kernel::from_file("reduce");
+    for (const char* operation : operations) {
+      for (const char* order : orders) made.push_back(any.with({{"operation", operation}, {"order", order}}));
+    }
+    return made;
+  }();
+  const auto operation = static_cast<std::size_t>(options.operation), order = static_cast<std::size_t>(options.order);
+  if (operation >= std::size(operations) || order >= std::size(orders))
+    throw Error("tuner::reduce: unknown operation or order");
+  return kernels[operation * std::size(orders) + order];
 }
-
-struct ReduceArguments {
-  LaunchArgument list[2];
-  ReduceArguments(int element, const void* data, const void* out) {
-    list[0].pointer = data;
-    list[0].element = element;
-    list[0].is_pointer = true;
-    list[1].pointer = out;
-    list[1].is_pointer = true;
-  }
-};
-
-Sizes sizes_of(std::size_t n) { return {static_cast<std::int64_t>(n)}; }
 
 }  // namespace
 
-void reduce_async(int element, const void* data, std::size_t n, void* out, const ReduceOptions& options) {
-  const ReduceArguments arguments(element, data, out);
-  KernelAccess::launch(reduction(options.operation), options.stream, sizes_of(n), arguments.list, 2);
+void reduce_async(const LaunchArgument& data, Size n, const LaunchArgument& out, const ReduceOptions& options) {
+  const LaunchArgument arguments[] = {data, out};
+  KernelAccess::impl(kernel_for(options)).launch({options.stream, options.workspace, {n}, arguments, 2});
 }
 
-void reduce_wait(int element, const void* data, std::size_t n, void* out, std::size_t out_bytes,
-                 const ReduceOptions& options) {
+void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result_bytes, const ReduceOptions& options) {
   runtime::Serving& serving = runtime::Serving::process();
-  runtime::ServedDevice& device = serving.device(serving.context_for(data));
+  const runtime::ContextName context = serving.context_for(data.pointer);
+  if (runtime::stream_state(context, options.stream).capturing) {
+    throw Error("tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
+  }
+  runtime::ServedDevice& device = serving.device(context);
   const runtime::ServedDevice::ResultSlot slot(device);
-  reduce_async(element, data, n, reinterpret_cast<void*>(slot.address()), options);
-  device.backend().synchronize(options.stream);
-  device.backend().download(out, slot.address(), out_bytes);
+  reduce_async(data, n, launch_argument(reinterpret_cast<void*>(slot.address())), options);
+  device.backend().fetch(result, slot.address(), result_bytes, options.stream.handle());
 }
 
-void reduce_prepare(int element, const void* data, std::size_t n, const ReduceOptions& options) {
-  const ReduceArguments arguments(element, data, nullptr);
-  KernelAccess::prepare(reduction(options.operation), options.stream, sizes_of(n), arguments.list, 2);
+std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptions& options, std::size_t captures) {
+  const LaunchArgument arguments[] = {data, launch_argument(static_cast<void*>(nullptr))};
+  return KernelAccess::impl(kernel_for(options)).prepare({options.stream, {}, {n}, arguments, 2}, captures);
 }
 
 }  // namespace tuner::detail

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <tuner/core/error.hpp>
+#include <tuner/session/backends.hpp>
 #include <tuner/session/images.hpp>
 
 namespace tuner::runtime {
@@ -31,20 +32,25 @@ Image compile(Compiler& compiler, const CompileRequest& request, bool keep) {
 
 }  // namespace
 
-ServedDevice::ServedDevice(std::uint64_t context, std::unique_ptr<Backend> backend)
+ServedDevice::ServedDevice(const ContextName& context, std::unique_ptr<Backend> backend)
     : context_(context),
       backend_(std::move(backend)),
+      work_(*backend_, context),
       results_(backend_->allocate(kSlotBytes * kSlots)),
       free_results_(~std::uint64_t{0}) {}
 
 std::vector<LoadedFunction> ServedDevice::load(const CompileRequest& request) {
-  const std::string identity = backend_->compiler().identity();
-  const std::string key = image_key(request, identity);
+  std::string key;
+  {
+    const std::lock_guard lock(loading_);  // the backend may make its compiler now
+    key = image_key(request, backend_->compiler().identity());
+    if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second;
+  }
+  const bool keep = !is_host(context_);  // the host backend keeps its objects by itself
+  const Image image = compile(backend_->compiler(), request, keep);
+  const BesideCaptures allowed(context_);
   const std::lock_guard lock(loading_);
   if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second;
-
-  const bool keep = backend_->device().key.backend != "host";  // the host backend keeps its objects by itself
-  const Image image = compile(backend_->compiler(), request, keep);
   auto loaded = backend_->load(image);
   if (const auto* failed = std::get_if<LaunchError>(&loaded)) {
     throw Error(request.file_name + ": does not load on " + device().name + ": " + failed->message);
@@ -53,6 +59,47 @@ std::vector<LoadedFunction> ServedDevice::load(const CompileRequest& request) {
   std::vector<LoadedFunction>& functions = loaded_[key];
   for (std::size_t i = 0; i < request.expressions.size(); ++i) functions.push_back({module, i});
   return functions;
+}
+
+void ServedDevice::abandon() {
+  backend_->abandon();
+  const std::lock_guard lock(tuning_);
+  if (tuning_backend_ != nullptr) tuning_backend_->abandon();
+}
+
+ServedDevice::TuningBackend::TuningBackend(ServedDevice& device) : device_(device) {
+  {
+    const std::lock_guard lock(device_.tuning_);
+    backend_ = std::move(device_.tuning_backend_);
+  }
+  if (backend_ != nullptr) return;
+  backend_ = is_host(device_.context_) ? open_backend(device_.device()) : open_gpu_context(device_.context_);
+}
+
+ServedDevice::TuningBackend::~TuningBackend() {
+  if (!backend_->usable()) device_.backend_->abandon();  // a kernel faulted: the context is lost for everybody
+  const std::lock_guard lock(device_.tuning_);
+  if (device_.tuning_backend_ == nullptr && backend_->usable()) device_.tuning_backend_ = std::move(backend_);
+}
+
+ServedDevice::FirstUse::FirstUse(ServedDevice& device, const std::string& problem)
+    : device_(device), turn_(Turn::mine) {
+  std::unique_lock lock(device_.tuning_);
+  if (device_.being_tuned_.empty()) {
+    device_.being_tuned_ = problem;
+  } else if (device_.being_tuned_ == problem) {
+    device_.tuned_.wait(lock, [&] { return device_.being_tuned_ != problem; });
+    turn_ = Turn::over;
+  } else {
+    turn_ = Turn::later;
+  }
+}
+
+ServedDevice::FirstUse::~FirstUse() {
+  if (turn_ != Turn::mine) return;
+  const std::lock_guard lock(device_.tuning_);
+  device_.being_tuned_.clear();
+  device_.tuned_.notify_all();
 }
 
 ServedDevice::ResultSlot::ResultSlot(ServedDevice& owner) : owner_(owner) {

@@ -1,9 +1,10 @@
 #pragma once
-/// One device context that calls are served on: its backend, the modules loaded there, and result slots for calls
-/// that return a value. Lives as long as the process.
+/// One device context that calls are served on: its backend, the modules loaded there, work space, result slots for
+/// calls that return a value, and who tunes on it at the moment. When the context dies, so does all that it holds; this
+/// stays for the calls that may still look at it.
 
-#include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,11 +14,9 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/runtime/work_space.hpp>
 
 namespace tuner::runtime {
-
-/// Context number of the host backend; GPU contexts are their handles.
-inline constexpr std::uint64_t kHostContext = 1;
 
 /// A function in a module that stays loaded.
 struct LoadedFunction {
@@ -27,15 +26,52 @@ struct LoadedFunction {
 
 class ServedDevice {
  public:
-  ServedDevice(std::uint64_t context, std::unique_ptr<Backend> backend);
+  ServedDevice(const ContextName& context, std::unique_ptr<Backend> backend);
 
-  std::uint64_t context() const { return context_; }
+  const ContextName& context() const { return context_; }
   Backend& backend() { return *backend_; }
   const Device& device() const { return backend_->device(); }
+  WorkSpaces& work() { return work_; }
 
   /// Compiles (or takes from the image cache) and loads \p request; functions in the order of its expressions.
-  /// Thread-safe. Throws Error with the compiler's or driver's message.
+  /// Thread-safe; several threads compile at once. Throws Error with the compiler's or driver's message.
   std::vector<LoadedFunction> load(const CompileRequest& request);
+
+  /// The context is gone: nothing in it is freed any more.
+  void abandon();
+
+  /// A backend of its own for one tuning, so that calls are served beside it.
+  class TuningBackend {
+   public:
+    explicit TuningBackend(ServedDevice& device);
+    ~TuningBackend();
+    TuningBackend(const TuningBackend&) = delete;
+    TuningBackend& operator=(const TuningBackend&) = delete;
+    Backend& operator*() const { return *backend_; }
+
+   private:
+    ServedDevice& device_;
+    std::unique_ptr<Backend> backend_;
+  };
+
+  /// The right to tune a problem on first use: one at a time for each device.
+  class FirstUse {
+   public:
+    enum class Turn {
+      mine,   ///< this thread tunes
+      over,   ///< another thread has just tuned this problem; it was waited for
+      later,  ///< the device is busy with another problem
+    };
+    FirstUse(ServedDevice& device, const std::string& problem);
+    ~FirstUse();
+    FirstUse(const FirstUse&) = delete;
+    FirstUse& operator=(const FirstUse&) = delete;
+    Turn turn() const { return turn_; }
+
+   private:
+    ServedDevice& device_;
+    Turn turn_;
+  };
 
   /// 16 bytes of device memory for the result of one call, lent to one thread at a time.
   class ResultSlot {
@@ -52,10 +88,15 @@ class ServedDevice {
   };
 
  private:
-  std::uint64_t context_;
+  ContextName context_;
   std::unique_ptr<Backend> backend_;
-  std::mutex loading_;
+  std::mutex loading_;  // of loaded_ and of what backend_ does for one thread at a time
   std::map<std::string, std::vector<LoadedFunction>> loaded_;  // by image key
+  WorkSpaces work_;
+  std::mutex tuning_;  // of the three below
+  std::condition_variable tuned_;
+  std::string being_tuned_;
+  std::unique_ptr<Backend> tuning_backend_;  // kept for the next tuning
   std::unique_ptr<DeviceMemory> results_;
   std::atomic<std::uint64_t> free_results_;  // a bit each
 };

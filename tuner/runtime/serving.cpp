@@ -1,6 +1,9 @@
 #include <tuner/runtime/serving.hpp>
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -31,7 +34,18 @@ double positive_seconds(const char* name, const char* text) {
   return seconds;
 }
 
+// What Serving::choose() answers besides the ordinal of a GPU.
+constexpr int kUndecided = -2, kHost = -1;
+
 }  // namespace
+
+Serving::Serving() : choice_(kUndecided) {
+  // A child has this memory, but neither the threads nor the driver's connections behind it.
+  ::pthread_atfork(nullptr, nullptr, [] {
+    Serving& serving = process();
+    if (serving.devices_.front().load() != nullptr) serving.forked_ = true;
+  });
+}
 
 Serving& Serving::process() {
   // Never destroyed: threads may still launch while the process ends, and drivers may be gone by then.
@@ -64,69 +78,99 @@ Settings Serving::settings() const {
   return result;
 }
 
-bool Serving::serves_gpu() {
-  int decided = gpu_.load(std::memory_order_relaxed);
-  if (decided < 0) {
-    const std::string wanted = settings().device;
-    if (wanted != "auto" && wanted != "cuda" && wanted != "host") {
-      throw Error("device '" + wanted + "': the library takes 'auto', 'cuda' or 'host'");
-    }
-    if (wanted == "cuda" && !gpu_available()) throw Error("no GPU to serve on: " + why_no_gpu());
-    decided = wanted != "host" && gpu_available() ? 1 : 0;
-    gpu_.store(decided, std::memory_order_relaxed);
+/// Decided once: where calls go whose thread has no current context.
+int Serving::choose() {
+  const std::string wanted = settings().device;
+  int ordinal = 0;
+  const char* const end = wanted.data() + wanted.size();
+  const auto [parsed, error] = std::from_chars(wanted.data(), end, ordinal);
+  const bool number = error == std::errc{} && parsed == end && ordinal >= 0;
+  if (!number && wanted != "auto" && wanted != "cuda" && wanted != "host")
+    throw Error("device '" + wanted + "': it is auto, host, cuda or the number of a GPU");
+  if (wanted == "host") return kHost;
+  if (gpu_available()) return number ? ordinal : 0;
+  if (wanted != "auto") throw Error("no GPU to serve on: " + why_no_gpu());
+  return kHost;
+}
+
+ContextName Serving::context_for(const void* pointer) {
+  if (forked_.load(std::memory_order_relaxed)) {
+    throw Error(
+        "this process was forked from one that had launched kernels through tuner, and neither CUDA nor tuner's "
+        "threads "
+        "survive fork(): start it with exec, or fork before the first launch");
   }
-  return decided == 1;
+  int choice = choice_.load(std::memory_order_relaxed);
+  if (choice == kUndecided) choice_.store(choice = choose(), std::memory_order_relaxed);
+  if (choice == kHost) return kHostContext;
+  if (const ContextName current = current_gpu_context(); current.id != 0) return current;
+  if (const ContextName owner = gpu_context_of(pointer); owner.id != 0) return owner;
+  return primary_gpu_context(choice);
 }
 
-std::uint64_t Serving::context_for(const void* pointer) {
-  if (!serves_gpu()) return kHostContext;
-  if (const std::uint64_t current = current_gpu_context()) return current;
-  if (const std::uint64_t owner = gpu_context_of(pointer)) return owner;
-  return default_gpu_context();
+ServedDevice* Serving::find(const ContextName& context) const {
+  for (const auto& slot : devices_) {
+    ServedDevice* const known = slot.load(std::memory_order_acquire);
+    if (known == nullptr || known->context().id == context.id) return known;
+  }
+  return nullptr;
 }
 
-ServedDevice& Serving::device(std::uint64_t context) {
-  const auto find = [&]() -> ServedDevice* {
-    for (const auto& slot : devices_) {
-      ServedDevice* const known = slot.load(std::memory_order_acquire);
-      if (known == nullptr || known->context() == context) return known;
-    }
-    return nullptr;
-  };
-  if (ServedDevice* known = find()) return *known;
+ServedDevice& Serving::device(const ContextName& context) {
+  if (ServedDevice* known = find(context)) return *known;
+  const BesideCaptures allowed(context);
   const std::lock_guard lock(opening_);
-  if (ServedDevice* known = find()) return *known;
-  const auto free = std::find(devices_.begin(), devices_.end(), nullptr);
+  if (ServedDevice* known = find(context)) return *known;
+  // A handle that has come back was another context's before, which is gone.
+  const auto free = std::find_if(devices_.begin(), devices_.end(), [&](const auto& slot) {
+    const ServedDevice* const known = slot.load();
+    return known == nullptr || known->context().handle == context.handle;
+  });
   if (free == devices_.end())
     throw Error("more than " + std::to_string(kMaxDevices) + " device contexts in one process");
   std::unique_ptr<Backend> backend =
-      context == kHostContext ? open_backend(choose_device("host").device) : open_gpu_context(context);
-  free->store(new ServedDevice(context, std::move(backend)), std::memory_order_release);
-  return *free->load();
+      is_host(context) ? open_backend(choose_device("host").device) : open_gpu_context(context);
+  auto* const opened = new ServedDevice(context, std::move(backend));
+  if (ServedDevice* const before = free->exchange(opened)) {
+    before->abandon();
+    gone_.push_back(before);  // plans made for it point there
+  }
+  return *opened;
 }
 
 Wisdom& Serving::wisdom() {
-  if (!wisdom_) {
+  std::call_once(wisdom_once_, [&] {
     WisdomOptions options;
     options.database = settings().database;
     options.warn = [this](std::string_view message) { warn(message); };
     wisdom_ = std::make_unique<Wisdom>(options);
-  }
+  });
   return *wisdom_;
 }
 
 void Serving::warn(std::string_view message) {
-  std::function<void(std::string_view)> sink;
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::find(warned_.begin(), warned_.end(), message) != warned_.end()) return;
-    warned_.emplace_back(message);
-    sink = settings_.on_warning;
-  }
-  if (sink) {
-    sink(message);
-  } else {
-    std::fprintf(stderr, "tuner: warning: %.*s\n", static_cast<int>(message.size()), message.data());
+  const std::lock_guard lock(mutex_);
+  if (std::find(warned_.begin(), warned_.end(), message) == warned_.end()) warned_.emplace_back(message);
+}
+
+void Serving::deliver_warnings() noexcept {
+  try {
+    for (;;) {
+      std::string message;
+      std::function<void(std::string_view)> sink;
+      {
+        const std::lock_guard lock(mutex_);
+        if (told_ == warned_.size()) return;
+        message = warned_[told_++];
+        sink = settings_.on_warning;
+      }
+      if (sink) {
+        sink(message);
+      } else {
+        std::fprintf(stderr, "tuner: warning: %s\n", message.c_str());
+      }
+    }
+  } catch (...) {  // what a warning does to its listener is no reason to fail
   }
 }
 

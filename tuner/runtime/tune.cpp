@@ -3,9 +3,12 @@
 #include <atomic>
 
 #include <tuner/core/error.hpp>
+#include <tuner/runtime/bind.hpp>
+#include <tuner/runtime/decide.hpp>
 #include <tuner/runtime/kernel_impl.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/tuning.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 namespace {
@@ -25,19 +28,6 @@ class CallbackObserver final : public Observer {
   std::atomic<bool>& stop_;
 };
 
-ProblemSize problem(const Kernel& kernel, const Sizes& sizes, const Choices& choices) {
-  const KernelSpec& spec = kernel.spec();
-  if (sizes.count() != spec.sizes.size()) {
-    throw Error("kernel '" + spec.name + "' takes " + std::to_string(spec.sizes.size()) + " sizes, " +
-                std::to_string(sizes.count()) + " were given");
-  }
-  ProblemSize size;
-  size.choices = KernelAccess::choices(kernel);
-  for (const auto& [name, value] : choices) size.choices[name] = value;
-  for (std::size_t i = 0; i < spec.sizes.size(); ++i) size.sizes[spec.sizes[i].name] = sizes[i];
-  return complete(spec, std::move(size));
-}
-
 TuneResult known(const cache::BestRecord& best) {
   TuneResult result;
   result.configuration = best.configuration;
@@ -52,10 +42,16 @@ TuneResult known(const cache::BestRecord& best) {
 
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) {
   runtime::Serving& serving = runtime::Serving::process();
-  runtime::ServedDevice& device = serving.device(serving.context_for(nullptr));
+  const runtime::WarningsAtEnd warnings(serving);
   const KernelSpec& spec = kernel.spec();
-  const ProblemSize size = problem(kernel, sizes, choices);
-  const std::lock_guard lock(serving.wisdom_mutex());
+  Choices all = KernelAccess::impl(kernel).choices;
+  for (const auto& [name, value] : choices) all[name] = value;
+  const ProblemSize size = runtime::problem_of(spec, sizes, std::move(all));
+  if (options.isolated && !IsolatedEvaluator::can_isolate(spec)) {
+    throw Error("kernel '" + spec.name +
+                "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
+  }
+  runtime::ServedDevice& device = serving.device(serving.context_for(nullptr));
   if (!options.force) {
     const cache::WisdomMatch match = serving.wisdom().lookup(spec, size, device.device());
     if (match && match.tier == cache::Tier::exact) return known(*match.best);
@@ -72,10 +68,13 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
+  const runtime::TuningHere here;
+  const runtime::BesideCaptures allowed(device.context());
+  const runtime::ServedDevice::TuningBackend backend(device);
   const SessionResult session =
-      tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &device.backend());
+      tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &*backend);
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
-  KernelAccess::renew_plans(kernel);
+  KernelAccess::impl(kernel).plans.renew();
 
   const Measurement& best = *session.best->measurement();
   TuneResult result;

@@ -11,12 +11,18 @@
 namespace tuner::cuda {
 
 struct BackendState {
-  BackendState(Context context_, Device device_) : context(std::move(context_)), device(std::move(device_)) {}
+  BackendState(Context context_, Device device_)
+      : context(std::move(context_)), id(context_id(context.handle())), device(std::move(device_)) {}
   ~BackendState() {
-    if (!usable) context.leak();
+    if (gone()) context.leak();
   }
 
+  /// Whether handles must be dropped: after a fault or a hang, or when the context was destroyed, perhaps for another
+  /// one that now has its handle and gives out its addresses again.
+  bool gone() const noexcept { return !usable || context_id(context.handle()) != id; }
+
   Context context;
+  std::uint64_t id;
   Device device;
   /// False after a fault or a hang: handles are then dropped instead of freed, since freeing would fail or wait.
   std::atomic<bool> usable = true;

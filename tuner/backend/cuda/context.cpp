@@ -54,6 +54,16 @@ void Context::release() noexcept {
   owned_ = false;
 }
 
+std::uint64_t context_id(CUcontext context) noexcept {
+#if CUDA_VERSION >= 12000
+  if (driver().cuCtxGetId != nullptr) {
+    unsigned long long id = 0;
+    return driver().cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
+  }
+#endif
+  return reinterpret_cast<std::uintptr_t>(context);
+}
+
 ContextGuard::ContextGuard(CUcontext context) {
   CUcontext current = nullptr;
   check(driver().cuCtxGetCurrent(&current), "cuCtxGetCurrent");

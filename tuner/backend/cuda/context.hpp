@@ -2,6 +2,7 @@
 /// Contexts and the owning handles of what lives in them. A Context never changes what is current for the caller:
 /// ContextGuard pushes it for the length of a scope. Deleters never throw: a handle of a lost context is dropped.
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -36,6 +37,10 @@ class Context {
   CUdevice device_ = 0;
   bool owned_ = false;
 };
+
+/// A number that no other context of this process ever has. 0: \p context is destroyed, or the driver has shut down.
+/// The handle itself where the driver is too old to number contexts (before CUDA 12).
+std::uint64_t context_id(CUcontext context) noexcept;
 
 /// Makes \p context current for a scope. Costs one query when it is current already.
 class ContextGuard {

@@ -29,8 +29,8 @@ class CudaBackend final : public Backend {
   }
 
   ~CudaBackend() override {
-    if (!state_->usable) {
-      abandon();
+    if (state_->gone()) {
+      drop_handles();
       return;
     }
     try {
@@ -40,7 +40,7 @@ class CudaBackend final : public Backend {
       data_.reset();
       stream_.reset();
     } catch (const CudaError&) {
-      abandon();  // the context is gone, and everything in it
+      drop_handles();  // the context is gone, and everything in it
     }
   }
 
@@ -177,6 +177,19 @@ class CudaBackend final : public Backend {
     watch(driver().cuStreamSynchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
   }
 
+  void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) override {
+    const ContextGuard guard(state_->context.handle());
+    watch(driver().cuMemcpyDtoHAsync(to, from, bytes, static_cast<CUstream>(stream)), "cuMemcpyDtoHAsync");
+    watch(driver().cuStreamSynchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
+  }
+
+  void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* stream) override {
+    const ContextGuard guard(state_->context.handle());
+    watch(driver().cuMemsetD8Async(to, value, bytes, static_cast<CUstream>(stream)), "cuMemsetD8Async");
+  }
+
+  void abandon() noexcept override { state_->usable = false; }
+
   void measure_ceilings() override {
     if (device().read_ceiling > 0) return;
     const Ceilings ceilings = cuda::measure_ceilings(*this);
@@ -290,7 +303,7 @@ class CudaBackend final : public Backend {
                    " s; a kernel cannot be stopped, its process must end"};
   }
 
-  void abandon() noexcept {
+  void drop_handles() noexcept {
     if (sampler_ != nullptr) sampler_->leak();
     if (data_ != nullptr) data_->leak();
     (void)stream_.release();

@@ -19,7 +19,7 @@ CudaModule::CudaModule(SharedState state, const Image& image)
 }
 
 CudaModule::~CudaModule() {
-  if (!state_->usable) {
+  if (state_->gone()) {
     (void)module_.release();
     return;
   }
@@ -43,7 +43,7 @@ Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) 
 }
 
 CudaMemory::~CudaMemory() {
-  if (!state_->usable) return;
+  if (state_->gone()) return;
   try {
     const ContextGuard guard(state_->context.handle());
     driver().cuMemFree(address_);

@@ -89,6 +89,14 @@ LoadedDriver load_driver(const char* library) {
     status.reason = "driver " + version_text(status.version) + " finds no device";
     return loaded;
   }
+  if (initialised == CUDA_ERROR_NOT_INITIALIZED) {
+    status.forked = true;
+    status.reason =
+        "this process was forked from one that had used CUDA, which does not survive fork(): start it with exec, or "
+        "fork "
+        "before the first call to CUDA";
+    return loaded;
+  }
   if (initialised != CUDA_SUCCESS) {
     status.reason = "cuInit failed: " + describe(driver, initialised);
     return loaded;

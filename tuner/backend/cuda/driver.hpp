@@ -43,7 +43,9 @@ namespace tuner::cuda {
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
 // clang-format on
 #if CUDA_VERSION >= 12000
-#define TUNER_CUDA_OPTIONAL_12(X) X(cuCtxGetId) X(cuLaunchKernelEx)
+#define TUNER_CUDA_OPTIONAL_12(X) \
+  X(cuCtxGetId)                   \
+  X(cuStreamGetId) X(cuLaunchKernelEx) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject)
 #else
 #define TUNER_CUDA_OPTIONAL_12(X)
 #endif
@@ -62,6 +64,7 @@ inline constexpr int kOldestDriver = 11040;
 
 struct DriverStatus {
   bool available = false;  ///< a driver and at least one device
+  bool forked = false;     ///< not, because the process was forked from one that had used CUDA
   std::string reason;      ///< why not: "libcuda.so.1 not found: no NVIDIA driver is installed"; empty when available
   int version = 0;         ///< 13000 for CUDA 13.0; 0 without a driver
   int devices = 0;

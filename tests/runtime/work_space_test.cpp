@@ -1,0 +1,96 @@
+#include <tuner/runtime/work_space.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <thread>
+
+#include <tuner/runtime/call.hpp>
+
+#include "fake_backend.hpp"
+
+namespace tuner::runtime {
+namespace {
+
+class WorkSpacesTest : public ::testing::Test {
+ protected:
+  DevicePointer scratch_of(std::uint64_t stream, const WorkNeed& need = {256, 1024}) {
+    return WorkSpaces::Lease(spaces_, stream, need, false).space().scratch;
+  }
+
+  testing::FakeBackend backend_;
+  WorkSpaces spaces_{backend_, kHostContext};
+};
+
+TEST_F(WorkSpacesTest, GivesEachStreamOneSpaceThatAllItsLaunchesShare) {
+  const DevicePointer first = scratch_of(1);
+  EXPECT_EQ(scratch_of(1), first);
+  EXPECT_EQ(scratch_of(1, {0, 512}), first) << "another kernel on the stream";
+  EXPECT_NE(scratch_of(2), first);
+  EXPECT_EQ(backend_.allocations, 2u);
+}
+
+TEST_F(WorkSpacesTest, AllocatesNothingOncePrepared) {
+  spaces_.prepare(7, {256, 4096});
+  const std::size_t before = backend_.allocations;
+  scratch_of(7, {256, 4096});
+  EXPECT_EQ(backend_.allocations, before);
+}
+
+TEST_F(WorkSpacesTest, SetsTheZeroedPartToZero) {
+  const WorkSpaces::Lease lease(spaces_, 1, {512, 0}, false);
+  const auto* bytes = reinterpret_cast<const char*>(lease.space().zeroed);
+  EXPECT_EQ(std::set<char>(bytes, bytes + 512), std::set<char>{0});
+}
+
+TEST_F(WorkSpacesTest, GrowsAStreamsSpaceInSteps) {
+  for (std::size_t bytes = 256; bytes <= 1 << 20; bytes += 256) scratch_of(1, {0, bytes});
+  EXPECT_LE(backend_.allocations, 14u);
+}
+
+TEST_F(WorkSpacesTest, KeepsABoundedNumberOfSpacesForEverNewStreams) {
+  for (std::uint64_t stream = 1; stream <= 10 * WorkSpaces::kMaxStreams; ++stream) scratch_of(stream);
+  EXPECT_EQ(backend_.allocations, WorkSpaces::kMaxStreams);
+}
+
+TEST_F(WorkSpacesTest, NeverGivesTwoStreamsOneSpaceAtATime) {
+  std::atomic<bool> shared{false};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < 2000; ++i) {
+        const WorkSpaces::Lease lease(spaces_, 1 + t * 2000 + i, {256, 256}, false);
+        auto* const owner = reinterpret_cast<std::atomic<std::uint64_t>*>(lease.space().scratch);
+        *owner = t;
+        std::this_thread::yield();
+        shared = shared || *owner != t;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(shared);
+}
+
+TEST_F(WorkSpacesTest, LendsNothingThatWasNotPrepared) {
+  WorkSpace space;
+  EXPECT_FALSE(spaces_.lend(nullptr, {256, 256}, space));
+  EXPECT_EQ(backend_.allocations, 0u);
+}
+
+TEST(SizeClass, HoldsAnEighthOfAPowerOfTwoWhereThereIsOneSize) {
+  for (std::int64_t n = 0; n < 100'000; ++n) {
+    const SizeClass sizes = size_class(n, 1);
+    ASSERT_LE(sizes.low, n);
+    ASSERT_GE(sizes.high, n);
+    ASSERT_LE(sizes.high - sizes.low, sizes.low / 8);
+    ASSERT_EQ(size_class(sizes.high, 1).low, sizes.low);
+    ASSERT_EQ(size_class(sizes.high + 1, 1).low, sizes.high + 1);
+  }
+  EXPECT_EQ(size_class(std::numeric_limits<std::int64_t>::max(), 1).high, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(size_class(1000, 2).low, 896);
+  EXPECT_EQ(size_class(1000, 4).low, 512);
+}
+
+}  // namespace
+}  // namespace tuner::runtime

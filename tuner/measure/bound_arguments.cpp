@@ -1,0 +1,102 @@
+#include <tuner/measure/bound_arguments.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <tuner/backend/fill_value.hpp>
+
+namespace tuner {
+namespace {
+
+template <typename To, typename From>
+bool holds(From value) {
+  if constexpr (std::is_floating_point_v<To>) {
+    return true;
+  } else if constexpr (std::is_floating_point_v<From>) {
+    // Powers of two are exact in any floating type; the largest integers are not.
+    const From end = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+    return std::trunc(value) < end && std::trunc(value) >= (std::is_signed_v<To> ? -end : 0);  // false for NaN
+  } else {
+    return std::in_range<To>(value);
+  }
+}
+
+template <typename To, typename From>
+bool put(std::byte* to, From value) {
+  if (!holds<To>(value)) return false;
+  const To converted = static_cast<To>(value);
+  std::memcpy(to, &converted, sizeof converted);
+  return true;
+}
+
+template <typename Number>
+bool store(std::byte* to, ElementType type, Number value) {
+  switch (type) {
+    case ElementType::int8:
+      return put<std::int8_t>(to, value);
+    case ElementType::uint8:
+      return put<std::uint8_t>(to, value);
+    case ElementType::int16:
+      return put<std::int16_t>(to, value);
+    case ElementType::uint16:
+      return put<std::uint16_t>(to, value);
+    case ElementType::int32:
+      return put<std::int32_t>(to, value);
+    case ElementType::uint32:
+      return put<std::uint32_t>(to, value);
+    case ElementType::int64:
+      return put<std::int64_t>(to, value);
+    case ElementType::uint64:
+      return put<std::uint64_t>(to, value);
+    case ElementType::half:
+      return put<std::uint16_t>(to, fill_value::half_bits(static_cast<float>(value)));
+    case ElementType::bfloat16:
+      return put<std::uint16_t>(to, fill_value::bfloat16_bits(static_cast<float>(value)));
+    case ElementType::float32:
+      return put<float>(to, value);
+    case ElementType::float64:
+      return put<double>(to, value);
+  }
+  return false;
+}
+
+template <typename T>
+std::size_t place_of(const std::vector<T>& declared, std::string_view name) {
+  std::size_t i = 0;
+  while (i < declared.size() && declared[i].name != name) ++i;
+  return i;
+}
+
+}  // namespace
+
+bool store_number(std::byte* to, ElementType type, double value) { return store(to, type, value); }
+bool store_number(std::byte* to, ElementType type, std::int64_t value) { return store(to, type, value); }
+bool store_number(std::byte* to, ElementType type, std::uint64_t value) { return store(to, type, value); }
+
+std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
+                                          const Configuration& configuration) {
+  using Kind = BoundArgument::Kind;
+  std::vector<BoundArgument> result;
+  for (const std::string& name : launch.arguments) {
+    BoundArgument& bound = result.emplace_back();
+    if (const std::size_t at = place_of(spec.buffers, name); at < spec.buffers.size()) {
+      bound = {Kind::buffer, at, resolved_type(spec, size, spec.buffers[at].type), {}};
+    } else if (const std::size_t sized = place_of(spec.sizes, name); sized < spec.sizes.size()) {
+      bound = {Kind::size, sized, spec.sizes[sized].type, {}};
+    } else if (const std::size_t scalar = place_of(spec.scalars, name); scalar < spec.scalars.size()) {
+      bound = {Kind::scalar, scalar, resolved_type(spec, size, spec.scalars[scalar].type), {}};
+    } else if (const Value* value = configuration.find(name); value != nullptr && !value->is_string()) {
+      bound.type = ElementType::int32;
+      bound.constant = number_argument(bound.type, value->integer());
+    } else {
+      const std::string place = launch.location.text();
+      throw Error((place.empty() ? "kernel '" + spec.name + "'" : place) + ": argument '" + name +
+                  "' is no buffer, size, scalar or integer parameter");
+    }
+  }
+  return result;
+}
+
+}  // namespace tuner

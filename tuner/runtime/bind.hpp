@@ -1,0 +1,34 @@
+#pragma once
+/// Matches a call with the kernel's declaration, once: what problem it poses, and which of the caller's arguments is
+/// which buffer and which scalar.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/runtime/call.hpp>
+
+namespace tuner::runtime {
+
+struct BoundCall {
+  ProblemSize size;                  ///< with the types that the pointers stand for
+  std::vector<std::size_t> buffers;  ///< of each of the spec's buffers: the caller's argument, or kWorkSpace
+  std::vector<std::size_t> scalars;  ///< of each of the spec's scalars: the caller's argument
+};
+inline constexpr std::size_t kWorkSpace = ~std::size_t{0};
+
+/// The problem of \p sizes with \p choices, everything left out at its default. Throws Error for a wrong number of
+/// sizes, a negative one, or an unknown choice.
+ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices);
+
+/// Throws Error for a wrong number of sizes or arguments, pointers whose types contradict each other or the kernel, and
+/// a pointer to const where the kernel writes.
+BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call);
+
+/// Throws Error for the first pointer that the kernel cannot use in \p context of GPU \p ordinal: null where there are
+/// elements, or out of its reach. \p outputs: whether pointers to what the kernel writes are looked at.
+void check_pointers(const KernelSpec& spec, const BoundCall& bound, const Call& call, const DeviceLimits& limits,
+                    const ContextName& context, int ordinal, bool outputs);
+
+}  // namespace tuner::runtime

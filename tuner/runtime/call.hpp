@@ -1,0 +1,74 @@
+#pragma once
+/// One call as it comes from the caller, and what makes two calls the same to serving: context, argument types and
+/// size classes. Comparing and hashing that is the whole cost of finding a plan.
+
+#include <bit>
+#include <cstdint>
+
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/problem.hpp>
+#include <tuner/runtime/gpu.hpp>
+
+namespace tuner::runtime {
+
+struct Call {
+  Stream stream;
+  Workspace workspace;
+  const Sizes& sizes;
+  const detail::LaunchArgument* arguments;
+  std::size_t count;
+};
+inline constexpr std::size_t kMaxArguments = 16;
+
+/// Sizes that one plan may serve: from \p low to \p high, both included.
+struct SizeClass {
+  std::int64_t low = 0, high = 0;
+};
+
+/// Classes divide each power of two in eighths where a kernel has one size, in quarters for two, halves for three, so
+/// that the number of classes stays small. Small sizes are classes of their own.
+inline SizeClass size_class(std::int64_t size, std::size_t sizes_of_kernel) {
+  const int bits = sizes_of_kernel >= 4 ? 0 : 4 - static_cast<int>(sizes_of_kernel);
+  if (size < std::int64_t{2} << bits) return {size, size};
+  const int shift = std::bit_width(static_cast<std::uint64_t>(size)) - 1 - bits;
+  const std::int64_t low = size >> shift << shift;
+  return {low, low + ((std::int64_t{1} << shift) - 1)};
+}
+
+struct PlanKey {
+  std::uint64_t context = 0;
+  std::uint64_t pattern = 0;    ///< four bits an argument: what kind, of which element type
+  std::uint64_t constants = 0;  ///< a bit an argument: a pointer to const
+  Sizes classes;                ///< the lowest size of each
+
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+
+  std::uint64_t hash() const {
+    std::uint64_t h = context * 0x9e3779b97f4a7c15u ^ pattern ^ constants << 48;
+    for (std::size_t i = 0; i < classes.count(); ++i) {
+      h = (h ^ static_cast<std::uint64_t>(classes[i])) * 0xff51afd7ed558ccdu;
+      h ^= h >> 32;
+    }
+    return h;
+  }
+};
+
+/// \p call must not have more than kMaxArguments.
+inline PlanKey key_of(const ContextName& context, const Call& call) {
+  using Kind = detail::LaunchArgument::Kind;
+  PlanKey key;
+  key.context = context.id;
+  for (std::size_t i = 0; i < call.count; ++i) {
+    const detail::LaunchArgument& argument = call.arguments[i];
+    // 0 stands for no argument, 1 to 12 for pointers by element type, 13 to a pointer to void.
+    const int code = argument.kind != Kind::pointer ? 14 : argument.element < 0 ? 13 : argument.element + 1;
+    key.pattern |= static_cast<std::uint64_t>(code) << (4 * i);
+    key.constants |= std::uint64_t{argument.is_const} << i;
+  }
+  for (std::size_t i = 0; i < call.sizes.count(); ++i) {
+    key.classes.push_back(size_class(call.sizes[i], call.sizes.count()).low);
+  }
+  return key;
+}
+
+}  // namespace tuner::runtime

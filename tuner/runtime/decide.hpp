@@ -1,0 +1,34 @@
+#pragma once
+/// Which configuration a problem is served with: wisdom, else tuning on first use, else the kernel's default.
+
+#include <string>
+
+#include <tuner/core/configuration.hpp>
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/runtime/call.hpp>
+#include <tuner/runtime/serving.hpp>
+
+namespace tuner::runtime {
+
+struct Decision {
+  Configuration configuration;
+  std::string reason;    ///< how it was found, one sentence
+  bool for_now = false;  ///< the device is busy with tuning something else: worth asking again
+};
+
+/// The configuration for \p size, and so for its size class: the answer for exactly these sizes when there is one, else
+/// the answer for the lowest sizes of their classes, so that it does not depend on which size came first.
+/// \p may_tune: tunes when nothing near is known and the settings allow it. Never throws for a miss; throws Error when
+/// the kernel has no valid configuration for \p size at all.
+Decision decide(Serving& serving, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size, bool may_tune);
+
+/// While one lives, what this thread calls is served without tuning: it is tuning already.
+class TuningHere {
+ public:
+  TuningHere();
+  ~TuningHere();
+  TuningHere(const TuningHere&) = delete;
+  TuningHere& operator=(const TuningHere&) = delete;
+};
+
+}  // namespace tuner::runtime

@@ -1,0 +1,164 @@
+#include <tuner/runtime/make_plan.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include <tuner/core/error.hpp>
+#include <tuner/core/names.hpp>
+#include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/expressions.hpp>
+
+namespace tuner::runtime {
+namespace {
+
+/// What follows from sizes alone: everything else in an expression has its value.
+class Sized {
+ public:
+  Sized(const KernelSpec& spec, const BoundCall& bound, const Call& call, const DeviceLimits& limits,
+        const Configuration& configuration)
+      : fixed_(bindings(spec, bound.size, limits, configuration)) {
+    for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
+      names_.push_back(spec.sizes[i].name);
+      const SizeClass sizes = size_class(call.sizes[i], spec.sizes.size());
+      low_.push_back(sizes.low);
+      high_.push_back(sizes.high);
+    }
+  }
+
+  OpenExpression open(const Expression& expression) const { return {expression, names_, fixed_}; }
+  /// Around the values of \p expression for all sizes of the class; nothing when one may have none.
+  std::optional<OpenExpression::Range> range(const OpenExpression& expression) const {
+    return expression.range(low_.data(), high_.data());
+  }
+  const Bindings& here() const { return fixed_; }
+
+ private:
+  Bindings fixed_;
+  std::vector<std::string> names_;
+  std::vector<std::int64_t> low_, high_;
+};
+
+void require(PlanParts& parts, const Sized& sized, const Expression& expression, bool truth) {
+  const OpenExpression open = sized.open(expression);
+  const auto range = sized.range(open);
+  const bool certain = range && (truth ? range->low > 0 || range->high < 0 : range->low == 0 && range->high == 0);
+  if (!certain) parts.conditions.push_back({open, truth, truth, true});
+}
+
+PlannedLaunch planned(const LaunchSpec& spec, const Sized& sized, const DeviceLimits& limits) {
+  PlannedLaunch launch;
+  LaunchShape lowest, highest;
+  const auto work_out = [&](const Expression& expression, std::size_t which, std::int64_t& fixed, std::int64_t& low,
+                            std::int64_t& high) {
+    const OpenExpression open = sized.open(expression);
+    const auto range = sized.range(open);
+    fixed = expression.evaluate_integer(sized.here());
+    launch.may_exceed = launch.may_exceed || !range;
+    low = range ? range->low : fixed;
+    high = range ? range->high : fixed;
+    if (!range || low != high) launch.sized.push_back({which, open});
+  };
+  for (std::size_t d = 0; d < 3; ++d) {
+    work_out(spec.grid[d], d, launch.shape.grid[d], lowest.grid[d], highest.grid[d]);
+    work_out(spec.block[d], 3 + d, launch.shape.block[d], lowest.block[d], highest.block[d]);
+  }
+  work_out(spec.shared_bytes, 6, launch.shape.shared_bytes, lowest.shared_bytes, highest.shared_bytes);
+  launch.may_exceed = launch.may_exceed || violated_limit(lowest, limits) || violated_limit(highest, limits);
+  return launch;
+}
+
+/// Where each work buffer begins, and how much all need for the largest sizes of the class. Where that is not known, or
+/// much more than these sizes need, the plan is for these sizes alone.
+std::vector<std::size_t> lay_out_work(PlanParts& parts, const KernelSpec& spec, const BoundCall& bound,
+                                      const Call& call, const Sized& sized) {
+  const auto room = [](std::int64_t count, std::size_t bytes) {
+    const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * bytes;
+    return (wanted + kWorkAlignment - 1) / kWorkAlignment * kWorkAlignment;
+  };
+  constexpr std::int64_t kFew = 65536;
+  std::vector<std::size_t> offsets(spec.buffers.size());
+  for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
+    if (bound.buffers[i] != kWorkSpace) continue;
+    const BufferSpec& buffer = spec.buffers[i];
+    const std::int64_t here = buffer.count.evaluate_integer(sized.here());
+    const auto range = sized.range(sized.open(buffer.count));
+    const bool known = range && range->low >= 0 && range->high / 8 <= std::max(here, kFew);
+    if (!known) parts.only = call.sizes;
+    std::size_t& part = buffer.role == BufferRole::zeroed ? parts.work.zeroed : parts.work.scratch;
+    offsets[i] = part;
+    part += room(known ? range->high : here, info(resolved_type(spec, bound.size, buffer.type)).bytes);
+  }
+  return offsets;
+}
+
+ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec, const BoundCall& bound,
+                          const std::vector<std::size_t>& work) {
+  using From = ParameterSource::Kind;
+  switch (argument.kind) {
+    case BoundArgument::Kind::buffer: {
+      const std::size_t callers = bound.buffers[argument.index];
+      if (callers != kWorkSpace) return {From::pointer, callers, argument.type, {}};
+      const bool zeroed = spec.buffers[argument.index].role == BufferRole::zeroed;
+      return {zeroed ? From::zeroed : From::scratch, work[argument.index], argument.type, {}};
+    }
+    case BoundArgument::Kind::size:
+      return {From::size, argument.index, argument.type, {}};
+    case BoundArgument::Kind::scalar:
+      return {From::number, bound.scalars[argument.index], argument.type, {}};
+    case BoundArgument::Kind::constant:
+      break;
+  }
+  return {From::constant, 0, argument.type, argument.constant};
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const PlanKey& key, const Call& call,
+                                const BoundCall& bound, const Configuration& configuration) {
+  const DeviceLimits& limits = device.device().limits;
+  const Sized sized(spec, bound, call, limits, configuration);
+  PlanParts parts;
+  parts.key = key;
+  parts.configuration = configuration;
+  for (const Constraint& constraint : spec.space.constraints()) require(parts, sized, constraint.predicate, true);
+  for (const BufferSpec& buffer : spec.buffers) {
+    const OpenExpression count = sized.open(buffer.count);
+    const auto range = sized.range(count);
+    if (!range || range->low < 0)
+      parts.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
+  }
+  for (const LaunchSpec& launch : spec.launches) {
+    if (launch.when) require(parts, sized, *launch.when, launch.when->evaluate_boolean(sized.here()));
+    // A size in the name of a function is part of the code.
+    for (const std::string_view word : words_of(launch.instantiate)) {
+      if (spec.find_size(word) != nullptr) parts.only = call.sizes;
+    }
+  }
+  const std::vector<std::size_t> work = lay_out_work(parts, spec, bound, call, sized);
+
+  const auto resolved = resolve_launches(spec, bound.size, limits, configuration);
+  if (resolved.size() > kMaxLaunches)
+    throw Error("kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
+  std::vector<std::string> expressions;
+  for (const ResolvedLaunch& launch : resolved) {
+    if (std::find(expressions.begin(), expressions.end(), launch.expression) == expressions.end())
+      expressions.push_back(launch.expression);
+  }
+  const auto loaded = device.load(compile_request(spec, bound.size, device.backend().architecture(), expressions));
+  for (const ResolvedLaunch& launch : resolved) {
+    const auto at = std::find(expressions.begin(), expressions.end(), launch.expression) - expressions.begin();
+    PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
+    added.module = loaded[static_cast<std::size_t>(at)].module;
+    added.function = loaded[static_cast<std::size_t>(at)].function;
+    for (const BoundArgument& argument : bind_arguments(spec, *launch.spec, bound.size, configuration)) {
+      added.parameters.push_back(source_of(argument, spec, bound, work));
+    }
+    if (added.parameters.size() > kMaxParameters) {
+      throw Error("kernel '" + spec.name + "': a launch takes more than " + std::to_string(kMaxParameters) +
+                  " arguments");
+    }
+  }
+  return std::make_unique<Plan>(device.backend(), limits, std::move(parts));
+}
+
+}  // namespace tuner::runtime

@@ -1,0 +1,98 @@
+#pragma once
+/// The device memory that calls work in, owned by one context and bounded: one space for each stream in use, which
+/// launches on that stream share because they run in order, and spaces lent to captured launches, each for as long as a
+/// graph made of the capture exists.
+///
+/// A space has a part that is zero before a launch and zero again after it (`zeroed` buffers), and a part with any
+/// contents (`scratch`), so that different kernels can use it in turn.
+///
+/// Two executable graphs made of one capture share its spaces, as they share the pointers that the caller captured, the
+/// output among them: like any graph with temporary memory they are replayed one after the other.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <tuner/runtime/gpu.hpp>
+
+namespace tuner::runtime {
+
+struct WorkNeed {
+  std::size_t zeroed = 0, scratch = 0;  ///< bytes, multiples of kWorkAlignment
+  bool none() const { return zeroed == 0 && scratch == 0; }
+  bool within(const WorkNeed& other) const { return zeroed <= other.zeroed && scratch <= other.scratch; }
+};
+inline constexpr std::size_t kWorkAlignment = 256;
+
+struct WorkSpace {
+  DevicePointer zeroed = 0, scratch = 0;
+};
+
+class WorkSpaces {
+ public:
+  /// At once; when more are in use, the context is waited for once and all spaces go to other streams.
+  static constexpr std::size_t kMaxStreams = 256;
+
+  WorkSpaces(Backend& backend, const ContextName& context);
+
+ private:
+  struct Owned {
+    std::unique_ptr<DeviceMemory> memory;
+    WorkNeed size;
+    WorkSpace space;
+  };
+  struct Slot {
+    std::atomic<std::uint64_t> stream{0};  ///< 0: free
+    std::atomic<unsigned> users{0};        ///< calls that are between finding their space and having enqueued
+    std::atomic<const Owned*> owned{nullptr};
+    std::atomic_flag in_turn = ATOMIC_FLAG_INIT;
+  };
+
+ public:
+  /// The space of one stream while a call enqueues its launches.
+  class Lease {
+   public:
+    /// \p several: the call has launches that hand results to each other, and no other thread's may come between.
+    Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need, bool several);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    const WorkSpace& space() const { return space_; }
+
+   private:
+    Slot* slot_;
+    bool several_;
+    WorkSpace space_;
+  };
+
+  /// Makes room for leases of \p stream.
+  void prepare(std::uint64_t stream, const WorkNeed& need);
+  /// Makes room for \p count more captured launches.
+  void prepare_captures(const WorkNeed& need, std::size_t count);
+  /// A space that \p graph keeps; nothing is allocated. False when prepare_captures() has not made enough room.
+  bool lend(void* graph, const WorkNeed& need, WorkSpace& space);
+
+ private:
+  /// Spaces that are lent to graphs and come back from a thread of the driver's, perhaps after everything else is gone.
+  struct Reserve;
+  struct Loan;
+
+  Slot* find(std::uint64_t stream, const WorkNeed& need);
+  Slot* enter(std::uint64_t stream, const WorkNeed& need);
+  Owned allocate(const WorkNeed& need) const;
+  void recycle();
+
+  Backend& backend_;
+  ContextName context_;
+  std::array<Slot, 2 * kMaxStreams> slots_;  // probed linearly; at most half full
+  std::mutex growing_;                       // of all below
+  std::size_t streams_ = 0;
+  std::vector<std::unique_ptr<Owned>> in_use_, idle_;
+  std::shared_ptr<Reserve> reserve_;
+};
+
+}  // namespace tuner::runtime
