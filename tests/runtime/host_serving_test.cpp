@@ -282,13 +282,13 @@ TEST_F(HostServing, LetsTheCallbackOfATuningUseTheLibrary) {
   options.force = true;
   std::string explained;
   options.on_trial = [&](std::size_t, double) {
-    explained = scale_.explain({777});
-    scale_.launch(nullptr, {777}, x_.data(), 2, y_.data());
+    explained = scale_.explain({90});
+    scale_.launch(nullptr, {90}, x_.data(), 2, y_.data());
     return true;
   };
-  tune(scale_, {777}, {}, options);
+  tune(scale_, {90}, {}, options);
   EXPECT_THAT(explained, HasSubstr("block="));
-  EXPECT_EQ(y_[776], 3.0f);
+  EXPECT_EQ(y_[89], 3.0f);
 }
 
 TEST_F(HostServing, TellsAForkedChildWhatToDo) {

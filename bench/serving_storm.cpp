@@ -1,0 +1,287 @@
+// Serves reductions under everything at once: threads x streams, graphs captured on one stream and replayed on others,
+// ever new sizes at any alignment, and a context that is destroyed and made again in the middle. Sums of ints are
+// exact, so every one is checked. Needs a GPU; exit status 0: all sums right, no heap allocation on the warm path.
+//   serving_storm [calls]
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <tuner/backend/cuda/context.hpp>
+#include <tuner/reduce.hpp>
+
+namespace {
+
+std::atomic<std::size_t> heap_allocations{0};
+thread_local bool counting = false;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (counting) ++heap_allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+using tuner::cuda::check;
+using tuner::cuda::driver;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kElements = std::size_t{1} << 26;
+constexpr std::size_t kShifts = 8;  // random alignment: the first of 8 elements
+constexpr unsigned kThreads = 8, kStreams = 8;
+constexpr std::size_t kRing = 64;  // calls on a stream between two checks
+
+int value_of(std::size_t i) { return static_cast<int>((i * 2654435761u) >> 20 & 0xff) - 100; }
+
+/// What lives in one context.
+struct World {
+  CUdeviceptr data = 0, results = 0;
+  std::vector<unsigned> sums;  // of the first i elements, modulo 2^32
+
+  World() : sums(kElements + kShifts + 1) {
+    std::vector<int> values(kElements + kShifts);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = value_of(i);
+      sums[i + 1] = sums[i] + static_cast<unsigned>(values[i]);
+    }
+    check(driver().cuMemAlloc(&data, values.size() * sizeof(int)), "cuMemAlloc");
+    check(driver().cuMemAlloc(&results, kThreads * kStreams * kRing * sizeof(int)), "cuMemAlloc");
+    const tuner::cuda::UniqueStream stream = tuner::cuda::make_stream();
+    check(driver().cuMemcpyHtoDAsync(data, values.data(), values.size() * sizeof(int), stream.get()), "upload");
+    check(driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  }
+  const int* at(std::size_t shift) const { return reinterpret_cast<const int*>(data) + shift; }
+  int expected(std::size_t shift, std::size_t n) const { return static_cast<int>(sums[shift + n] - sums[shift]); }
+};
+
+struct Count {
+  std::size_t calls = 0, replays = 0, refused = 0, wrong = 0;
+  Count& operator+=(const Count& other) {
+    calls += other.calls, replays += other.replays, refused += other.refused, wrong += other.wrong;
+    return *this;
+  }
+};
+
+/// One thread's storm on its own streams.
+class Storm {
+ public:
+  Storm(const World& world, unsigned thread, std::size_t calls, CUcontext context)
+      : world_(world), random_(thread + 1), calls_(calls), guard_(context) {
+    for (unsigned s = 0; s < kStreams; ++s) {
+      streams_.push_back(tuner::cuda::make_stream());
+      tuner::ReduceOptions options;
+      options.stream = streams_.back().get();
+      tuner::prepare_reduce(world.at(0), kElements, options);
+    }
+    first_result_ = reinterpret_cast<int*>(world.results) + thread * kStreams * kRing;
+    expected_.resize(kStreams * kRing);
+    used_.resize(kStreams);
+  }
+
+  Count run() {
+    for (std::size_t round = 0; count_.calls < calls_; ++round) {
+      if (round % 500 == 499) {
+        graph();
+      } else {
+        call(random_() % kStreams);
+      }
+    }
+    for (unsigned s = 0; s < kStreams; ++s) settle(s);
+    return count_;
+  }
+
+ private:
+  int* result(unsigned stream, std::size_t i) const { return first_result_ + stream * kRing + i; }
+
+  void enqueue(unsigned stream, std::size_t ring) {
+    const std::size_t shift = random_() % kShifts;
+    // Half of all sizes small, where launches are dense.
+    const std::size_t n = random_() % 2 == 0 ? random_() % 20'000 : random_() % (kElements + 1);
+    tuner::ReduceOptions options;
+    options.stream = streams_[stream].get();
+    counting = true;
+    tuner::reduce_async(world_.at(shift), n, result(stream, ring), options);
+    counting = false;
+    expected_[stream * kRing + ring] = world_.expected(shift, n);
+    ++count_.calls;
+  }
+
+  void call(unsigned stream) {
+    enqueue(stream, used_[stream]);
+    if (++used_[stream] == kRing) settle(stream);
+  }
+
+  /// Waits for a stream and looks at what it has computed.
+  void settle(unsigned stream) {
+    int found[kRing];
+    const CUstream handle = streams_[stream].get();
+    check(driver().cuMemcpyDtoHAsync(found, reinterpret_cast<CUdeviceptr>(result(stream, 0)), sizeof found, handle),
+          "download");
+    check(driver().cuStreamSynchronize(handle), "cuStreamSynchronize");
+    for (std::size_t i = 0; i < used_[stream]; ++i) count_.wrong += found[i] != expected_[stream * kRing + i];
+    used_[stream] = 0;
+  }
+
+  /// Captures some calls on one stream and replays them on another, while the first goes on.
+  void graph() {
+    const unsigned on = random_() % kStreams, elsewhere = (on + 1 + random_() % (kStreams - 1)) % kStreams;
+    settle(on);
+    settle(elsewhere);
+    const auto mode = random_() % 2 == 0 ? CU_STREAM_CAPTURE_MODE_GLOBAL : CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    check(driver().cuStreamBeginCapture(streams_[on].get(), mode), "cuStreamBeginCapture");
+    const std::size_t captured = 1 + random_() % 3;
+    bool whole = true;
+    // The last places of the other stream's ring are the graph's; moved there so that its calls may go on.
+    const auto move = [&](std::size_t i) {
+      expected_[elsewhere * kRing + kRing - 1 - i] = expected_[on * kRing + kRing - 1 - i];
+    };
+    for (std::size_t i = 0; i < captured && whole; ++i) {
+      try {
+        enqueue(on, kRing - 1 - i);
+        move(i);
+      } catch (const tuner::Error&) {
+        counting = false;
+        whole = false;
+        ++count_.refused;
+      }
+    }
+    CUgraph graph = nullptr;
+    check(driver().cuStreamEndCapture(streams_[on].get(), &graph), "cuStreamEndCapture");
+    CUgraphExec executable = nullptr;
+    check(driver().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+    driver().cuGraphDestroy(graph);
+    for (int replay = 0; replay < 3; ++replay) {
+      check(driver().cuGraphLaunch(executable, streams_[elsewhere].get()), "cuGraphLaunch");
+      ++count_.replays;
+      for (int k = 0; k < 4; ++k) call(on), call(elsewhere);
+    }
+    check(driver().cuStreamSynchronize(streams_[elsewhere].get()), "cuStreamSynchronize");
+    for (std::size_t i = 0; i < captured && whole; ++i) {
+      int found = 0;
+      check(driver().cuMemcpyDtoHAsync(&found, reinterpret_cast<CUdeviceptr>(result(on, kRing - 1 - i)), sizeof found,
+                                       streams_[elsewhere].get()),
+            "download");
+      check(driver().cuStreamSynchronize(streams_[elsewhere].get()), "cuStreamSynchronize");
+      count_.wrong += found != expected_[elsewhere * kRing + kRing - 1 - i];
+    }
+    driver().cuGraphExecDestroy(executable);
+  }
+
+  const World& world_;
+  std::mt19937 random_;
+  std::size_t calls_;
+  tuner::cuda::ContextGuard guard_;
+  std::vector<tuner::cuda::UniqueStream> streams_;
+  int* first_result_;
+  std::vector<int> expected_;
+  std::vector<std::size_t> used_;
+  Count count_;
+};
+
+std::size_t free_memory() {
+  std::size_t free = 0, total = 0;
+  check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo");
+  return free;
+}
+
+/// Host time of an enqueued call, batches of 200; ns.
+double cost(const World& world, bool ever_new, CUstream stream) {
+  std::mt19937 random(9);
+  std::vector<double> ns;
+  tuner::ReduceOptions options;
+  options.stream = stream;
+  for (int batch = 0; batch < 100; ++batch) {
+    check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
+    std::size_t sizes[200];
+    for (std::size_t& n : sizes) n = ever_new ? 1 + random() % 1'000'000 : 500'000;
+    const auto start = Clock::now();
+    for (const std::size_t n : sizes)
+      tuner::reduce_async(world.at(0), n, reinterpret_cast<int*>(world.results), options);
+    ns.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / 200);
+  }
+  std::sort(ns.begin(), ns.end());
+  return ns[ns.size() / 2];
+}
+
+Count storm(std::size_t calls, CUcontext context) {
+  const tuner::cuda::ContextGuard guard(context);
+  const World world;
+  const auto start = Clock::now();
+  const std::size_t before = free_memory();
+  for (std::size_t n = 0; n <= kElements; n += n < 16 ? 1 : n / 16) tuner::prepare_reduce(world.at(0), n);
+  tuner::prepare_reduce(world.at(0), kElements, {}, 1000);
+  const std::size_t prepared = free_memory();
+  std::printf("all classes prepared in %.2f s, %.1f MB of device memory\n",
+              std::chrono::duration<double>(Clock::now() - start).count(), double(before - prepared) / 1e6);
+
+  const tuner::cuda::UniqueStream stream = tuner::cuda::make_stream();
+  const double repeated = cost(world, false, stream.get()), ever_new = cost(world, true, stream.get());
+  std::printf("a call: %.0f ns with the same n, %.0f ns with an ever new one\n", repeated, ever_new);
+
+  Count total;
+  {
+    std::vector<std::thread> threads;
+    std::vector<Count> counts(kThreads);
+    for (unsigned t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        try {
+          counts[t] = Storm(world, t, calls / kThreads, context).run();
+        } catch (const std::exception& error) {
+          counting = false;
+          std::fprintf(stderr, "thread %u: %s\n", t, error.what());
+          counts[t].wrong = 1;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const Count& count : counts) total += count;
+  }
+  std::printf("%zu calls, %zu replays, %zu captures refused, %zu wrong; %.1f MB more in use than when prepared\n",
+              total.calls, total.replays, total.refused, total.wrong, (double(prepared) - double(free_memory())) / 1e6);
+  return total;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::size_t calls = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+  if (!tuner::cuda::driver_status().available) {
+    std::printf("skipped: %s\n", tuner::cuda::driver_status().reason.c_str());
+    return 77;
+  }
+  Count all;
+  CUdevice device = 0;
+  check(driver().cuDeviceGet(&device, 0), "cuDeviceGet");
+  CUcontext context = nullptr;
+  check(driver().cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
+  all += storm(calls / 2, context);
+  const std::size_t first_allocations = heap_allocations;
+
+  // What cudaDeviceReset does.
+  auto* const reset = reinterpret_cast<CUresult (*)(CUdevice)>(
+      ::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuDevicePrimaryCtxReset_v2"));
+  check(reset(device), "cuDevicePrimaryCtxReset");
+  check(driver().cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
+  std::printf("the context was destroyed and made again\n");
+  all += storm(calls - calls / 2, context);
+
+  std::printf("in all %zu calls, %zu replays, %zu wrong, %zu heap allocations (%zu before the reset)\n", all.calls,
+              all.replays, all.wrong, heap_allocations.load(), first_allocations);
+  return all.wrong == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
