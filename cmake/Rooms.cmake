@@ -20,11 +20,12 @@ if(TUNER_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
   # The warning exempts the types of the main file, which here is the file that includes the twelve.
-  target_compile_options(tuner_options INTERFACE -Wno-subobject-linkage)
+  target_compile_options(tuner_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(TUNER_SANITIZE)
   list(JOIN TUNER_SANITIZE "," sanitizers)
-  add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer)
+  # Undefined behaviour ends the program: what is only printed fails no test.
+  add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=${sanitizers})
 endif()
 

@@ -122,6 +122,7 @@ TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
   } table[] = {
       {with(R"("32,1":{"bx":32,"time":1})"), "made.csv:4:8: the entry '32,1' has no value of 't'"},
       {with(R"("32,1":{"bx":32,"t":1})"), "made.csv:4:8: the entry '32,1' has no 'time'"},
+      {with(R"("32,1":{"bx":1e400,"t":1,"time":1})"), "made.csv:4:14: not JSON: number overflow parsing '1e400'"},
       {with(R"("32,1":7)"), "made.csv:4:8: the entry '32,1' is not an object"},
       {with(R"("32,1":{"bx":32,"t":1,"time":[3]})"), "made.csv:4:30: 'time' is neither a number nor"},
       {with("\n \"32,1\" : { \"bx\":32,\"t\":1,\n\"time\":1,\n  \"compile_time\": \"long\"}"),

@@ -79,6 +79,12 @@ nlohmann::json parsed(std::string_view text, const std::string& origin) {
     const std::size_t prefix = message.find(": ");
     throw RecordingError(place_at(text, error.byte == 0 ? 0 : error.byte - 1, origin) + "not JSON: " +
                          std::string(prefix == std::string_view::npos ? message : message.substr(prefix + 2)));
+  } catch (const nlohmann::json::out_of_range& error) {
+    // `[json.exception.out_of_range.406] number overflow parsing '1e400'`, without a place
+    const std::string_view message = error.what();
+    const std::string_view number = message.substr(std::min(message.find('\'') + 1, message.size() - 1));
+    throw RecordingError(place_at(text, text.find(number.substr(0, number.size() - 1)), origin) +
+                         "not JSON: " + std::string(message.substr(message.find(' ') + 1)));
   }
 }
 

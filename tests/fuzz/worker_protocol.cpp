@@ -1,0 +1,33 @@
+/// libFuzzer: any bytes, in pieces of any length, are messages or a ProtocolError; a message that was read is written
+/// as bytes that read as themselves.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <tuner/worker/protocol.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tuner::worker;
+  if (size == 0) return 0;
+  const std::size_t piece = data[0] == 0 ? size : data[0];
+  std::span<const std::byte> left = std::as_bytes(std::span(data, size)).subspan(1);
+  try {
+    Decoder decoder;
+    while (!left.empty()) {
+      const auto now = left.first(std::min(piece, left.size()));
+      left = left.subspan(now.size());
+      decoder.feed(now);
+      while (const std::optional<Message> message = decoder.next()) {
+        const auto bytes = encode(*message);
+        Decoder second;
+        second.feed(bytes);
+        if (encode(second.next().value()) != bytes) __builtin_trap();
+      }
+    }
+  } catch (const ProtocolError&) {
+  }
+  return 0;
+}
