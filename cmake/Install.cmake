@@ -39,7 +39,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/templates
         FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# Built from cache/wisdom/*.wisdom by the cache room.
+# Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
 if(wisdom)
   install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom)

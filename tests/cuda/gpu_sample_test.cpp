@@ -5,9 +5,6 @@
 
 #include "gpu_fixture.hpp"
 
-#include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/kernel_function.hpp>
-
 namespace tuner::cuda {
 namespace {
 
@@ -166,60 +163,6 @@ TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
             << device.copy_ceiling / 1e12 << " TB/s\n";
   EXPECT_GT(device.read_ceiling, 0);
   EXPECT_GT(device.copy_ceiling, 0);
-}
-
-TEST_F(GpuSample, PrintsWhatStartingAndEnqueueingCost) {
-  std::unique_ptr<Backend> own;
-  const double made = seconds_of([&] { own = make_cuda_backend(); });
-  std::unique_ptr<DeviceMemory> memory;
-  const double filled = seconds_of([&] {
-    memory = own->allocate(1 << 20);
-    own->fill(memory->address(), ElementType::float32, 1 << 18, {}, 1);
-    own->fingerprint(memory->address(), 4);
-  });
-  const double again = seconds_of([&] { own->fingerprint(memory->address(), 4); });
-  const double fingerprinted = seconds_of([&] { own->fingerprint(memory->address(), 1 << 20); });
-  const double compared =
-      seconds_of([&] { own->compare(memory->address(), memory->address(), ElementType::float32, 1 << 18, {}); });
-  std::cout << "[ measured ] make_cuda_backend " << made * 1e3 << " ms, first fill with its compile " << filled * 1e3
-            << " ms, fingerprint of 4 bytes " << again * 1e6 << " us, of 1 MiB " << fingerprinted * 1e6
-            << " us, compare of 1 MiB " << compared * 1e6 << " us\n";
-
-  const auto module = load(kTimed, {"empty"});
-  Launch empty = launch(*module, 0, 1, 32, {});
-  backend().sample({&empty, 1}, request(1, false));
-  constexpr int kLaunches = 500;
-  double through = 1e9, ran = 1e9;
-  for (int round = 0; round < 5; ++round) {
-    through = std::min(through, seconds_of([&] {
-                         for (int i = 0; i < kLaunches; ++i)
-                           backend().enqueue(*module, 0, empty.shape, nullptr, nullptr);
-                       }));
-    backend().synchronize(nullptr);
-    ran = std::min(ran, seconds_of([&] { backend().run({&empty, 1}, 10); }));
-  }
-  const Context context = Context::primary(0);
-  const ContextGuard guard(context.handle());
-  const UniqueModule raw = load_module(std::get<Image>(compile(kTimed, {"empty"})).code.data());
-  const CUfunction function = get_function(raw.get(), "_Z5emptyv").handle;
-  double direct = 1e9, current = 1e9;
-  for (int round = 0; round < 5; ++round) {
-    direct = std::min(direct, seconds_of([&] {
-                        for (int i = 0; i < kLaunches; ++i) {
-                          check(driver().cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr),
-                                "launch");
-                        }
-                      }));
-    backend().synchronize(nullptr);
-    current = std::min(current, seconds_of([&] {
-                         for (int i = 0; i < kLaunches; ++i)
-                           backend().enqueue(*module, 0, empty.shape, nullptr, nullptr);
-                       }));
-    backend().synchronize(nullptr);
-  }
-  std::cout << "[ measured ] cuLaunchKernel itself " << direct / kLaunches * 1e9
-            << " ns; enqueue with the context current " << current / kLaunches * 1e9 << " ns, else "
-            << through / kLaunches * 1e9 << " ns a launch; run and wait " << ran * 1e6 << " us\n";
 }
 
 }  // namespace

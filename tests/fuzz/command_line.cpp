@@ -21,7 +21,8 @@ using namespace tuner;
 const KernelSpec& kernel() {
   static const KernelSpec spec = parse_kernel_file(
       "#pragma tuner kernel k\n#pragma tuner type T = float double\n#pragma tuner choice operation = sum max\n"
-      "#pragma tuner size n = 4096, m = 3\n#pragma tuner parameter b = 32 64\n#pragma tuner block b\n"
+      "#pragma tuner size n : int = 4096\n#pragma tuner size m = 3\n#pragma tuner parameter b = 32 64\n#pragma tuner "
+      "block b\n"
       "#pragma tuner grid ceil_div(n, b)\n#pragma tuner out c[n] : T\n#pragma tuner arguments c, n\n"
       "#pragma tuner instantiate k<T, b>\n#pragma tuner reference r<T>\n#pragma tuner bytes n * sizeof(T)\n"
       "#pragma tuner default b=32\n",

@@ -45,7 +45,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       tests.insert({name, "tests"});
     }
     rooms["tests/templates"] = rooms["tests/worker"];
-    rooms["tests/project"] = {"tests", "api"};
+    rooms["tests/project"] = rooms["tests/cli"];
     rooms["tests/fuzz"] = rooms["tests/cli"];
     return rooms;
   }();

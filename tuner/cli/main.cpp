@@ -15,14 +15,12 @@
 #include <tuner/cli/list_command.hpp>
 #include <tuner/cli/merge_command.hpp>
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/replay_command.hpp>
 #include <tuner/cli/show_command.hpp>
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/version.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/cli/occupancy_command.hpp>
-#endif
-#ifdef TUNER_HAS_REPLAY
-#include <tuner/cli/replay_command.hpp>
 #endif
 
 namespace tuner::cli {
@@ -54,9 +52,7 @@ constexpr Command kCommands[] = {
     {"import", "take over results from text", import_command},
     {"merge", "unite databases", merge_command},
     {"cache", "what the cache holds; check or clear it", cache_command},
-#ifdef TUNER_HAS_REPLAY
     {"replay", "score search strategies on recorded spaces", replay_command},
-#endif
     {"help", "this text", help_command},
 };
 
