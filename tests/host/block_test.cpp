@@ -301,7 +301,12 @@ __global__ void doze(volatile int* flag) { while (*flag == 0) __nanosleep(100); 
 )";
   const std::unique_ptr<Module> module = load(source, {"spin", "meet", "doze"});
   int flag = 0;
-  for (std::size_t function = 0; function < 3; ++function) {
+#if defined(TUNER_HOST_TSAN)
+  const std::size_t first = 1;  // it holds signals back until the kernel calls something, which `spin` does not
+#else
+  const std::size_t first = 0;
+#endif
+  for (std::size_t function = first; function < 3; ++function) {
     EXPECT_THAT(text(launch(*module, function, shape(8, 64), 0.05, backend(), &flag)), StartsWith("timeout: "))
         << function;
   }

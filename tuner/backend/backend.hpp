@@ -122,6 +122,9 @@ struct Comparison {
   double largest_error = 0;         ///< relative, over all elements
 };
 
+/// May be used from several threads, but measure_ceilings() and the destructor by one alone. run, sample, fill, compare
+/// and fingerprint take turns; load, allocate, upload, download and the compiler wait for none of them, nor do enqueue
+/// and synchronize on a GPU. Memory that two threads use at once is theirs to order.
 class Backend {
  public:
   virtual ~Backend() = default;

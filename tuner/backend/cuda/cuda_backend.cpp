@@ -1,6 +1,7 @@
 #include <tuner/backend/cuda/cuda_backend.hpp>
 
 #include <bit>
+#include <mutex>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
@@ -26,6 +27,8 @@ class CudaBackend final : public Backend {
       : state_(std::make_shared<BackendState>(std::move(context), std::move(device))), compiler_(std::move(compiler)) {
     const ContextGuard guard(state_->context.handle());
     stream_ = make_stream();
+    transfers_ = make_stream();
+    filled_ = make_event(CU_EVENT_DISABLE_TIMING);
   }
 
   ~CudaBackend() override {
@@ -38,6 +41,8 @@ class CudaBackend final : public Backend {
       result_.reset();
       sampler_.reset();
       data_.reset();
+      filled_.reset();
+      transfers_.reset();
       stream_.reset();
     } catch (const CudaError&) {
       drop_handles();  // the context is gone, and everything in it
@@ -49,7 +54,9 @@ class CudaBackend final : public Backend {
   bool usable() const override { return state_->usable; }
 
   Compiler& compiler() override {
-    if (compiler_ == nullptr) compiler_ = make_nvrtc_compiler(nvrtc());
+    std::call_once(compiler_made_, [this] {
+      if (compiler_ == nullptr) compiler_ = make_nvrtc_compiler(nvrtc());
+    });
     return *compiler_;
   }
 
@@ -80,27 +87,33 @@ class CudaBackend final : public Backend {
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
     const ContextGuard guard = enter();
-    watch(driver().cuMemcpyHtoDAsync(to, from, bytes, stream_.get()), "cuMemcpyHtoDAsync");
-    wait();
+    follow_fills();
+    watch(driver().cuMemcpyHtoDAsync(to, from, bytes, transfers_.get()), "cuMemcpyHtoDAsync");
+    wait(transfers_.get());
   }
 
   void download(void* to, DevicePointer from, std::size_t bytes) override {
     if (bytes == 0) return;
     const ContextGuard guard = enter();
-    watch(driver().cuMemcpyDtoHAsync(to, from, bytes, stream_.get()), "cuMemcpyDtoHAsync");
-    wait();
+    follow_fills();
+    watch(driver().cuMemcpyDtoHAsync(to, from, bytes, transfers_.get()), "cuMemcpyDtoHAsync");
+    wait(transfers_.get());
   }
 
   void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) override {
     if (bytes == 0) return;
     const ContextGuard guard = enter();
+    const std::lock_guard lock(mutex_);
     watch(driver().cuMemsetD8Async(to, value, bytes, stream_.get()), "cuMemsetD8Async");
+    watch(driver().cuEventRecord(filled_.get(), stream_.get()), "cuEventRecord");
   }
 
   void fill(DevicePointer to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) override {
     if (count == 0) return;
     const ContextGuard guard = enter();
+    const std::lock_guard lock(mutex_);
     data().fill(to, type, count, fill, seed);
+    watch(driver().cuEventRecord(filled_.get(), stream_.get()), "cuEventRecord");
   }
 
   Comparison compare(DevicePointer actual, DevicePointer expected, ElementType type, std::size_t count,
@@ -108,6 +121,7 @@ class CudaBackend final : public Backend {
     Comparison comparison;
     if (count == 0) return comparison;
     const ContextGuard guard = enter();
+    const std::lock_guard lock(mutex_);
     data().compare(actual, expected, type, count, tolerance, result());
     const auto found = downloaded<DataKernels::Found>(result());
     comparison.mismatches = found.mismatches;
@@ -122,6 +136,7 @@ class CudaBackend final : public Backend {
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes) override {
     if (bytes == 0) return 0;
     const ContextGuard guard = enter();
+    const std::lock_guard lock(mutex_);
     data().fingerprint(from, bytes, result());
     return downloaded<std::uint64_t>(result());
   }
@@ -129,6 +144,7 @@ class CudaBackend final : public Backend {
   std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) override {
     if (!usable()) return Outcome(lost());
     const ContextGuard guard(state_->context.handle());
+    const std::lock_guard lock(mutex_);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return Outcome(*error);
     return run_prepared(launches, prepared, timeout_s, deadline_after(timeout_s));
@@ -138,6 +154,7 @@ class CudaBackend final : public Backend {
     if (!usable()) return lost();
     if (request.cold && request.batch > 1) throw Error("a cold sample is a single run: ask for batch = 1");
     const ContextGuard guard(state_->context.handle());
+    const std::lock_guard lock(mutex_);
     const Deadline deadline = deadline_after(request.timeout_s);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
@@ -213,9 +230,12 @@ class CudaBackend final : public Backend {
     if (is_sticky(result)) state_->usable = false;
     check(result, call, at);
   }
-  void wait(const std::source_location& at = std::source_location::current()) {
-    watch(wait_for(stream_.get(), std::nullopt), "cuStreamQuery", at);
+  void wait(CUstream stream, const std::source_location& at = std::source_location::current()) {
+    watch(wait_for(stream, std::nullopt), "cuStreamQuery", at);
   }
+
+  /// Fills are the only work that is not waited for where it is asked for.
+  void follow_fills() { watch(driver().cuStreamWaitEvent(transfers_.get(), filled_.get(), 0), "cuStreamWaitEvent"); }
 
   DataKernels& data() {
     if (data_ == nullptr) {
@@ -224,7 +244,7 @@ class CudaBackend final : public Backend {
     return *data_;
   }
 
-  /// Where compare and fingerprint leave their answers.
+  /// Where compare and fingerprint leave their answers, for downloaded().
   DevicePointer result() {
     if (result_ == nullptr) result_ = allocate(sizeof(DataKernels::Found));
     return result_->address();
@@ -232,6 +252,7 @@ class CudaBackend final : public Backend {
 
   template <typename T>
   T downloaded(DevicePointer from) {
+    wait(stream_.get());
     T value{};
     download(&value, from, sizeof value);
     return value;
@@ -306,12 +327,18 @@ class CudaBackend final : public Backend {
   void drop_handles() noexcept {
     if (sampler_ != nullptr) sampler_->leak();
     if (data_ != nullptr) data_->leak();
+    (void)filled_.release();
+    (void)transfers_.release();
     (void)stream_.release();
   }
 
   SharedState state_;
+  std::once_flag compiler_made_;
   std::shared_ptr<Compiler> compiler_;
+  std::mutex mutex_;  // of stream_ and what runs there; what only moves data has a stream of its own
   UniqueStream stream_;
+  UniqueStream transfers_;
+  UniqueEvent filled_;  // behind the latest fill on stream_
   std::unique_ptr<DataKernels> data_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<DeviceMemory> result_;

@@ -16,11 +16,10 @@ struct CudaOptions {
   std::shared_ptr<Compiler> compiler;
 };
 
-/// enqueue, synchronize and the compiler may be used from several threads; everything else by one at a time. NVRTC is
-/// needed by compiler() (which throws NvrtcError without it) and by everything that runs tuner's own kernels: fill,
-/// compare, fingerprint, sample. Operations are ordered on a stream of their own; run, sample, download, compare and
-/// fingerprint wait for it. Throws Error without a usable device. sample() may return fewer samples than asked for when
-/// its time ends between two of them.
+/// Threads: see Backend. NVRTC is needed by compiler() (which throws NvrtcError without it) and by everything that runs
+/// tuner's own kernels: fill, compare, fingerprint, sample. Everything but fills is over when its call returns, and
+/// what follows a fill sees it. Throws Error without a usable device. sample() may return fewer samples than asked for
+/// when its time ends between two of them.
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options = {});
 
 }  // namespace tuner

@@ -15,40 +15,28 @@ namespace tuner::cuda {
 // cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2): both the member and the
 // symbol looked up follow it.
 // clang-format off
-#define TUNER_CUDA_REQUIRED(X)                                                                                      \
-  X(cuInit)                                                                                                         \
-  X(cuDriverGetVersion)                                                                                             \
-  X(cuGetErrorName)                                                                                                 \
-  X(cuGetErrorString)                                                                                               \
-  X(cuDeviceGet)                                                                                                    \
-  X(cuDeviceGetCount)                                                                                               \
-  X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)                        \
-      X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent)     \
-          X(cuCtxGetDevice) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)        \
-              X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel)                                         \
-                  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc)       \
-                      X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) X(cuMemcpyHtoDAsync)            \
-                          X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuMemAllocManaged)         \
-                              X(cuPointerGetAttributes) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
-                                  X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamIsCapturing) X(cuStreamGetCtx)    \
-                                      X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)           \
-                                          X(cuEventSynchronize) X(cuEventElapsedTime)
+#define TUNER_CUDA_REQUIRED(X) \
+  X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) \
+  X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) \
+  X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) \
+  X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
+  X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) \
+  X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) \
+  X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuMemAllocManaged) X(cuPointerGetAttributes) \
+  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) \
+  X(cuStreamIsCapturing) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime)
 
-#define TUNER_CUDA_OPTIONAL(X)         \
-  X(cuMemAllocAsync)                   \
-  X(cuMemFreeAsync)                    \
-  X(cuThreadExchangeStreamCaptureMode) \
-  X(cuStreamBeginCapture)              \
-  X(cuStreamEndCapture)                \
-  X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) TUNER_CUDA_OPTIONAL_12(X)
-// clang-format on
+#define TUNER_CUDA_OPTIONAL(X) \
+  X(cuThreadExchangeStreamCaptureMode) X(cuStreamBeginCapture) X(cuStreamEndCapture) \
+  X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
+  TUNER_CUDA_OPTIONAL_12(X)
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) \
-  X(cuCtxGetId)                   \
-  X(cuStreamGetId) X(cuLaunchKernelEx) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject)
+  X(cuCtxGetId) X(cuStreamGetId) X(cuStreamGetCaptureInfo) X(cuUserObjectCreate) X(cuGraphRetainUserObject)
 #else
 #define TUNER_CUDA_OPTIONAL_12(X)
 #endif
+// clang-format on
 
 /// The driver's functions under their own names: `driver().cuLaunchKernel(...)`. Optional ones are null when this
 /// driver does not have them.
