@@ -171,13 +171,5 @@ TEST(CompiledExpression, SeesThatNoCompletionCanHold) {
   EXPECT_FALSE(failing.cannot_hold(std::vector<std::uint16_t>{1, 0}, only_p, false));
 }
 
-TEST(NearestName, FindsMisspellingsOnly) {
-  const std::vector<std::string> names{"block_x", "block_y", "vector", "n"};
-  EXPECT_EQ(nearest_name("blok_x", names), "block_x");
-  EXPECT_EQ(nearest_name("vecotr", names), "vector");
-  EXPECT_EQ(nearest_name("m", names), std::nullopt);
-  EXPECT_EQ(nearest_name("something", names), std::nullopt);
-}
-
 }  // namespace
 }  // namespace tuner

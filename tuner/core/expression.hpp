@@ -110,7 +110,4 @@ class OpenExpression {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// The one of \p candidates nearest to \p name by edit distance, when it is near enough to be a misspelling.
-std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
-
 }  // namespace tuner

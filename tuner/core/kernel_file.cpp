@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include <tuner/core/directives.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
@@ -460,11 +459,7 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name) {
 }
 
 KernelSpec read_kernel_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) throw Error("cannot read kernel file '" + path.string() + "'");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw Error("reading kernel file '" + path.string() + "' failed");
-  return parse_kernel_file(text, path.string());
+  return parse_kernel_file(read_input_file(path, kMaxKernelFileBytes, "kernel file"), path.string());
 }
 
 }  // namespace tuner

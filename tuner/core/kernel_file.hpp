@@ -12,7 +12,7 @@ namespace tuner {
 
 /// Throws SpecError with line and column, and a suggestion for misspelt directives and names.
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name);
-/// Throws Error when \p path cannot be read, SpecError as above.
+/// Throws Error when \p path is no regular file of at most kMaxKernelFileBytes that can be read, SpecError as above.
 KernelSpec read_kernel_file(const std::filesystem::path& path);
 
 }  // namespace tuner

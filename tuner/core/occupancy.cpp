@@ -7,7 +7,7 @@ namespace tuner {
 namespace {
 
 constexpr std::int64_t kUnlimited = std::numeric_limits<int>::max();
-constexpr std::int64_t kSubPartitions = 4;   // of an SM, since compute capability 7.0
+constexpr std::int64_t kSubPartitions = 4;   // of an SM
 constexpr std::int64_t kRegisterUnit = 256;  // registers given to a warp at a time
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -18,7 +18,12 @@ std::int64_t by_registers(const DeviceLimits& limits, std::int64_t warps, int re
   if (per_warp == 0) return kUnlimited;
   // The launch check assumes that all sub-partitions are given registers alike.
   if (per_warp * round_up(warps, kSubPartitions) > limits.registers_per_block) return 0;
-  return limits.registers_per_sm / kSubPartitions / per_warp * kSubPartitions / warps;
+  const auto blocks = [&](std::int64_t partitions) {
+    return limits.registers_per_sm / partitions / per_warp * partitions / warps;
+  };
+  // Compute capability 6.0 has two, but launches only what the others of its family could (cuda_occupancy.h).
+  const std::int64_t usual = blocks(kSubPartitions);
+  return limits.compute_capability == 60 && usual > 0 ? blocks(2) : usual;
 }
 
 std::int64_t by_shared_memory(const DeviceLimits& limits, std::int64_t shared_bytes) {

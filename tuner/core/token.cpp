@@ -4,7 +4,6 @@
 #include <array>
 
 #include <tuner/core/characters.hpp>
-#include <tuner/core/expression.hpp>
 
 namespace tuner {
 namespace {
@@ -103,28 +102,6 @@ void TokenCursor::lex(std::size_t from) {
 
 bool is_identifier(std::string_view text) {
   return !text.empty() && is_word_start(text.front()) && std::all_of(text.begin(), text.end(), is_word);
-}
-
-std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
-  const auto near = nearest_name(name, candidates);
-  return near ? "; did you mean '" + *near + "'?" : std::string();
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  constexpr char hex[] = "0123456789abcdef";
-  std::string result = "'";
-  for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      result += {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
-    } else {
-      result += c;
-    }
-  }
-  while (text.size() > longest && !result.empty() && (static_cast<unsigned char>(result.back()) & 0x80u))
-    result.pop_back();
-  return result + (text.size() > longest ? "…'" : "'");
 }
 
 }  // namespace tuner

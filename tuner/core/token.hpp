@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner {
 
@@ -72,9 +73,5 @@ class TokenCursor {
 };
 
 bool is_identifier(std::string_view text);
-/// `; did you mean 'name'?`, or nothing when none is near.
-std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
-/// `'text'` with unprintable bytes escaped and long text cut.
-std::string in_quotes(std::string_view text);
 
 }  // namespace tuner

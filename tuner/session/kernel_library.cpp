@@ -8,6 +8,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner {
 namespace {
@@ -28,15 +29,8 @@ bool is_path(std::string_view text) { return text.find('/') != std::string_view:
 
 std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrary::Entry>& known) {
   std::vector<std::string> names;
-  std::string listed;
-  for (const KernelLibrary::Entry& entry : known) {
-    names.push_back(entry.name);
-    listed += (listed.empty() ? "" : ", ") + entry.name;
-  }
-  std::string message = "unknown kernel '" + std::string(name) + "'";
-  if (const auto nearest = nearest_name(name, names)) message += "; did you mean '" + *nearest + "'?";
-  return message + " Known kernels: " + listed + ". A file of your own is given by its path: ./" + std::string(name) +
-         ".cu";
+  for (const KernelLibrary::Entry& entry : known) names.push_back(entry.name);
+  return unknown_name("kernel", name, names) + " A file of your own is given by its path: ./" + printable(name) + ".cu";
 }
 
 }  // namespace

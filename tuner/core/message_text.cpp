@@ -1,0 +1,79 @@
+#include <tuner/core/message_text.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tuner {
+namespace {
+
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t bytes = 0;  ///< 0: not UTF-8
+};
+
+/// The first character of \p text, which is not empty.
+CodePoint first_code_point(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
+  std::uint32_t value = lead & (0x7fu >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xc0) != 0x80) return {};
+    value = value << 6 | (next & 0x3f);
+  }
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
+  return value < least[bytes] || value > 0x10ffff || surrogate ? CodePoint{} : CodePoint{value, bytes};
+}
+
+/// Control characters, and what turns the direction of writing or separates lines (Unicode 15, 23.2).
+bool is_hidden(std::uint32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+void append_hex(std::string& text, char letter, std::uint32_t value, int digits) {
+  text += {'\\', letter};
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += "0123456789abcdef"[value >> shift & 15];
+}
+
+std::string escaped(std::string_view text, std::string_view kept) {
+  std::string result;
+  while (!text.empty()) {
+    const CodePoint c = first_code_point(text);
+    const std::size_t bytes = std::max<std::size_t>(c.bytes, 1);
+    if (c.bytes == 0) {
+      append_hex(result, 'x', static_cast<unsigned char>(text[0]), 2);
+    } else if (is_hidden(c.value) && kept.find(text[0]) == std::string_view::npos) {
+      append_hex(result, c.value < 0x80 ? 'x' : 'u', c.value, c.value < 0x80 ? 2 : 4);
+    } else {
+      result += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  std::string message = "unknown " + std::string(what) + ' ' + in_quotes(name) + suggestion(name, known);
+  if (known.empty()) return message + "; there is none";
+  std::string list;
+  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+  return message + (message.ends_with('?') ? " Known: " : "; known: ") + list + '.';
+}
+
+std::string printable(std::string_view text) { return escaped(text, ""); }
+std::string printable_lines(std::string_view text) { return escaped(text, "\n\t"); }
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  std::size_t end = std::min(text.size(), longest);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole ones
+  return '\'' + printable(text.substr(0, end)) + (end < text.size() ? "…'" : "'");
+}
+
+}  // namespace tuner
