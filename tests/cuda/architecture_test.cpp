@@ -26,7 +26,11 @@ TEST(Architecture, KnowsTheLimitsOfTheProgrammingGuide) {
   EXPECT_EQ(turing.max_threads_per_sm, 1024);
   EXPECT_EQ(turing.max_shared_bytes, 65536);
   EXPECT_EQ(turing.reserved_shared_bytes, 0);
+  const DeviceLimits maxwell = limits_of_architecture("sm_53");
+  EXPECT_EQ(maxwell.registers_per_block, 32768);
+  EXPECT_EQ(maxwell.max_shared_bytes, 49152);
   const DeviceLimits hopper = limits_of_architecture("sm_90");
+  EXPECT_EQ(hopper.sm_count, 132) << "of the product that stands for it";
   EXPECT_EQ(hopper.max_threads_per_sm, 2048);
   EXPECT_EQ(hopper.max_blocks_per_sm, 32);
   EXPECT_EQ(hopper.max_shared_bytes, 232448);
@@ -49,8 +53,8 @@ TEST(Architecture, EveryKnownOneHoldsItsOwnBlockLimits) {
 }
 
 TEST(Architecture, AnUnknownOneIsAnErrorThatListsTheKnownOnes) {
-  EXPECT_THAT([] { limits_of_architecture("sm_70"); },
-              ThrowsMessage<Error>(::testing::AllOf(HasSubstr("'sm_70'"), HasSubstr("sm_75"), HasSubstr("sm_121"))));
+  EXPECT_THAT([] { limits_of_architecture("sm_35"); },
+              ThrowsMessage<Error>(::testing::AllOf(HasSubstr("'sm_35'"), HasSubstr("sm_50"), HasSubstr("sm_121"))));
 }
 
 }  // namespace

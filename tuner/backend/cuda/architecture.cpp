@@ -16,22 +16,32 @@ struct Row {
   int shared_kib_per_block;  ///< opted in
   int reserved_kib;
   int cores_per_sm;
+  int registers_per_block;
+  UsualProduct usual;
 };
 
-// Registers (65536 per SM and block, 255 per thread), block and grid dimensions and the 48 KB of shared memory without
-// opting in are the same for all of them.
-constexpr std::array<Row, 11> kRows{{
-    {75, 1024, 16, 64, 64, 0, 64},
-    {80, 2048, 32, 164, 163, 1, 64},
-    {86, 1536, 16, 100, 99, 1, 128},
-    {87, 1536, 16, 164, 163, 1, 128},
-    {89, 1536, 24, 100, 99, 1, 128},
-    {90, 2048, 32, 228, 227, 1, 128},
-    {100, 2048, 32, 228, 227, 1, 128},
-    {103, 2048, 32, 228, 227, 1, 128},
-    {110, 1536, 24, 228, 227, 1, 128},
-    {120, 1536, 24, 100, 99, 1, 128},
-    {121, 1536, 24, 100, 99, 1, 128},
+// Registers of an SM (65536; 255 per thread), block and grid dimensions and the 48 KB of shared memory without opting
+// in are the same for all of them.
+constexpr std::array<Row, 19> kRows{{
+    {50, 2048, 32, 64, 48, 0, 128, 65536, {"GeForce GTX 750 Ti", 5}},
+    {52, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla M40", 24}},
+    {53, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX1", 2}},
+    {60, 2048, 32, 64, 48, 0, 64, 65536, {"Tesla P100", 56}},
+    {61, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla P40", 30}},
+    {62, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX2", 2}},
+    {70, 2048, 32, 96, 96, 0, 64, 65536, {"Tesla V100", 80}},
+    {72, 2048, 32, 96, 96, 0, 64, 65536, {"Jetson AGX Xavier", 8}},
+    {75, 1024, 16, 64, 64, 0, 64, 65536, {"T4", 40}},
+    {80, 2048, 32, 164, 163, 1, 64, 65536, {"A100", 108}},
+    {86, 1536, 16, 100, 99, 1, 128, 65536, {"A40", 84}},
+    {87, 1536, 16, 164, 163, 1, 128, 65536, {"Jetson AGX Orin", 16}},
+    {89, 1536, 24, 100, 99, 1, 128, 65536, {"L40S", 142}},
+    {90, 2048, 32, 228, 227, 1, 128, 65536, {"H100 or H200 SXM", 132}},
+    {100, 2048, 32, 228, 227, 1, 128, 65536, {"B200", 148}},
+    {103, 2048, 32, 228, 227, 1, 128, 65536, {"B300", 148}},
+    {110, 1536, 24, 228, 227, 1, 128, 65536, {"Jetson AGX Thor", 20}},
+    {120, 1536, 24, 100, 99, 1, 128, 65536, {"GeForce RTX 5090", 170}},
+    {121, 1536, 24, 100, 99, 1, 128, 65536, {"GB10", 48}},
 }};
 
 }  // namespace
@@ -64,6 +74,8 @@ DeviceLimits limits_of_architecture(std::string_view architecture) {
     limits.max_shared_bytes = row.shared_kib_per_block * std::int64_t{1024};
     limits.shared_bytes_per_sm = row.shared_kib_per_sm * std::int64_t{1024};
     limits.reserved_shared_bytes = row.reserved_kib * std::int64_t{1024};
+    limits.registers_per_block = row.registers_per_block;
+    limits.sm_count = row.usual.sm_count;
     limits.max_threads_per_sm = row.threads_per_sm;
     limits.max_blocks_per_sm = row.blocks_per_sm;
     limits.compute_capability = row.compute_capability;
@@ -72,6 +84,13 @@ DeviceLimits limits_of_architecture(std::string_view architecture) {
   std::string known;
   for (const std::string& name : known_architectures()) known += ' ' + name;
   throw Error("unknown architecture '" + std::string(architecture) + "'; known are" + known);
+}
+
+std::optional<UsualProduct> usual_product(int compute_capability) {
+  for (const Row& row : kRows) {
+    if (row.compute_capability == compute_capability) return row.usual;
+  }
+  return std::nullopt;
 }
 
 int cores_per_sm(int compute_capability) {

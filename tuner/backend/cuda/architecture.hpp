@@ -17,9 +17,15 @@ std::optional<int> compute_capability(std::string_view architecture);
 /// "sm_90" for 90.
 std::string architecture_name(int compute_capability);
 
-/// "sm_75" … "sm_121", ascending.
+/// "sm_50" … "sm_121", ascending. Which of them can be compiled for is NVRTC's to say.
 std::vector<std::string> known_architectures();
-/// sm_count is 1: it belongs to a product. Throws Error listing the known ones for another architecture.
+/// A product that stands for its architecture where the number of multiprocessors matters.
+struct UsualProduct {
+  std::string_view name;
+  int sm_count = 0;
+};
+std::optional<UsualProduct> usual_product(int compute_capability);
+/// sm_count is that of usual_product(). Throws Error listing the known ones for another architecture.
 DeviceLimits limits_of_architecture(std::string_view architecture);
 
 /// FP32 lanes of one multiprocessor; 0 for an unknown compute capability.
