@@ -1,5 +1,6 @@
 #include <tuner/cli/format.hpp>
 
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -56,6 +57,14 @@ TEST(Plural, AddsAnSExceptForOne) {
   EXPECT_EQ(plural(1, "trial"), "1 trial");
   EXPECT_EQ(plural(0, "trial"), "0 trials");
   EXPECT_EQ(plural(1200, "trial"), "1,200 trials");
+}
+
+TEST(Format, WhatIsNoNumberIsADash) {
+  for (const double none : {std::nan(""), -std::nan(""), HUGE_VAL}) {
+    EXPECT_EQ(format_percent(none), "-");
+    EXPECT_EQ(format_ns(none), "-");
+    EXPECT_EQ(format_rate(none), "-");
+  }
 }
 
 }  // namespace

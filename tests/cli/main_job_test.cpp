@@ -1,4 +1,5 @@
 // The main job end to end: tune, remember, answer from the cache, go on after an interruption.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -98,6 +99,32 @@ TEST_F(MainJob, LogsOneJsonLineATrial) {
   EXPECT_EQ(lines, 8u);
 }
 
+TEST_F(MainJob, ALogIsAppendedToAndOtherFilesAreNot) {
+  const std::string kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel, "--log", "trials.jsonl", "--trials", "2"}).code, 0);
+  ASSERT_EQ(tune({"--kernel", kernel, "--log", "trials.jsonl", "--trials", "2", "--size", "n=900"}).code, 0);
+  const std::string log = contents(folder() / "trials.jsonl");
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 4);
+
+  file("notes.txt", "my notes\n");
+  const std::string database = contents(cache() / "wisdom.db");
+  for (const std::string path : {"notes.txt", "cache/wisdom.db", "/dev/null", "cache"}) {
+    const Finished run = tune({"--kernel", kernel, "--log", path, "--trials", "2", "--size", "n=800"});
+    EXPECT_EQ(run.code, 1) << path;
+    EXPECT_THAT(run.err, HasSubstr("--log " + path + ": it is a")) << path;
+    EXPECT_THAT(run.err, HasSubstr("nothing was changed")) << path;
+  }
+  EXPECT_EQ(contents(folder() / "notes.txt"), "my notes\n");
+  EXPECT_EQ(contents(cache() / "wisdom.db"), database);
+}
+
+TEST_F(MainJob, ALogThatCannotBeWrittenIsAFailureThatIsSaid) {
+  const Finished run = tune({"--kernel", small_kernel(), "--log", "/dev/full", "--force", "--trials", "2"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("--log /dev/full: cannot be written: No space left"));
+  EXPECT_THAT(run.out, HasSubstr("best  block="));
+}
+
 TEST_F(MainJob, QuietPrintsOnlyTheResult) {
   const Finished run = tune({"--kernel", small_kernel(), "--quiet"});
   EXPECT_EQ(run.err, "");
@@ -144,6 +171,16 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
   const Finished finished = run.finish();
   EXPECT_EQ(finished.code, 130);
   EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+}
+
+TEST_F(MainJob, AHangUpThatIsIgnoredFromOutsideStaysIgnored) {  // nohup
+  Started run = start_shell("trap '' HUP; exec \"$TUNE\" --verbose --trials 4 --kernel " + small_kernel());
+  while (run.running() && run.err().find("  block=") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  run.signal_group(SIGHUP);
+  const Finished finished = run.finish();
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_THAT(finished.err, Not(HasSubstr("stopping")));
 }
 
 TEST_F(MainJob, KilledInTheMiddleItGoesOn) {

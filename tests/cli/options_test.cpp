@@ -53,8 +53,16 @@ TEST(TuneRequest, ReadsEveryLimit) {
   EXPECT_EQ(budget.until_unlikely, 0.01);
 }
 
-TEST(TuneRequest, ReadsATargetOfAnotherObjectiveAsAPlainNumber) {
-  EXPECT_EQ(read({"--kernel", "k", "--objective", "energy_j", "--target", "0.5"}).tuning.session.budget.target, 0.5);
+TEST(TuneRequest, RefusesAnObjectiveThatNothingMeasures) {
+  for (const char* const name : {"energy_j", "tiem", ""})
+    EXPECT_THAT(complaint({"--kernel", "k", "--objective", name}), HasSubstr("nown: time, time_hot")) << name;
+}
+
+TEST(TuneRequest, HotIsAnObjectiveOfItsOwn) {
+  for (const TuneRequest& request : {read({"-k", "k", "--hot"}), read({"-k", "k", "--objective", "time_hot"})}) {
+    EXPECT_EQ(request.tuning.session.objective.name, "time_hot");
+    EXPECT_FALSE(request.tuning.measure.cold);
+  }
 }
 
 TEST(TuneRequest, ForceMeasuresAgain) { EXPECT_FALSE(read({"-k", "reduce", "--force"}).tuning.resume); }

@@ -80,5 +80,31 @@ TEST(SelectProblems, SuggestsTheNearestNames) {
   EXPECT_THAT(problem_complaint({{"m=4"}, {}, {}}), HasSubstr("unknown size 'm'"));
 }
 
+TEST(SelectProblems, ChoicesTakeListsAsTypesDo) {
+  ProblemOptions options;
+  options.types = {"float", "int"};
+  options.choices = {"operation=sum,max"};
+  std::vector<std::string> found;
+  for (const ProblemSize& one : select_problems(scale_kernel(), options, device("cuda")).list)
+    found.push_back(one.choices_text());
+  EXPECT_EQ(found, (std::vector<std::string>{"T=float operation=sum", "T=float operation=max", "T=int operation=sum",
+                                             "T=int operation=max"}));
+}
+
+TEST(SelectProblems, TheTypeIsChosenInOneWayOnly) {
+  ProblemOptions options;
+  options.types = {"float"};
+  options.choices = {"T=double"};
+  EXPECT_THAT(problem_complaint(options), HasSubstr("give one"));
+  options.types = {};
+  EXPECT_EQ(select_problems(scale_kernel(), options, device("cuda")).list.front().choices.at("T"), "double");
+}
+
+TEST(SelectProblems, SayWhichChoicesThereAre) {
+  ProblemOptions options;
+  options.choices = {"foo=1"};
+  EXPECT_THAT(problem_complaint(options), HasSubstr("unknown choice of kernel scale 'foo'; known: T, operation."));
+}
+
 }  // namespace
 }  // namespace tuner::cli

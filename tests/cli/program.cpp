@@ -18,15 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
 std::string contents(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
 }
-
-int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
-
-}  // namespace
 
 Started::Started(pid_t pid, fs::path out, fs::path err) : pid_(pid), out_(std::move(out)), err_(std::move(err)) {}
 
@@ -110,7 +110,9 @@ Started ProgramTest::start(const std::vector<std::string>& arguments) { return l
 
 Finished ProgramTest::tune(const std::vector<std::string>& arguments) { return start(arguments).finish(); }
 
-Finished ProgramTest::shell(const std::string& command) { return launch("/bin/sh", {"-c", command}).finish(); }
+Started ProgramTest::start_shell(const std::string& command) { return launch("/bin/sh", {"-c", command}); }
+
+Finished ProgramTest::shell(const std::string& command) { return start_shell(command).finish(); }
 
 std::string ProgramTest::file(const std::string& name, const std::string& text) {
   std::ofstream(folder_ / name) << text;

@@ -15,6 +15,9 @@
 
 namespace tuner::cli {
 
+/// All bytes of a file; nothing when it cannot be read.
+std::string contents(const std::filesystem::path& path);
+
 struct Finished {
   int code = -1;  ///< exit code; 128 + signal when it was killed
   std::string out, err;
@@ -51,6 +54,7 @@ class ProgramTest : public ::testing::Test {
   Started start(const std::vector<std::string>& arguments);
   /// A shell command with `$TUNE` set, for redirections and limits.
   Finished shell(const std::string& command);
+  Started start_shell(const std::string& command);
 
   /// Writes \p text into the scratch folder and returns its path.
   std::string file(const std::string& name, const std::string& text);

@@ -1,4 +1,7 @@
 // The commands besides tuning, and how the program is asked for help.
+#include <algorithm>
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -83,6 +86,26 @@ TEST_F(Program, ExportsImportsAndMerges) {
   EXPECT_EQ(json::parse(tune({"show", "--db", "merged.db", "--json"}).out)["best"].size(), 1u);
 }
 
+TEST_F(Program, ExportReplacesOnlyWhatItWrote) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
+  for (const char* name : {"best.wisdom", "best.wisdom.gz"})
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(tune({"export", name}).code, 0) << name;
+  file("notes.txt", "my notes\n");
+  ASSERT_EQ(shell("ln -s notes.txt link.txt").code, 0);
+  const std::string database = contents(cache() / "wisdom.db");
+  for (const std::string path : {"cache/wisdom.db", "notes.txt", "link.txt", "/dev/null", "cache"}) {
+    const Finished run = tune({"export", path});
+    EXPECT_EQ(run.code, 1) << path;
+    EXPECT_THAT(run.err, HasSubstr("would be replaced; nothing was changed")) << path;
+  }
+  EXPECT_EQ(tune({"export", "--force", "cache/wisdom.db"}).code, 1) << "text never replaces a database";
+  EXPECT_EQ(contents(cache() / "wisdom.db"), database);
+  EXPECT_EQ(contents(folder() / "notes.txt"), "my notes\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder() / "link.txt"));
+  EXPECT_EQ(tune({"export", "--force", "notes.txt"}).code, 0);
+  EXPECT_THAT(contents(folder() / "notes.txt"), StartsWith("{\"tuner_wisdom\""));
+}
+
 TEST_F(Program, ImportsNothingOfAFileWithOneBadLine) {
   ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
   ASSERT_EQ(shell("\"$TUNE\" export - > bad.wisdom; echo '{\"what\": 1}' >> bad.wisdom").code, 0);
@@ -110,8 +133,52 @@ TEST_F(Program, ComputesOccupancyWithoutAGpu) {
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part : {"registers", "spills", "occupancy", "limited by", "<- this configuration"})
     EXPECT_THAT(run.out, HasSubstr(part));
+  EXPECT_THAT(run.out, HasSubstr("with the 132 multiprocessors of a H100"));
   EXPECT_EQ(tune({"occupancy", "--kernel", "reduce", "--arch", "sm_1"}).code, 1);
   EXPECT_EQ(tune({"occupancy", "--kernel", "reduce", "--config", "thraeds=256"}).code, 2);
+}
+
+/// The lines of `tune COMMAND --help` that are there to be copied.
+std::vector<std::string> examples_of(const std::string& help) {
+  std::vector<std::string> lines;
+  std::istringstream text(help.substr(std::min(help.find("\nExamples:\n"), help.size())));
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with("  tune ")) lines.push_back(line.substr(2, line.find("   ", 2) - 2));
+  return lines;
+}
+
+TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
+  const std::string kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel, "--quiet"}).code, 0);
+  ASSERT_EQ(tune({"export", "h200.wisdom"}).code, 0);
+  // What the examples name, under the names they give it.
+  ASSERT_EQ(
+      shell("mkdir bin; ln -s \"$TUNE\" bin/tune; cp scale.cu mine.cu; mkdir -p home/.cache; "
+            "ln -s ../../cache home/.cache/tuner; for f in results node1 node2; do cp cache/wisdom.db $f.db; done")
+          .code,
+      0);
+  file("gemm.csv.gz", "block,eval_time_s,objective\n1,0.5,4\n2,0.5,3\n3,0.5,5\n4,0.5,2\n");
+  const char* const entry = R"("time":3.8,"times":[3.8],"compile_time":9,"verification_time":0,"benchmark_time":1,)"
+                            R"("strategy_time":7,"framework_time":2})";
+  file("cachefile.json", R"({"device_name":"A100","kernel_name":"k","problem_size":"9","tune_params_keys":["b"],)"
+                         R"("tune_params":{"b":[1,2]},"objective":"time","cache":{"1":{"b":1,)" +
+                             std::string(entry) + R"(,"2":{"b":2,)" + entry + "}}");
+  set("HOME", (folder() / "home").string());
+  const bool has_nvrtc = tune({"occupancy", "--kernel", "reduce"}).code == 0;
+  std::size_t examples = 0;
+  for (const char* command :
+       {"", "list", "devices", "occupancy", "show", "explain", "export", "import", "merge", "cache", "replay"}) {
+    for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
+      ++examples;
+      if (line.starts_with("tune --kernel") && line.find("--dry-run") == std::string::npos)
+        line += " --dry-run";  // the search itself is tested elsewhere
+      if (line.starts_with("tune replay") && line.find("--repeats") == std::string::npos) line += " --repeats 2";
+      const Finished run = shell("PATH=\"$PWD/bin:$PATH\"; " + line);
+      if (!has_nvrtc && line.starts_with("tune occupancy")) continue;
+      EXPECT_EQ(run.code, 0) << line << '\n' << run.err;
+    }
+  }
+  EXPECT_GE(examples, 18u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 namespace tuner::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -66,9 +67,27 @@ class Report : public ::testing::Test {
 TEST_F(Report, OrdersTheBestByTimeWithRatesAndTheCeiling) {
   const std::string table =
       best_table(subject, {measured(32, 20e3), measured(64, 10e3), failed(128, Timeout{"hangs"})}, plain);
-  EXPECT_THAT(table, HasSubstr("1  10.0 us    +-1.0%  800 GB/s       80.0%         32      75.0%  block=64"));
+  EXPECT_THAT(table, HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%         32                  75.0%  block=64"));
   EXPECT_LT(table.find("block=64"), table.find("block=32"));
   EXPECT_THAT(table, Not(HasSubstr("block=128")));
+}
+
+TEST_F(Report, SaysWhatARateIsAFractionOf) {
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of copy  "));
+  spec.buffers[0].role = BufferRole::in;
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of reads  "));
+  SessionResult result;
+  result.trials = {measured(32, 20e3)};
+  result.best = result.trials[0];
+  EXPECT_THAT(winner(subject, result, "", plain), EndsWith("40.0% of this device's read rate\n"));
+  EXPECT_EQ(json_result(subject, result, "")["best"]["ceiling"], "reads");
+}
+
+TEST_F(Report, SaysThatOccupancyIsTheoreticalAndOfWhichLaunch) {
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain),
+              AllOf(HasSubstr("theoretical occupancy"), Not(HasSubstr("several launches"))));
+  spec.launches.push_back(spec.launches[0]);
+  EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("of the one that is worst off"));
 }
 
 TEST_F(Report, ShowsNoMoreRowsThanAskedFor) {
@@ -105,7 +124,7 @@ TEST_F(Report, EndsWithTheNumberThatMatters) {
   result.best = result.trials[1];
   const std::string text = winner(subject, result, "/cache/wisdom.db", plain);
   EXPECT_THAT(text, HasSubstr("best  block=64\n"));
-  EXPECT_THAT(text, EndsWith("10.0 us  800 GB/s  80.0% of what this device streams\n"));
+  EXPECT_THAT(text, EndsWith("10.0 us  800 GB/s  80.0% of this device's copy rate\n"));
 }
 
 TEST_F(Report, GivesTheArithmeticRateAfterTheOneOfMemoryThatLimitsIt) {
@@ -114,9 +133,10 @@ TEST_F(Report, GivesTheArithmeticRateAfterTheOneOfMemoryThatLimitsIt) {
   result.trials = {measured(64, 10e3)};
   result.best = result.trials[0];
   EXPECT_THAT(winner(subject, result, "", plain),
-              EndsWith("10.0 us  800 GB/s  80.0% of what this device streams  100 GFLOP/s\n"));
-  EXPECT_THAT(best_table(subject, result.trials, plain),
-              HasSubstr("1  10.0 us    +-1.0%  800 GB/s       80.0%  100 GFLOP/s         32      75.0%  block=64"));
+              EndsWith("10.0 us  800 GB/s  80.0% of this device's copy rate  100 GFLOP/s\n"));
+  EXPECT_THAT(
+      best_table(subject, result.trials, plain),
+      HasSubstr("1  10.0 us    +-1.0%  800 GB/s    80.0%  100 GFLOP/s         32                  75.0%  block=64"));
 }
 
 TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
@@ -125,7 +145,7 @@ TEST_F(Report, LeadsWithTheArithmeticRateWhereMemoryIsNotTheLimit) {
   result.trials = {measured(64, 100e3)};
   result.best = result.trials[0];
   EXPECT_THAT(winner(subject, result, "", plain),
-              EndsWith("100 us  4.00 TFLOP/s  (80.0 GB/s, 8.0% of what this device streams)\n"));
+              EndsWith("100 us  4.00 TFLOP/s  (80.0 GB/s, 8.0% of this device's copy rate)\n"));
   const Json best = json_result(subject, result, "")["best"];
   EXPECT_DOUBLE_EQ(best["flops_per_s"], 4e12);
   EXPECT_DOUBLE_EQ(best["bytes_per_s"], 80e9);
@@ -145,6 +165,13 @@ TEST_F(Report, GivesTheArithmeticRateAloneWithoutAByteCount) {
   result.trials = {measured(64, 10e3)};
   result.best = result.trials[0];
   EXPECT_THAT(winner(subject, result, "", plain), EndsWith("10.0 us  100 GFLOP/s\n"));
+}
+
+TEST_F(Report, SaysThatNothingCanWinUnverified) {
+  SessionResult result;
+  result.trials = {measured(32, 20e3), measured(64, 10e3)};
+  for (Trial& trial : result.trials) trial.verified = false;
+  EXPECT_THAT(no_winner(subject, result), HasSubstr("2 configurations ran, but none was verified"));
 }
 
 TEST_F(Report, ColoursOnlyWhenAskedTo) {

@@ -1,6 +1,7 @@
 // What goes wrong: each with a message that says what, where and what to do, and nothing lost.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -97,9 +98,11 @@ TEST_F(Trouble, AnUnwritableCacheCostsOneWarningAndTuningGoesOn) {
   file("blocker", "a file where the folder should be");
   set("TUNER_CACHE_DIR", (folder() / "blocker" / "cache").string());
   const Finished run = tune({"--kernel", small_kernel(), "--trials", "3"});
-  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.code, 1) << "the result is not stored";
   const auto first = run.err.find("warning:");
   ASSERT_NE(first, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("warning:", first + 1), std::string::npos) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("the result is not stored"));
   EXPECT_THAT(run.out, HasSubstr("best  block="));
 }
 
@@ -120,7 +123,7 @@ TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {
   const Finished run =
       shell("trap '' XFSZ; ulimit -f $(($(stat -c %s cache/wisdom.db) / 512)); exec \"$TUNE\" --kernel " + kernel +
             " --size 'n=701;n=702;n=703;n=704;n=705;n=706;n=707;n=708'");
-  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.code, 1) << "what was found last is not stored";
   EXPECT_THAT(run.err, HasSubstr("warning:"));
   EXPECT_THAT(run.out, HasSubstr("n=708\nbest  block="));
   EXPECT_THAT(tune({"--kernel", kernel, "--size", "n=700"}).out, HasSubstr("answered from"));
@@ -132,6 +135,44 @@ TEST_F(Trouble, OutputThatCannotBeWrittenIsAFailure) {
   const Finished run = shell("\"$TUNE\" list > /dev/full");
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("could not be written"));
+}
+
+TEST_F(Trouble, ClosedStreamsAreAFailureAndNoFileTakesTheirPlace) {
+  const Finished run = shell("\"$TUNE\" list >&-");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("could not be written"));
+  EXPECT_EQ(shell("\"$TUNE\" --trials 2 --log trials.jsonl --kernel " + small_kernel() + " 2>&- <&-").code, 0);
+  const std::string log = contents(folder() / "trials.jsonl");
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2) << log;
+}
+
+TEST_F(Trouble, AReaderThatLeavesEndsACommand) {
+  EXPECT_EQ(shell("{ \"$TUNE\" list --json; echo $? > code; } | head -c 1").code, 0);
+  EXPECT_THAT(contents(folder() / "code"), ::testing::AnyOf("0\n", "1\n", "141\n"));
+}
+
+TEST_F(Trouble, AKernelFileIsARegularFileOfAReasonableSize) {
+  ASSERT_EQ(shell("mkfifo pipe.cu; head -c 1048577 /dev/zero > large.cu").code, 0);
+  EXPECT_THAT(tune({"--kernel", "./pipe.cu"}).err, HasSubstr("pipe.cu': it is no regular file"));
+  EXPECT_THAT(tune({"--kernel", "/dev/zero"}).err, HasSubstr("it is no regular file"));
+  EXPECT_THAT(tune({"--kernel", "./large.cu"}).err, HasSubstr("larger than 1048576 bytes"));
+  EXPECT_EQ(tune({"list", "--template-path", folder().string()}).code, 0) << "the others are still listed";
+}
+
+TEST_F(Trouble, AKernelWithoutAReferenceIsRefusedBeforeAnythingRuns) {
+  std::string text = contents(small_kernel());
+  text.erase(text.find("#pragma tuner reference"),
+             text.find("#pragma tuner verify") - text.find("#pragma tuner reference"));
+  text.erase(text.find("#pragma tuner verify"), text.find("#pragma tuner bytes") - text.find("#pragma tuner verify"));
+  const Finished run = tune({"--kernel", file("bare.cu", text)});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("has no 'reference' line"));
+}
+
+TEST_F(Trouble, TextInFilesNeverReachesTheTerminalRaw) {
+  const Finished run = tune({"--kernel", "x\x1b[2J.cu"});
+  EXPECT_THAT(run.err, HasSubstr("x\\x1b[2J.cu"));
+  EXPECT_EQ(run.err.find('\x1b'), std::string::npos);
 }
 
 TEST_F(Trouble, AKernelThatComputesTheWrongThingNeverWins) {

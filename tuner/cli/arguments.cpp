@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/message_text.hpp>
+
 namespace tuner::cli {
 namespace {
 
@@ -27,7 +29,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 [[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view wanted) {
-  throw UsageError(fmt::format("{}: '{}' is not {}", option, text, wanted));
+  throw UsageError(fmt::format("{}: {} is not {}", option, in_quotes(text), wanted));
 }
 
 /// `2^24` and `2**24`.
@@ -147,15 +149,30 @@ std::vector<std::string> split(const std::vector<std::string>& texts, char separ
   return parts;
 }
 
-std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option) {
-  std::map<std::string, std::string> values;
+std::map<std::string, std::vector<std::string>> parse_lists(std::string_view text, std::string_view option) {
+  std::map<std::string, std::vector<std::string>> lists;
+  std::vector<std::string>* latest = nullptr;
   for (const std::string& part : split(split({without_blanks_around_equals(text)}, ','), ' ')) {
     const auto equals = part.find('=');
-    const std::string name(trimmed(std::string_view(part).substr(0, equals)));
-    if (equals == std::string::npos || name.empty() || equals + 1 == part.size())
-      throw UsageError(fmt::format("{}: '{}' is not NAME=VALUE", option, part));
-    if (!values.emplace(name, trimmed(std::string_view(part).substr(equals + 1))).second)
-      throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
+    if (equals == 0 || equals + 1 == part.size() || (equals == std::string::npos && latest == nullptr))
+      throw UsageError(fmt::format("{}: {} is not NAME=VALUE", option, in_quotes(part)));
+    if (equals == std::string::npos) {
+      latest->push_back(part);
+      continue;
+    }
+    const auto [list, is_new] = lists.try_emplace(part.substr(0, equals));
+    if (!is_new) throw UsageError(fmt::format("{}: {} is given twice", option, in_quotes(list->first)));
+    latest = &list->second;
+    latest->push_back(part.substr(equals + 1));
+  }
+  return lists;
+}
+
+std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option) {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, list] : parse_lists(text, option)) {
+    if (list.size() > 1) throw UsageError(fmt::format("{}: {} is not NAME=VALUE", option, in_quotes(list[1])));
+    values[name] = list[0];
   }
   return values;
 }

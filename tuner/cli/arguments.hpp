@@ -36,6 +36,9 @@ std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::stri
 /// `operation=sum,finish=atomic`.
 std::map<std::string, std::string> parse_assignments(std::string_view text, std::string_view option);
 
+/// The same where a name may have several values: `operation=sum,max,finish=atomic`.
+std::map<std::string, std::vector<std::string>> parse_lists(std::string_view text, std::string_view option);
+
 /// Each element split at \p separator, blanks around parts removed, empty parts left out.
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator);
 

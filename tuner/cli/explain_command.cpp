@@ -36,7 +36,7 @@ std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
 
 std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Wisdom& wisdom,
                         const cache::Database& user, const cache::WisdomMatch& match) {
-  std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), device.name);
+  std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
   std::vector<std::pair<std::string, std::string>> about{
       {"asked", user.path().empty() ? "memory" : user.path().string()}};
   for (const cache::Database& one : wisdom.shipped()) about.emplace_back("", one.path().string() + " (shipped)");

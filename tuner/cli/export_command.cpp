@@ -7,6 +7,7 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
+#include <tuner/cli/output_file.hpp>
 
 namespace tuner::cli {
 
@@ -14,6 +15,7 @@ int export_command(int argc, char** argv) {
   po::options_description options("Options", 110);
   add_database_options(options, true);
   options.add_options()("all", po::bool_switch(), "sessions and every trial too, not only the best");
+  options.add_options()("force,f", po::bool_switch(), "replace a file that tuner did not write");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"file..."});
   if (given.count("help"))
@@ -24,6 +26,7 @@ int export_command(int argc, char** argv) {
   const Texts files = texts_of(given, "file");
   if (files.size() != 1) throw UsageError("export writes one file: tune export FILE");
 
+  if (files[0] != "-") require_output(files[0], OutputKind::wisdom_text, given["force"].as<bool>(), "export");
   cache::Database database = open_database(given, true);
   const cache::Filter filter = read_filter(given);
   const std::string text =

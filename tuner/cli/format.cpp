@@ -19,6 +19,7 @@ std::string three_digits(double value) {
 
 template <std::size_t N>
 std::string scaled(double value, double step, const std::array<std::string_view, N>& units) {
+  if (!std::isfinite(value)) return "-";
   std::size_t unit = 0;
   // 999.6 would print as 1000 of the smaller unit.
   while (unit + 1 < N && std::fabs(value) >= step * 0.9995) value /= step, ++unit;
@@ -27,10 +28,7 @@ std::string scaled(double value, double step, const std::array<std::string_view,
 
 }  // namespace
 
-std::string format_ns(double ns) {
-  if (!std::isfinite(ns)) return "-";
-  return scaled(ns, 1000, std::array<std::string_view, 4>{"ns", "us", "ms", "s"});
-}
+std::string format_ns(double ns) { return scaled(ns, 1000, std::array<std::string_view, 4>{"ns", "us", "ms", "s"}); }
 
 std::string format_seconds(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "-";
@@ -59,7 +57,9 @@ std::string format_bytes(std::int64_t bytes) {
   return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
-std::string format_percent(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
+std::string format_percent(double fraction) {
+  return std::isfinite(fraction) ? fmt::format("{:.1f}%", fraction * 100) : "-";
+}
 
 std::string format_count(double count) {
   if (count >= 1e12) return fmt::format("{:.1e}", count);

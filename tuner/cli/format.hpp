@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers for people: three significant digits and a unit. Pure.
+/// Numbers for people: three significant digits and a unit; `-` for what is none. Pure.
 
 #include <cstdint>
 #include <string>

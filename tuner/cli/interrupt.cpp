@@ -1,13 +1,11 @@
 #include <tuner/cli/interrupt.hpp>
 
-#include <csignal>
 #include <unistd.h>
 
 namespace tuner::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 void on_signal(int) {
   if (interrupted.exchange(true)) ::_exit(kInterrupted);
@@ -15,23 +13,24 @@ void on_signal(int) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof(message) - 1);
 }
 
-void install(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // trials in flight talk over pipes
-  sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) ::sigaction(signal, &action, nullptr);
-}
-
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
   interrupted = false;
-  install(on_signal);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;  // trials in flight talk over pipes
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
-InterruptGuard::~InterruptGuard() { install(SIG_DFL); }
+InterruptGuard::~InterruptGuard() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+}
 
 const std::atomic<bool>& InterruptGuard::flag() const { return interrupted; }
 

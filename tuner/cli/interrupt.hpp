@@ -2,14 +2,17 @@
 /// Ctrl-C, twice: the first one (or a SIGTERM) asks the session to end after the trials in flight, the second ends
 /// the process at once.
 
+#include <array>
 #include <atomic>
+#include <csignal>
 
 namespace tuner::cli {
 
 /// Exit code after an interruption, as shells use it for SIGINT.
 inline constexpr int kInterrupted = 130;
 
-/// Handles SIGINT, SIGTERM and SIGHUP for its lifetime. One at a time.
+/// Handles SIGINT, SIGTERM and SIGHUP for its lifetime, but those that are ignored (nohup, `trap ''`) stay so. One at a
+/// time.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -19,6 +22,10 @@ class InterruptGuard {
 
   /// True once interrupted; for SessionOptions::stop.
   const std::atomic<bool>& flag() const;
+
+ private:
+  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 }  // namespace tuner::cli

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+
 #include <tuner/cli/cache_command.hpp>
 #include <tuner/cli/devices_command.hpp>
 #include <tuner/cli/explain_command.hpp>
@@ -90,10 +92,21 @@ int dispatch(int argc, char** argv) {
   return find_command(argv[1]).run(argc - 1, argv + 1);
 }
 
+/// A closed standard stream's number would be given to the next file that is opened: messages would go into it.
+void occupy_closed_streams() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+}
+
+int complain(const std::exception& error, int code) {
+  std::fprintf(stderr, "tune: %s\n", printable_lines(error.what()).c_str());
+  return code;
+}
+
 /// A full disk shows only when the text is flushed.
 int flushed(int code) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
-  std::fputs("tune: the output could not be written: is the disk full?\n", stderr);
+  std::fputs("tune: the output could not be written: is it closed, or the disk full?\n", stderr);
   return std::max(code, kFailed);
 }
 
@@ -102,13 +115,12 @@ int flushed(int code) {
 
 int main(int argc, char** argv) {
   using namespace tuner::cli;
+  occupy_closed_streams();
   try {
     return flushed(dispatch(argc, argv));
   } catch (const UsageError& error) {
-    std::fprintf(stderr, "tune: %s\n", error.what());
-    return kUsage;
+    return flushed(complain(error, kUsage));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tune: %s\n", error.what());
-    return kFailed;
+    return flushed(complain(error, kFailed));
   }
 }

@@ -13,6 +13,7 @@
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/occupancy.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -46,6 +47,12 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--config: {}", error.what()));
   }
+  std::string missing;
+  for (const std::string& name : known)
+    if (configuration.find(name) == nullptr) missing += (missing.empty() ? "" : ", ") + name;
+  if (!missing.empty())
+    throw UsageError(fmt::format("--config: kernel {} has no default, so each parameter needs a value; missing: {}",
+                                 spec.name, missing));
   return configuration;
 }
 
@@ -68,7 +75,12 @@ std::vector<Need> compile(const KernelSpec& spec, const ProblemSize& size, const
     if (std::find(expressions.begin(), expressions.end(), launch.expression) == expressions.end())
       expressions.push_back(launch.expression);
   }
-  const auto compiler = cuda::make_nvrtc_compiler(cuda::nvrtc());
+  const cuda::Nvrtc& nvrtc = cuda::nvrtc();
+  if (const auto& known = nvrtc.architectures;
+      std::find(known.begin(), known.end(), limits.compute_capability) == known.end())
+    throw Error(
+        fmt::format("{} does not compile for {}; set TUNER_NVRTC to one that does", nvrtc.library.string(), arch));
+  const auto compiler = cuda::make_nvrtc_compiler(nvrtc);
   const CompileResult result = compiler->compile(compile_request(spec, size, arch, expressions));
   if (const auto* const failed = std::get_if<CompileError>(&result))
     throw Error(fmt::format("{}\n{}", failed->message, failed->log));
@@ -108,7 +120,7 @@ std::string need_text(const DeviceLimits& limits, const Need& need) {
                                             format_bytes(need.shape.shared_bytes))},
               {"blocks per multiprocessor", std::to_string(at.blocks_per_sm)},
               {"limited by", std::string(name(at.limiter))},
-              {"occupancy", format_percent(at.fraction)}},
+              {"theoretical occupancy", format_percent(at.fraction)}},
              "  ");
 }
 
@@ -134,7 +146,7 @@ int occupancy_command(int argc, char** argv) {
     return print_help(
         "Usage: tune occupancy --kernel NAME [options]\n"
         "Registers, spills, shared memory and occupancy of a configuration. Needs NVRTC, but no GPU.",
-        options, "  tune occupancy --kernel reduce --arch sm_90 --config \"block=256\"\n");
+        options, "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n");
 
   const KernelSpec spec = chosen_kernel(given);
   const Configuration configuration = read_configuration(spec, text_of(given, "config"));
@@ -142,7 +154,9 @@ int occupancy_command(int argc, char** argv) {
   device.key.backend = "cuda";
   device.name = text_of(given, "arch");
   device.limits = cuda::limits_of_architecture(device.name);
-  const ProblemSize size = select_problems(spec, problem_options(given), device).list.front();
+  const std::vector<ProblemSize> problems = select_problems(spec, problem_options(given), device).list;
+  if (problems.size() > 1) throw UsageError("occupancy looks at one problem: give one --size, --type and --choice");
+  const ProblemSize& size = problems.front();
 
   const std::vector<Need> needs = compile(spec, size, device.limits, device.name, configuration);
   if (given["json"].as<bool>()) {
@@ -150,15 +164,17 @@ int occupancy_command(int argc, char** argv) {
     for (const Need& need : needs) launches.push_back(need_json(device.limits, need));
     print_json({{"kernel", spec.name},
                 {"architecture", device.name},
+                {"sm_count", device.limits.sm_count},
                 {"problem", to_json(size)},
                 {"configuration", to_json(configuration)},
                 {"launches", launches}});
     return kDone;
   }
-  std::printf("%s  %s  on %s\n%s\n\n", spec.name.c_str(), size.text().c_str(), device.name.c_str(),
-              configuration.text().c_str());
+  const cuda::UsualProduct like = cuda::usual_product(device.limits.compute_capability).value();
+  print(fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(), device.name,
+                    device.limits.sm_count, like.name, configuration.text()));
   for (const Need& need : needs)
-    std::printf("%s\n%s\n", need_text(device.limits, need).c_str(), block_size_table(device.limits, need).c_str());
+    print(fmt::format("{}\n{}\n", need_text(device.limits, need), block_size_table(device.limits, need)));
   return kDone;
 }
 

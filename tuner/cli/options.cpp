@@ -7,7 +7,7 @@
 #include <boost/program_options/parsers.hpp>
 #include <fmt/format.h>
 
-#include <tuner/core/expression.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -17,9 +17,8 @@ std::string unknown_option(const std::string& given, const po::options_descripti
   for (const auto& option : options.options()) known.push_back(option->long_name());
   const std::string bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
   const std::string name = bare.substr(0, bare.find('='));
-  std::string message = fmt::format("unknown option '{}'", given);
-  if (const auto nearest = nearest_name(name, known)) message += fmt::format("; did you mean '--{}'?", *nearest);
-  return message;
+  const auto nearest = nearest_name(name, known);
+  return "unknown option " + in_quotes(given) + (nearest ? "; did you mean '--" + *nearest + "'?" : "");
 }
 
 }  // namespace
@@ -72,14 +71,6 @@ std::string text_of(const po::variables_map& given, const char* option) {
 
 Texts texts_of(const po::variables_map& given, const char* option) {
   return given.count(option) ? given[option].as<Texts>() : Texts{};
-}
-
-std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-  std::string message = fmt::format("unknown {} '{}'", what, name);
-  if (const auto nearest = nearest_name(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
-  std::string list;
-  for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
-  return message + fmt::format(" Known: {}.", list);
 }
 
 }  // namespace tuner::cli

@@ -10,6 +10,7 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include <tuner/cli/arguments.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 
@@ -34,8 +35,5 @@ int print_help(const std::string& usage, const po::options_description& options,
 std::string text_of(const po::variables_map& given, const char* option);
 /// Values of an option that may be repeated, or of arguments without a dash.
 Texts texts_of(const po::variables_map& given, const char* option);
-
-/// `'NAME' is unknown; did you mean 'X'?` with all \p known ones listed.
-std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace tuner::cli

@@ -33,19 +33,46 @@ std::string checked(const ChoiceSpec& choice, const std::string& given) {
   return value;
 }
 
-std::map<std::string, std::string> read_choices(const KernelSpec& spec, const std::vector<std::string>& texts) {
-  std::map<std::string, std::string> choices;
-  for (const std::string& text : texts)
-    for (const auto& [name, value] : parse_assignments(text, "--choice")) {
+using Choices = std::map<std::string, std::string>;
+
+/// Every combination of the values that are asked for; one without entries when nothing is.
+std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& options) {
+  std::map<std::string, std::vector<std::string>> asked;
+  const auto ask = [&](const ChoiceSpec& choice, const std::string& given) {
+    std::vector<std::string>& values = asked[choice.name];
+    std::string value = checked(choice, given);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
+  };
+  for (const std::string& text : options.choices)
+    for (const auto& [name, values] : parse_lists(text, "--choice")) {
       const ChoiceSpec* const choice = spec.find_choice(name);
       if (choice == nullptr) {
         std::vector<std::string> known;
         for (const ChoiceSpec& one : spec.choices) known.push_back(one.name);
-        throw UsageError(unknown_name("choice", name, known));
+        throw UsageError(unknown_name("choice of kernel " + spec.name, name, known));
       }
-      choices[name] = checked(*choice, value);
+      for (const std::string& value : values) ask(*choice, value);
     }
-  return choices;
+  const std::vector<std::string> types = split(options.types, ',');
+  if (const ChoiceSpec* const type = type_choice(spec); type == nullptr && !types.empty()) {
+    throw UsageError(fmt::format("--type: kernel {} has no type to choose", spec.name));
+  } else if (type != nullptr && !types.empty()) {
+    if (asked.count(type->name))
+      throw UsageError(fmt::format("--type and --choice {}: both choose the type; give one", type->name));
+    for (const std::string& name : types) ask(*type, name);
+  }
+
+  std::vector<Choices> combinations(1);
+  for (const auto& [name, values] : asked) {
+    std::vector<Choices> longer;
+    for (const Choices& one : combinations)
+      for (const std::string& value : values) {
+        longer.push_back(one);
+        longer.back()[name] = value;
+      }
+    combinations = std::move(longer);
+  }
+  return combinations;
 }
 
 /// Halves the sizes of \p problem that are not in \p given until one run moves no more than kHostDefaultBytes.
@@ -83,19 +110,10 @@ Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, 
   for (const std::string& text : split(options.sizes, ';')) sizes.push_back(read_sizes(spec, text));
   if (sizes.empty()) sizes.emplace_back();
 
-  const ChoiceSpec* const type = type_choice(spec);
-  std::vector<std::string> types = split(options.types, ',');
-  if (!types.empty() && type == nullptr)
-    throw UsageError(fmt::format("--type: kernel {} has no type to choose", spec.name));
-  if (types.empty()) types.emplace_back();
-
-  const auto choices = read_choices(spec, options.choices);
   Problems problems;
-  for (const std::string& name : types)
+  for (const Choices& choices : read_choices(spec, options))
     for (const auto& given : sizes) {
-      ProblemSize problem{given, choices};
-      if (!name.empty()) problem.choices[type->name] = checked(*type, name);
-      problem = complete(spec, std::move(problem));
+      ProblemSize problem = complete(spec, {given, choices});
       if (device.key.backend == "host") problems.shrunk |= shrink(spec, given, device.limits, problem);
       problems.list.push_back(std::move(problem));
     }

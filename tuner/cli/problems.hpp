@@ -13,11 +13,11 @@ namespace tuner::cli {
 struct ProblemOptions {
   std::vector<std::string> sizes;    ///< each `nx=4096,ny=4096`, or several separated by `;`
   std::vector<std::string> types;    ///< each `float`, or several separated by commas
-  std::vector<std::string> choices;  ///< each `operation=sum`
+  std::vector<std::string> choices;  ///< each `operation=sum`, `operation=sum,max` or `operation=sum,finish=atomic`
 };
 
 struct Problems {
-  std::vector<ProblemSize> list;  ///< every size with every type, complete
+  std::vector<ProblemSize> list;  ///< every size with every combination of choices, complete
   /// Sizes that nobody gave were made smaller for the host backend.
   bool shrunk = false;
 };

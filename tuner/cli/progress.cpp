@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -124,8 +125,9 @@ void ProgressObserver::on_finalists(std::size_t count) {
 
 void ProgressObserver::on_warning(std::string_view text) { console_.warning(text); }
 
-TrialLog::TrialLog(const std::string& path) : file_(std::fopen(path.c_str(), "a")) {
-  if (file_ == nullptr) throw Error(fmt::format("--log {}: cannot be written: {}", path, std::strerror(errno)));
+TrialLog::TrialLog(std::string path, Console& console)
+    : path_(std::move(path)), console_(console), file_(std::fopen(path_.c_str(), "ae")) {
+  if (file_ == nullptr) throw Error(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
 }
 
 TrialLog::~TrialLog() { std::fclose(file_); }
@@ -139,7 +141,8 @@ void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
                               {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
   std::fprintf(file_, "%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  std::fflush(file_);
+  if (std::fflush(file_) != 0 && std::exchange(complete_, false))
+    console_.warning(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
 }
 
 }  // namespace tuner::cli

@@ -56,14 +56,19 @@ class ProgressObserver : public Observer {
 /// One JSON object a line for each trial, flushed as it happens, so that a log can be followed.
 class TrialLog : public Observer {
  public:
-  /// Appends to \p path. Throws Error when it cannot be written.
-  explicit TrialLog(const std::string& path);
+  /// Appends to \p path. Throws Error when it cannot be opened; what cannot be written later is said once on \p
+  /// console.
+  TrialLog(std::string path, Console& console);
   ~TrialLog() override;
+  bool complete() const { return complete_; }
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
 
  private:
+  std::string path_;
+  Console& console_;
   std::FILE* file_;
+  bool complete_ = true;
   SessionPlan plan_;
 };
 

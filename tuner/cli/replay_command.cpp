@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include <cache/exchange.hpp>
+
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/replay/read_recording.hpp>
@@ -53,13 +55,6 @@ void print_strategies() {
     fmt::print("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
     if (!options.empty()) fmt::print("{:<20} options:{}\n", "", options);
   }
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw Error(path + ": cannot be written");
 }
 
 replay::ReplayOptions read_replay_options(const po::variables_map& given) {
@@ -110,6 +105,7 @@ int replay_command(int argc, char** argv) {
   add("threads", text("N")->default_value("0"), "repeats run side by side; 0: one a core");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add("plot", text("FILE.svg"), "draw the curves against random search");
+  add("force,f", po::bool_switch(), "let --plot replace a file that tuner did not write");
   add("list", po::bool_switch(), "the strategies, their sources and options");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"space..."});
@@ -123,6 +119,8 @@ int replay_command(int argc, char** argv) {
     return kDone;
   }
   if (!given.count("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");
+  if (given.count("plot"))
+    require_output(text_of(given, "plot"), OutputKind::picture, given["force"].as<bool>(), "--plot");
   replay::ReplayOptions replay_options = read_replay_options(given);
   const auto recordings = read_spaces(given["space"].as<std::vector<std::string>>());
   std::vector<replay::Recording> prior;
@@ -148,9 +146,9 @@ int replay_command(int argc, char** argv) {
     }
   }();
   console.end_status();
-  if (given.count("plot")) write_file(text_of(given, "plot"), replay::svg_report(report));
+  if (given.count("plot")) cache::write_text(text_of(given, "plot"), replay::svg_report(report));
   const std::string out = given["json"].as<bool>() ? replay::json_report(report) : replay::text_report(report);
-  std::fputs(out.c_str(), stdout);
+  print(printable_lines(out));
   return kDone;
 }
 

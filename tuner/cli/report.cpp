@@ -10,6 +10,7 @@
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/measure/throughput.hpp>
 
 namespace tuner::cli {
@@ -21,16 +22,16 @@ Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }
 
-/// `12.3 us  4.21 TB/s  87% of what this device streams  1.05 TFLOP/s`, as far as the kernel file gives traffic and
-/// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of what this device streams)` where memory is not the limit.
+/// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
+/// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)` where memory is not the limit.
 std::string speed_text(const Subject& subject, double ns) {
   const Throughput rate = rates(subject, ns);
   std::string memory = rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "";
   const std::string arithmetic = rate.flops_per_second ? "  " + format_flops(*rate.flops_per_second) : "";
   const bool aside = rate.arithmetic_leads();
   if (rate.ceiling_fraction)
-    memory +=
-        fmt::format("{} {} of what this device streams", aside ? "," : " ", format_percent(*rate.ceiling_fraction));
+    memory += fmt::format("{} {} of this device's {}", aside ? "," : " ", format_percent(*rate.ceiling_fraction),
+                          rate.ceiling == "reads" ? "read rate" : "copy rate");
   if (memory.empty()) return format_ns(ns) + arithmetic;
   return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
 }
@@ -65,7 +66,7 @@ Json json_rates(const Subject& subject, double ns) {
   Json object = Json::object();
   if (rate.bytes_per_second) object["bytes_per_s"] = *rate.bytes_per_second;
   if (rate.flops_per_second) object["flops_per_s"] = *rate.flops_per_second;
-  if (rate.ceiling_fraction) object["ceiling_fraction"] = *rate.ceiling_fraction;
+  if (rate.ceiling_fraction) object["ceiling_fraction"] = *rate.ceiling_fraction, object["ceiling"] = rate.ceiling;
   return object;
 }
 
@@ -74,16 +75,17 @@ Json json_rates(const Subject& subject, double ns) {
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
   using enum Table::Align;
   const bool by_time = subject.objective.is_time();
+  const std::string ceiling(rates(subject, 1).ceiling);
   Table table({{"#", right},
                {by_time ? "" : subject.objective.name, right},
                {"median", right},
                {"interval", right},
                {"rate", right},
-               {"of ceiling", right},
+               {"of " + ceiling, right},
                {"arithmetic", right},
                {"registers", right},
                {"spill", right},
-               {"occupancy", right},
+               {"theoretical occupancy", right},
                {"configuration", left}});
   const auto order = ranked(subject, trials);
   for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
@@ -104,6 +106,8 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
   auto lines = table.lines();
   std::string text = style.dim(lines[0]) + '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) text += lines[i] + '\n';
+  if (subject.spec->launches.size() > 1)
+    text += style.dim("of several launches: registers, spill and occupancy are of the one that is worst off") + '\n';
   return text;
 }
 
@@ -116,7 +120,8 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
   for (const std::string& kind : outcome_kinds()) {
     if (kind == "ok" || counts.of(kind) == 0) continue;
     const std::string count = fmt::format("{:>4} {:<8}", counts.of(kind), kind);
-    text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count, style.dim(usual_reason(trials, kind)));
+    text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count,
+                        style.dim(printable(usual_reason(trials, kind))));
   }
   return text;
 }
@@ -136,7 +141,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
                         plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
-  text += fmt::format("kept in   {}\n\n", database);
+  text += fmt::format("kept in   {}\n\n", printable(database));
   text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
   text += fmt::format("best  {}\n", style.bold(best.configuration.text()));
   text += fmt::format("      {}, 95% interval {} to {}, noise {}{}\n",
@@ -149,12 +154,12 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
 
 std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style) {
   const cache::BestRecord& best = *match.best;
-  std::string text =
-      fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n", match.database);
-  text += fmt::format("          {}; on {} UTC, with {} samples\n\n", match.reason, format_instant(best.measured_ms),
-                      best.samples);
+  std::string text = fmt::format("cache     answered from {}, nothing was measured (--force measures again)\n",
+                                 printable(match.database));
+  text += fmt::format("          {}; on {} UTC, with {} samples\n\n", printable(match.reason),
+                      format_instant(best.measured_ms), best.samples);
   text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
-  text += fmt::format("best  {}\n", style.bold(best.configuration));
+  text += fmt::format("best  {}\n", style.bold(printable(best.configuration)));
   text += fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns)));
   return text;
 }
@@ -164,6 +169,10 @@ std::string no_winner(const Subject& subject, const SessionResult& result) {
     return fmt::format("{} {}: no configuration was tried ({})", subject.spec->name, subject.size->text(),
                        tuner::text(result.stop_reason));
   const std::string trials = plural(static_cast<std::int64_t>(result.trials.size()), "configuration");
+  const auto ran = [](const Trial& trial) { return trial.measurement() != nullptr; };
+  if (std::all_of(result.trials.begin(), result.trials.end(), ran))
+    return fmt::format("{} {}: {} ran, but none was verified against a reference", subject.spec->name,
+                       subject.size->text(), trials);
   return fmt::format("{} {}: none of {} worked, most often because: {} (--verbose shows each)", subject.spec->name,
                      subject.size->text(), trials, usual_reason(result.trials, {}));
 }

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <tuner/core/message_text.hpp>
+
 namespace tuner::cli {
 
 std::size_t display_width(std::string_view text) {
@@ -15,6 +17,7 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 void Table::add(std::vector<std::string> cells) {
   if (cells.size() > columns_.size()) throw std::invalid_argument("Table::add: more cells than columns");
+  for (std::string& cell : cells) cell = printable(cell);
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));
 }
@@ -57,7 +60,7 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& pairs,
   std::string all;
   for (const auto& [name, text] : pairs) {
     all += indent;
-    all += name + std::string(width - display_width(name) + 2, ' ') + text + '\n';
+    all += name + std::string(width - display_width(name) + 2, ' ') + printable(text) + '\n';
   }
   return all;
 }

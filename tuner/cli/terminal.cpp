@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <tuner/core/message_text.hpp>
+
 namespace tuner::cli {
 namespace {
 
@@ -15,6 +17,8 @@ bool is_capable_terminal(std::FILE* stream) {
 }
 
 }  // namespace
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Style Style::of(std::FILE* stream) {
   const char* const no_color = std::getenv("NO_COLOR");
@@ -39,12 +43,12 @@ Console::~Console() { end_status(); }
 void Console::line(std::string_view text) {
   if (quiet_) return;
   end_status();
-  std::fprintf(stream_, "%.*s\n", static_cast<int>(text.size()), text.data());
+  std::fprintf(stream_, "%s\n", printable_lines(text).c_str());
 }
 
 void Console::warning(std::string_view text) {
   end_status();
-  std::fprintf(stream_, "%s %.*s\n", style_.yellow("warning:").c_str(), static_cast<int>(text.size()), text.data());
+  std::fprintf(stream_, "%s %s\n", style_.yellow("warning:").c_str(), printable_lines(text).c_str());
 }
 
 bool Console::status_is_due() {
@@ -57,9 +61,9 @@ bool Console::status_is_due() {
 
 void Console::show_status(const std::string& text) {
   if (is_terminal_)
-    std::fprintf(stream_, "\r\x1b[K%s", text.c_str());
+    std::fprintf(stream_, "\r\x1b[K%s", printable(text).c_str());
   else
-    std::fprintf(stream_, "%s\n", text.c_str());
+    std::fprintf(stream_, "%s\n", printable(text).c_str());
   std::fflush(stream_);
   has_status_ = is_terminal_;
 }

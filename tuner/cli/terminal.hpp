@@ -10,6 +10,9 @@
 
 namespace tuner::cli {
 
+/// Writes \p text to stdout.
+void print(std::string_view text);
+
 /// Marks text with ANSI attributes, or leaves it as it is.
 class Style {
  public:
@@ -30,7 +33,7 @@ class Style {
   bool on_;
 };
 
-/// Messages and progress on one stream (stderr). Not thread-safe.
+/// Messages and progress on one stream (stderr), printable. Not thread-safe.
 class Console {
  public:
   /// \p quiet: only warnings get through.

@@ -9,6 +9,7 @@
 
 #include <tuner/cli/dry_run.hpp>
 #include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
@@ -45,6 +46,12 @@ class TuneRun {
   int run() {
     introduce();
     if (request_.dry_run) return dry_run();
+    require_reference();
+    if (!request_.database.empty()) require_database(request_.database, "--db");
+    if (!request_.log.empty()) {
+      require_output(request_.log, OutputKind::trial_log, request_.force, "--log");
+      log_ = std::make_unique<TrialLog>(request_.log, console_);
+    }
     WisdomOptions options;
     options.database = request_.database;
     options.warn = [this](std::string_view text) { console_.warning(text); };
@@ -57,6 +64,7 @@ class TuneRun {
       code = std::max(code, tune(size, results));
     }
     if (request_.json) print_json(document(std::move(results)));
+    if (log_ && !log_->complete()) code = kFailed;
     return stop_ ? kInterrupted : code;
   }
 
@@ -114,7 +122,6 @@ class TuneRun {
     ProgressObserver progress(console_);
     progress.set_verbose(request_.verbose);
     std::vector<Observer*> all{&progress};
-    if (!request_.log.empty() && !log_) log_ = std::make_unique<TrialLog>(request_.log);
     if (log_) all.push_back(log_.get());
     Observers observers(std::move(all));
     SessionResult result = tune_kernel(spec_, size, choice_.device, *wisdom_, options, &observers);
@@ -132,8 +139,16 @@ class TuneRun {
       if (result.best) print(winner(what, result, database_text(), out_style_));
     }
     if (stop_) console_.line("interrupted: what was measured is kept; the same command goes on from here");
-    if (result.best || stop_) return kDone;
-    std::fprintf(stderr, "tune: %s\n", no_winner(what, result).c_str());
+    if (result.best) return require_stored();
+    if (stop_) return kDone;
+    std::fprintf(stderr, "tune: %s\n", printable_lines(no_winner(what, result)).c_str());
+    return kFailed;
+  }
+
+  /// Success means that the next run knows the answer.
+  int require_stored() const {
+    if (!wisdom_->user().is_in_memory()) return kDone;
+    std::fprintf(stderr, "tune: the result is not stored, see the warning above\n");
     return kFailed;
   }
 
@@ -150,6 +165,15 @@ class TuneRun {
     const int seconds = choice_.device.key.backend == "host" ? 30 : 60;
     budget.wall_time = std::chrono::seconds(seconds);
     console_.line(fmt::format("budget    {} s (--budget, --trials or --fraction choose)", seconds));
+  }
+
+  /// Nothing could win: only a configuration whose output was seen to be right does.
+  void require_reference() const {
+    if (!spec_.reference.empty()) return;
+    throw Error(
+        fmt::format("{}: kernel {} has no 'reference' line, so that no configuration can be verified and none can "
+                    "win; add one (docs/kernel-files.md)",
+                    spec_.file, spec_.name));
   }
 
   /// One clear message instead of as many failed trials.

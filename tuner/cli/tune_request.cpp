@@ -49,8 +49,7 @@ Budget read_budget(const po::variables_map& given) {
   if (given.count("fraction")) budget.fraction = parse_number(text_of(given, "fraction"), "--fraction", 0, 1);
   if (given.count("target")) {
     const std::string text = text_of(given, "target");
-    budget.target = text_of(given, "objective") == "time" ? parse_nanoseconds(text, "--target")
-                                                          : parse_number(text, "--target", 0, 1e300);
+    budget.target = parse_nanoseconds(text, "--target");
   }
   if (given.count("until-unlikely"))
     budget.until_unlikely = parse_number(text_of(given, "until-unlikely"), "--until-unlikely", 0, 1);
@@ -61,6 +60,15 @@ Isolation read_isolation(const std::string& text) {
   if (text == "process") return Isolation::process;
   if (text == "none") return Isolation::none;
   throw UsageError(unknown_name("isolation", text, {"process", "none"}));
+}
+
+/// What is fastest with warm caches is another question than with cold ones, with another answer in the database.
+std::string read_objective(const po::variables_map& given) {
+  const std::string name = text_of(given, "objective");
+  const Texts known{"time", "time_hot"};
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw UsageError(unknown_name("objective", name, known));
+  return given["hot"].as<bool>() ? "time_hot" : name;
 }
 
 std::uint64_t read_seed(const std::string& text) { return static_cast<std::uint64_t>(parse_count(text, "--seed")); }
@@ -81,9 +89,9 @@ po::options_description tune_options() {
            "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes");
   add_what("type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas");
   add_what("choice", po::value<Texts>()->value_name("NAME=VALUE"),
-           "another choice the kernel offers, e.g. operation=max");
+           "another choice the kernel offers, e.g. operation=max; several values are separated by commas");
   add_what("device,d", po::value<Text>()->value_name("auto|cuda|0|host"),
-           "where to run; auto: the first GPU, else the host");
+           "where to run; auto: the first GPU, else the host; default: $TUNER_DEVICE, else auto");
   auto add_stop = stop.add_options();
   add_stop("budget,b", po::value<Text>()->value_name("30s"),
            "wall time; without any limit 60s on a GPU, 30s on the host");
@@ -98,12 +106,13 @@ po::options_description tune_options() {
           "option of the strategy, as `tune replay --list` prints them; may be repeated");
   add_how("seed", po::value<Text>()->default_value("1")->value_name("N"), "of the search");
   add_how("objective", po::value<Text>()->default_value("time")->value_name("NAME"),
-          "what to minimise: time, or a metric");
+          "what to minimise: time, or time_hot as --hot does");
   add_how("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
   add_how("isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
           "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
   add_how("no-prior", po::bool_switch(), "do not start from results of other sizes, choices and devices");
-  add_how("force,f", po::bool_switch(), "measure although the answer is known, and again what was measured");
+  add_how("force,f", po::bool_switch(),
+          "measure although the answer is known, and again what was measured; let --log append to any file");
   add_how("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first; may be repeated");
   auto add_output = output.add_options();
   add_output("db", po::value<Text>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
@@ -146,10 +155,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
   session.strategy = checked_strategy(text_of(given, "strategy"));
   session.strategy_options = read_strategy_options(texts_of(given, "option"), session.strategy);
   session.seed = read_seed(text_of(given, "seed"));
-  session.objective.name = text_of(given, "objective");
-  request.tuning.measure.cold = !given["hot"].as<bool>();
-  // What is fastest with warm caches is another question, with another answer in the database.
-  if (!request.tuning.measure.cold && session.objective.name == "time") session.objective.name = "time_hot";
+  session.objective.name = read_objective(given);
+  request.tuning.measure.cold = session.objective.name != "time_hot";
   request.tuning.isolation = read_isolation(text_of(given, "isolation"));
   request.tuning.learn_from_elsewhere = !given["no-prior"].as<bool>();
   request.tuning.resume = !request.force;

@@ -20,7 +20,9 @@ Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Dev
     if (buffer.role == BufferRole::out || buffer.role == BufferRole::inout)
       written +=
           double(buffer.count.evaluate_integer(names)) * double(info(resolved_type(spec, size, buffer.type)).bytes);
-  const double ceiling = written < 0.01 * bytes ? device.read_ceiling : device.copy_ceiling;
+  const bool reads = written < 0.01 * bytes;
+  result.ceiling = reads ? "reads" : "copy";
+  const double ceiling = reads ? device.read_ceiling : device.copy_ceiling;
   if (ceiling > 0) result.ceiling_fraction = *result.bytes_per_second / ceiling;
   return result;
 }

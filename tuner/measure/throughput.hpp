@@ -2,6 +2,7 @@
 /// What a time means: bytes/s, flops/s and the fraction of what the device was seen to stream.
 
 #include <optional>
+#include <string_view>
 
 #include <tuner/core/device.hpp>
 #include <tuner/core/kernel_spec.hpp>
@@ -11,7 +12,10 @@ namespace tuner {
 struct Throughput {
   std::optional<double> bytes_per_second;  ///< least traffic of one run / time
   std::optional<double> flops_per_second;
-  std::optional<double> ceiling_fraction;  ///< of the device's ceiling for this mix of reads and writes, 0..1
+  /// Of the rate at which the device was seen to read, or to copy where the kernel writes too. A copy writes as much as
+  /// it reads: a kernel that writes less may pass 1.
+  std::optional<double> ceiling_fraction;
+  std::string_view ceiling;  ///< "reads" or "copy"
 
   /// Whether the arithmetic rate says more about the kernel than its share of the ceiling: it does more than 8 flops
   /// for each byte, about where GPUs stop being bound by memory (the ridge of the roofline: Williams, Waterman and

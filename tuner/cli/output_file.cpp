@@ -1,0 +1,110 @@
+#include <tuner/cli/output_file.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <cache/database.hpp>
+#include <cache/exchange.hpp>
+
+#include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
+
+namespace tuner::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Standing { nothing, empty, wisdom_text, trial_log, picture, other_file, database, folder, link, other };
+
+struct Found {
+  Standing standing;
+  std::string_view text;  ///< completes "it is "
+};
+
+constexpr Found kForeignFile{Standing::other_file, "a file that tuner did not write"};
+constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"};
+
+Found text_with(std::string_view head) {
+  while (head.starts_with('#')) head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
+  if (head.starts_with(R"({"tuner_wisdom")")) return {Standing::wisdom_text, "wisdom text"};
+  if (head.starts_with(R"({"kernel")")) return {Standing::trial_log, "a log of trials"};
+  if (head.starts_with("<svg")) return {Standing::picture, "a picture"};
+  return kForeignFile;
+}
+
+Found database_with(std::string_view head) {
+  std::uint32_t application = 0;  // SQLite's file format, section 1.3: four bytes at 68, the highest first
+  for (std::size_t i = 68; i < 72 && i < head.size(); ++i) application = application << 8 | (head[i] & 0xffu);
+  return application == cache::kApplicationId ? kWisdomDatabase
+                                              : Found{Standing::database, "a database of another program"};
+}
+
+Found file_at(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(4096, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad() || (head.empty() && !file.eof())) return {Standing::other_file, "a file that cannot be read"};
+  if (head.empty()) return {Standing::empty, "an empty file"};
+  if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return database_with(head);
+  if (!head.starts_with("\x1f\x8b")) return text_with(head);
+  try {
+    return text_with(cache::read_text(path));  // it was compressed
+  } catch (const cache::CacheError&) {
+    return kForeignFile;
+  }
+}
+
+Found found_at(const fs::path& path) {
+  std::error_code error;
+  switch (fs::symlink_status(path, error).type()) {
+    case fs::file_type::not_found:
+      return {Standing::nothing, "nothing"};
+    case fs::file_type::regular:
+      return file_at(path);
+    case fs::file_type::directory:
+      return {Standing::folder, "a folder"};
+    case fs::file_type::symlink:
+      return {Standing::link, "a link"};
+    case fs::file_type::block:
+    case fs::file_type::character:
+      return {Standing::other, "a device"};
+    default:
+      return {Standing::other, "no regular file"};
+  }
+}
+
+bool is_of(OutputKind kind, Standing standing) {
+  return (kind == OutputKind::wisdom_text && standing == Standing::wisdom_text) ||
+         (kind == OutputKind::trial_log && standing == Standing::trial_log) ||
+         (kind == OutputKind::picture && standing == Standing::picture);
+}
+
+}  // namespace
+
+void require_output(const fs::path& path, OutputKind kind, bool force, std::string_view option) {
+  const Found found = found_at(path);
+  const bool is_log = kind == OutputKind::trial_log;
+  if (found.standing == Standing::nothing || found.standing == Standing::empty || is_of(kind, found.standing)) return;
+  const bool never = found.standing == Standing::folder || found.standing == Standing::database ||
+                     (!is_log && (found.standing == Standing::link || found.standing == Standing::other));
+  if (force && !never) return;
+  throw Error(fmt::format("{} {}: it is {} and would be {}; nothing was changed. Give another name{}", option,
+                          printable(path.string()), found.text, is_log ? "appended to" : "replaced",
+                          never ? "" : ", or --force"));
+}
+
+void require_database(const fs::path& path, std::string_view option) {
+  std::error_code error;
+  const Found found = found_at(fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path);
+  if (found.standing == Standing::nothing || found.standing == Standing::empty || found.text == kWisdomDatabase.text)
+    return;
+  throw Error(fmt::format("{} {}: it is {}, not a wisdom database; nothing was changed", option,
+                          printable(path.string()), found.text));
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,20 @@
+#pragma once
+/// What a command may write over: nothing that was not made by the same command. A misspelt name must not cost a
+/// database.
+
+#include <filesystem>
+#include <string_view>
+
+namespace tuner::cli {
+
+enum class OutputKind { wisdom_text, trial_log, picture };
+
+/// Throws Error, saying what stands there, unless \p path is new, an empty file or one of \p kind. \p option names it
+/// in the message: "--log". \p force: other files too, and for a log links and devices, but never a folder or a
+/// database.
+void require_output(const std::filesystem::path& path, OutputKind kind, bool force, std::string_view option);
+
+/// Throws Error unless \p path is new, an empty file or a wisdom database: what is none would be moved aside.
+void require_database(const std::filesystem::path& path, std::string_view option);
+
+}  // namespace tuner::cli
