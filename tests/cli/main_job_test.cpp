@@ -139,6 +139,24 @@ TEST_F(MainJob, ADryRunPrintsTheSpaceAndTouchesNothing) {
   EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
 }
 
+TEST_F(MainJob, ADryRunEndsAtTheFirstInterrupt) {
+  std::string text = contents(small_kernel());
+  const std::string from = "#pragma tuner constraint  small: block * unroll <= 256\n";
+  std::string late;  // pruned only when the last parameter is known: minutes of enumerating
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    late += std::string("#pragma tuner parameter   ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+  late += "#pragma tuner constraint  late: (a * 7 + b * 11 + c * 13 + d * 17 + e * 19 + f * 23) % 1009 == 5\n";
+  text.replace(text.find(from), from.size(), late);
+  const std::string none = "block=32 unroll=1";
+  text.replace(text.find(none), none.size(), "block=32 unroll=1 a=1 b=1 c=1 d=1 e=1 f=1");
+  text.erase(text.find("#pragma tuner default"), text.find("template") - text.find("#pragma tuner default"));
+  Started run = start({"--kernel", file("late.cu", text), "--dry-run"});
+  while (run.running() && run.err().find("device    ") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  run.signal_group(SIGINT);
+  EXPECT_EQ(run.finish(std::chrono::seconds(20)).code, 128 + SIGINT);
+}
+
 TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});

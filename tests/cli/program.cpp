@@ -95,6 +95,7 @@ Started ProgramTest::launch(const std::string& program, const std::vector<std::s
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::setpgid(0, 0);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);  // whatever the tests were started by
     ::chdir(folder_.path().c_str());
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);

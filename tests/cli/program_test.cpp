@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+
 #include <tests/cli/program.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/nvrtc.hpp>
@@ -59,14 +62,19 @@ TEST_F(Program, DescribesTheHostAndWhyThereIsNoGpu) {
 
 TEST_F(Program, ShowsAndExplainsWhatItKnows) {
   const std::string kernel = small_kernel();
-  EXPECT_EQ(tune({"show"}).code, 1) << "there is no database yet";
+  const json before = json::parse(tune({"show", "--json"}).out);
+  for (const json& one : before["databases"]) EXPECT_TRUE(one["shipped"]) << one << ": there is no other yet";
+  EXPECT_EQ(tune({"show", "--db", "none.db"}).code, 1);
+  EXPECT_EQ(tune({"cache", "doctor"}).code, 1);
   EXPECT_THAT(tune({"explain", "--kernel", kernel}).out, HasSubstr("default"));
   ASSERT_EQ(tune({"--kernel", kernel, "--quiet"}).code, 0);
   EXPECT_THAT(tune({"show", "--stats"}).out, HasSubstr("n=1000"));
+  ASSERT_EQ(tune({"--kernel", kernel, "--hot", "--trials", "2"}).code, 0);
+  EXPECT_THAT(tune({"show", "--kernel", "scale"}).out, HasSubstr("time_hot   T=float"));
   EXPECT_THAT(tune({"explain", "--kernel", kernel}).out, HasSubstr("exact"));
   const json near = json::parse(tune({"explain", "--kernel", kernel, "--size", "n=1500", "--json"}).out);
   EXPECT_EQ(near["answers"][0]["tier"], "nearest size");
-  EXPECT_THAT(tune({"cache"}).out, HasSubstr("1 best configuration"));
+  EXPECT_THAT(tune({"cache"}).out, HasSubstr("2 best configurations"));
   EXPECT_THAT(tune({"cache", "doctor"}).out, HasSubstr("sound"));
 }
 
@@ -80,6 +88,7 @@ TEST_F(Program, ExportsImportsAndMerges) {
   EXPECT_EQ(json::parse(tune({"show", "--db", "other.db", "--json"}).out)["best"].size(), 1u);
   const Finished all = tune({"import", "--db", "all.db", "all.gz"});
   EXPECT_THAT(all.out, HasSubstr("1 session"));
+  EXPECT_EQ(json::parse(tune({"import", "--json", "--db", "all.db", "all.gz"}).out)["files"][0]["trials"], 0);
 
   const Finished merged = tune({"merge", "merged.db", "other.db", (cache() / "wisdom.db").string()});
   ASSERT_EQ(merged.code, 0) << merged.err;
@@ -106,6 +115,73 @@ TEST_F(Program, ExportReplacesOnlyWhatItWrote) {
   EXPECT_THAT(contents(folder() / "notes.txt"), StartsWith("{\"tuner_wisdom\""));
 }
 
+TEST_F(Program, ShowsShippedWisdomWithoutADatabaseOfOnesOwn) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
+  ASSERT_EQ(shell("mkdir shipped; mv cache/wisdom.db shipped/").code, 0);
+  set("TUNER_DB_PATH", (folder() / "shipped").string());
+  const Finished run = tune({"show", "--kernel", "scale"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("n=1000"));
+  EXPECT_THAT(run.out, HasSubstr("shipped/wisdom.db (shipped)"));
+  EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
+}
+
+TEST_F(Program, NamesADatabaseOnlyForWhatIsOne) {
+  const std::string notes = "my notes\n", kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel, "--quiet"}).code, 0);
+  ASSERT_EQ(tune({"export", "best.wisdom"}).code, 0);
+  file("notes.txt", notes);
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"show", "--db", "notes.txt"},
+                                             {"export", "--db", "notes.txt", "-"},
+                                             {"explain", "--kernel", kernel, "--db", "notes.txt"},
+                                             {"cache", "--db", "notes.txt"},
+                                             {"cache", "doctor", "--db", "notes.txt"},
+                                             {"cache", "clear", "--results", "--db", "notes.txt"},
+                                             {"import", "--db", "notes.txt", "best.wisdom"},
+                                             {"merge", "notes.txt", "cache/wisdom.db"},
+                                             {"merge", "all.db", "notes.txt"},
+                                             {"--kernel", kernel, "--db", "notes.txt"}}) {
+    const Finished run = tune(arguments);
+    EXPECT_EQ(run.code, 1) << arguments[0] << ": " << run.err;
+    EXPECT_THAT(run.err, HasSubstr("notes.txt")) << arguments[0];
+    EXPECT_EQ(contents(folder() / "notes.txt"), notes) << arguments[0];
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder()))
+    EXPECT_THAT(entry.path().filename().string(), ::testing::Not(HasSubstr("notes.txt."))) << "nothing was moved aside";
+}
+
+TEST_F(Program, LookingIntoADatabaseMakesAndChangesNothing) {
+  const std::string kernel = small_kernel();
+  EXPECT_EQ(tune({"explain", "--kernel", kernel}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
+  ASSERT_EQ(tune({"--kernel", kernel, "--quiet"}).code, 0);
+  std::string damaged = contents(cache() / "wisdom.db");
+  damaged.replace(4096, 4096, std::string(4096, 'x'));
+  file("cache/wisdom.db", damaged);
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"show"}, {"export", "-"}, {"cache"}, {"cache", "doctor"}, {"explain", "--kernel", kernel}}) {
+    tune(arguments);
+    EXPECT_EQ(contents(cache() / "wisdom.db"), damaged) << arguments[0];
+  }
+  EXPECT_EQ(tune({"cache", "doctor"}).code, 1);
+}
+
+TEST_F(Program, MergesSayWhenNothingIsStored) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
+  ASSERT_EQ(tune({"export", "--all", "all.wisdom"}).code, 0);
+  file("blocker", "a file where the folder should be");
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"merge", "blocker/all.db", "cache/wisdom.db"}, {"import", "--db", "blocker/all.db", "all.wisdom"}}) {
+    const Finished run = tune(arguments);
+    EXPECT_EQ(run.code, 1) << arguments[0];
+    EXPECT_EQ(run.out, "") << arguments[0];
+  }
+  const Finished full = shell("trap '' XFSZ; ulimit -f 8; exec \"$TUNE\" merge all.db cache/wisdom.db");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_EQ(full.out, "");
+}
+
 TEST_F(Program, ImportsNothingOfAFileWithOneBadLine) {
   ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
   ASSERT_EQ(shell("\"$TUNE\" export - > bad.wisdom; echo '{\"what\": 1}' >> bad.wisdom").code, 0);
@@ -113,6 +189,23 @@ TEST_F(Program, ImportsNothingOfAFileWithOneBadLine) {
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("bad.wisdom:"));
   EXPECT_EQ(json::parse(tune({"show", "--db", "fresh.db", "--json"}).out)["best"].size(), 0u);
+}
+
+TEST_F(Program, ListsAndLiftsTheQuarantine) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
+  EXPECT_THAT(tune({"cache", "quarantine"}).out, HasSubstr("no configuration is in quarantine"));
+  {
+    cache::Database database = cache::Database::open_user(cache() / "wisdom.db");
+    const cache::BestRecord best = cache::best_rows(database).at(0);
+    database.quarantine(best.device, best.kernel, "block=32 unroll=1", "it hung");
+  }
+  EXPECT_THAT(tune({"cache", "quarantine"}).out, HasSubstr("block=32 unroll=1"));
+  EXPECT_EQ(json::parse(tune({"cache", "quarantine", "--json"}).out)["quarantine"][0]["reason"], "it hung");
+  EXPECT_THAT(tune({"cache", "lift", "--kernel", "another"}).out, HasSubstr("0 configurations lifted"));
+  EXPECT_THAT(tune({"cache", "lift", "--kernel", "scale"}).out, HasSubstr("1 configuration lifted"));
+  EXPECT_EQ(json::parse(tune({"cache", "--json"}).out)["quarantined"], 0);
+  EXPECT_EQ(tune({"cache", "lift", "--db", "none.db"}).code, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder() / "none.db"));
 }
 
 TEST_F(Program, ClearsResultsOnlyWhenAskedTo) {

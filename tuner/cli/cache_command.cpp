@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cache/browse.hpp>
 #include <cache/image_cache.hpp>
@@ -11,8 +12,10 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -20,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int stats(const po::variables_map& given) {
-  cache::Database database = open_database(given, true);
+  cache::Database database = open_for_reading(database_file(given));
   const cache::Statistics about = cache::statistics(database);
   const auto number = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   std::vector<std::pair<std::string, std::string>> lines{
@@ -42,14 +45,33 @@ int stats(const po::variables_map& given) {
                        fmt::format("{}, {}", plural(images.images, "compiled image"), format_bytes(images.file_bytes)));
   }
   for (const fs::path& file : cache::shipped_database_files()) lines.emplace_back("shipped", file.string());
-  std::fputs(facts(lines).c_str(), stdout);
+  if (!given["json"].as<bool>()) {
+    print(facts(lines));
+    return kDone;
+  }
+  print_json({{"database", about.path},
+              {"bytes", about.file_bytes},
+              {"schema", about.schema_version},
+              {"best", about.best},
+              {"problems", about.problems},
+              {"kernels", about.kernels},
+              {"devices", about.devices},
+              {"sessions", about.sessions},
+              {"unfinished_sessions", about.unfinished_sessions},
+              {"trials", about.trials},
+              {"failed_trials", about.failed_trials},
+              {"quarantined", about.quarantined}});
   return kDone;
 }
 
 int doctor(const po::variables_map& given) {
-  cache::Database database = open_database(given, true);
+  cache::Database database = open_for_reading(database_file(given), true);
   const std::vector<std::string> findings = cache::doctor(database);
-  for (const std::string& finding : findings) std::printf("%s\n", finding.c_str());
+  if (given["json"].as<bool>()) {
+    print_json({{"database", database.path().string()}, {"findings", findings}});
+    return findings.empty() ? kDone : kFailed;
+  }
+  for (const std::string& finding : findings) print(printable(finding) + '\n');
   if (findings.empty()) {
     std::printf("%s is sound\n", database.path().c_str());
     return kDone;
@@ -59,35 +81,67 @@ int doctor(const po::variables_map& given) {
   return kFailed;
 }
 
+/// What crashed or hung and is therefore neither tried nor served.
+int quarantine(const po::variables_map& given) {
+  cache::Database database = open_for_reading(database_file(given));
+  Table table({{"kernel"}, {"configuration"}, {"since"}, {"reason"}, {"device"}});
+  Json list = Json::array();
+  for (const cache::QuarantineRecord& one : cache::quarantined(database, read_filter(given))) {
+    table.add({one.kernel.name, one.configuration, format_instant(one.created_ms), one.reason, one.device_key});
+    list.push_back({{"kernel", one.kernel.name},
+                    {"source_hash", one.kernel.source_hash},
+                    {"device", one.device_key},
+                    {"configuration", one.configuration},
+                    {"reason", one.reason},
+                    {"created_ms", one.created_ms}});
+  }
+  if (given["json"].as<bool>())
+    print_json({{"database", database.path().string()}, {"quarantine", list}});
+  else
+    print(table.rows() ? table.text() : "no configuration is in quarantine\n");
+  return kDone;
+}
+
 /// Lets configurations that crashed or hung be tried and served again.
 int lift(const po::variables_map& given) {
-  (void)open_database(given, true);  // what is not there is not made
-  cache::Database database = open_database(given, false);
+  const fs::path file = database_file(given);
+  open_for_reading(file);  // what is not there is not made
+  cache::Database database = open_for_writing(file);
   const auto lifted = cache::lift_quarantine(database, read_filter(given), text_of(given, "configuration"));
-  std::printf("%s lifted from quarantine\n", plural(lifted, "configuration").c_str());
+  if (given["json"].as<bool>())
+    print_json({{"database", file.string()}, {"lifted", lifted}});
+  else
+    print(fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));
   return kDone;
 }
 
 /// Removes compiled images always, and results only when asked to by name.
 int clear(const po::variables_map& given) {
+  const bool results = given["results"].as<bool>();
+  if (results && given.count("db"))
+    require_database(database_file(given), "cache clear");  // before anything is removed
   const auto folder = cache::user_cache_dir();
   if (folder) {
     cache::ImageCache(*folder).clear();
     std::printf("compiled images in %s removed\n", folder->c_str());
   }
-  if (!given["results"].as<bool>()) {
+  if (!results) {
     std::printf("results are kept; --results removes them too\n");
     return kDone;
   }
-  const std::string named = text_of(given, "db");
-  const auto place = named.empty() ? cache::user_database_file() : std::optional<fs::path>(named);
-  if (!place) throw Error("there is no cache folder: set TUNER_CACHE_DIR or HOME, or give --db FILE");
-  if (!named.empty()) (void)open_database(given, true);  // nothing but a wisdom database is removed
+  const fs::path place = database_file(given);
   bool removed = false;
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) removed |= fs::remove(place->string() + suffix);
-  std::printf("%s %s\n", place->c_str(), removed ? "removed" : "was not there");
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) removed |= fs::remove(place.string() + suffix);
+  print(fmt::format("{} {}\n", printable(place.string()), removed ? "removed" : "was not there"));
   return kDone;
 }
+
+struct CacheAction {
+  const char* name;
+  int (*run)(const po::variables_map& given);
+};
+constexpr CacheAction kActions[] = {
+    {"stats", stats}, {"doctor", doctor}, {"quarantine", quarantine}, {"lift", lift}, {"clear", clear}};
 
 }  // namespace
 
@@ -97,22 +151,26 @@ int cache_command(int argc, char** argv) {
   auto add = options.add_options();
   add("configuration", po::value<std::string>()->value_name("TEXT"), "lift: this configuration only");
   add("results", po::bool_switch(), "clear: remove the results too, not only compiled images");
+  add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"action..."});
   if (given.count("help"))
     return print_help(
-        "Usage: tune cache [stats|doctor|lift|clear] [options]\n"
-        "stats: what the cache holds. doctor: checks every row. lift: lets configurations that crashed or hung be\n"
-        "tried again (all, or those of --kernel, --device-key, --configuration). clear: removes compiled images.",
-        options, "  tune cache\n  tune cache doctor --db results.db\n");
+        "Usage: tune cache [stats|doctor|quarantine|lift|clear] [options]\n"
+        "stats: what the cache holds. doctor: checks every row. quarantine: lists configurations that crashed or "
+        "hung.\n"
+        "lift: lets them be tried again (all, or those of --kernel, --device-key, --configuration). clear: removes\n"
+        "compiled images.",
+        options, "  tune cache\n  tune cache doctor --db results.db\n  tune cache lift --kernel reduce\n");
   Texts actions = texts_of(given, "action");
   if (actions.empty()) actions = {"stats"};
-  if (actions.size() != 1) throw UsageError("cache does one thing at a time: tune cache stats, doctor, lift or clear");
-  if (actions[0] == "stats") return stats(given);
-  if (actions[0] == "doctor") return doctor(given);
-  if (actions[0] == "lift") return lift(given);
-  if (actions[0] == "clear") return clear(given);
-  throw UsageError(unknown_name("action", actions[0], {"stats", "doctor", "lift", "clear"}));
+  if (actions.size() != 1) throw UsageError("cache does one thing at a time: stats, doctor, quarantine, lift or clear");
+  Texts known;
+  for (const CacheAction& action : kActions) {
+    if (actions[0] == action.name) return action.run(given);
+    known.emplace_back(action.name);
+  }
+  throw UsageError(unknown_name("action", actions[0], known));
 }
 
 }  // namespace tuner::cli

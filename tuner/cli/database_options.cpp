@@ -1,16 +1,19 @@
 #include <tuner/cli/database_options.hpp>
 
 #include <cstdio>
-#include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <cache/paths.hpp>
 
+#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner::cli {
+
+namespace fs = std::filesystem;
 
 void warn(std::string_view text) { Console(stderr, false).warning(text); }
 
@@ -23,24 +26,44 @@ void add_database_options(po::options_description& options, bool filters) {
   add("device-key", po::value<std::string>()->value_name("KEY"), "this device only, as `tune devices` prints its key");
 }
 
-cache::Database open_database(const po::variables_map& given, bool must_exist) {
-  std::filesystem::path file = text_of(given, "db");
-  if (file.empty()) {
-    const auto place = cache::user_database_file();
-    if (!place) throw Error("there is no cache folder: set TUNER_CACHE_DIR or HOME, or give --db FILE");
-    file = *place;
-  }
-  if (must_exist && !std::filesystem::exists(file))
-    throw Error(fmt::format("{}: no such database yet; `tune --kernel NAME` makes one", file.string()));
+cache::Filter read_filter(const po::variables_map& given) {
+  return {text_of(given, "kernel"), text_of(given, "device-key"), {}};
+}
+
+fs::path database_file(const po::variables_map& given) {
+  if (given.count("db")) return text_of(given, "db");
+  if (const auto place = cache::user_database_file()) return *place;
+  throw Error("there is no cache folder: set TUNER_CACHE_DIR or HOME, or give --db FILE");
+}
+
+cache::Database open_for_writing(const fs::path& file) {
   cache::OpenOptions options;
   options.warn = [](const std::string& text) { warn(text); };
-  if (must_exist) return cache::Database::open_read_only(file, options);
   options.strict = true;
   return cache::Database::open_user(file, options);
 }
 
-cache::Filter read_filter(const po::variables_map& given) {
-  return {text_of(given, "kernel"), text_of(given, "device-key"), {}};
+cache::Database open_for_reading(const fs::path& file, bool damaged) {
+  std::error_code error;
+  if (!fs::exists(file, error))
+    throw Error(fmt::format("{}: no such database{}", file.string(),
+                            error ? " (" + error.message() + ')' : "; `tune --kernel NAME` makes one"));
+  cache::OpenOptions options;
+  options.warn = [](const std::string& text) { warn(text); };
+  if (damaged) options.check_bytes = -1;
+  return cache::Database::open_read_only(file, options);
+}
+
+std::vector<cache::Database> open_all_for_reading(const po::variables_map& given) {
+  std::vector<cache::Database> all;
+  std::error_code error;
+  const auto users = given.count("db") ? std::optional(database_file(given)) : cache::user_database_file();
+  if (users && (given.count("db") || fs::exists(*users, error))) all.push_back(open_for_reading(*users));
+  if (given.count("db")) return all;
+  cache::OpenOptions options;
+  options.warn = [](const std::string& text) { warn(text); };
+  for (cache::Database& shipped : cache::Database::open_all_shipped({}, options)) all.push_back(std::move(shipped));
+  return all;
 }
 
 }  // namespace tuner::cli

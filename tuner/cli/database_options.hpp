@@ -1,7 +1,7 @@
 #pragma once
 /// The database that `show`, `export` and their kin work on.
 
-#include <optional>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +13,20 @@
 
 namespace tuner::cli {
 
-/// `--db FILE`, and `--kernel`, `--device` as filters when \p filters.
+/// `--db FILE`, and `--kernel`, `--device-key` as filters when \p filters.
 void add_database_options(po::options_description& options, bool filters);
-/// The user's database or `--db`: to be read when it \p must_exist, else to be written, and then what cannot be stored is
-/// an error. Warnings go to stderr. Throws tuner::Error when it does not exist, cache::CacheError when it cannot be used.
-cache::Database open_database(const po::variables_map& given, bool must_exist);
 cache::Filter read_filter(const po::variables_map& given);
+
+/// `--db`, else the user's database. Throws tuner::Error without a cache folder.
+std::filesystem::path database_file(const po::variables_map& given);
+/// Made when it is not there. Throws cache::CacheError when it cannot be written to, now or later.
+cache::Database open_for_writing(const std::filesystem::path& file);
+/// Changes nothing. Throws tuner::Error when there is no \p file, cache::CacheError when it cannot be used; \p damaged:
+/// as far as it can be read.
+cache::Database open_for_reading(const std::filesystem::path& file, bool damaged = false);
+/// `--db`; without it the user's database, where there is one, and the shipped ones.
+std::vector<cache::Database> open_all_for_reading(const po::variables_map& given);
+
 /// Prints one warning line to stderr.
 void warn(std::string_view text);
 

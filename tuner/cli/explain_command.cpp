@@ -9,6 +9,7 @@
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/session/backends.hpp>
@@ -74,6 +75,8 @@ int explain_command(int argc, char** argv) {
   const Device device = choose_device(given.count("device") ? text_of(given, "device") : default_device()).device;
   WisdomOptions where;
   where.database = text_of(given, "db");
+  where.read_only = true;
+  if (given.count("db")) require_database(where.database, "--db");
   where.warn = [](std::string_view text) { warn(text); };
   Wisdom wisdom(where);
 

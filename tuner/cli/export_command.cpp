@@ -8,6 +8,7 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
 
@@ -27,12 +28,12 @@ int export_command(int argc, char** argv) {
   if (files.size() != 1) throw UsageError("export writes one file: tune export FILE");
 
   if (files[0] != "-") require_output(files[0], OutputKind::wisdom_text, given["force"].as<bool>(), "export");
-  cache::Database database = open_database(given, true);
+  cache::Database database = open_for_reading(database_file(given));
   const cache::Filter filter = read_filter(given);
   const std::string text =
       given["all"].as<bool>() ? cache::export_all(database, filter) : cache::export_wisdom(database, filter);
   if (files[0] == "-") {
-    std::fputs(text.c_str(), stdout);
+    print(text);
   } else {
     cache::write_text(files[0], text);
     std::fprintf(stderr, "%s written\n", files[0].c_str());

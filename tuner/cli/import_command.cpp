@@ -1,19 +1,24 @@
 #include <tuner/cli/import_command.hpp>
 
-#include <cstdio>
-
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/import_counts.hpp>
+#include <tuner/cli/output_file.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/core/input_file.hpp>
 
 namespace tuner::cli {
+
+/// Compressed; what it may hold is read_text()'s to limit.
+constexpr std::int64_t kMaxWisdomFileBytes = std::int64_t{256} << 20;
 
 int import_command(int argc, char** argv) {
   po::options_description options("Options", 110);
   add_database_options(options, false);
+  options.add_options()("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"file..."});
   if (given.count("help"))
@@ -23,11 +28,16 @@ int import_command(int argc, char** argv) {
         options, "  tune import h200.wisdom\n");
   if (!given.count("file")) throw UsageError("import reads files: tune import FILE...");
 
-  cache::Database database = open_database(given, false);
+  if (given.count("db")) require_database(text_of(given, "db"), "--db");
+  cache::Database database = open_for_writing(database_file(given));
+  Json files = Json::array();
   for (const std::string& file : texts_of(given, "file")) {
+    require_input_file(file, kMaxWisdomFileBytes, "wisdom text");
     const cache::ImportCount count = cache::import_text(database, cache::read_text(file), file);
-    std::printf("%s  %s\n", file.c_str(), import_text(count).c_str());
+    files.push_back(counts_json(file, count));
+    if (!given["json"].as<bool>()) print(counts_text(file, count));
   }
+  if (given["json"].as<bool>()) print_json({{"database", database.path().string()}, {"files", files}});
   return kDone;
 }
 

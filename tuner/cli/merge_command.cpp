@@ -1,20 +1,19 @@
 #include <tuner/cli/merge_command.hpp>
 
-#include <cstdio>
-#include <filesystem>
-
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/import_counts.hpp>
-#include <tuner/core/error.hpp>
+#include <tuner/cli/output_file.hpp>
+#include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
 
 int merge_command(int argc, char** argv) {
   po::options_description options("Options", 110);
+  options.add_options()("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"files..."});
   if (given.count("help"))
@@ -26,18 +25,17 @@ int merge_command(int argc, char** argv) {
   const Texts files = texts_of(given, "files");
   if (files.size() < 2) throw UsageError("merge needs a result and at least one source: tune merge OUT IN...");
 
-  cache::OpenOptions warned;
-  warned.warn = [](const std::string& text) { warn(text); };
-  for (std::size_t i = 1; i < files.size(); ++i)
-    if (!std::filesystem::exists(files[i])) throw Error(fmt::format("{}: no such database", files[i]));
-  cache::OpenOptions strict = warned;
-  strict.strict = true;
-  cache::Database into = cache::Database::open_user(files[0], strict);
+  for (std::size_t i = 1; i < files.size(); ++i) open_for_reading(files[i]);  // before anything is changed
+  require_database(files[0], "merge");
+  cache::Database into = open_for_writing(files[0]);
+  Json sources = Json::array();
   for (std::size_t i = 1; i < files.size(); ++i) {
-    auto from = cache::Database::open_shipped(files[i], warned);  // read-only: sources are never changed
-    if (!from) throw Error(fmt::format("{}: cannot be merged, see the warning above", files[i]));
-    std::printf("%s  %s\n", files[i].c_str(), import_text(cache::merge(into, *from)).c_str());
+    cache::Database from = open_for_reading(files[i]);
+    const cache::ImportCount count = cache::merge(into, from);
+    sources.push_back(counts_json(files[i], count));
+    if (!given["json"].as<bool>()) print(counts_text(files[i], count));
   }
+  if (given["json"].as<bool>()) print_json({{"database", files[0]}, {"sources", sources}});
   return kDone;
 }
 

@@ -12,6 +12,7 @@
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -23,26 +24,29 @@ std::string best_text(const std::vector<cache::BestRecord>& rows) {
     auto at = tables.find({row.kernel.name, device});
     if (at == tables.end())
       at = tables
-               .emplace(std::pair{row.kernel.name, device}, Table({{"choices"},
+               .emplace(std::pair{row.kernel.name, device}, Table({{"objective"},
+                                                                   {"choices"},
                                                                    {"sizes"},
                                                                    {"median", Table::Align::right},
                                                                    {"interval", Table::Align::right},
                                                                    {"measured"},
                                                                    {"configuration"}}))
                .first;
-    at->second.add({row.problem.choices, cache::sizes_text(row.problem.sizes), format_ns(row.median_ns),
+    at->second.add({row.kernel.objective == "time" ? "" : row.kernel.objective, row.problem.choices,
+                    cache::sizes_text(row.problem.sizes), format_ns(row.median_ns),
                     format_interval(row.median_ns, row.low_ns, row.high_ns), format_instant(row.measured_ms),
                     row.configuration});
   }
   std::string text;
   for (const auto& [title, table] : tables)
-    text += fmt::format("{}  on {}\n{}\n", title.first, title.second, table.text());
+    text += fmt::format("{}  on {}\n{}\n", printable(title.first), printable(title.second), table.text());
   return text;
 }
 
 std::string sessions_text(const std::vector<cache::SessionRecord>& sessions) {
   Table table({{"started"},
                {"kernel"},
+               {"objective"},
                {"choices"},
                {"sizes"},
                {"strategy"},
@@ -50,7 +54,7 @@ std::string sessions_text(const std::vector<cache::SessionRecord>& sessions) {
                {"by"},
                {"state"}});
   for (const cache::SessionRecord& one : sessions)
-    table.add({format_instant(one.started_ms), one.key.kernel.name, one.key.problem.choices,
+    table.add({format_instant(one.started_ms), one.key.kernel.name, one.key.kernel.objective, one.key.problem.choices,
                cache::sizes_text(one.key.problem.sizes), one.strategy, std::to_string(one.trials), one.origin,
                one.finished_ms ? "finished" : "interrupted or running"});
   return table.text();
@@ -69,13 +73,13 @@ std::string kernels_text(const std::vector<cache::KernelSummary>& kernels) {
   return table.text();
 }
 
-Json json_best(const std::vector<cache::BestRecord>& rows) {
-  Json list = Json::array();
+void add_best(Json& list, const std::vector<cache::BestRecord>& rows, const std::string& database, bool shipped) {
   for (const cache::BestRecord& row : rows) {
     Json sizes = Json::object();
     for (const auto& [name, value] : row.problem.sizes) sizes[name] = value;
     list.push_back({{"kernel", row.kernel.name},
                     {"source_hash", row.kernel.source_hash},
+                    {"objective", row.kernel.objective},
                     {"device", row.device.key},
                     {"device_name", row.device.name},
                     {"choices", row.problem.choices},
@@ -87,8 +91,25 @@ Json json_best(const std::vector<cache::BestRecord>& rows) {
                     {"low_ns", row.low_ns},
                     {"high_ns", row.high_ns},
                     {"samples", row.samples},
-                    {"measured_ms", row.measured_ms}});
+                    {"measured_ms", row.measured_ms},
+                    {"database", database},
+                    {"shipped", shipped}});
   }
+}
+
+Json json_sessions(const std::vector<cache::SessionRecord>& sessions) {
+  Json list = Json::array();
+  for (const cache::SessionRecord& one : sessions)
+    list.push_back({{"kernel", one.key.kernel.name},
+                    {"objective", one.key.kernel.objective},
+                    {"device", one.key.device.key},
+                    {"choices", one.key.problem.choices},
+                    {"sizes", cache::sizes_text(one.key.problem.sizes)},
+                    {"strategy", one.strategy},
+                    {"trials", one.trials},
+                    {"origin", one.origin},
+                    {"started_ms", one.started_ms},
+                    {"finished", one.finished_ms.has_value()}});
   return list;
 }
 
@@ -103,25 +124,36 @@ int show_command(int argc, char** argv) {
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options);
   if (given.count("help"))
-    return print_help("Usage: tune show [options]\nThe best known configurations.", options,
+    return print_help("Usage: tune show [options]\nThe best known configurations: yours and the shipped ones.", options,
                       "  tune show --kernel reduce\n  tune show --stats\n");
 
-  cache::Database database = open_database(given, true);
   const cache::Filter filter = read_filter(given);
-  const auto rows = cache::best_rows(database, filter);
-  if (given["json"].as<bool>()) {
-    print_json({{"database", database.path().string()}, {"best", json_best(rows)}});
-    return kDone;
+  const bool stats = given["stats"].as<bool>(), json = given["json"].as<bool>();
+  Json document{{"databases", Json::array()}, {"best", Json::array()}};
+  std::size_t known = 0;
+  for (cache::Database& database : open_all_for_reading(given)) {
+    const auto rows = cache::best_rows(database, filter);
+    const std::string path = database.path().string();
+    const bool shipped = database.is_shipped();
+    known += rows.size();
+    if (json) {
+      document["databases"].push_back({{"path", path}, {"shipped", shipped}});
+      if (stats) document["databases"].back()["sessions"] = json_sessions(cache::sessions(database, filter));
+      add_best(document["best"], rows, path, shipped);
+      continue;
+    }
+    print(best_text(rows));
+    if (stats)
+      print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_text(cache::kernels(database)),
+                        sessions_text(cache::sessions(database, filter))));
+    print(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
+                      printable(path), shipped ? " (shipped)" : ""));
   }
-  std::fputs(best_text(rows).c_str(), stdout);
-  if (rows.empty())
-    std::printf("nothing is known yet%s\n", filter.kernel.empty() ? "" : (" of " + filter.kernel).c_str());
-  if (given["stats"].as<bool>()) {
-    std::printf("Kernels\n%s\nSessions\n%s\n", kernels_text(cache::kernels(database)).c_str(),
-                sessions_text(cache::sessions(database, filter)).c_str());
-  }
-  std::printf("%s in %s\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration").c_str(),
-              database.path().c_str());
+  if (json)
+    print_json(document);
+  else if (known == 0)
+    print(fmt::format("nothing is known yet{}; `tune --kernel NAME` finds out\n",
+                      filter.kernel.empty() ? "" : " of " + printable(filter.kernel)));
   return kDone;
 }
 

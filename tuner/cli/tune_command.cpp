@@ -236,6 +236,10 @@ int tune_command(int argc, char** argv) {
         "Usage: tune --kernel NAME|FILE.cu [options]\n"
         "Finds the fastest correct configuration of a kernel on this machine and remembers it.",
         tune_options(), kExamples);
+  if (request.dry_run) {  // nothing to keep: Ctrl-C ends it at once
+    const std::atomic<bool> never{false};
+    return TuneRun(std::move(request), never).run();
+  }
   const InterruptGuard interrupt;
   return TuneRun(std::move(request), interrupt.flag()).run();
 }

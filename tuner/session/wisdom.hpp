@@ -19,6 +19,7 @@ struct WisdomOptions {
   std::filesystem::path database;     ///< the user's database; empty: the default place
   std::filesystem::path application;  ///< a further folder or file with shipped databases
   bool shipped = true;                ///< look for shipped databases at all
+  bool read_only = false;  ///< only lookups: nothing is made or written; throws for a database that cannot be used
   std::function<void(std::string_view)> warn;
 };
 
