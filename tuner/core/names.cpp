@@ -45,11 +45,12 @@ void bind_device_limits(Bindings& bindings, const DeviceLimits& limits) {
 }
 
 const std::vector<std::string>& device_limit_names() {
-  static const std::vector<std::string> names = [] {
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const auto& names = *new const std::vector<std::string>([] {
     Bindings bindings;
     bind_device_limits(bindings, {});
     return bindings.names();
-  }();
+  }());
   return names;
 }
 

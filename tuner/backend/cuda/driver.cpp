@@ -47,7 +47,8 @@ std::string describe(const Driver& driver, CUresult result) {
 }
 
 const LoadedDriver& process_driver() {
-  static const LoadedDriver loaded = load_driver("libcuda.so.1");
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const LoadedDriver& loaded = *new const LoadedDriver(load_driver("libcuda.so.1"));
   return loaded;
 }
 
