@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ namespace {
 
 constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
 constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads
+
+/// A kernel may be right for its first runs only: what can win is verified again after its last timed run.
+constexpr std::string_view after_timing = "right at first, but after its timed runs ";
 
 /// Limits that only the compiler's answer can break. Registers are given to warps in units of 256 (CUDA occupancy
 /// calculator, "register allocation unit size" since compute capability 3.0).
@@ -78,6 +82,7 @@ struct Runner::State {
   void compute_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
+  std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
@@ -151,7 +156,7 @@ std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const s
     announce(Phase::verify, housekeeping_limit_s);
     if (auto damage = problem.damage()) return damage;
     if (!has_reference()) return std::nullopt;
-    if (auto mismatch = problem.mismatch()) return mismatch;
+    if (auto mismatch = problem.mismatch(pass)) return mismatch;
   }
   return std::nullopt;
 }
@@ -162,20 +167,26 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
   const Ready prepared = ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module,
                                configuration, false);
   if (prepared.invalid) return Invalid{*prepared.invalid};
+  return judge(problem, prepared.launches, "");
+}
+
+/// Runs once more, or twice where that takes two poisons, and tells what was wrong. \p when: for the message.
+std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                            std::string_view when) {
   std::optional<Outcome> failure;
-  auto problem_seen = wrong(problem, prepared.launches, failure);
-  if (failure || !problem_seen) return failure;
+  auto seen = wrong(problem, launches, failure);
+  if (failure || !seen) return failure;
 
   // Stray writes, of this configuration or one before it, may have hit the expected outputs or the inputs: then
   // everything is made anew and the configuration judged once more.
   problem.restore_inputs();
   if (has_reference() && !problem.expected_intact()) {
     compute_reference(problem);
-    problem_seen = wrong(problem, prepared.launches, failure);
-    if (failure || !problem_seen) return failure;
+    seen = wrong(problem, launches, failure);
+    if (failure || !seen) return failure;
     problem.restore_inputs();
   }
-  return WrongResult{fmt::format("{} on {}", *problem_seen, problem.text())};
+  return WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
 }
 
 Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
@@ -215,7 +226,11 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
     if (auto failure = State::run(Phase::measure, problem, ready_now.launches, &run_s)) return std::move(*failure);
   auto measured = sampler.measure(ready_now.launches, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
   trial.times.measure = seconds_since(start);
-  return std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
+  Outcome outcome = std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
+  const auto* measurement = std::get_if<Measurement>(&outcome);
+  if (measurement == nullptr || measurement->abandoned) return outcome;
+  if (auto failure = judge(problem, ready_now.launches, after_timing)) return std::move(*failure);
+  return outcome;
 }
 
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
@@ -332,6 +347,10 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
 
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
+    if (!entry.failure && s.backend.usable()) {
+      launch_all(entry, finalists[i].configuration, *finalists[i].image);
+      entry.failure = s.judge(problem, entry.launches, after_timing);
+    }
     if (!entry.failure && entry.measurement.samples_ns.empty())
       entry.failure = LaunchError{"the device became unusable before it could be measured again"};
     if (entry.failure) {
