@@ -160,7 +160,7 @@ TEST_F(RunnerTest, NamesTheElementThatTheReferenceWritesOutsideABuffer) {
   };
   EXPECT_THAT(
       testing::error_of([&] { runner(); }),
-      HasSubstr("scale: the reference writes out of bounds: c[1031], which has 1000 elements of float32 on n=1000"));
+      HasSubstr("scale: the reference writes out of bounds: c[1031], which has 1000 elements of float on n=1000"));
 }
 
 TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightForItsFirstRunsOnly) {
@@ -171,6 +171,16 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightForItsFirstRunsOnly) {
     };
     EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right at first, but after its timed runs c[0] was not written"));
   }
+}
+
+TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightInOneOrderOfItsThreadsOnly) {
+  backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    return backend.order.kind == ThreadOrder::Kind::forward ? testing::scale_kernel<float>(launch) : std::nullopt;
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  backend.has_order = true;
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: with its threads and blocks in reverse order"));
+  EXPECT_EQ(backend.order.kind, ThreadOrder::Kind::forward) << "later runs are in order";
 }
 
 TEST_F(RunnerTest, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAgain) {

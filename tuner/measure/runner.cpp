@@ -86,6 +86,11 @@ struct Runner::State {
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
+  /// What its outcome means for \p trial.
+  void conclude(Trial& trial) const {
+    if (trial.measurement() == nullptr) trial.verified = false;
+    trial.crashed = std::holds_alternative<Timeout>(trial.outcome) || !backend.usable();
+  }
 
   Backend& backend;
   const KernelSpec& spec;
@@ -167,7 +172,18 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
   const Ready prepared = ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module,
                                configuration, false);
   if (prepared.invalid) return Invalid{*prepared.invalid};
-  return judge(problem, prepared.launches, "");
+  if (auto seen = judge(problem, prepared.launches, "")) return seen;
+
+  // Threads and blocks may run in any order, and where a __syncthreads() is missing one order may still give what is
+  // right.
+  struct InOrderAgain {
+    Backend& backend;
+    ~InOrderAgain() { backend.set_order({}); }
+  };
+  if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
+  const InOrderAgain afterwards{backend};
+  return judge(problem, prepared.launches,
+               "with its threads and blocks in reverse order (a missing __syncthreads()?) ");
 }
 
 /// Runs once more, or twice where that takes two poisons, and tells what was wrong. \p when: for the message.
@@ -266,11 +282,12 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
     // A fault that only a later call to the device told, or no room for this configuration's work space.
     trial.outcome = LaunchError{error.what()};
   }
-  if (trial.measurement() == nullptr) trial.verified = false;
+  state_->conclude(trial);
   return trial;
 }
 
-std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
+std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
+  const auto begin = Clock::now();
   State& s = *state_;
   ProblemBuffers& problem = *s.problems.front();
   struct Entry {
@@ -319,7 +336,9 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
     if (auto* group = std::get_if<Sampler::Group>(&taken)) entry.batch = s.sampler.batch_for(group->samples.front().ns);
   }
 
+  constexpr std::size_t fewest_rounds = 3;
   for (std::size_t round = 0; round < s.options.finalist_rounds && s.backend.usable(); ++round) {
+    if (round >= fewest_rounds && seconds_since(begin) > seconds) break;
     for (std::size_t k = 0; k < entries.size(); ++k) {
       const std::size_t place = (k + round) % entries.size();
       const std::size_t i = round % 2 == 0 ? place : entries.size() - 1 - place;
@@ -351,11 +370,13 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
       entry.failure = s.judge(problem, entry.launches, after_timing);
     }
+    const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());
     if (!entry.failure && entry.measurement.samples_ns.empty())
       entry.failure = LaunchError{"the device became unusable before it could be measured again"};
     if (entry.failure) {
       trials[i].outcome = std::move(*entry.failure);
       trials[i].verified = false;
+      trials[i].crashed = guilty;
       continue;
     }
     summarise(entry.measurement, entry.clocks, entry.batch, s.options);

@@ -57,7 +57,10 @@ cache::EnvironmentRecord environment_record(const Device& device) {
 }
 
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
-  return {spec.name, cache::sha256_hex(spec.source), objective.name};
+  if (!spec.includes) return {spec.name, cache::sha256_hex(spec.source), objective.name};
+  std::vector<std::string_view> parts{spec.source};
+  for (const IncludedFile& file : spec.includes->files) parts.push_back(file.text);
+  return {spec.name, cache::sha256_of_parts(parts), objective.name};
 }
 
 cache::ProblemRecord to_record(const ProblemSize& size) { return {size.choices_text(), size.sizes}; }

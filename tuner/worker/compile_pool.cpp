@@ -77,8 +77,8 @@ void CompilePool::handle(Worker& worker, Message message) {
     if (worker.jobs.empty())
       start_failed(worker, failed->message, failed->final);
     else
-      lost(worker, {false, failed->message});
-  } else if (auto* compiled = std::get_if<Compiled>(&message); compiled != nullptr && !worker.jobs.empty()) {
+      lost(worker, {false, false, failed->message});
+  } else if (auto* compiled = std::get_if<CompileAnswer>(&message); compiled != nullptr && !worker.jobs.empty()) {
     worker.slot.expect_nothing();
     finish(worker, std::move(compiled->result), compiled->seconds);
   } else {

@@ -43,6 +43,8 @@ class CompilePool {
   void start();
 
   void push(CompileJob job) { queue_.push(std::move(job)); }
+  /// Forgets what waits of \p configurations.
+  void withdraw(std::span<const Configuration> configurations) { queue_.withdraw(configurations); }
   /// Before all others, in a compile of its own.
   void push_first(CompileJob job) { urgent_.push_back(std::move(job)); }
   /// Gives waiting jobs to idle workers.

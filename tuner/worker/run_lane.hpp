@@ -28,6 +28,7 @@ struct RunJob {
   Configuration configuration;
   std::shared_ptr<const Image> image;
   double compile_s = 0;
+  bool again = false;  ///< its worker was stopped or killed from outside: this is its second try
 };
 
 struct FinalistJob {
@@ -37,9 +38,8 @@ struct FinalistJob {
 
 struct RunLaneEvents {
   std::function<void(const Device& device, const std::string& architecture)> opened;  ///< by each new worker
-  /// \p lost: the configuration took the worker down, or hung.
-  std::function<void(RunJob job, Trial trial, bool lost)> finished;
-  std::function<void(std::vector<Trial> trials, std::vector<bool> lost)> remeasured;
+  std::function<void(RunJob job, Trial trial)> finished;
+  std::function<void(std::vector<Trial> trials)> remeasured;
   /// \p reference: the kernel's reference or text is at fault, not the workers.
   std::function<void(std::string message, bool reference)> failed;
 };
@@ -61,7 +61,7 @@ class RunLane {
   void set_best(double best_ns) {
     if (best_ns > 0 && (best_ns_ <= 0 || best_ns < best_ns_)) best_ns_ = best_ns;
   }
-  void remeasure(std::vector<FinalistJob> finalists);
+  void remeasure(std::vector<FinalistJob> finalists, double seconds);
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
@@ -78,9 +78,10 @@ class RunLane {
   void start_worker();
   void handle(Message message);
   void evaluated(Evaluated answer);
+  bool try_again(RunJob& job);
   void remeasured(Remeasured answer);
   void lost(const Loss& loss);
-  void start_failed(const std::string& message, bool final);
+  void start_failed(const std::string& message, bool reference);
   void expect_work();
   void send_finalists();
 
@@ -98,7 +99,7 @@ class RunLane {
   // Finalists that are being measured again: all at once, or one after the other once a worker was lost over them.
   std::vector<FinalistJob> finalists_;
   std::vector<Trial> finalist_trials_;
-  std::vector<bool> finalist_lost_;
+  double finalist_s_ = 0;
   bool one_by_one_ = false;
   bool finalists_sent_ = false;
 

@@ -78,7 +78,7 @@ class CompileWorker {
       result = CompileError{error.what(), {}};
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    connection_.send(Compiled{message.id, std::move(result), seconds.count()});
+    connection_.send(CompileAnswer{message.id, std::move(result), seconds.count()});
   }
 
  private:
@@ -122,10 +122,12 @@ class RunWorker {
   }
 
   bool answer(const Remeasure& message) {
+    if (message.images.size() != message.configurations.size())
+      throw ProtocolError("remeasure: not one image for each");
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
       finalists.push_back({message.configurations[i], &message.images[i]});
-    std::vector<Trial> trials = runner_->remeasure(finalists);
+    std::vector<Trial> trials = runner_->remeasure(finalists, message.seconds);
     const bool usable = runner_->usable();
     connection_.send(Remeasured{std::move(trials), usable});
     return usable;
