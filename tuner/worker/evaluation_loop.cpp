@@ -117,7 +117,7 @@ void EvaluationLoop::start_lane() {
   events.failed = [this](const std::string& message, bool reference) {
     mailbox_.fail(reference ? std::make_exception_ptr(Error(message)) : std::make_exception_ptr(WorkerError(message)));
   };
-  lane_.emplace(std::move(run), std::move(events));
+  lane_.emplace(std::move(run), std::move(events), times_);
   lane_->start();
 }
 
@@ -137,7 +137,7 @@ void EvaluationLoop::start_pool() {
     compiled(std::move(job), std::move(result), false);
   };
   events.failed = [this](const std::string& message) { mailbox_.fail(std::make_exception_ptr(WorkerError(message))); };
-  pool_.emplace(std::move(compiling), std::move(events));
+  pool_.emplace(std::move(compiling), std::move(events), times_);
   pool_->start();
 }
 
@@ -149,7 +149,7 @@ void EvaluationLoop::work() {
     if (mailbox_.state() != Mailbox::State::running) return;
     pool_->schedule();
     lane_->schedule();
-    publish_times();
+    mailbox_.publish(times_);
 
     fds.clear();
     fds.push_back({mailbox_.wake_fd(), POLLIN, 0});
@@ -184,23 +184,6 @@ void EvaluationLoop::quit_gracefully() {
     ::poll(fds.data(), fds.size(), 20);
     pool_->drain(fds);
   }
-}
-
-void EvaluationLoop::publish_times() {
-  SessionTimes times;
-  times.start = lane_->start_s();
-  times.compile = pool_->seconds();
-  times.load = load_s_;
-  times.verify = verify_s_;
-  times.measure = measure_s_;
-  times.wait = lane_->wait_s();
-  times.restart = lane_->restart_s();
-  times.compiled = pool_->compiled();
-  times.compiles = pool_->compiles();
-  times.cached = cached_;
-  times.run_restarts = lane_->restarts();
-  times.compile_restarts = pool_->restarts();
-  mailbox_.publish(times);
 }
 
 // ---------------------------------------------------------------- the way of a configuration
@@ -291,7 +274,7 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
     images_->post([this, request = job.request, compiler = *compiler_,
                    kept = *image] { options_.images.put(request, compiler, *kept); },
                   false);
-  if (from_store) ++cached_;
+  if (from_store) ++times_.cached;
 
   if (job.id == kReferenceId) {
     if (image != nullptr) return lane_->set_reference(*image);
@@ -321,9 +304,9 @@ void EvaluationLoop::finished(RunJob job, Trial trial) {
 }
 
 void EvaluationLoop::emit(Trial trial) {
-  load_s_ += trial.times.load;
-  verify_s_ += trial.times.verify;
-  measure_s_ += trial.times.measure;
+  times_.load += trial.times.load;
+  times_.verify += trial.times.verify;
+  times_.measure += trial.times.measure;
   mailbox_.tell(std::move(trial));
 }
 
@@ -373,7 +356,7 @@ void EvaluationLoop::remeasured(std::vector<Trial> trials) {
       trial.configuration = finalists_[i];
       trial.outcome = std::move(*error);
     } else {
-      measure_s_ += next->times.measure;
+      times_.measure += next->times.measure;
       all.push_back(std::move(*next++));
     }
   }

@@ -45,7 +45,6 @@ class EvaluationLoop {
   void start_pool();
   void work();
   void quit_gracefully();
-  void publish_times();
 
   void device_known(const Device& device, const std::string& architecture);
   void set_device(const Device& device, std::string architecture);
@@ -70,6 +69,7 @@ class EvaluationLoop {
   const bool needs_reference_;
   Mailbox& mailbox_;
 
+  SessionTimes times_;
   std::optional<CompilePool> pool_;
   std::optional<RunLane> lane_;
   std::optional<Device> device_;
@@ -82,8 +82,6 @@ class EvaluationLoop {
   double finalist_s_ = 0;
   std::vector<std::optional<CompiledImage>> finalist_images_;
   std::size_t reference_tries_ = 0;
-  std::size_t cached_ = 0;
-  double load_s_ = 0, verify_s_ = 0, measure_s_ = 0;
   std::optional<ImageThread> images_;
 
   std::thread thread_;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <tuner/measure/run_order.hpp>
-#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::worker {
 namespace {
@@ -29,8 +28,8 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
 
 }  // namespace
 
-RunLane::RunLane(RunLaneOptions options, RunLaneEvents events)
-    : options_(std::move(options)), events_(std::move(events)) {}
+RunLane::RunLane(RunLaneOptions options, RunLaneEvents events, SessionTimes& times)
+    : options_(std::move(options)), events_(std::move(events)), times_(times) {}
 
 void RunLane::start() {
   started_ = Clock::now();
@@ -81,7 +80,7 @@ void RunLane::schedule() {
     slot_.send(Evaluate{next_id_++, job.configuration, *job.image, best_ns_});
     if (sent_.empty()) {
       wait_before_first_ = seconds_since(idle_since_);
-      wait_s_ += wait_before_first_;
+      times_.wait += wait_before_first_;
       expect_work();
     }
     sent_.push_back(std::move(job));
@@ -130,7 +129,7 @@ void RunLane::handle(Message message) {
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
-    (restarts_ == 0 ? start_s_ : restart_s_) += seconds_since(started_);
+    (times_.run_restarts == 0 ? times_.start : times_.restart) += seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Evaluated>(&message); answer != nullptr && !sent_.empty()) {
     evaluated(std::move(*answer));
@@ -228,7 +227,7 @@ void RunLane::lost(const Loss& loss) {
       finalist_trials_.clear();
     }
   }
-  ++restarts_;
+  ++times_.run_restarts;
   started_ = Clock::now();
   if (guiltless)
     start_failed("run workers end before they run anything: " + loss.message, false);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/worker_slot.hpp>
 
 namespace tuner::worker {
@@ -46,7 +47,8 @@ struct RunLaneEvents {
 
 class RunLane {
  public:
-  RunLane(RunLaneOptions options, RunLaneEvents events);
+  /// \p times: counts its waiting, starts and restarts there; must outlive it.
+  RunLane(RunLaneOptions options, RunLaneEvents events, SessionTimes& times);
   /// Starts the worker. Throws WorkerError.
   void start();
 
@@ -67,12 +69,6 @@ class RunLane {
   void react(const std::vector<pollfd>& fds);
   void quit() { slot_.quit(); }
 
-  bool prepared() const { return state_ == State::prepared; }
-  double start_s() const { return start_s_; }
-  double wait_s() const { return wait_s_; }
-  double restart_s() const { return restart_s_; }
-  std::size_t restarts() const { return restarts_; }
-
  private:
   enum class State { starting, open, preparing, prepared };
   void start_worker();
@@ -87,6 +83,7 @@ class RunLane {
 
   RunLaneOptions options_;
   RunLaneEvents events_;
+  SessionTimes& times_;
   WorkerSlot slot_;
   State state_ = State::starting;
   std::optional<std::shared_ptr<const Image>> reference_;
@@ -106,9 +103,7 @@ class RunLane {
   Phase phase_ = Phase::prepare;
   Clock::time_point started_, idle_since_;
   double wait_before_first_ = 0;
-  double start_s_ = 0, wait_s_ = 0, restart_s_ = 0;
   std::size_t start_failures_ = 0;  // since something was run
-  std::size_t restarts_ = 0;
 };
 
 }  // namespace tuner::worker
