@@ -455,7 +455,11 @@ const std::array<KernelFileParser::Directive, 29> KernelFileParser::kDirectives{
 }  // namespace
 
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name) {
-  return KernelFileParser(text, std::move(file_name)).parse();
+  KernelSpec spec = KernelFileParser(text, std::move(file_name)).parse();
+  Includes includes = included_files(spec.source, spec.file);
+  if (includes.unknown || !includes.files.empty())
+    spec.includes = std::make_shared<const Includes>(std::move(includes));
+  return spec;
 }
 
 KernelSpec read_kernel_file(const std::filesystem::path& path) {

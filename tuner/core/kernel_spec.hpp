@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <tuner/core/device.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/expression.hpp>
+#include <tuner/core/includes.hpp>
 #include <tuner/core/launch_shape.hpp>
 #include <tuner/core/problem_size.hpp>
 #include <tuner/core/search_space.hpp>
@@ -105,6 +107,8 @@ struct KernelSpec {
   std::string name;
   std::string file;    ///< where it came from, for messages
   std::string source;  ///< the whole file
+  /// The files that it reads, as they were when it was read; null: not known to read any.
+  std::shared_ptr<const Includes> includes;
   std::vector<ChoiceSpec> choices;
   std::vector<DerivedTypeSpec> derived_types;
   std::vector<SizeSpec> sizes;

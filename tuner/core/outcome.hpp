@@ -82,6 +82,7 @@ struct Trial {
   Outcome outcome;
   std::optional<Resources> resources;  ///< absent when it never compiled
   bool verified = false;               ///< its output matched the reference
+  bool crashed = false;                ///< killed or hung what ran it: not to be run there again
   TrialTimes times;
 
   /// The measurement, or nullptr for a failure.

@@ -39,7 +39,7 @@ Outcome outcome_of(const RecordedRow& row, const std::string& unit) {
 
 void ReplayEvaluator::submit(const Configuration& configuration, double) { waiting_.push_back(configuration); }
 
-Event ReplayEvaluator::next_event() {
+std::optional<Event> ReplayEvaluator::next_event(std::chrono::duration<double>) {
   Trial trial;
   trial.configuration = std::move(waiting_.front());
   waiting_.pop_front();

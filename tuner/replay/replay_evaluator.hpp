@@ -20,7 +20,7 @@ class ReplayEvaluator final : public Evaluator {
   std::size_t in_flight() const override { return waiting_.size(); }
   /// In the order submitted. Objectives in "ms", "us" and "s" become nanoseconds; those in another unit are taken as
   /// nanoseconds. The recorded cost is in TrialTimes::measure.
-  Event next_event() override;
+  std::optional<Event> next_event(std::chrono::duration<double>) override;
 
   /// Recorded seconds of all trials answered so far.
   double elapsed_seconds() const { return elapsed_seconds_; }

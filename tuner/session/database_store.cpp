@@ -5,15 +5,6 @@
 #include <tuner/session/records.hpp>
 
 namespace tuner {
-namespace {
-
-/// A crash or a hang is remembered for good; a configuration that merely could not launch is not dangerous.
-bool endangers_a_session(const Trial& trial) {
-  return std::holds_alternative<Timeout>(trial.outcome) ||
-         (std::holds_alternative<LaunchError>(trial.outcome) && trial.resources.has_value());
-}
-
-}  // namespace
 
 DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size,
                              const Device& device, StoreOptions options)
@@ -51,7 +42,7 @@ std::optional<std::string> DatabaseStore::quarantined(const Configuration& confi
 
 void DatabaseStore::append(const Trial& trial) {
   writer_->add(to_record(trial));
-  if (!endangers_a_session(trial)) return;
+  if (!trial.crashed) return;
   const std::string configuration = trial.configuration.text();
   const std::string reason(message(trial.outcome));
   database_.quarantine(key_.device, key_.kernel, configuration, reason);

@@ -24,7 +24,10 @@ class ImageCacheAdapter {
   std::shared_ptr<State> state_;
 };
 
-/// Content address of an image: SHA-256 of everything that decides it.
+/// Content address of an image: SHA-256 of everything that decides it, included files too.
 std::string image_key(const CompileRequest& request, std::string_view compiler_identity);
+/// Whether image_key() knows all that decides the image: false where a macro names an included file, and where one has
+/// changed since the request was made.
+bool is_addressable(const CompileRequest& request);
 
 }  // namespace tuner

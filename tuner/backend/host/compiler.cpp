@@ -216,10 +216,12 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
   command.insert(command.end(), {"-I" + directory.path().string(), "-iquote", folder.empty() ? "." : folder.string(),
                                  "-o", object.string(), source.string()});
-  ProcessResult result =
-      run_process(command, {.timeout_s = options_.compile_timeout_s, .temporary_directory = directory.path()});
+  ProcessResult result = run_process(
+      command,
+      {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = directory.path()});
   replace_all(result.output, directory.path().string() + '/', "");
   if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
+  if (result.stopped) return CompileError{"nobody waits for it any more", ""};
   if (result.timed_out) {
     std::ostringstream message;
     message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
