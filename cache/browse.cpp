@@ -17,52 +17,31 @@ std::vector<KernelSummary> kernels(Database& database) {
   auto& store = database.store();
   return store.read([&] {
     std::vector<KernelSummary> found;
-    Query row(store,
-              "SELECT k.name, k.source_hash, k.objective, (SELECT count(DISTINCT problem_id) FROM best WHERE kernel_id "
-              "= k.id), (SELECT count(*) FROM session WHERE kernel_id = k.id), (SELECT count(*) FROM session s JOIN "
-              "trial t ON t.session_id = s.id WHERE s.kernel_id = k.id) FROM kernel k ORDER BY 1, 2, 3");
+    Query row(
+        store,
+        "SELECT k.kernel, k.source, k.objective, (SELECT count(DISTINCT problem_id) FROM best WHERE kernel_id = "
+        "k.id), (SELECT count(*) FROM session WHERE kernel_id = k.id), (SELECT count(*) FROM session s JOIN trial "
+        "t ON t.session_id = s.id WHERE s.kernel_id = k.id) FROM kernel k ORDER BY 1, 2, 3");
     while (row.next()) {
-      found.push_back({{row.text(0), row.text(1), row.text(2)}, row.integer(3), row.integer(4), row.integer(5)});
+      found.push_back({{row.text(), row.text(), row.text()}, row.integer(), row.integer(), row.integer()});
     }
     return found;
   });
 }
 
-std::vector<DeviceRecord> devices(Database& database) {
-  auto& store = database.store();
-  return store.read([&] {
-    std::vector<DeviceRecord> found;
-    Query row(store,
-              "SELECT key, name, backend, compute_capability, sm_count, l2_bytes, bus_bits, max_shared_bytes, "
-              "registers_per_sm, properties FROM device ORDER BY key");
-    while (row.next()) {
-      found.push_back({row.text(0), row.text(1), row.text(2), static_cast<int>(row.integer(3)),
-                       static_cast<int>(row.integer(4)), row.integer(5), static_cast<int>(row.integer(6)),
-                       row.integer(7), static_cast<int>(row.integer(8)), row.text(9)});
-    }
-    return found;
-  });
-}
+namespace {
+
+/// Conditions on the tables k, d and p, to be given a filter's three fields.
+constexpr const char* kFiltered =
+    " WHERE (?1 = '' OR k.kernel = ?1) AND (?2 = '' OR d.key = ?2) AND (?3 = '' OR p.choices = ?3)";
+
+}  // namespace
 
 std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
   auto& store = database.store();
   auto found = store.read([&] {
-    std::vector<BestRecord> rows;
-    Query row(store,
-              "SELECT " TUNER_CACHE_BEST_COLUMNS
-              " FROM best b JOIN kernel k ON k.id = b.kernel_id JOIN device d ON d.id = b.device_id JOIN environment e "
-              "ON e.id = b.environment_id JOIN problem p ON p.id = b.problem_id JOIN configuration c ON c.id = "
-              "b.configuration_id WHERE (?1 = '' OR k.name = ?1) AND (?2 = '' OR d.key = ?2) AND (?3 = '' OR p.choices "
-              "= ?3)",
-              filter.kernel, filter.device_key, filter.choices);
-    while (row.next()) {
-      if (auto best = best_from(row)) {
-        rows.push_back(std::move(*best));
-      } else {
-        warn_of_damaged_rows(store);
-      }
-    }
-    return rows;
+    static const std::string sql = select_best() + kFiltered;
+    return take_sound<BestRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
   });
   const auto key = [](const BestRecord& b) {
     const auto& e = b.environment;
@@ -76,24 +55,35 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
-    std::vector<SessionRecord> found;
-    Query row(store,
-              "SELECT " TUNER_CACHE_SESSION_COLUMNS
-              ", (SELECT count(*) FROM trial t WHERE t.session_id = s.id) FROM session s JOIN kernel k ON k.id = "
-              "s.kernel_id JOIN device d ON d.id = s.device_id JOIN environment e ON e.id = s.environment_id JOIN "
-              "problem p ON p.id = s.problem_id WHERE (?1 = '' OR k.name = ?1) AND (?2 = '' OR d.key = ?2) AND (?3 = "
-              "'' OR p.choices = ?3) ORDER BY s.started_ms DESC, s.uuid",
-              filter.kernel, filter.device_key, filter.choices);
-    while (row.next()) {
-      if (auto session = session_from(row)) {
-        session->trials = row.integer(kSessionIdColumn + 1);
-        found.push_back(std::move(*session));
-      } else {
-        warn_of_damaged_rows(store);
-      }
-    }
-    return found;
+    static const std::string sql = select_sessions() + kFiltered + " ORDER BY s.started DESC, s.session";
+    return take_sound<SessionRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
   });
+}
+
+std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  return store.read([&] {
+    static const std::string sql = select_quarantine() +
+                                   " WHERE (?1 = '' OR k.kernel = ?1) AND (?2 = '' OR q.device_key = ?2) ORDER BY "
+                                   "q.device_key, k.kernel, k.objective, k.source, c.quarantined";
+    return take_sound<QuarantineRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
+  });
+}
+
+std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration) {
+  auto& store = database.store();
+  std::int64_t lifted = 0;
+  store.write([&] {
+    Query(
+        store,
+        "DELETE FROM quarantine WHERE (?1 = '' OR kernel_id IN (SELECT id FROM kernel WHERE kernel = ?1)) AND (?2 = "
+        "'' OR device_key = ?2) AND (?3 = '' OR configuration_id IN (SELECT id FROM configuration WHERE configuration "
+        "= ?3))",
+        filter.kernel, filter.device_key, configuration)
+        .run();
+    lifted = store.connection().getChanges();
+  });
+  return lifted;
 }
 
 Statistics statistics(Database& database) {
@@ -112,7 +102,7 @@ Statistics statistics(Database& database) {
   return store.read([&] {
     const auto count = [&](const char* sql) {
       Query row(store, sql);
-      return row.next() ? row.integer(0) : 0;
+      return row.next() ? row.integer() : 0;
     };
     const auto page = count("PRAGMA page_size");
     result.file_bytes = count("PRAGMA page_count") * page;
@@ -120,7 +110,7 @@ Statistics statistics(Database& database) {
     result.schema_version = static_cast<int>(count("PRAGMA user_version"));
     {
       Query row(store, "PRAGMA journal_mode");
-      if (row.next()) result.journal_mode = row.text(0);
+      if (row.next()) result.journal_mode = row.text();
     }
     result.kernels = count("SELECT count(*) FROM kernel");
     result.devices = count("SELECT count(*) FROM device");
@@ -128,7 +118,7 @@ Statistics statistics(Database& database) {
     result.problems = count("SELECT count(*) FROM problem");
     result.configurations = count("SELECT count(*) FROM configuration");
     result.sessions = count("SELECT count(*) FROM session");
-    result.unfinished_sessions = count("SELECT count(*) FROM session WHERE finished_ms IS NULL");
+    result.unfinished_sessions = count("SELECT count(*) FROM session WHERE finished IS NULL");
     result.trials = count("SELECT count(*) FROM trial");
     result.failed_trials = count("SELECT count(*) FROM trial WHERE kind <> 'ok'");
     result.best = count("SELECT count(*) FROM best");
@@ -137,50 +127,59 @@ Statistics statistics(Database& database) {
   });
 }
 
+namespace {
+
+/// How many rows of a kind have a wrong checksum.
+template <class Record>
+std::int64_t damaged(Store& store, const std::string& sql) {
+  std::int64_t bad = 0;
+  Query row(store, sql);
+  while (row.next()) {
+    Record record;
+    bad += take(row, record) ? 0 : 1;
+  }
+  return bad;
+}
+
+}  // namespace
+
 std::vector<std::string> doctor(Database& database) {
   auto& store = database.store();
   std::vector<std::string> findings;
   if (database.is_in_memory() && !database.trouble().empty()) findings.push_back(database.trouble());
-  const bool readable = store.read([&] {
+  const auto examine = [&] {
     Query check(store, "PRAGMA integrity_check(20)");
     while (check.next()) {
-      if (check.text(0) != "ok") findings.push_back("damaged: " + check.text(0));
+      if (auto text = check.text(); text != "ok") findings.push_back("damaged: " + text);
     }
     Query references(store, "PRAGMA foreign_key_check");
     while (references.next()) {
-      findings.push_back(fmt::format("row {} of table {} refers to a missing row of {}", references.integer(1),
-                                     references.text(0), references.text(2)));
+      const auto table = references.text();
+      const auto row = references.integer();
+      findings.push_back(
+          fmt::format("row {} of table {} refers to a missing row of {}", row, table, references.text()));
     }
-    std::int64_t bad = 0;
-    Query best(store, "SELECT " TUNER_CACHE_BEST_COLUMNS
-                      " FROM best b JOIN kernel k ON k.id = b.kernel_id JOIN device d ON d.id = b.device_id JOIN "
-                      "environment e ON e.id = b.environment_id JOIN problem p ON p.id = b.problem_id JOIN "
-                      "configuration c ON c.id = b.configuration_id");
-    while (best.next()) bad += best_from(best) ? 0 : 1;
-    if (bad > 0)
-      findings.push_back(fmt::format("{} best configurations have a wrong checksum and are not served", bad));
-    bad = 0;
-    std::int64_t bad_trials = 0;
-    Query session(store, "SELECT " TUNER_CACHE_SESSION_COLUMNS
-                         " FROM session s JOIN kernel k ON k.id = s.kernel_id JOIN device d ON d.id = s.device_id JOIN "
-                         "environment e ON e.id = s.environment_id JOIN problem p ON p.id = s.problem_id");
-    while (session.next()) {
-      const auto record = session_from(session);
-      if (!record) {
-        ++bad;
-        continue;
-      }
-      Query trial(store,
-                  "SELECT " TUNER_CACHE_TRIAL_COLUMNS
-                  " FROM trial t JOIN configuration c ON c.id = t.configuration_id WHERE t.session_id = ?",
-                  session.integer(kSessionIdColumn));
-      while (trial.next()) bad_trials += trial_from(trial, record->uuid) ? 0 : 1;
+    for (const auto& name : missing_definitions(store.connection(), kWisdomSchema)) {
+      findings.push_back(fmt::format("table or index '{}' is missing", name));
     }
-    if (bad > 0) findings.push_back(fmt::format("{} sessions have a wrong checksum", bad));
-    if (bad_trials > 0) findings.push_back(fmt::format("{} trials have a wrong checksum", bad_trials));
+    const std::pair<std::int64_t, const char*> damages[] = {
+        {damaged<BestRecord>(store, select_best()), "best configurations have a wrong checksum and are not served"},
+        {damaged<SessionRecord>(store, select_sessions()), "sessions have a wrong checksum"},
+        {damaged<StoredTrial>(store, select_trials()), "trials have a wrong checksum"},
+        {damaged<QuarantineRecord>(store, select_quarantine()),
+         "rows of the quarantine have a wrong checksum: what they may mean is not served either"}};
+    for (const auto& [rows, what] : damages) {
+      if (rows > 0) findings.push_back(fmt::format("{} {}", rows, what));
+    }
     return true;
-  });
-  if (!readable) findings.push_back(database.trouble().empty() ? "the database cannot be read" : database.trouble());
+  };
+  try {
+    if (store.read(examine)) return findings;
+  } catch (const CacheError& error) {
+    findings.push_back(error.what());
+    return findings;
+  }
+  findings.push_back(database.trouble().empty() ? "the database cannot be read" : database.trouble());
   return findings;
 }
 

@@ -26,12 +26,16 @@ struct KernelSummary {
 
 /// Sorted by name, then source hash.
 std::vector<KernelSummary> kernels(Database& database);
-/// Sorted by key.
-std::vector<DeviceRecord> devices(Database& database);
 /// Sorted by device, environment, kernel, choices and sizes (by number).
 std::vector<BestRecord> best_rows(Database& database, const Filter& filter = {});
 /// Newest first.
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter = {});
+
+/// Configurations that killed or hung what ran them, ordered by device, kernel and configuration.
+std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter = {});
+/// Lets them be tried and served again: those of \p filter (its choices do not count), or only \p configuration.
+/// Returns how many there were.
+std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});
 
 struct Statistics {
   std::string path;  ///< ":memory:" when there is none
@@ -48,8 +52,8 @@ struct Statistics {
 };
 Statistics statistics(Database& database);
 
-/// Complete checks (integrity_check, every row's checksum, references); a sentence for each finding, empty when the
-/// database is sound. Takes seconds for large files.
+/// Complete checks (integrity_check, every row's checksum, references, missing indices); a sentence for each finding,
+/// empty when the database is sound. Changes nothing. Takes seconds for large files.
 std::vector<std::string> doctor(Database& database);
 
 }  // namespace tuner::cache

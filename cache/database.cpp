@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <cache/migration.hpp>
-#include <cache/record_checks.hpp>
+#include <cache/browse.hpp>
 #include <cache/paths.hpp>
+#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/sha256.hpp>
 #include <cache/stamps.hpp>
@@ -17,7 +17,24 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-Store::Kind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, kSchema, &migrate_wisdom}; }
+Store::Kind wisdom_kind();
+
+/// Nothing older than the present schema was ever released: the first step will be the one from it.
+void migrate(SQLite::Database& db, int from) {
+  if (from != 0) throw CacheError(other_version(Contents::older, from, wisdom_kind()) + "; it is left as it is");
+  const auto set = [&](const char* key, const std::string& value) {
+    SQLite::Statement insert(db, "INSERT INTO meta(key, value) VALUES(?, ?)");
+    insert.bind(1, key);
+    insert.bind(2, value);
+    insert.exec();
+  };
+  set("uuid", make_uuid());
+  set("role", "user");
+  set("writer", std::to_string(kSchemaVersion));
+  set("min_reader", std::to_string(kSchemaVersion));
+}
+
+Store::Kind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, kWisdomSchema, &migrate}; }
 
 Store::Options store_options(OpenOptions options) {
   Store::Options result;
@@ -25,6 +42,7 @@ Store::Options store_options(OpenOptions options) {
   result.busy_timeout = options.busy_timeout;
   result.check_bytes = options.check_bytes;
   result.max_pages = options.max_pages;
+  result.strict = options.strict;
   return result;
 }
 
@@ -39,13 +57,21 @@ std::optional<std::string> promised_hash(const fs::path& file) {
 
 }  // namespace
 
-Database::Database(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+Database::Database(std::unique_ptr<Store> store, bool shipped) : store_(std::move(store)), shipped_(shipped) {}
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Database Database::open_user(const fs::path& file, OpenOptions options) {
-  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::user, store_options(std::move(options))));
+  auto settings = store_options(std::move(options));
+  settings.own_place = file == user_database_file();
+  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_write, std::move(settings)));
+}
+
+Database Database::open_read_only(const fs::path& file, OpenOptions options) {
+  auto settings = store_options(std::move(options));
+  settings.strict = true;
+  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(settings)));
 }
 
 Database Database::in_memory(OpenOptions options) {
@@ -69,7 +95,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
     }
     settings.skip_check = true;
   }
-  Database database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::shipped, std::move(settings)));
+  Database database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(settings)), true);
   if (!database.store_->usable()) return std::nullopt;
   return database;
 }
@@ -83,31 +109,23 @@ std::vector<Database> Database::open_all_shipped(const fs::path& application, Op
 }
 
 const fs::path& Database::path() const { return store_->path(); }
-bool Database::read_only() const { return store_->mode() == Store::Mode::shipped; }
+bool Database::read_only() const { return store_->mode() == Store::Mode::read_only; }
 bool Database::is_in_memory() const { return store_->in_memory(); }
 std::string Database::trouble() const { return store_->trouble(); }
 
 void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel, const std::string& configuration,
                           const std::string& reason) {
-  for (const auto& problem : {problem_with(device), problem_with(kernel), problem_with_configuration(configuration)}) {
+  const QuarantineRecord record{device.key, kernel, configuration, reason.substr(0, kMaxProseBytes), now_ms()};
+  for (const auto& problem : {problem_with(device), problem_with(record)}) {
     if (problem) throw CacheError("cannot quarantine: " + *problem);
   }
-  const QuarantineRecord record{device.key, kernel, configuration, reason, now_ms()};
   store_->write([&] { put_quarantine(*store_, record); });
 }
 
 std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel) {
-  return store_->read([&] {
-    std::vector<QuarantineRecord> found;
-    const auto kernel_id = find_kernel(*store_, kernel);
-    if (!kernel_id) return found;
-    Query row(*store_,
-              "SELECT c.text, q.reason, q.created_ms FROM quarantine q JOIN configuration c ON c.id = "
-              "q.configuration_id WHERE q.device_key = ? AND q.kernel_id = ? ORDER BY c.text",
-              device_key, *kernel_id);
-    while (row.next()) found.push_back({device_key, kernel, row.text(0), row.text(1), row.integer(2)});
-    return found;
-  });
+  auto records = cache::quarantined(*this, {.kernel = kernel.name, .device_key = device_key});
+  std::erase_if(records, [&](const QuarantineRecord& record) { return record.kernel != kernel; });
+  return records;
 }
 
 }  // namespace tuner::cache

@@ -1,7 +1,10 @@
 #pragma once
-/// A database of tuning results: the user's own (read-write) or a shipped one (read-only). Opening never fails: a
-/// damaged or foreign file is set aside, an unwritable place is replaced by memory, each with exactly one warning.
-/// Several processes may use one file; several threads may share one Database (operations take turns).
+/// A database of tuning results: the user's own or a shipped one. Several processes may use one file; several threads
+/// may share one Database (operations take turns).
+///
+/// What stands at a path is changed only when it is known to be tuner's: a damaged database is set aside (renamed) and
+/// a new one begun when it was opened for writing and says that it is one, or has the name and place of the user's own.
+/// Any other file is left as it is.
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +22,7 @@ namespace tuner::cache {
 class Store;
 
 /// Version of schema.sql, stored as user_version.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
 
@@ -30,14 +33,21 @@ struct OpenOptions {
   /// Files up to this size are checked for damage (quick_check) when opened; larger ones cost too much for that and
   /// rely on row checksums. tune's doctor checks everything.
   std::int64_t check_bytes = std::int64_t{2} << 20;
+  /// Trouble is thrown (CacheError) when it is met, at opening and at writing, instead of going on in memory or
+  /// without: for commands whose success means that it is stored.
+  bool strict = false;
   /// For tests: bounds the file (PRAGMA max_page_count, pages of 4096 bytes); 0: unbounded.
   int max_pages = 0;
 };
 
 class Database {
  public:
-  /// Opens or creates the user's database; missing folders are created with mode 0700, the file with 0600.
+  /// Opens or creates the user's database; missing folders are created with mode 0700, the file with 0600. Never fails
+  /// unless \p options are strict: what cannot be used or written is replaced by memory, with exactly one warning.
   static Database open_user(const std::filesystem::path& file, OpenOptions options = {});
+  /// Opens any database to read it; nothing on the disk is created, renamed or written (but for a commit that was
+  /// interrupted, which the next reader has to take back). Throws CacheError when it cannot be used, or read on.
+  static Database open_read_only(const std::filesystem::path& file, OpenOptions options = {});
   /// Opens a shipped database read-only. nullopt, with one warning, when it is missing, damaged, not ours, of another
   /// version, or its SHA-256 differs from the one in `MANIFEST.sha256` beside it.
   static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
@@ -53,12 +63,14 @@ class Database {
 
   const std::filesystem::path& path() const;  ///< empty for in_memory()
   bool read_only() const;
+  bool is_shipped() const { return shipped_; }
   /// True when nothing written now will be found by the next process.
   bool is_in_memory() const;
   /// The answer of the last open or write that went wrong; empty when all is well.
   std::string trouble() const;
 
-  // Quarantine: configurations that crashed.
+  /// Remembers that \p configuration killed or hung the process that ran it: it is not served on this device any more,
+  /// at any size, until lift_quarantine() (browse.hpp). Not for what merely could not run, such as for want of memory.
   void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const std::string& configuration,
                   const std::string& reason);
   /// Of one kernel source on one device, ordered by configuration.
@@ -68,8 +80,9 @@ class Database {
   Store& store() { return *store_; }
 
  private:
-  explicit Database(std::unique_ptr<Store> store);
+  explicit Database(std::unique_ptr<Store> store, bool shipped = false);
   std::unique_ptr<Store> store_;
+  bool shipped_ = false;
 };
 
 /// The journal mode for a file: "WAL" only where it is safe. SQLite 3.7.0 to 3.51.2 can lose a committed WAL reset

@@ -11,28 +11,14 @@ namespace tuner::cache {
 /// what() says what happened, to which file, and what to do.
 class CacheError : public std::runtime_error {
  public:
-  explicit CacheError(const std::string& message, int code = 0, std::string path = {}, std::string sql = {})
-      : std::runtime_error(message), code_(code), path_(std::move(path)), sql_(std::move(sql)) {}
-  /// SQLite's extended result code, or 0 when SQLite was not the one who complained.
-  int code() const { return code_; }
-  const std::string& path() const { return path_; }
-  const std::string& sql() const { return sql_; }
-
- private:
-  int code_;
-  std::string path_;
-  std::string sql_;
+  using std::runtime_error::runtime_error;
 };
 
 /// Text from outside that cannot be imported. what() is `FILE:LINE: message`.
 class ImportError : public CacheError {
  public:
   ImportError(const std::string& source, int line, const std::string& message)
-      : CacheError(source + ':' + std::to_string(line) + ": " + message), line_(line) {}
-  int line() const { return line_; }
-
- private:
-  int line_;
+      : CacheError(source + ':' + std::to_string(line) + ": " + message) {}
 };
 
 /// Receives one sentence for each kind of trouble, once for each file. May be called from any thread that uses the

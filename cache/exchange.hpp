@@ -32,14 +32,16 @@ std::string export_all(Database& database, const Filter& filter = {});
 /// imported then. \p source names the text in messages.
 ImportCount import_text(Database& database, std::string_view text, const std::string& source = "import");
 
-/// Written through a temporary file; compressed when the name ends in `.gz`. Throws CacheError.
+/// Written through a temporary file; compressed when the name ends in `.gz`. Throws CacheError, and then there is no
+/// new file and the old one is as it was. Replaces nothing but a regular file that is no database: whether that may go
+/// is for the caller to ask.
 void write_text(const std::filesystem::path& file, std::string_view text);
-/// Plain or gzip, whatever the name. Throws CacheError.
-std::string read_text(const std::filesystem::path& file);
+/// A longer text, after decompression, is refused.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
+/// Plain or gzip, whatever the name; a regular file. Throws CacheError.
+std::string read_text(const std::filesystem::path& file, std::size_t limit = kMaxTextBytes);
 
 /// Takes over everything in \p from, in one transaction; damaged rows of \p from are left out with a warning.
 ImportCount merge(Database& into, Database& from);
-/// A compact copy of a database that may be in use (VACUUM INTO). Throws CacheError, also when \p file exists.
-void copy_database(Database& database, const std::filesystem::path& file);
 
 }  // namespace tuner::cache

@@ -1,7 +1,7 @@
 #include <cache/file_kind.hpp>
 
 #include <cstdint>
-#include <vector>
+#include <map>
 
 #include <sqlite3.h>
 
@@ -12,11 +12,18 @@
 namespace tuner::cache {
 namespace {
 
-std::vector<std::string> definitions(SQLite::Database& db) {
-  SQLite::Statement query(db, "SELECT coalesce(sql, '') FROM sqlite_schema ORDER BY 1");
-  std::vector<std::string> all;
-  while (query.executeStep()) all.push_back(query.getColumn(0).getString());
+/// Of tables and indices: name and text.
+std::map<std::string, std::string> definitions(SQLite::Database& db) {
+  SQLite::Statement query(db, "SELECT name, coalesce(sql, '') FROM sqlite_schema");
+  std::map<std::string, std::string> all;
+  while (query.executeStep()) all.emplace(query.getColumn(0).getString(), query.getColumn(1).getString());
   return all;
+}
+
+std::map<std::string, std::string> definitions(const char* schema) {
+  const auto fresh = connect_memory();
+  fresh->exec(schema);
+  return definitions(*fresh);
 }
 
 /// While it lives, all reads see the same state of the file.
@@ -60,6 +67,16 @@ Contents inspect(SQLite::Database& db, const FileKind& kind) {
   return reader > 0 && reader <= kind.version ? Contents::ours : Contents::newer;
 }
 
+std::string other_version(Contents contents, std::int64_t version, const FileKind& kind) {
+  if (contents == Contents::newer) {
+    return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kind.version);
+  }
+  return fmt::format(
+      "it was written by an older tuner (format {}, this one reads {}): `tune export --all` of that one and `tune "
+      "import` of this one bring its results along",
+      version, kind.version);
+}
+
 void create_or_migrate(SQLite::Database& db, const FileKind& kind) {
   db.exec("BEGIN IMMEDIATE");
   try {
@@ -83,10 +100,17 @@ void create_or_migrate(SQLite::Database& db, const FileKind& kind) {
   }
 }
 
+std::vector<std::string> missing_definitions(SQLite::Database& db, const char* schema) {
+  std::vector<std::string> missing;
+  const auto present = definitions(db);
+  for (const auto& [name, text] : definitions(schema)) {
+    if (!present.contains(name)) missing.push_back(name);
+  }
+  return missing;
+}
+
 bool is_intact(SQLite::Database& db, const FileKind& kind) {
-  const auto fresh = connect_memory();
-  fresh->exec(kind.schema);
-  return definitions(*fresh) == definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&
+  return definitions(kind.schema) == definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&
          word(db, "PRAGMA foreign_key_check").empty();
 }
 

@@ -1,6 +1,5 @@
 #include <cache/image_cache.hpp>
 
-#include <mutex>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -30,14 +29,14 @@ CREATE INDEX image_used ON image(used_ms, size);
 constexpr std::int64_t kTouchMs = 60 * 60 * 1000;
 
 std::int64_t image_checksum(const std::string& key, const std::string& bytes, const std::string& meta) {
-  return Checksum().add(key).add(bytes).add(meta).value();
+  return crc32(bytes, crc32(meta, crc32(key + std::to_string(bytes.size()))));
 }
 
 }  // namespace
 
 struct ImageCache::Impl {
   Impl(const fs::path& folder, ImageCacheOptions o)
-      : options(std::move(o)), store(kind(), folder / "images.db", Store::Mode::user, store_options()) {}
+      : options(std::move(o)), store(kind(), folder / "images.db", Store::Mode::read_write, store_options()) {}
 
   static Store::Kind kind() {
     Store::Kind kind{"image cache", kImagesId, kImagesVersion, kImagesSchema, {}};
@@ -50,11 +49,12 @@ struct ImageCache::Impl {
     Store::Options result;
     result.warn = options.warn;
     result.check_bytes = 0;  // every image has its checksum
+    result.own_place = true;
     return result;
   }
   std::int64_t total() {
     Query row(store, "SELECT coalesce(sum(size), 0) FROM image");
-    return row.next() ? row.integer(0) : 0;
+    return row.next() ? row.integer() : 0;
   }
   void evict(std::int64_t down_to) {
     std::int64_t bytes = total();
@@ -62,7 +62,7 @@ struct ImageCache::Impl {
       Query row(store,
                 "DELETE FROM image WHERE rowid = (SELECT rowid FROM image ORDER BY used_ms LIMIT 1) RETURNING size");
       if (!row.next()) return;
-      bytes -= row.integer(0);
+      bytes -= row.integer();
       row.run();
     }
   }
@@ -77,9 +77,6 @@ struct ImageCache::Impl {
 
   ImageCacheOptions options;
   Store store;
-  std::mutex mutex;
-  std::int64_t hits = 0;
-  std::int64_t misses = 0;
 };
 
 ImageCache::ImageCache(const fs::path& folder, ImageCacheOptions options)
@@ -96,9 +93,9 @@ std::optional<Image> ImageCache::get(const std::string& key) {
   auto image = store.read([&]() -> std::optional<Image> {
     Query row(store, "SELECT bytes, meta, crc, used_ms FROM image WHERE key = ?", key);
     if (!row.next()) return std::nullopt;
-    Image found{row.text(0), row.text(1)};
-    used = row.integer(3);
-    damaged = image_checksum(key, found.bytes, found.meta) != row.integer(2);
+    Image found{row.text(), row.text()};
+    damaged = image_checksum(key, found.bytes, found.meta) != row.integer();
+    used = row.integer();
     if (damaged) return std::nullopt;
     return found;
   });
@@ -108,8 +105,6 @@ std::optional<Image> ImageCache::get(const std::string& key) {
   } else if (image && (now - used > kTouchMs || used > now)) {
     impl_->write([&] { Query(store, "UPDATE image SET used_ms = ? WHERE key = ?", now, key).run(); });
   }
-  const std::lock_guard lock(impl_->mutex);
-  ++(image ? impl_->hits : impl_->misses);
   return image;
 }
 
@@ -135,8 +130,8 @@ ImageCacheStats ImageCache::stats() {
     ImageCacheStats stats;
     Query row(store, "SELECT count(*), coalesce(sum(size), 0) FROM image");
     if (row.next()) {
-      stats.images = row.integer(0);
-      stats.bytes = row.integer(1);
+      stats.images = row.integer();
+      stats.bytes = row.integer();
     }
     return stats;
   });
@@ -144,9 +139,6 @@ ImageCacheStats ImageCache::stats() {
   const auto file_bytes = fs::file_size(store.path(), error);
   result.file_bytes = error ? 0 : static_cast<std::int64_t>(file_bytes);
   result.usable = store.usable();
-  const std::lock_guard lock(impl_->mutex);
-  result.hits = impl_->hits;
-  result.misses = impl_->misses;
   return result;
 }
 

@@ -29,8 +29,6 @@ struct ImageCacheStats {
   std::int64_t images = 0;
   std::int64_t bytes = 0;  ///< of images and their meta
   std::int64_t file_bytes = 0;
-  std::int64_t hits = 0;  ///< of this object
-  std::int64_t misses = 0;
   bool usable = false;  ///< false: every put is dropped, every get a miss
 };
 

@@ -43,54 +43,39 @@ std::optional<double> distance(const Sizes& a, const Sizes& b, bool bound) {
   return sum;
 }
 
-#define TUNER_CACHE_BEST_JOINS \
-  " CROSS JOIN environment e ON e.id = b.environment_id CROSS JOIN configuration c ON c.id = b.configuration_id "
-
-// CROSS JOIN keeps SQLite to this order, which follows the indices; without statistics it may choose another.
-constexpr const char* kSameProblem =
-    "SELECT " TUNER_CACHE_BEST_COLUMNS
-    " FROM device d CROSS JOIN problem p CROSS JOIN kernel k CROSS JOIN best b ON b.device_id = d.id AND b.kernel_id = "
-    "k.id AND b.problem_id = p.id" TUNER_CACHE_BEST_JOINS
-    "WHERE d.key = ?1 AND p.choices = ?2 AND p.sizes = ?3 AND k.name = ?4 AND k.objective = ?5";
-constexpr const char* kNearSizes =
-    "SELECT " TUNER_CACHE_BEST_COLUMNS
-    " FROM device d CROSS JOIN problem p CROSS JOIN kernel k CROSS JOIN best b ON b.device_id = d.id AND b.kernel_id = "
-    "k.id AND b.problem_id = p.id" TUNER_CACHE_BEST_JOINS
-    "WHERE d.key = ?1 AND p.choices = ?2 AND p.log2_first BETWEEN ?3 - 1.001 AND ?3 + 1.001 AND k.name = ?4 AND "
-    "k.objective = ?5";
-constexpr const char* kSimilarDevices =
-    "SELECT " TUNER_CACHE_BEST_COLUMNS
-    " FROM device d CROSS JOIN problem p CROSS JOIN kernel k CROSS JOIN best b ON b.device_id = d.id AND b.kernel_id = "
-    "k.id AND b.problem_id = p.id" TUNER_CACHE_BEST_JOINS
-    "WHERE d.backend = ?1 AND d.compute_capability = ?6 AND p.choices = ?2 AND p.log2_first BETWEEN ?3 - 1.001 AND "
-    "?3 + 1.001 AND k.name = ?4 AND k.objective = ?5";
-constexpr const char* kAnyDevice =
-    "SELECT " TUNER_CACHE_BEST_COLUMNS
-    " FROM kernel k CROSS JOIN device d CROSS JOIN best b ON b.device_id = d.id AND b.kernel_id = k.id CROSS JOIN "
-    "problem p ON p.id = b.problem_id" TUNER_CACHE_BEST_JOINS
-    "WHERE d.backend = ?1 AND p.choices = ?2 AND k.name = ?3 AND k.objective = ?4";
+/// Best rows of some devices and problems, for choices ?1, kernel ?2 and objective ?3. CROSS JOIN keeps SQLite to this
+/// order, which follows the indices; without statistics it may choose another.
+std::string select_where(const char* conditions) {
+  return "SELECT " + best_columns() +
+         " FROM device d CROSS JOIN problem p CROSS JOIN kernel k"
+         " CROSS JOIN best b ON b.device_id = d.id AND b.kernel_id = k.id AND b.problem_id = p.id"
+         " CROSS JOIN environment e ON e.id = b.environment_id"
+         " CROSS JOIN configuration c ON c.id = b.configuration_id"
+         " WHERE p.choices = ?1 AND k.kernel = ?2 AND k.objective = ?3 AND " +
+         conditions;
+}
 
 /// Reads the rows of \p row. What a row says is compared with the query again: an index may be damaged where the
 /// table is not.
-std::vector<Candidate> collect(Store& store, Query& row, const WisdomQuery& query, bool bound) {
+std::vector<Candidate> collect(Store& store, Query&& row, const WisdomQuery& query, bool bound) {
   std::vector<Candidate> found;
   while (row.next()) {
-    auto best = best_from(row);
-    if (!best || problem_with_configuration(best->configuration)) {
+    BestRecord best;
+    if (!take(row, best) || problem_with(best)) {
       warn_of_damaged_rows(store);
       continue;
     }
-    if (best->kernel.name != query.kernel.name || best->kernel.objective != query.kernel.objective ||
-        best->problem.choices != query.problem.choices || best->device.backend != query.device.backend) {
+    if (best.kernel.name != query.kernel.name || best.kernel.objective != query.kernel.objective ||
+        best.problem.choices != query.problem.choices || best.device.backend != query.device.backend) {
       continue;
     }
-    const auto far = distance(query.problem.sizes, best->problem.sizes, bound);
+    const auto far = distance(query.problem.sizes, best.problem.sizes, bound);
     if (!far) continue;
     Candidate candidate;
-    candidate.same_source = best->kernel.source_hash == query.kernel.source_hash;
-    candidate.same_software = best->environment.same_software(query.environment);
+    candidate.same_source = best.kernel.source_hash == query.kernel.source_hash;
+    candidate.same_software = best.environment.same_software(query.environment);
     candidate.distance = *far;
-    candidate.best = std::move(*best);
+    candidate.best = std::move(best);
     found.push_back(std::move(candidate));
   }
   return found;
@@ -110,9 +95,11 @@ void rank(std::vector<Candidate>& candidates, Order order) {
 }
 
 std::vector<Candidate> same_problem(Store& store, const WisdomQuery& q) {
-  Query row(store, kSameProblem, q.device.key, q.problem.choices, sizes_text(q.problem.sizes), q.kernel.name,
-            q.kernel.objective);
-  auto found = collect(store, row, q, true);
+  static const std::string sql = select_where("d.key = ?4 AND p.sizes = ?5");
+  auto found = collect(store,
+                       Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.key,
+                             sizes_text(q.problem.sizes)),
+                       q, true);
   std::erase_if(found, [&](const Candidate& c) {
     return c.best.device.key != q.device.key || c.best.problem.sizes != q.problem.sizes;
   });
@@ -120,19 +107,36 @@ std::vector<Candidate> same_problem(Store& store, const WisdomQuery& q) {
   return found;
 }
 
+std::vector<Candidate> exact(Store& store, const WisdomQuery& q) {
+  auto found = same_problem(store, q);
+  std::erase_if(found, [](const Candidate& c) { return !c.same_source || !c.same_software; });
+  return found;
+}
+
+std::vector<Candidate> stale(Store& store, const WisdomQuery& q) {
+  auto found = same_problem(store, q);
+  std::erase_if(found, [](const Candidate& c) { return c.same_source && c.same_software; });
+  return found;
+}
+
 std::vector<Candidate> near_sizes(Store& store, const WisdomQuery& q) {
-  Query row(store, kNearSizes, q.device.key, q.problem.choices, log2_first(q.problem.sizes), q.kernel.name,
-            q.kernel.objective);
-  auto found = collect(store, row, q, true);
+  static const std::string sql = select_where("d.key = ?4 AND p.log2_first BETWEEN ?5 - 1.001 AND ?5 + 1.001");
+  auto found = collect(store,
+                       Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.key,
+                             log2_first(q.problem.sizes)),
+                       q, true);
   std::erase_if(found, [&](const Candidate& c) { return c.best.device.key != q.device.key || c.distance == 0; });
   rank(found, [](const Candidate& c) { return std::make_tuple(!c.same_source, c.distance); });
   return found;
 }
 
 std::vector<Candidate> similar_devices(Store& store, const WisdomQuery& q) {
-  Query row(store, kSimilarDevices, q.device.backend, q.problem.choices, log2_first(q.problem.sizes), q.kernel.name,
-            q.kernel.objective, q.device.compute_capability);
-  auto found = collect(store, row, q, true);
+  static const std::string sql =
+      select_where("d.backend = ?4 AND d.compute_capability = ?5 AND p.log2_first BETWEEN ?6 - 1.001 AND ?6 + 1.001");
+  auto found = collect(store,
+                       Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.backend,
+                             q.device.compute_capability, log2_first(q.problem.sizes)),
+                       q, true);
   std::erase_if(found, [&](const Candidate& c) {
     return c.best.device.key == q.device.key || c.best.device.compute_capability != q.device.compute_capability;
   });
@@ -145,8 +149,9 @@ std::vector<Candidate> similar_devices(Store& store, const WisdomQuery& q) {
 
 /// One candidate for each configuration, with its votes; its record is the one nearest to the query.
 std::vector<Candidate> any_device(Store& store, const WisdomQuery& q) {
-  Query row(store, kAnyDevice, q.device.backend, q.problem.choices, q.kernel.name, q.kernel.objective);
-  auto found = collect(store, row, q, false);
+  static const std::string sql = select_where("d.backend = ?4");
+  auto found = collect(store, Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.backend),
+                       q, false);
   const auto apart = [&](const Candidate& c) {
     return std::abs(c.best.device.compute_capability - q.device.compute_capability);
   };
@@ -214,47 +219,54 @@ std::string explain(Tier tier, const Candidate& c, const WisdomQuery& q) {
   return since.empty() ? text : text + "; " + since;
 }
 
-/// Adds to \p reasons why configurations of this kernel are quarantined on this device; most often there are none.
-void collect_quarantined(Store& store, const WisdomQuery& q, std::map<std::string, std::string>& reasons) {
-  Query row(store,
-            "SELECT c.text, q.reason FROM kernel k CROSS JOIN quarantine q ON q.device_key = ?1 AND q.kernel_id = k.id "
-            "CROSS JOIN configuration c ON c.id = q.configuration_id WHERE k.name = ?2 AND k.objective = ?3 AND "
-            "k.source_hash = ?4",
-            q.device.key, q.kernel.name, q.kernel.objective, q.kernel.source_hash);
-  while (row.next()) reasons.emplace(row.text(0), "quarantined on this device: " + row.text(1));
-}
+/// What is quarantined for a query, by the databases that were asked.
+class Quarantine {
+ public:
+  void add(Store& store, const WisdomQuery& q) {
+    Query row(store, select_quarantine());
+    while (row.next()) {
+      QuarantineRecord record;
+      const bool sound = take(row, record);
+      if (!sound) warn_of_damaged_rows(store);
+      const bool device = record.device_key == q.device.key, kernel = record.kernel == q.kernel;
+      if (device && kernel) reasons_.emplace(record.configuration, "quarantined on this device: " + record.reason);
+      if (sound) continue;
+      // It names a configuration that kills, and one part of it has been changed. Whatever it may have named is passed
+      // over.
+      if (device && kernel) damaged_ = true;
+      if (device || kernel) reasons_.emplace(record.configuration, kDamaged);
+    }
+  }
+  std::optional<std::string> reason_against(const std::string& configuration) const {
+    if (const auto found = reasons_.find(configuration); found != reasons_.end()) return found->second;
+    return damaged_ ? std::optional<std::string>(kDamaged) : std::nullopt;
+  }
+
+ private:
+  static constexpr const char* kDamaged =
+      "may be quarantined on this device: that row of the database is damaged (see `tune cache doctor`)";
+
+  std::map<std::string, std::string> reasons_;
+  bool damaged_ = false;
+};
 
 }  // namespace
 
 std::string_view name(Tier tier) {
-  switch (tier) {
-    case Tier::exact:
-      return "exact";
-    case Tier::stale:
-      return "stale";
-    case Tier::nearest_size:
-      return "nearest size";
-    case Tier::similar_device:
-      return "similar device";
-    case Tier::portable:
-      return "portable";
-    case Tier::fallback:
-      return "default";
-  }
-  return "default";
+  constexpr std::string_view names[] = {"exact", "stale", "nearest size", "similar device", "portable", "default"};
+  return names[static_cast<std::size_t>(tier)];
 }
 
 WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> databases, const Accept& accept) {
   WisdomMatch match;
-  std::map<std::string, std::string> quarantined;
+  Quarantine quarantine;
   // The first candidate of the tier that can be used ends the search.
   const auto serve = [&](Tier tier, Database& database, const std::vector<Candidate>& candidates) {
     std::vector<std::string> refused;
     for (const auto& candidate : candidates) {
       const auto& configuration = candidate.best.configuration;
       if (std::find(refused.begin(), refused.end(), configuration) != refused.end()) continue;
-      std::optional<std::string> reason;
-      if (const auto found = quarantined.find(configuration); found != quarantined.end()) reason = found->second;
+      auto reason = quarantine.reason_against(configuration);
       if (!reason && accept) reason = accept(configuration);
       const auto path = database.store().display_path();
       if (reason) {
@@ -265,41 +277,32 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
       match.tier = tier;
       match.reason = explain(tier, candidate, query);
       match.database = path;
-      match.shipped = database.read_only();
+      match.shipped = database.is_shipped();
       match.best = candidate.best;
       return true;
     }
     return false;
   };
-  const auto search = [&](Tier tier, std::vector<Candidate> (*find)(Store&, const WisdomQuery&)) {
+  for (Database* database : databases) {
+    auto& store = database->store();
+    store.read([&] {
+      quarantine.add(store, query);
+      return true;
+    });
+  }
+  constexpr std::pair<Tier, std::vector<Candidate> (*)(Store&, const WisdomQuery&)> tiers[] = {
+      {Tier::exact, exact},
+      {Tier::stale, stale},
+      {Tier::nearest_size, near_sizes},
+      {Tier::similar_device, similar_devices},
+      {Tier::portable, any_device}};
+  for (const auto& [tier, find] : tiers) {
     for (Database* database : databases) {
       auto& store = database->store();
       const auto candidates = store.read([&] { return find(store, query); });
-      if (serve(tier, *database, candidates)) return true;
-    }
-    return false;
-  };
-
-  std::vector<std::vector<Candidate>> same;
-  for (Database* database : databases) {
-    auto& store = database->store();
-    same.push_back(store.read([&] {
-      collect_quarantined(store, query, quarantined);
-      return same_problem(store, query);
-    }));
-  }
-  for (const Tier tier : {Tier::exact, Tier::stale}) {
-    for (std::size_t i = 0; i < databases.size(); ++i) {
-      std::vector<Candidate> wanted;
-      for (const auto& c : same[i]) {
-        if ((c.same_source && c.same_software) == (tier == Tier::exact)) wanted.push_back(c);
-      }
-      if (serve(tier, *databases[i], wanted)) return match;
+      if (serve(tier, *database, candidates)) return match;
     }
   }
-  if (search(Tier::nearest_size, near_sizes)) return match;
-  if (search(Tier::similar_device, similar_devices)) return match;
-  if (search(Tier::portable, any_device)) return match;
   match.database = ":memory:";
   match.reason =
       match.rejected.empty()

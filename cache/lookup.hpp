@@ -43,7 +43,7 @@ struct WisdomMatch {
   Tier tier = Tier::fallback;
   std::string reason;    ///< one sentence for people
   std::string database;  ///< path of the file that answered; ":memory:" when there is none
-  bool shipped = false;  ///< from a read-only database
+  bool shipped = false;  ///< from a shipped database
   /// What was measured, with the device, sizes and environment of that measurement. Absent for Tier::fallback.
   std::optional<BestRecord> best;
   std::vector<RejectedCandidate> rejected;  ///< better candidates that could not be used, in order

@@ -6,10 +6,15 @@
 #include <string_view>
 #include <system_error>
 
+#include <dlfcn.h>
+#include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+/// Defined by programs that were built with find_package(tuner): see cmake/tuner-config.cmake.in.
+extern "C" __attribute__((weak)) const char* tuner_installation_prefix();
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -35,7 +40,11 @@ std::vector<fs::path> split(const std::string& list) {
 }  // namespace
 
 std::optional<fs::path> user_cache_dir() {
-  if (const auto dir = environment("TUNER_CACHE_DIR")) return fs::path(*dir);
+  if (const auto dir = environment("TUNER_CACHE_DIR")) {
+    std::error_code error;
+    auto absolute = fs::absolute(*dir, error);
+    return error ? fs::path(*dir) : absolute;
+  }
   if (const auto dir = environment("XDG_CACHE_HOME"); dir && fs::path(*dir).is_absolute())
     return fs::path(*dir) / "tuner";
   if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "tuner";
@@ -51,18 +60,32 @@ std::optional<fs::path> user_database_file() {
   return *dir / "wisdom.db";
 }
 
+std::vector<fs::path> installation_prefixes() {
+  std::vector<fs::path> prefixes;
+  const auto add = [&](fs::path prefix) {
+    if (!prefix.empty() && std::find(prefixes.begin(), prefixes.end(), prefix) == prefixes.end()) {
+      prefixes.push_back(std::move(prefix));
+    }
+  };
+  std::error_code error;
+  const auto program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) add(program.parent_path().parent_path());
+  Dl_info library{};
+  if (::dladdr(reinterpret_cast<const void*>(&installation_prefixes), &library) != 0 && library.dli_fname != nullptr) {
+    const auto file = fs::canonical(library.dli_fname, error);
+    if (!error) add(file.parent_path().parent_path());
+  }
+  if (&tuner_installation_prefix != nullptr) add(tuner_installation_prefix());
+  return prefixes;
+}
+
 std::vector<fs::path> shipped_search_path(const fs::path& application) {
   std::vector<fs::path> path;
   if (!application.empty()) path.push_back(application);
   if (const auto list = environment("TUNER_DB_PATH")) {
     for (auto& part : split(*list)) path.push_back(std::move(part));
   }
-  std::error_code error;
-  const auto executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) path.push_back(executable.parent_path().parent_path() / "share" / "tuner" / "wisdom");
-#ifdef TUNER_INSTALL_DATADIR
-  path.push_back(fs::path(TUNER_INSTALL_DATADIR) / "tuner" / "wisdom");
-#endif
+  for (const auto& prefix : installation_prefixes()) path.push_back(prefix / "share" / "tuner" / "wisdom");
   for (auto& part : split(environment("XDG_DATA_DIRS").value_or("/usr/local/share:/usr/share"))) {
     if (part.is_absolute()) path.push_back(part / "tuner" / "wisdom");
   }
@@ -98,6 +121,25 @@ bool make_private_folder(const fs::path& folder) {
   if (!make_private_folder(folder.parent_path())) return false;
   // Another process may have been faster.
   return ::mkdir(folder.c_str(), 0700) == 0 || fs::is_directory(folder, error);
+}
+
+std::optional<std::string> exposure_of(const fs::path& path) {
+  std::error_code error;
+  auto place = fs::canonical(path, error);
+  if (error) return fmt::format("{} cannot be looked at: {}", path.string(), error.message());
+  for (bool above = false;; above = true, place = place.parent_path()) {
+    struct stat info {};
+    if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
+    // In a folder with the sticky bit (like /tmp) everybody may add, but not rename or remove what is somebody else's.
+    const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
+    if (info.st_uid != ::geteuid() && !(above && info.st_uid == 0)) {
+      return fmt::format("{} belongs to somebody else (set TUNER_CACHE_DIR to a folder of your own)", place.string());
+    }
+    if ((info.st_mode & 0022) != 0 && !sticky) {
+      return fmt::format("others can write to {} (chmod go-w {})", place.string(), place.string());
+    }
+    if (place == place.root_path()) return std::nullopt;
+  }
 }
 
 bool on_network_file_system(const fs::path& path) {

@@ -4,13 +4,13 @@
 
 namespace tuner::cache {
 
-double Query::real(int column) {
-  const auto value = statement_.getColumn(column);
+double Query::real() {
+  const auto value = statement_.getColumn(column_++);
   return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
 }
 
-std::string Query::text(int column) {
-  const auto value = statement_.getColumn(column);
+std::string Query::text() {
+  const auto value = statement_.getColumn(column_++);
   const auto* bytes = static_cast<const char*>(value.getBlob());
   return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
 }

@@ -17,10 +17,10 @@ namespace tuner::cache {
 class Statements {
  public:
   explicit Statements(std::shared_ptr<SQLite::Database> connection = nullptr) : connection_(std::move(connection)) {}
-  /// Prepared at first use. \p literal must live as long as this.
-  SQLite::Statement& statement(const char* literal) {
-    auto& slot = statements_[literal];
-    if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, literal);
+  /// Prepared at first use. \p sql is told from others by its address and must stay there as long as this lives.
+  SQLite::Statement& statement(const char* sql) {
+    auto& slot = statements_[sql];
+    if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, sql);
     return *slot;
   }
   SQLite::Database& connection() { return *connection_; }
@@ -34,48 +34,60 @@ struct Blob {
   std::string_view bytes;
 };
 
-/// One run of a prepared statement with its arguments; resets it in the end, so that no lock stays behind.
+/// One run of a prepared statement; resets it in the end, so that no lock stays behind. Arguments are bound, and
+/// columns are read, one after the other.
 class Query {
  public:
   template <class... Arguments>
-  Query(Statements& statements, const char* literal, const Arguments&... arguments)
-      : statement_(statements.statement(literal)) {
+  Query(Statements& statements, const char* sql, const Arguments&... arguments)
+      : statement_(statements.statement(sql)) {
     statement_.tryReset();
     statement_.clearBindings();
-    int place = 0;
-    (bind(++place, arguments), ...);
+    (bind(arguments), ...);
   }
+  /// \p sql must be static.
+  template <class... Arguments>
+  Query(Statements& statements, const std::string& sql, const Arguments&... arguments)
+      : Query(statements, sql.c_str(), arguments...) {}
   ~Query() { statement_.tryReset(); }
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  bool next() { return statement_.executeStep(); }
+  void bind(std::int64_t value) { statement_.bind(++bound_, value); }
+  void bind(std::uint64_t value) { bind(static_cast<std::int64_t>(value)); }
+  void bind(int value) { bind(std::int64_t{value}); }
+  void bind(bool value) { bind(std::int64_t{value}); }
+  void bind(double value) { statement_.bind(++bound_, value); }
+  void bind(const std::string& value) { statement_.bind(++bound_, value); }
+  void bind(const Blob& value) {
+    statement_.bind(++bound_, value.bytes.empty() ? "" : value.bytes.data(), static_cast<int>(value.bytes.size()));
+  }
+  template <class T>
+  void bind(const std::optional<T>& value) {
+    value ? bind(*value) : statement_.bind(++bound_);
+  }
+
+  bool next() {
+    column_ = 0;
+    return statement_.executeStep();
+  }
   void run() {
     while (next()) {
     }
   }
-  std::int64_t integer(int column) { return statement_.getColumn(column).getInt64(); }
+  std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
+  int small() { return static_cast<int>(integer()); }
   /// NaN when absent.
-  double real(int column);
-  bool null(int column) { return statement_.getColumn(column).isNull(); }
-  std::string text(int column);
+  double real();
+  std::string text();
+  /// Whether the next column is absent.
+  bool null() { return statement_.getColumn(column_).isNull(); }
+  void skip() { ++column_; }
 
  private:
-  void bind(int place, std::int64_t value) { statement_.bind(place, value); }
-  void bind(int place, int value) { statement_.bind(place, value); }
-  void bind(int place, bool value) { statement_.bind(place, value ? 1 : 0); }
-  void bind(int place, double value) { statement_.bind(place, value); }
-  void bind(int place, const std::string& value) { statement_.bind(place, value); }
-  void bind(int place, const Blob& value) {
-    statement_.bind(place, value.bytes.empty() ? "" : value.bytes.data(), static_cast<int>(value.bytes.size()));
-  }
-  void bind(int place, std::nullptr_t) { statement_.bind(place); }
-  template <class T>
-  void bind(int place, const std::optional<T>& value) {
-    value ? bind(place, *value) : bind(place, nullptr);
-  }
-
   SQLite::Statement& statement_;
+  int bound_ = 0;
+  int column_ = 0;
 };
 
 }  // namespace tuner::cache

@@ -1,8 +1,8 @@
 #include <cache/record_checks.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,36 +10,100 @@
 namespace tuner::cache {
 namespace {
 
+using Complaint = std::optional<std::string>;
+
 bool has_control(const std::string& text) {
-  for (const unsigned char c : text) {
-    if (c < 0x20 || c == 0x7f) return true;
-  }
-  return false;
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
+
+/// Bounds every field; keeps the first complaint.
+struct Bounds {
+  Complaint complaint = {};
+
+  template <class T>
+  void operator()(const char* name, const T& field, unsigned how) {
+    if (!complaint) complaint = check(name, field, how);
+  }
+  static Complaint check(const char* name, const std::string& text, unsigned how) {
+    const auto limit = (how & kProse) != 0 ? kMaxProseBytes : kMaxTextBytesOfField;
+    if (text.size() > limit) return fmt::format("'{}' is longer than {} bytes", name, limit);
+    if ((how & kProse) == 0 && has_control(text)) return fmt::format("'{}' contains control characters", name);
+    return std::nullopt;
+  }
+  static Complaint check(const char* name, const Sizes& sizes, unsigned) {
+    return count(name, sizes.size(), kMaxNumbers);
+  }
+  static Complaint check(const char* name, const std::map<std::string, double>& numbers, unsigned) {
+    for (const auto& [key, number] : numbers) {
+      if (auto complaint = check(name, key, kPlain)) return complaint;
+    }
+    return count(name, numbers.size(), kMaxNumbers);
+  }
+  static Complaint check(const char* name, const std::vector<double>& samples, unsigned) {
+    return count(name, samples.size(), kMaxSamples);
+  }
+  template <class T>
+  static Complaint check(const char*, const T&, unsigned) {
+    return std::nullopt;
+  }
+  static Complaint count(const char* name, std::size_t size, std::size_t limit) {
+    return size > limit ? Complaint(fmt::format("'{}' has more than {} entries", name, limit)) : std::nullopt;
+  }
+};
+
+template <class Record>
+Complaint out_of_bounds(const Record& record) {
+  Bounds bounds;
+  visit_fields(record, bounds);
+  return bounds.complaint;
+}
+
+template <class... Complaints>
+Complaint first_of(Complaints... complaints) {
+  Complaint first;
+  ((first = first ? first : complaints), ...);
+  return first;
+}
+
+/// What Value::parse() reads as an integer must be how Value::text() writes it.
+bool is_canonical(const std::string& value) {
+  std::int64_t number = 0;
+  const auto* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  return stop != end || error != std::errc{} || std::to_string(number) == value;
+}
+
+bool is_number(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
 
-std::optional<std::string> problem_with(const KernelRecord& kernel) {
-  if (kernel.name.empty() || has_control(kernel.name)) return "the kernel has no usable name";
+Complaint problem_with(const KernelRecord& kernel) {
+  if (const auto bad = out_of_bounds(kernel)) return bad;
+  if (kernel.name.empty()) return "the kernel has no name";
   if (kernel.source_hash.size() != 64 ||
       kernel.source_hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
     return fmt::format("the source hash of kernel '{}' is not 64 lower-case hexadecimal digits", kernel.name);
   }
-  if (kernel.objective.empty() || has_control(kernel.objective)) return "the objective has no usable name";
+  if (kernel.objective.empty()) return "the objective has no name";
   return std::nullopt;
 }
 
-std::optional<std::string> problem_with(const DeviceRecord& device) {
-  if (device.key.empty() || has_control(device.key)) return "the device has no usable key";
+Complaint problem_with(const DeviceRecord& device) {
+  if (const auto bad = out_of_bounds(device)) return bad;
+  if (device.key.empty()) return "the device has no key";
   if (device.backend.empty()) return fmt::format("device '{}' has no backend", device.key);
+  if (std::min<std::int64_t>({device.compute_capability, device.sm_count, device.l2_bytes, device.memory_bus_bits,
+                              device.max_shared_bytes, device.registers_per_sm}) < 0) {
+    return fmt::format("a number of device '{}' is negative", device.key);
+  }
   if (!nlohmann::json::parse(device.properties, nullptr, false).is_object()) {
     return fmt::format("the properties of device '{}' are not a JSON object", device.key);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> problem_with(const ProblemRecord& problem) {
-  if (has_control(problem.choices)) return "the choices contain control characters";
+Complaint problem_with(const ProblemRecord& problem) {
+  if (const auto bad = out_of_bounds(problem)) return bad;
   for (const auto& [name, value] : problem.sizes) {
     if (value < 0) return fmt::format("size '{}' is negative", name);
     if (name.empty() || name.find_first_of(" =") != std::string::npos || has_control(name)) {
@@ -49,45 +113,87 @@ std::optional<std::string> problem_with(const ProblemRecord& problem) {
   return std::nullopt;
 }
 
-std::optional<std::string> problem_with_configuration(const std::string& text) {
+Complaint problem_with_configuration(const std::string& text) {
   if (text.empty()) return "the configuration is empty";
-  if (text.size() > 65536) return "the configuration is longer than 65536 bytes";
+  if (const auto bad = Bounds::check("configuration", text, kPlain)) return bad;
   std::string previous;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const auto end = std::min(text.find(' ', begin), text.size());
-    const auto equals = text.find('=', begin);
-    if (equals == std::string::npos || equals >= end || equals == begin) {
-      return fmt::format("'{}' in the configuration is not name=value", text.substr(begin, end - begin));
+    const auto part = text.substr(begin, end - begin);
+    const auto equals = part.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size() ||
+        part.find(',') != std::string::npos) {
+      return fmt::format("'{}' in the configuration is not name=value", part);
     }
-    const auto name = text.substr(begin, equals - begin);
+    const auto name = part.substr(0, equals);
     if (!previous.empty() && name <= previous) {
       return fmt::format("the configuration is not in canonical form: '{}' stands behind '{}'", name, previous);
+    }
+    if (!is_canonical(part.substr(equals + 1))) {
+      return fmt::format("the configuration is not in canonical form: '{}' has another way to be written", part);
     }
     previous = name;
     begin = end + 1;
   }
-  if (has_control(text)) return "the configuration contains control characters";
   return std::nullopt;
 }
 
-std::optional<std::string> problem_with(const TrialRecord& trial) {
-  static const std::set<std::string> kinds = {"ok", "compile", "launch", "timeout", "wrong", "invalid"};
-  if (!kinds.contains(trial.kind)) {
+Complaint problem_with(const TrialRecord& trial) {
+  constexpr const char* kinds[] = {"ok", "compile", "launch", "timeout", "wrong", "invalid"};
+  if (std::find(std::begin(kinds), std::end(kinds), trial.kind) == std::end(kinds)) {
     return fmt::format("'{}' is no kind of trial (ok, compile, launch, timeout, wrong, invalid)", trial.kind);
   }
-  return problem_with_configuration(trial.configuration);
+  return first_of(problem_with_configuration(trial.configuration), out_of_bounds(trial));
 }
 
-std::optional<std::string> problem_with(const BestRecord& best) {
-  if (const auto problem = problem_with(best.kernel)) return problem;
-  if (const auto problem = problem_with(best.device)) return problem;
-  if (const auto problem = problem_with(best.problem)) return problem;
-  if (const auto problem = problem_with_configuration(best.configuration)) return problem;
+Complaint problem_with(const StoredTrial& stored) {
+  return first_of(problem_with(stored.trial), out_of_bounds(stored), contradiction_in(stored.trial));
+}
+
+Complaint problem_with(const BestRecord& best) {
+  if (const auto bad = first_of(problem_with(best.kernel), problem_with(best.device), out_of_bounds(best.environment),
+                                problem_with(best.problem), problem_with_configuration(best.configuration))) {
+    return bad;
+  }
   if (!std::isfinite(best.median_ns) || best.median_ns <= 0) return "median_ns is not a positive number";
   if (best.low_ns > best.median_ns || best.high_ns < best.median_ns) return "median_ns is outside of low_ns..high_ns";
-  if (best.relative_noise < 0) return "noise is negative";
+  for (const double number : {best.low_ns, best.high_ns, best.relative_noise}) {
+    if (!std::isnan(number) && !is_number(number)) return "low_ns, high_ns or noise is negative or infinite";
+  }
   if (best.samples < 1) return "samples is not at least 1";
+  return std::nullopt;
+}
+
+Complaint problem_with(const SessionRecord& session) {
+  if (session.uuid.empty()) return "the session has no uuid";
+  return first_of(problem_with(session.key.kernel), problem_with(session.key.device),
+                  out_of_bounds(session.key.environment), problem_with(session.key.problem), out_of_bounds(session));
+}
+
+Complaint problem_with(const QuarantineRecord& record) {
+  return first_of(problem_with(record.kernel), problem_with_configuration(record.configuration), out_of_bounds(record));
+}
+
+Complaint contradiction_in(const TrialRecord& t) {
+  for (const auto& [name, number] : t.times_s) {
+    if (!is_number(number)) return fmt::format("the time '{}' is not a number from 0 on", name);
+  }
+  if (t.kind != "ok") return std::nullopt;
+  if (t.samples_ns.empty()) return "a measurement without samples";
+  auto sorted = t.samples_ns;
+  if (!std::all_of(sorted.begin(), sorted.end(), [](double s) { return std::isfinite(s) && s > 0; })) {
+    return "a sample is not a positive number";
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const auto middle = sorted.size() / 2;
+  const double lower = sorted[(sorted.size() - 1) / 2], upper = sorted[middle];
+  constexpr double rounding = 1e-9;
+  if (!(t.median_ns >= lower * (1 - rounding) && t.median_ns <= upper * (1 + rounding))) {
+    return fmt::format("median_ns is {:g}, but the median of its samples is {:g}", t.median_ns, (lower + upper) / 2);
+  }
+  if (!(t.low_ns <= t.median_ns && t.median_ns <= t.high_ns)) return "median_ns is outside of low_ns..high_ns";
+  if (!is_number(t.relative_noise)) return "noise is not a number from 0 on";
   return std::nullopt;
 }
 

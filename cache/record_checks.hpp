@@ -1,19 +1,34 @@
 #pragma once
-/// Which records may be stored: asked before every write, and of every line that is imported. Private to this room.
+/// Which records may be stored: asked before every write, and of everything that comes from another file, which is
+/// somebody else's word. Private to this room.
 
 #include <optional>
 #include <string>
 
-#include <cache/records.hpp>
+#include <cache/fields.hpp>
 
 namespace tuner::cache {
+
+// How much a record may hold.
+inline constexpr std::size_t kMaxTextBytesOfField = 64 << 10;
+inline constexpr std::size_t kMaxProseBytes = 256 << 10;  ///< messages and compiler logs
+inline constexpr std::size_t kMaxSamples = 100'000;
+inline constexpr std::size_t kMaxNumbers = 1000;  ///< metrics of one trial, and the like
 
 /// What is wrong with a record, in words; nullopt when it may be stored.
 std::optional<std::string> problem_with(const KernelRecord& kernel);
 std::optional<std::string> problem_with(const DeviceRecord& device);
 std::optional<std::string> problem_with(const ProblemRecord& problem);
 std::optional<std::string> problem_with(const TrialRecord& trial);
+std::optional<std::string> problem_with(const StoredTrial& trial);
 std::optional<std::string> problem_with(const BestRecord& best);
+std::optional<std::string> problem_with(const SessionRecord& session);
+std::optional<std::string> problem_with(const QuarantineRecord& record);
+/// Accepts what tuner::Configuration::parse() takes and text() writes, and nothing else: `block=32 vector=true`, sorted
+/// by name, one blank between.
 std::optional<std::string> problem_with_configuration(const std::string& text);
+
+/// Why a trial that this process did not measure cannot be what it says: its numbers do not agree with each other.
+std::optional<std::string> contradiction_in(const TrialRecord& trial);
 
 }  // namespace tuner::cache

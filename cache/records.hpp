@@ -42,7 +42,7 @@ struct EnvironmentRecord {
 
 struct KernelRecord {
   std::string name;
-  std::string source_hash;         ///< 64 hexadecimal digits: SHA-256 of all that makes the code
+  std::string source_hash;         ///< 64 hexadecimal digits: SHA-256 of the source, as far as its owner counts it
   std::string objective = "time";  ///< what was minimised
   friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
 };
@@ -127,7 +127,8 @@ struct BestRecord {
   std::int64_t measured_ms = 0;
 };
 
-/// A configuration that crashed or hung on a device and is not tried or served again there.
+/// A configuration that killed or hung the process that ran it. It is not tried or served on that device, at any size,
+/// until that is lifted.
 struct QuarantineRecord {
   std::string device_key;
   KernelRecord kernel;

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include <cache/records.hpp>
+#include <cache/fields.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {
@@ -20,57 +21,62 @@ std::int64_t ensure_device(Statements& store, DeviceRecord& device);
 std::int64_t ensure_environment(Statements& store, const EnvironmentRecord& environment);
 std::int64_t ensure_kernel(Statements& store, const KernelRecord& kernel);
 std::int64_t ensure_problem(Statements& store, const ProblemRecord& problem);
-std::int64_t ensure_configuration(Statements& store, const std::string& text);
 
 /// The same ids without adding; nullopt when there is no such row.
 std::optional<std::int64_t> find_device(Statements& store, const std::string& key);
 std::optional<std::int64_t> find_kernel(Statements& store, const KernelRecord& kernel);
 std::optional<std::int64_t> find_problem(Statements& store, const ProblemRecord& problem);
 
-std::int64_t checksum(const BestRecord& best);
-std::int64_t checksum(const SessionRecord& session);
+// `SELECT … FROM …` of whole records, to be followed by conditions. The columns are read by take() in their order, and
+// what is selected after them by the caller. Tables: d, e, k, p, c for identities.
+/// `… , b.crc` of best b, without FROM.
+const std::string& best_columns();
+const std::string& select_best();
+/// Of session s, with the number of its trials.
+const std::string& select_sessions();
+/// Of trial t in session s.
+const std::string& select_trials();
+/// Of quarantine q.
+const std::string& select_quarantine();
 
-/// Whose a row of best or session is, of the tables k, d, e, p: what both lists of columns begin with.
-#define TUNER_CACHE_IDENTITY_COLUMNS                                                                             \
-  "k.name, k.source_hash, k.objective, d.key, d.name, d.backend, d.compute_capability, d.sm_count, d.l2_bytes, " \
-  "d.bus_bits, d.max_shared_bytes, d.registers_per_sm, d.properties, e.driver, e.compiler, e.tuner, e.os, "      \
-  "p.choices, p.sizes, "
+// Each reads a record and its checksum; false when that is wrong.
+bool take(Query& row, BestRecord& best);
+bool take(Query& row, SessionRecord& session);
+bool take(Query& row, StoredTrial& trial);
+bool take(Query& row, QuarantineRecord& record);
 
-/// The columns that best_from() reads, in its order, of the tables b, d, e, k, p, c.
-#define TUNER_CACHE_BEST_COLUMNS \
-  TUNER_CACHE_IDENTITY_COLUMNS   \
-  "c.text, b.median_ns, b.low_ns, b.high_ns, b.relative_noise, b.samples, b.measured_ms, b.crc"
-/// nullopt when the checksum is wrong.
-std::optional<BestRecord> best_from(Query& row);
+/// All records of \p row that are sound; warns of the others.
+template <class Record>
+std::vector<Record> take_sound(Store& store, Query&& row);
+
 /// Adds or replaces the best of its (kernel, device, problem, environment).
 void put_best(Statements& store, BestRecord best);
-
-#define TUNER_CACHE_SESSION_COLUMNS \
-  TUNER_CACHE_IDENTITY_COLUMNS      \
-  "s.uuid, s.conditions, s.strategy, s.seed, s.origin, s.started_ms, s.finished_ms, s.crc, s.id"
-/// Column of s.id in the above.
-inline constexpr int kSessionIdColumn = 27;
-std::optional<SessionRecord> session_from(Query& row);
 /// The id of the session with this uuid, added when it is not there.
 std::int64_t ensure_session(Statements& store, SessionRecord session, bool* added = nullptr);
-
-#define TUNER_CACHE_TRIAL_COLUMNS                                                                                    \
-  "t.seq, c.text, t.kind, t.message, t.log, t.samples, t.median_ns, t.low_ns, t.high_ns, t.relative_noise, t.cold, " \
-  "t.throttled, t.converged, t.abandoned, t.verified, t.clock_mhz, t.metrics, t.times, t.resources, t.created_ms, "  \
-  "t.crc"
-struct StoredTrial {
-  std::string session;  ///< uuid
-  std::int64_t seq = 0;
-  TrialRecord trial;
-};
-/// nullopt when the checksum is wrong. \p uuid: of the session.
-std::optional<StoredTrial> trial_from(Query& row, const std::string& uuid);
 /// False when the session has a trial of this number already.
 bool put_trial(Statements& store, std::int64_t session_id, const StoredTrial& trial);
+/// False when the same, or an earlier one, is there: the earliest report stays, so that the order of merging does not
+/// matter.
+bool put_quarantine(Statements& store, const QuarantineRecord& record);
 
-void put_quarantine(Statements& store, const QuarantineRecord& record);
+/// The undamaged trials of a session, in order; warns of the others.
+std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
 
 /// One warning for all damaged rows of a file.
 void warn_of_damaged_rows(Store& store);
+
+template <class Record>
+std::vector<Record> take_sound(Store& store, Query&& row) {
+  std::vector<Record> found;
+  while (row.next()) {
+    Record record;
+    if (take(row, record)) {
+      found.push_back(std::move(record));
+    } else {
+      warn_of_damaged_rows(store);
+    }
+  }
+  return found;
+}
 
 }  // namespace tuner::cache

@@ -1,5 +1,6 @@
 #include <cache/session.hpp>
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -77,18 +78,13 @@ struct SessionWriter::Impl {
 
   void watch() {
     std::unique_lock lock(mutex);
-    while (!stop) {
-      if (committed == history.size()) {
-        changed.wait(lock, [&] { return stop || committed != history.size(); });
-        continue;
-      }
-      const auto due = oldest + options.batch_time;
-      if (changed.wait_until(lock, due, [&] { return stop || committed == history.size(); })) continue;
+    for (;;) {
+      changed.wait(lock, [&] { return stop || committed != history.size(); });
+      if (stop) return;
       lock.unlock();
       const bool done = commit_quietly();
       lock.lock();
-      oldest = std::chrono::steady_clock::now();
-      if (!done) oldest += kRetryAfter;
+      if (!done) changed.wait_for(lock, kRetryAfter, [&] { return stop; });
     }
   }
 
@@ -101,7 +97,6 @@ struct SessionWriter::Impl {
   std::condition_variable changed;
   std::vector<StoredTrial> history;  // all trials of this writer
   std::size_t committed = 0;
-  std::chrono::steady_clock::time_point oldest;
   bool stop = false;
   std::thread watcher;
 };
@@ -110,7 +105,6 @@ SessionWriter::SessionWriter(Database& database, SessionKey key, SessionOptions 
   for (const auto& problem : {problem_with(key.kernel), problem_with(key.device), problem_with(key.problem)}) {
     if (problem) throw CacheError("cannot begin a session: " + *problem);
   }
-  if (options.batch_trials == 0) options.batch_trials = 1;
   impl_ = std::make_unique<Impl>(database, std::move(key), std::move(options));
   impl_->commit();
   impl_->watcher = std::thread([impl = impl_.get()] { impl->watch(); });
@@ -127,15 +121,17 @@ SessionWriter::~SessionWriter() {
 }
 
 void SessionWriter::add(const TrialRecord& trial) {
-  if (const auto problem = problem_with(trial)) throw CacheError("cannot store a trial: " + *problem);
+  StoredTrial stored{impl_->record.uuid, 0, trial};
+  for (auto* prose : {&stored.trial.message, &stored.trial.log}) {
+    if (prose->size() > kMaxProseBytes) prose->resize(kMaxProseBytes);
+  }
+  if (stored.trial.samples_ns.size() > kMaxSamples) stored.trial.samples_ns.resize(kMaxSamples);
+  if (const auto problem = problem_with(stored.trial)) throw CacheError("cannot store a trial: " + *problem);
   std::unique_lock lock(impl_->mutex);
-  StoredTrial stored{impl_->record.uuid, static_cast<std::int64_t>(impl_->history.size()) + 1, trial};
+  stored.seq = static_cast<std::int64_t>(impl_->history.size()) + 1;
   if (stored.trial.created_ms == 0) stored.trial.created_ms = now_ms();
-  if (impl_->history.size() == impl_->committed) impl_->oldest = std::chrono::steady_clock::now();
   impl_->history.push_back(std::move(stored));
-  const bool full = impl_->history.size() - impl_->committed >= impl_->options.batch_trials;
   lock.unlock();
-  if (full) impl_->commit_quietly();
   impl_->changed.notify_all();
 }
 
@@ -150,17 +146,21 @@ void SessionWriter::set_best(const std::string& configuration) {
     const auto id = impl_->put({}, committed());
     std::optional<StoredTrial> measured;
     {
-      Query row(store,
-                "SELECT " TUNER_CACHE_TRIAL_COLUMNS
-                ", s.uuid FROM session own JOIN session s ON s.kernel_id = own.kernel_id AND s.device_id = "
-                "own.device_id AND s.problem_id = own.problem_id AND s.environment_id = own.environment_id JOIN trial "
-                "t ON t.session_id = s.id JOIN configuration c ON c.id = t.configuration_id WHERE own.id = ?1 AND "
-                "t.configuration_id = (SELECT id FROM configuration WHERE text = ?2) AND t.kind = 'ok' AND t.verified "
-                "= 1 AND t.abandoned = 0 AND t.median_ns > 0 ORDER BY t.created_ms DESC, s.id DESC, t.seq DESC",
-                id, configuration);
-      while (!measured && row.next()) measured = trial_from(row, row.text(21));
+      // Of all sessions for the same (kernel, device, problem, environment), the latest.
+      static const std::string sql =
+          select_trials() +
+          " JOIN session own ON s.kernel_id = own.kernel_id AND s.device_id = own.device_id AND s.problem_id = "
+          "own.problem_id AND s.environment_id = own.environment_id WHERE own.id = ? AND c.configuration = ? AND "
+          "t.kind "
+          "= 'ok' AND t.verified = 1 AND t.abandoned = 0 AND t.median_ns > 0 ORDER BY t.created DESC, s.id DESC, "
+          "t.trial DESC";
+      Query row(store, sql, id, configuration);
+      while (!measured && row.next()) {
+        StoredTrial stored;
+        if (take(row, stored) && stored.trial.configuration == configuration) measured = std::move(stored);
+      }
     }
-    if (!measured || measured->trial.configuration != configuration) {
+    if (!measured) {
       throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",
                                    configuration, key.kernel.name, sizes_text(key.problem.sizes)));
     }
@@ -177,7 +177,7 @@ void SessionWriter::finish() {
   auto& store = impl_->store;
   store.write([&] {
     const auto id = impl_->put({}, committed());
-    Query(store, "UPDATE session SET finished_ms = ? WHERE id = ?", impl_->record.finished_ms, id).run();
+    Query(store, "UPDATE session SET finished = ? WHERE id = ?", impl_->record.finished_ms, id).run();
   });
 }
 
@@ -191,24 +191,22 @@ std::size_t SessionWriter::committed() const {
 namespace {
 
 /// Undamaged sessions of the same tuning, oldest first.
-std::vector<std::pair<std::int64_t, SessionRecord>> same_sessions(Store& store, const SessionKey& key) {
-  std::vector<std::pair<std::int64_t, SessionRecord>> found;
+std::vector<SessionRecord> same_sessions(Store& store, const SessionKey& key) {
+  std::vector<SessionRecord> found;
   const auto kernel = find_kernel(store, key.kernel);
   const auto device = find_device(store, key.device.key);
   const auto problem = find_problem(store, key.problem);
   if (!kernel || !device || !problem) return found;
-  Query row(store,
-            "SELECT " TUNER_CACHE_SESSION_COLUMNS
-            " FROM session s JOIN kernel k ON k.id = s.kernel_id JOIN device d ON d.id = s.device_id JOIN environment "
-            "e ON e.id = s.environment_id JOIN problem p ON p.id = s.problem_id WHERE s.kernel_id = ? AND s.device_id "
-            "= ? AND s.problem_id = ? AND s.conditions = ? AND e.driver = ? AND e.compiler = ? ORDER BY s.started_ms, "
-            "s.id",
-            *kernel, *device, *problem, key.conditions, key.environment.driver, key.environment.compiler);
+  static const std::string sql =
+      select_sessions() +
+      " WHERE s.kernel_id = ? AND s.device_id = ? AND s.problem_id = ? AND s.conditions = ? AND e.driver = ? AND "
+      "e.compiler = ? ORDER BY s.started, s.id";
+  Query row(store, sql, *kernel, *device, *problem, key.conditions, key.environment.driver, key.environment.compiler);
   while (row.next()) {
-    auto session = session_from(row);
-    if (session && session->key.kernel == key.kernel && session->key.device.key == key.device.key &&
-        session->key.problem == key.problem && session->key.conditions == key.conditions) {
-      found.emplace_back(row.integer(kSessionIdColumn), std::move(*session));
+    SessionRecord session;
+    if (take(row, session) && session.key.kernel == key.kernel && session.key.device.key == key.device.key &&
+        session.key.problem == key.problem && session.key.conditions == key.conditions) {
+      found.push_back(std::move(session));
     } else {
       warn_of_damaged_rows(store);
     }
@@ -216,31 +214,14 @@ std::vector<std::pair<std::int64_t, SessionRecord>> same_sessions(Store& store, 
   return found;
 }
 
-std::vector<TrialRecord> trials_of(Store& store, std::int64_t session_id, const std::string& uuid) {
-  std::vector<TrialRecord> trials;
-  Query row(store,
-            "SELECT " TUNER_CACHE_TRIAL_COLUMNS
-            " FROM trial t JOIN configuration c ON c.id = t.configuration_id WHERE t.session_id = ? ORDER BY t.seq",
-            session_id);
-  while (row.next()) {
-    if (auto stored = trial_from(row, uuid)) {
-      trials.push_back(std::move(stored->trial));
-    } else {
-      warn_of_damaged_rows(store);
-    }
-  }
-  return trials;
-}
-
 }  // namespace
 
 std::vector<TrialRecord> finished_trials(Database& database, const SessionKey& key) {
-  auto& store = database.store();
-  return store.read([&] {
+  return database.store().read([&] {
     std::vector<TrialRecord> all;
     std::map<std::string, std::size_t> place;
-    for (const auto& [id, session] : same_sessions(store, key)) {
-      for (auto& trial : trials_of(store, id, session.uuid)) {
+    for (const auto& session : same_sessions(database.store(), key)) {
+      for (auto& trial : session_trials(database, session.uuid)) {
         const auto [at, is_new] = place.try_emplace(trial.configuration, all.size());
         if (is_new) {
           all.push_back(std::move(trial));
@@ -256,25 +237,16 @@ std::vector<TrialRecord> finished_trials(Database& database, const SessionKey& k
 std::vector<TrialRecord> session_trials(Database& database, const std::string& uuid) {
   auto& store = database.store();
   return store.read([&] {
-    std::optional<std::int64_t> id;
-    {
-      Query row(store, "SELECT id FROM session WHERE uuid = ?", uuid);
-      if (row.next()) id = row.integer(0);
-    }
-    return id ? trials_of(store, *id, uuid) : std::vector<TrialRecord>{};
+    std::vector<TrialRecord> trials;
+    for (auto& stored : stored_trials(store, uuid)) trials.push_back(std::move(stored.trial));
+    return trials;
   });
 }
 
 std::optional<SessionRecord> last_session(Database& database, const SessionKey& key) {
-  auto& store = database.store();
-  return store.read([&] {
-    std::optional<SessionRecord> last;
-    const auto all = same_sessions(store, key);
-    if (all.empty()) return last;
-    last = all.back().second;
-    Query count(store, "SELECT count(*) FROM trial WHERE session_id = ?", all.back().first);
-    if (count.next()) last->trials = count.integer(0);
-    return last;
+  return database.store().read([&] {
+    auto all = same_sessions(database.store(), key);
+    return all.empty() ? std::nullopt : std::optional(std::move(all.back()));
   });
 }
 

@@ -2,7 +2,6 @@
 /// Writes the trials of one tuning as they happen and reads them back when it is resumed. Not a strategy and not a
 /// measurement: it only makes sure that nothing acknowledged is lost.
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -18,13 +17,12 @@ struct SessionOptions {
   std::string strategy = {};
   std::uint64_t seed = 0;
   std::string origin = "tune";
-  std::size_t batch_trials = 16;              ///< commit after so many trials …
-  std::chrono::milliseconds batch_time{250};  ///< … or when the oldest has waited so long (by a thread of its own)
 };
 
-/// A kill -9 loses at most the open batch and what is being committed. Adding waits for the disk only when a batch is
-/// full. Trouble with the file is reported through the database's warning sink and writing goes on in memory.
-/// \p database must outlive the writer. Safe to use from several threads.
+/// Trials are committed by a thread of the writer's own, as many at a time as came while the last commit waited for the
+/// disk: adding never waits, and a kill -9 loses at most those. Trouble with the file is reported through the
+/// database's warning sink and writing goes on in memory. \p database must outlive the writer. Safe to use from several
+/// threads.
 class SessionWriter {
  public:
   SessionWriter(Database& database, SessionKey key, SessionOptions options = {});

@@ -29,7 +29,14 @@ void build(const fs::path& text_file, const fs::path& target) {
   });
   std::error_code error;
   fs::remove(target, error);
-  copy_database(database, target);
+  try {
+    // Without gaps or traces of what stood there before: equal texts give equal files.
+    SQLite::Statement vacuum(store.connection(), "VACUUM INTO ?");
+    vacuum.bind(1, target.string());
+    vacuum.exec();
+  } catch (const SQLite::Exception& failure) {
+    throw CacheError(fmt::format("{} cannot be written: {}", target.string(), failure.what()));
+  }
   fs::permissions(target, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
 }
 
@@ -70,7 +77,7 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
     if (error) {
       const auto reason = error.message();
       discard();
-      throw CacheError(fmt::format("{} cannot be written: {}", target.string(), reason), 0, target.string());
+      throw CacheError(fmt::format("{} cannot be written: {}", target.string(), reason));
     }
     files.push_back(target);
   }

@@ -3,8 +3,9 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <random>
 
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
 #include <fmt/format.h>
 
 namespace tuner::cache {
@@ -14,15 +15,7 @@ std::int64_t now_ms() {
       .count();
 }
 
-std::string make_uuid() {
-  std::random_device random;
-  std::string text;
-  for (int word = 0; word < 4; ++word) text += fmt::format("{:08x}", random());
-  text[12] = '4';
-  text[16] = "89ab"[random() % 4];
-  return fmt::format("{}-{}-{}-{}-{}", text.substr(0, 8), text.substr(8, 4), text.substr(12, 4), text.substr(16, 4),
-                     text.substr(20));
-}
+std::string make_uuid() { return boost::uuids::to_string(boost::uuids::random_generator()()); }
 
 std::string instant_text(std::int64_t ms) {
   const std::int64_t second = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;

@@ -29,8 +29,8 @@ Store::Store(Kind kind, fs::path file, Mode mode, Options options)
       patience_(options_.busy_timeout) {
   if (mode_ == Mode::memory) {
     open_memory();
-  } else if (mode_ == Mode::shipped) {
-    open_shipped();
+  } else if (mode_ == Mode::read_only) {
+    open_read_only();
   } else {
     open_file();
   }
@@ -43,9 +43,9 @@ bool Store::usable() const {
   return connection_ != nullptr;
 }
 
-bool Store::usable_file() const {
+std::string Store::display_path() const {
   std::lock_guard lock(mutex_);
-  return connection_ != nullptr && !in_memory_;
+  return connection_ != nullptr && (!in_memory_ || has_contents_) ? file_.string() : ":memory:";
 }
 
 bool Store::in_memory() const {
@@ -82,108 +82,102 @@ bool Store::quick_check() {
   return word(*connection_, "PRAGMA quick_check(1)") == "ok";
 }
 
+/// From here on the path has no links, and nobody else can change what it leads to.
 void Store::check_private() {
-  const auto check = [](const fs::path& path, const char* what) {
-    struct stat info {};
-    if (::lstat(path.c_str(), &info) != 0) return;
-    if (info.st_uid != ::geteuid()) throw CacheError(fmt::format("its {} belongs to somebody else", what));
-    if ((info.st_mode & 0022) != 0 || S_ISLNK(info.st_mode)) {
-      throw CacheError(fmt::format("others can write to its {} (chmod go-w {})", what, path.string()));
-    }
-  };
-  check(file_.parent_path(), "folder");
-  check(file_, "file");
+  file_ = fs::weakly_canonical(file_);
+  if (const auto reason = exposure_of(file_.parent_path())) throw CacheError(*reason);
+  if (identity_of(file_) == FileIdentity{}) return;
+  if (const auto reason = exposure_of(file_)) throw CacheError(*reason);
 }
 
 void Store::open_file() {
   for (int attempt = 0; attempt < 4; ++attempt) {
-    std::unique_ptr<FolderLock> unreplaced;  // ends before set_aside(), which waits for all others'
-    try {
-      if (!make_private_folder(file_.parent_path())) {
-        degrade(fmt::format("the folder {} cannot be created", file_.parent_path().string()));
-        return;
-      }
-      if (kind_.must_be_private) check_private();
-      unreplaced = std::make_unique<FolderLock>(file_.parent_path(), LOCK_SH);
-      std::error_code error;
-      const bool existed = fs::exists(file_, error);
-      connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-      // SQLite creates files with 0644; its journals take over the mode of the file.
-      if (!existed) (void)::chmod(file_.c_str(), 0600);
-      auto state = inspect(*connection_, kind_);
-      if (state == Contents::foreign) {
-        unreplaced.reset();
-        set_aside("foreign", "it is a database of another program");
-        continue;
-      }
-      if (state == Contents::newer) {
-        const auto version = number(*connection_, "PRAGMA user_version");
-        close();
-        degrade(fmt::format("it was written by a newer tuner (format {}, this one reads {}); it is left as it is",
-                            version, kind_.version));
-        return;
-      }
-      if (state != Contents::empty && !quick_check()) {
-        unreplaced.reset();
-        set_aside("corrupt", "it is damaged");
-        continue;
-      }
-      if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-        if (state == Contents::ours) {
-          degrade("it is read-only");
-        } else {
-          close();
-          degrade("it is read-only and not usable as it is");
-        }
-        return;
-      }
-      prepare_for_writing(*connection_, file_, kind_.durable);
-      if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
-      if (state != Contents::ours) create_or_migrate(*connection_, kind_);
-      return;
-    } catch (const SQLite::Exception& error) {
-      rollback(connection_.get());
-      if (is_damage(error.getErrorCode()) || error.getErrorCode() == SQLITE_ERROR ||
-          error.getErrorCode() == SQLITE_CONSTRAINT) {
-        unreplaced.reset();
-        try {
-          set_aside("corrupt", fmt::format("it is damaged ({})", error.what()));
-        } catch (const std::exception& failure) {
-          degrade(failure.what());
-          return;
-        }
-        continue;
-      }
-      close();
-      degrade(explain(error));
-      return;
-    } catch (const std::exception& error) {
-      close();
-      degrade(error.what());
-      return;
+    auto refusal = open_once();
+    if (!refusal) return;
+    if (refusal->suffix != nullptr && !is_tuners_ && !options_.own_place) {
+      refusal = Refusal{refusal->reason + "; it is left as it is: give another name, or move it away"};
     }
+    if (refusal->suffix == nullptr) return degrade(refusal->reason);
+    if (const auto failure = set_aside(*refusal)) return degrade(*failure);
   }
-  close();
   degrade("it cannot be replaced");
 }
 
-void Store::open_shipped() {
+std::optional<Store::Refusal> Store::open_once() {
+  is_tuners_ = false;
+  std::error_code error;
   try {
-    connect(SQLite::OPEN_READONLY);
-    switch (inspect(*connection_, kind_)) {
-      case Contents::ours:
-        if (!quick_check()) drop("it is damaged");
-        return;
-      case Contents::older:
-        return drop("it was made for an older tuner; build it again from its wisdom text");
-      case Contents::newer:
-        return drop("it was made for a newer tuner");
-      case Contents::empty:
-      case Contents::foreign:
-        return drop(fmt::format("it is no {}", kind_.what));
+    if (fs::exists(file_, error) && !fs::is_regular_file(file_, error)) return Refusal{"it is not a regular file"};
+    if (!make_private_folder(file_.parent_path())) {
+      return Refusal{fmt::format("the folder {} cannot be created", file_.parent_path().string())};
     }
-  } catch (const SQLite::Exception& error) {
-    drop(is_damage(error.getErrorCode()) ? "it is damaged" : std::string(error.what()));
+    if (kind_.must_be_private) check_private();
+    const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
+    const bool existed = fs::exists(file_, error);
+    connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    // SQLite creates files with 0644; its journals take over the mode of the file.
+    if (!existed) (void)::chmod(file_.c_str(), 0600);
+    is_tuners_ = number(*connection_, "PRAGMA application_id") == kind_.application_id;
+    const auto state = inspect(*connection_, kind_);
+    if (state == Contents::foreign) return Refusal{fmt::format("it is no {}", kind_.what), "foreign"};
+    if (state == Contents::newer) {
+      const auto version = number(*connection_, "PRAGMA user_version");
+      close();
+      return Refusal{other_version(state, version, kind_) + "; it is left as it is"};
+    }
+    if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
+    if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
+      if (state == Contents::ours) return Refusal{"it is read-only"};
+      close();
+      return Refusal{"it is read-only and not usable as it is"};
+    }
+    prepare_for_writing(*connection_, file_, kind_.durable);
+    if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
+    if (state != Contents::ours) create_or_migrate(*connection_, kind_);
+    return std::nullopt;
+  } catch (const SQLite::Exception& failure) {
+    rollback(connection_.get());
+    const int code = failure.getErrorCode();
+    const bool not_a_database = code == SQLITE_NOTADB;
+    close();
+    if (not_a_database)
+      return Refusal{fmt::format("it is no {}, or damaged from its first bytes on", kind_.what), "corrupt"};
+    if (is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT) {
+      return Refusal{fmt::format("it is damaged ({})", failure.what()), "corrupt"};
+    }
+    return Refusal{explain(failure)};
+  } catch (const std::exception& failure) {
+    close();
+    return Refusal{failure.what()};
+  }
+}
+
+void Store::open_read_only() {
+  try {
+    std::error_code error;
+    if (!fs::is_regular_file(file_, error)) return drop("there is no such file");
+    connect(SQLite::OPEN_READONLY);
+    std::optional<Contents> state;
+    try {
+      state = inspect(*connection_, kind_);
+    } catch (const SQLite::Exception& failure) {
+      if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
+      // A commit was interrupted: whoever reads next has to take it back.
+      const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
+      connect(SQLite::OPEN_READWRITE);
+      connection_->exec("PRAGMA query_only = ON");
+      state = inspect(*connection_, kind_);
+    }
+    if (state == Contents::empty || state == Contents::foreign) return drop(fmt::format("it is no {}", kind_.what));
+    if (state != Contents::ours) {
+      return drop(other_version(*state, number(*connection_, "PRAGMA user_version"), kind_));
+    }
+    if (!quick_check()) drop("it is damaged");
+  } catch (const SQLite::Exception& failure) {
+    drop(failure.getErrorCode() == SQLITE_NOTADB
+             ? fmt::format("it is no {}, or damaged from its first bytes on", kind_.what)
+         : is_damage(failure.getErrorCode()) ? "it is damaged"
+                                             : explain(failure));
   }
 }
 
@@ -203,12 +197,18 @@ void Store::close() {
 
 void Store::drop(const std::string& reason) {
   close();
+  if (options_.strict) {
+    throw CacheError(fmt::format("{} {} cannot be used: {}", kind_.what, file_.string(), reason));
+  }
   warn_once("drop", fmt::format("{} {} is ignored: {}", kind_.what, file_.string(), reason));
 }
 
 void Store::degrade(const std::string& reason) {
   statements_.clear();
   auto old = std::move(connection_);
+  if (options_.strict) {
+    throw CacheError(fmt::format("{} {} cannot be written: {}", kind_.what, file_.string(), reason));
+  }
   in_memory_ = true;
   warn_once("degrade", fmt::format("{} {} is not written to: {}; going on {}", kind_.what, file_.string(), reason,
                                    kind_.memory_fallback ? "in memory, new results end with this process" : "without"));
@@ -226,6 +226,7 @@ void Store::degrade(const std::string& reason) {
         connection_ = std::move(memory);
         if (inspect(*connection_, kind_) == Contents::ours) {
           connection_->exec("PRAGMA foreign_keys = ON");
+          has_contents_ = true;
           return;
         }
       }
@@ -237,24 +238,24 @@ void Store::degrade(const std::string& reason) {
   open_memory();
 }
 
-void Store::set_aside(const char* suffix, const std::string& reason) {
+std::optional<std::string> Store::set_aside(const Refusal& refusal) {
   close();
-  fs::path kept;
   try {
-    kept = move_aside(file_, identity_, suffix);
+    const auto kept = move_aside(file_, identity_, refusal.suffix);
+    if (kept.empty()) return std::nullopt;  // another process has replaced it
+    warn_once(fmt::format("aside {}", kept.string()),
+              fmt::format("{} {}: {}; it was kept as {} and a new one was begun", kind_.what, file_.string(),
+                          refusal.reason, kept.filename().string()));
+    return std::nullopt;
   } catch (const fs::filesystem_error& error) {
-    throw CacheError(
-        fmt::format("{}, and {} cannot be moved away: {}", reason, error.path1().string(), error.code().message()));
+    return fmt::format("{}, and {} cannot be moved away: {}", refusal.reason, error.path1().string(),
+                       error.code().message());
   }
-  if (kept.empty()) return;  // another process has replaced it
-  warn_once(fmt::format("aside {}", kept.string()),
-            fmt::format("{} {}: {}; it was kept as {} and a new one was begun", kind_.what, file_.string(), reason,
-                        kept.filename().string()));
 }
 
 bool Store::recover(const SQLite::Exception& error) {
   const int code = error.getErrorCode() & 0xff;
-  if (mode_ == Mode::shipped) {
+  if (mode_ == Mode::read_only) {
     drop(error.what());
     return true;
   }
@@ -271,21 +272,25 @@ bool Store::recover(const SQLite::Exception& error) {
     }
     if (!damaged) return false;
   }
-  try {
-    if (damaged) {
-      set_aside("corrupt", fmt::format("it is damaged ({})", error.what()));
-      open_file();
-    } else if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
-      close();
-      open_file();
+  if (damaged) {
+    if (const auto failure = set_aside({fmt::format("it is damaged ({})", error.what()), "corrupt"})) {
+      degrade(*failure);
     } else {
-      degrade(explain(error));
+      open_file();
     }
-  } catch (const std::exception& failure) {
+  } else if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
     close();
-    degrade(failure.what());
+    open_file();
+  } else {
+    degrade(explain(error));
   }
   return true;
+}
+
+void Store::report_unreadable(const SQLite::Exception& error) {
+  const auto message = fmt::format("{} {} cannot be read: {}", kind_.what, file_.string(), explain(error));
+  if (options_.strict) throw CacheError(message);
+  warn_once("read", message);
 }
 
 // ---- work ----------------------------------------------------------------------------------------------------------
@@ -320,7 +325,7 @@ void Store::guarded_read(const std::function<void()>& work) {
     const int code = error.getErrorCode() & 0xff;
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ||
         !recover(error)) {
-      warn_once("read", fmt::format("{} {} cannot be read: {}", kind_.what, file_.string(), explain(error)));
+      report_unreadable(error);
     }
   } catch (...) {
     rollback(connection_.get());
@@ -330,7 +335,7 @@ void Store::guarded_read(const std::function<void()>& work) {
 
 bool Store::write(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
-  if (mode_ == Mode::shipped) throw CacheError(file_.string() + " is read-only", SQLITE_READONLY, file_.string());
+  if (mode_ == Mode::read_only) throw CacheError(file_.string() + " is read-only");
   if (depth_ > 0) {
     work();
     return true;
@@ -345,9 +350,8 @@ bool Store::write(const std::function<void()>& work) {
     } catch (const SQLite::Exception& error) {
       rollback(connection_.get());
       const std::string message = error.what();
-      const int code = error.getExtendedErrorCode();
       if (attempt >= 4 || !recover(error)) {
-        throw CacheError(fmt::format("{} {}: {}", kind_.what, display_path(), message), code, file_.string());
+        throw CacheError(fmt::format("{} {}: {}", kind_.what, display_path(), message));
       }
     } catch (...) {
       rollback(connection_.get());

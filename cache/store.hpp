@@ -1,6 +1,7 @@
 #pragma once
-/// The resilient SQLite file under Database and ImageCache: opens or creates it, sets damaged and foreign files aside,
-/// goes on in memory (or without) when it cannot be written, and warns once. Private to this room.
+/// The resilient SQLite file under Database and ImageCache: opens or creates it, sets aside what is damaged, goes on in
+/// memory (or without) when it cannot be written, and warns once. A file that is not known to be tuner's own is never
+/// touched. Private to this room.
 
 #include <chrono>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,7 +27,7 @@ namespace tuner::cache {
 /// Statements and connection() are to be used inside read() or write() only.
 class Store : public Statements {
  public:
-  enum class Mode { user, shipped, memory };
+  enum class Mode { read_write, read_only, memory };
   using Kind = FileKind;
 
   struct Options {
@@ -34,6 +36,8 @@ class Store : public Statements {
     std::int64_t check_bytes = 0;
     int max_pages = 0;
     bool skip_check = false;
+    bool strict = false;     ///< trouble is thrown (CacheError); nothing is replaced by memory or ignored
+    bool own_place = false;  ///< whatever stands there under this name is tuner's, and may be set aside when broken
   };
 
   Store(Kind kind, std::filesystem::path file, Mode mode, Options options);
@@ -42,7 +46,8 @@ class Store : public Statements {
   Store& operator=(const Store&) = delete;
 
   const std::filesystem::path& path() const { return file_; }
-  std::string display_path() const { return usable_file() ? file_.string() : ":memory:"; }
+  /// Where the contents come from: the file also when it is only read, or continued in memory; else `:memory:`.
+  std::string display_path() const;
   Mode mode() const { return mode_; }
   bool usable() const;
   bool in_memory() const;
@@ -65,10 +70,16 @@ class Store : public Statements {
   void warn_once(const std::string& topic, const std::string& message);
 
  private:
-  bool usable_file() const;
+  /// Why a file cannot be used as it is.
+  struct Refusal {
+    std::string reason;
+    const char* suffix = nullptr;  ///< for setting it aside, when a new file would do
+  };
+
   void guarded_read(const std::function<void()>& work);
   void open_file();
-  void open_shipped();
+  std::optional<Refusal> open_once();
+  void open_read_only();
   void connect(int flags);
   void check_private();
   bool quick_check();
@@ -76,9 +87,10 @@ class Store : public Statements {
   void close();
   /// The file's contents (as far as they can be read) move to memory; nothing is written to the file any more.
   void degrade(const std::string& reason);
-  /// Renames the file and its journals unless another process has done so already.
-  void set_aside(const char* suffix, const std::string& reason);
+  /// Renames the file and its journals unless another process has done so already. Returns why that is impossible.
+  std::optional<std::string> set_aside(const Refusal& refusal);
   void drop(const std::string& reason);
+  void report_unreadable(const SQLite::Exception& error);
   /// True when the work should be tried again, on whatever the store is now.
   bool recover(const SQLite::Exception& error);
   void run(const char* literal);
@@ -91,8 +103,10 @@ class Store : public Statements {
   Patience patience_;
   std::set<std::string> warned_;
   std::string trouble_;
-  FileIdentity identity_;  // of the open file
+  FileIdentity identity_;   // of the open file
+  bool is_tuners_ = false;  // the open file is known to be a database of this kind
   bool in_memory_ = false;
+  bool has_contents_ = false;  // memory has what the file held
   int depth_ = 0;
 };
 

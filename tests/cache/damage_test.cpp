@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -40,7 +41,7 @@ void expect_usable(Database& database) {
 }
 
 TEST(Damage, OfTheHeaderSetsTheFileAsideWithOneWarning) {
-  const TemporaryFolder folder;
+  const CacheFolder folder;
   const auto file = folder / "wisdom.db";
   { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
   auto bytes = read_file(file);
@@ -58,7 +59,7 @@ TEST(Damage, OfTheHeaderSetsTheFileAsideWithOneWarning) {
 }
 
 TEST(Damage, SetAsideFilesDoNotOverwriteEachOther) {
-  const TemporaryFolder folder;
+  const CacheFolder folder;
   for (int i = 0; i < 3; ++i) {
     fs::remove(folder / "wisdom.db");
     write_file(folder / "wisdom.db", "broken number " + std::to_string(i));
@@ -70,7 +71,7 @@ TEST(Damage, SetAsideFilesDoNotOverwriteEachOther) {
 
 TEST(Damage, LeavesNoOldJournalThatWouldBeAppliedToTheNewFile) {
   for (const char* side : {"-journal", "-wal"}) {
-    const TemporaryFolder folder;
+    const CacheFolder folder;
     write_file(folder / "wisdom.db", std::string(8192, 'x'));
     write_file(folder / (std::string("wisdom.db") + side), "a journal of the old file");
     Warnings warnings;
@@ -93,7 +94,7 @@ TEST(Damage, IsNoneWhenTheFileIsEmpty) {
 }
 
 TEST(Damage, SetsADatabaseOfAnotherProgramAsideUnharmed) {
-  const TemporaryFolder folder;
+  const CacheFolder folder;
   {
     SQLite::Database other((folder / "wisdom.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     other.exec("CREATE TABLE recipes(name TEXT); INSERT INTO recipes VALUES('soup')");
@@ -102,12 +103,127 @@ TEST(Damage, SetsADatabaseOfAnotherProgramAsideUnharmed) {
   Warnings warnings;
   auto database = Database::open_user(folder / "wisdom.db", warnings.options());
   ASSERT_EQ(warnings.texts.size(), 1u);
-  EXPECT_THAT(warnings.texts[0], HasSubstr("another program"));
+  EXPECT_THAT(warnings.texts[0], HasSubstr("it is no wisdom database"));
   expect_usable(database);
   const auto names = names_in(folder.path());
   ASSERT_EQ(names.size(), 2u);
   EXPECT_THAT(names[1], StartsWith("wisdom.db.foreign-"));
   EXPECT_EQ(read_file(folder / names[1]), before);
+}
+
+/// Opens in every way; nothing in the folder may change.
+void expect_untouched(const fs::path& folder, const fs::path& file, const std::string& reason) {
+  const auto before = read_file(file);
+  const auto names = names_in(folder);
+  Warnings warnings;
+  {
+    auto database = Database::open_user(file, warnings.options());
+    EXPECT_TRUE(database.is_in_memory());
+    expect_usable(database);
+  }
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr(reason)));
+  const auto refusal = [&](auto&& open) -> std::string {
+    try {
+      open();
+    } catch (const CacheError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(refusal([&] { Database::open_user(file, {.strict = true}); }), HasSubstr(reason));
+  EXPECT_THAT(refusal([&] { Database::open_read_only(file); }), HasSubstr("wisdom database"));
+  EXPECT_FALSE(findings(file).empty());
+  EXPECT_EQ(read_file(file), before);
+  EXPECT_EQ(names_in(folder), names);
+}
+
+TEST(SomebodysFile, IsNeitherRenamedNorWrittenWhateverItIs) {
+  const TemporaryFolder folder;
+  write_file(folder / "notes.txt", "my notes, long enough to be looked at by a database library, and mine alone");
+  expect_untouched(folder.path(), folder / "notes.txt", "it is left as it is");
+  {
+    SQLite::Database other((folder / "recipes.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("CREATE TABLE recipes(name TEXT); INSERT INTO recipes VALUES('soup')");
+  }
+  expect_untouched(folder.path(), folder / "recipes.db", "it is no wisdom database; it is left as it is");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_TRUE(Database::open_user(folder / "fifo").is_in_memory());
+}
+
+TEST(SomebodysFile, OfAnOlderTunerIsLeftAloneAndSaysHowItsResultsComeAlong) {
+  const CacheFolder folder;
+  { Database::open_user(folder / "wisdom.db"); }
+  { SQLite::Database((folder / "wisdom.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 1"); }
+  expect_untouched(folder.path(), folder / "wisdom.db", "format 1");
+  Warnings warnings;
+  EXPECT_FALSE(Database::open_shipped(folder / "wisdom.db", warnings.options()));
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("tune import")));
+}
+
+TEST(ReadOnly, OpeningReadsAndNeverWrites) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  const auto before = read_file(file);
+  {
+    auto database = Database::open_read_only(file);
+    EXPECT_EQ(find(database, query()).best->configuration, "block=1");
+    EXPECT_EQ(find(database, query()).database, file.string());
+    EXPECT_FALSE(find(database, query()).shipped);
+    EXPECT_THROW(database.quarantine(h200(), reduce_kernel(), "block=1", "x"), CacheError);
+  }
+  EXPECT_EQ(read_file(file), before);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("wisdom.db"));
+  EXPECT_THROW(Database::open_read_only(folder / "missing.db"), CacheError);
+  write_file(file, before.substr(0, before.size() / 2));
+  EXPECT_THROW(Database::open_read_only(file), CacheError);
+  EXPECT_THAT(findings(file), Contains(HasSubstr("damaged")));
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("wisdom.db")) << "a doctor does not operate";
+}
+
+TEST(ReadOnly, OpeningTakesBackACommitThatWasInterrupted) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+    db.exec("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE; DELETE FROM best; CREATE TABLE big(x)");
+    for (int i = 0; i < 2000; ++i) db.exec("INSERT INTO big VALUES(randomblob(4000))");
+    ::_exit(0);  // in the middle, with pages written
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_THAT(names_in(folder.path()), Contains("wisdom.db-journal"));
+  auto database = Database::open_read_only(file);
+  EXPECT_EQ(find(database, query()).best->configuration, "block=1");
+}
+
+TEST(Strict, WritingSaysThatItDidNotHappen) {
+  const TemporaryFolder folder;
+  auto from = Database::in_memory();
+  {
+    SessionWriter writer(from, session_key(77));
+    for (int i = 0; i < 200; ++i) {
+      auto t = failed_trial("block=" + std::to_string(i), "compile", "failed");
+      t.log = std::string(3000, 'x');
+      writer.add(t);
+    }
+  }
+  const auto file = folder / "wisdom.db";
+  {
+    auto full = Database::open_user(file, {.strict = true, .max_pages = 60});
+    EXPECT_THROW(merge(full, from), CacheError);
+  }
+  EXPECT_TRUE(sessions(*std::make_unique<Database>(Database::open_read_only(file))).empty());
+  SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN EXCLUSIVE");
+  const auto into_locked = [&] {
+    auto locked = Database::open_user(file, {.busy_timeout = std::chrono::milliseconds(20), .strict = true});
+    merge(locked, from);
+  };
+  EXPECT_THROW(into_locked(), CacheError);
+  EXPECT_THROW(Database::open_user(folder / "wisdom.db/below/x.db", {.strict = true}), CacheError);
 }
 
 TEST(Damage, LeavesAFileOfANewerTunerAlone) {
@@ -156,7 +272,7 @@ TEST(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
   {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
-    db.exec("PRAGMA user_version = 3; ALTER TABLE best ADD COLUMN novelty TEXT");
+    db.exec("PRAGMA user_version = 4; ALTER TABLE best ADD COLUMN novelty TEXT");
   }
   Warnings warnings;
   auto database = Database::open_user(file, warnings.options());
@@ -169,7 +285,7 @@ TEST(Damage, WhileWorkingCostsNoTrial) {
   const auto file = folder / "wisdom.db";
   Warnings warnings;
   auto database = Database::open_user(file, warnings.options());
-  SessionWriter writer(database, session_key(), {.batch_trials = 1});
+  SessionWriter writer(database, session_key());
   for (int i = 0; i < 20; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
   write_file(file, std::string(fs::file_size(file), '\x5a'));
   for (int i = 20; i < 40; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
@@ -183,7 +299,7 @@ TEST(Damage, WhileWorkingCostsNoTrial) {
 }
 
 TEST(Damage, IsRepairedOnceByThreadsThatMeetIt) {
-  const TemporaryFolder folder;
+  const CacheFolder folder;
   const auto file = folder / "wisdom.db";
   write_file(file, std::string(20000, 'x'));
   std::mutex mutex;
@@ -202,7 +318,7 @@ TEST(Damage, IsRepairedOnceByThreadsThatMeetIt) {
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_THAT(texts, ElementsAre(HasSubstr("it is damaged")));
+  EXPECT_THAT(texts, ElementsAre(HasSubstr(".corrupt-")));
   auto database = Database::open_user(file);
   EXPECT_EQ(sessions(database).size(), 4u);
 }
@@ -280,7 +396,7 @@ TEST(FullDisk, IsGoneOnFromInMemoryWithOneWarning) {
   auto database = Database::open_user(folder / "wisdom.db", options);
   store_best(database, session_key(), "block=1", 1);
   {
-    SessionWriter writer(database, session_key(77), {.batch_trials = 4});
+    SessionWriter writer(database, session_key(77));
     std::string log(3000, 'x');
     for (int i = 0; i < 200; ++i) {
       auto t = failed_trial("block=" + std::to_string(i), "compile", "failed");
@@ -338,6 +454,7 @@ TEST(UnwritablePlace, WithoutPermissionStillServesWhatItHolds) {
     Warnings warnings;
     auto database = Database::open_user(file, warnings.options());
     EXPECT_EQ(find(database, query()).best->configuration, "block=1");
+    EXPECT_EQ(find(database, query()).database, file.string()) << "that is where it comes from";
     expect_usable(database);
     EXPECT_EQ(warnings.texts.size(), 1u);
     EXPECT_TRUE(database.is_in_memory());
@@ -380,6 +497,36 @@ TEST(Doctor, FindsWhatTheQuickLookMisses) {
   const auto findings = doctor(database);
   EXPECT_THAT(findings, Contains(HasSubstr("best configurations have a wrong checksum")));
   EXPECT_THAT(findings, Contains(HasSubstr("sessions have a wrong checksum")));
+  EXPECT_THAT(findings, Contains(HasSubstr("trials have a wrong checksum")));
+}
+
+TEST(Doctor, FindsAMissingIndex) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  { Database::open_user(file); }
+  EXPECT_THAT(findings(file), ElementsAre());
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX problem_near"); }
+  EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'problem_near' is missing")));
+}
+
+TEST(Doctor, FindsADamagedQuarantineAndNothingItMayHaveMeantIsServed) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(), "block=256", 1);
+    store_best(database, session_key(5), "block=128", 1);
+    database.quarantine(h200(), reduce_kernel(), "block=256", "it hung");
+  }
+  for (const char* flip : {"UPDATE quarantine SET device_key = 'cudb'", "UPDATE quarantine SET kernel_id = 77",
+                           "UPDATE quarantine SET reason = 'it hunG'", "UPDATE quarantine SET created = 3",
+                           "UPDATE quarantine SET configuration_id = (SELECT max(id) FROM configuration)"}) {
+    fs::copy_file(file, folder / "flipped.db", fs::copy_options::overwrite_existing);
+    { SQLite::Database((folder / "flipped.db").string(), SQLite::OPEN_READWRITE).exec(flip); }
+    auto database = Database::open_read_only(folder / "flipped.db");
+    EXPECT_NE(find(database, query()).tier, Tier::exact) << flip;
+    EXPECT_THAT(findings(folder / "flipped.db"), Contains(HasSubstr("quarantine"))) << flip;
+  }
 }
 
 }  // namespace

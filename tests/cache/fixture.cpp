@@ -1,13 +1,23 @@
 #include "fixture.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cache/browse.hpp>
+
 namespace tuner::cache::test {
 namespace fs = std::filesystem;
+
+Variable::Variable(const char* name, const char* value) : name_(name) {
+  if (const char* old = std::getenv(name)) old_ = old;
+  value ? ::setenv(name, value, 1) : ::unsetenv(name);
+}
+
+Variable::~Variable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
 
 DeviceRecord h200() {
   return {"cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536",
@@ -104,6 +114,15 @@ std::vector<std::string> names_in(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::vector<std::string> findings(const fs::path& file) {
+  try {
+    auto database = Database::open_read_only(file);
+    return doctor(database);
+  } catch (const CacheError& error) {
+    return {error.what()};
+  }
 }
 
 std::string integrity(const fs::path& file) {

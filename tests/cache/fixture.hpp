@@ -2,6 +2,7 @@
 /// Records to test with.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,30 @@
 #include <cache/session.hpp>
 
 #include <tests/temporary_folder.hpp>
+#include <tests/wait_until.hpp>
 
 namespace tuner::cache::test {
 
 using tuner::testing::TemporaryFolder;
+using tuner::testing::wait_until;
+
+/// Sets an environment variable for the length of a test; nullptr takes it away.
+class Variable {
+ public:
+  Variable(const char* name, const char* value);
+  ~Variable();
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+/// A folder that is the user's cache folder for the length of a test: its `wisdom.db` is tuner's own, come what may.
+class CacheFolder : public TemporaryFolder {
+  const Variable variable_{"TUNER_CACHE_DIR", path().c_str()};
+};
 
 /// Keeps what a database says.
 struct Warnings {
@@ -47,6 +68,8 @@ void write_file(const std::filesystem::path& file, const std::string& bytes);
 std::string read_file(const std::filesystem::path& file);
 /// Names in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
+/// What doctor() says of a file; of one that cannot be opened, why.
+std::vector<std::string> findings(const std::filesystem::path& file);
 /// The first line that `PRAGMA integrity_check` gives.
 std::string integrity(const std::filesystem::path& file);
 

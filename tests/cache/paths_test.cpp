@@ -15,22 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-
-/// Sets an environment variable for the length of a test; nullptr takes it away.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    value ? ::setenv(name, value, 1) : ::unsetenv(name);
-  }
-  ~Variable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
+using ::testing::HasSubstr;
 
 TEST(Paths, FollowTheFirstVariableThatIsSet) {
   const Variable home("HOME", "/home/ada");
@@ -44,6 +29,29 @@ TEST(Paths, FollowTheFirstVariableThatIsSet) {
   EXPECT_EQ(user_database_file(), "/xdg/tuner/wisdom.db");
   const Variable relative("XDG_CACHE_HOME", "relative");
   EXPECT_EQ(user_cache_dir(), "/home/ada/.cache/tuner");
+}
+
+TEST(Paths, AreAbsoluteWhereverTheWorkGoesOn) {
+  const Variable own("TUNER_CACHE_DIR", "relative");
+  EXPECT_EQ(user_cache_dir(), fs::current_path() / "relative");
+}
+
+TEST(Paths, OfTheInstallationFollowTheProgram) {
+  const auto program = fs::read_symlink("/proc/self/exe");
+  ASSERT_FALSE(installation_prefixes().empty());
+  EXPECT_EQ(installation_prefixes().front(), program.parent_path().parent_path());
+}
+
+TEST(Exposure, IsOfWhatOthersCanWriteToOrReplace) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "above/below");
+  write_file(folder / "above/below/file", "x");
+  EXPECT_EQ(exposure_of(folder / "above/below/file"), std::nullopt) << "the folder for temporary ones is sticky";
+  fs::permissions(folder / "above", fs::perms::all);
+  EXPECT_THAT(exposure_of(folder / "above/below/file").value_or(""), HasSubstr("others can write to"));
+  EXPECT_THAT(exposure_of(folder / "above/below/file").value_or(""),
+              HasSubstr("chmod go-w " + (folder / "above").string()));
+  EXPECT_THAT(exposure_of(folder / "missing").value_or(""), HasSubstr("No such file"));
 }
 
 TEST(Paths, FindShippedDatabasesInOrderAndOnce) {

@@ -50,7 +50,7 @@ TEST(Processes, LoseNothingWhenEightOfThemWrite) {
       options.warn = [&](const std::string&) { quiet = false; };
       auto database = Database::open_user(folder / "wisdom.db", options);
       {
-        SessionWriter writer(database, session_key(1000 + child), {.batch_trials = 4});
+        SessionWriter writer(database, session_key(1000 + child));
         for (int i = 0; i < kTrials; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
         writer.set_best("block=0");
         writer.finish();
@@ -78,9 +78,10 @@ TEST(Processes, ThatAreKilledLoseNoAcknowledgedTrial) {
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t pid = spawn([&] {
       auto database = Database::open_user(file);
-      SessionWriter writer(database, session_key(), {.batch_trials = 3});
+      SessionWriter writer(database, session_key());
       for (std::uint32_t i = 0;; ++i) {
         writer.add(trial("block=" + std::to_string(round * 100000 + static_cast<int>(i)), 10));
+        if (i % 3 == 2) writer.flush();
         const auto committed = static_cast<std::uint32_t>(writer.committed());
         if (::write(ends[1], &committed, sizeof committed) != sizeof committed) return false;
       }

@@ -59,6 +59,15 @@ int doctor(const po::variables_map& given) {
   return kFailed;
 }
 
+/// Lets configurations that crashed or hung be tried and served again.
+int lift(const po::variables_map& given) {
+  (void)open_database(given, true);  // what is not there is not made
+  cache::Database database = open_database(given, false);
+  const auto lifted = cache::lift_quarantine(database, read_filter(given), text_of(given, "configuration"));
+  std::printf("%s lifted from quarantine\n", plural(lifted, "configuration").c_str());
+  return kDone;
+}
+
 /// Removes compiled images always, and results only when asked to by name.
 int clear(const po::variables_map& given) {
   const auto folder = cache::user_cache_dir();
@@ -73,6 +82,7 @@ int clear(const po::variables_map& given) {
   const std::string named = text_of(given, "db");
   const auto place = named.empty() ? cache::user_database_file() : std::optional<fs::path>(named);
   if (!place) throw Error("there is no cache folder: set TUNER_CACHE_DIR or HOME, or give --db FILE");
+  if (!named.empty()) (void)open_database(given, true);  // nothing but a wisdom database is removed
   bool removed = false;
   for (const char* suffix : {"", "-journal", "-wal", "-shm"}) removed |= fs::remove(place->string() + suffix);
   std::printf("%s %s\n", place->c_str(), removed ? "removed" : "was not there");
@@ -83,22 +93,26 @@ int clear(const po::variables_map& given) {
 
 int cache_command(int argc, char** argv) {
   po::options_description options("Options", 110);
-  add_database_options(options, false);
-  options.add_options()("results", po::bool_switch(), "clear: remove the results too, not only compiled images");
+  add_database_options(options, true);
+  auto add = options.add_options();
+  add("configuration", po::value<std::string>()->value_name("TEXT"), "lift: this configuration only");
+  add("results", po::bool_switch(), "clear: remove the results too, not only compiled images");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"action..."});
   if (given.count("help"))
     return print_help(
-        "Usage: tune cache [stats|doctor|clear] [options]\n"
-        "stats: what the cache holds. doctor: checks every row. clear: removes compiled images.",
+        "Usage: tune cache [stats|doctor|lift|clear] [options]\n"
+        "stats: what the cache holds. doctor: checks every row. lift: lets configurations that crashed or hung be\n"
+        "tried again (all, or those of --kernel, --device-key, --configuration). clear: removes compiled images.",
         options, "  tune cache\n  tune cache doctor --db results.db\n");
   Texts actions = texts_of(given, "action");
   if (actions.empty()) actions = {"stats"};
-  if (actions.size() != 1) throw UsageError("cache does one thing at a time: tune cache stats, doctor or clear");
+  if (actions.size() != 1) throw UsageError("cache does one thing at a time: tune cache stats, doctor, lift or clear");
   if (actions[0] == "stats") return stats(given);
   if (actions[0] == "doctor") return doctor(given);
+  if (actions[0] == "lift") return lift(given);
   if (actions[0] == "clear") return clear(given);
-  throw UsageError(unknown_name("action", actions[0], {"stats", "doctor", "clear"}));
+  throw UsageError(unknown_name("action", actions[0], {"stats", "doctor", "lift", "clear"}));
 }
 
 }  // namespace tuner::cli

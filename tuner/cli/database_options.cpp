@@ -34,6 +34,8 @@ cache::Database open_database(const po::variables_map& given, bool must_exist) {
     throw Error(fmt::format("{}: no such database yet; `tune --kernel NAME` makes one", file.string()));
   cache::OpenOptions options;
   options.warn = [](const std::string& text) { warn(text); };
+  if (must_exist) return cache::Database::open_read_only(file, options);
+  options.strict = true;
   return cache::Database::open_user(file, options);
 }
 

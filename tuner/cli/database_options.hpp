@@ -15,7 +15,8 @@ namespace tuner::cli {
 
 /// `--db FILE`, and `--kernel`, `--device` as filters when \p filters.
 void add_database_options(po::options_description& options, bool filters);
-/// The user's database or `--db`. Warnings go to stderr. Throws tuner::Error when \p must_exist and it does not.
+/// The user's database or `--db`: to be read when it \p must_exist, else to be written, and then what cannot be stored is
+/// an error. Warnings go to stderr. Throws tuner::Error when it does not exist, cache::CacheError when it cannot be used.
 cache::Database open_database(const po::variables_map& given, bool must_exist);
 cache::Filter read_filter(const po::variables_map& given);
 /// Prints one warning line to stderr.

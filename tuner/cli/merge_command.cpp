@@ -30,8 +30,9 @@ int merge_command(int argc, char** argv) {
   warned.warn = [](const std::string& text) { warn(text); };
   for (std::size_t i = 1; i < files.size(); ++i)
     if (!std::filesystem::exists(files[i])) throw Error(fmt::format("{}: no such database", files[i]));
-  cache::Database into = cache::Database::open_user(files[0], warned);
-  if (into.is_in_memory()) throw Error(fmt::format("{}: cannot be written ({})", files[0], into.trouble()));
+  cache::OpenOptions strict = warned;
+  strict.strict = true;
+  cache::Database into = cache::Database::open_user(files[0], strict);
   for (std::size_t i = 1; i < files.size(); ++i) {
     auto from = cache::Database::open_shipped(files[i], warned);  // read-only: sources are never changed
     if (!from) throw Error(fmt::format("{}: cannot be merged, see the warning above", files[i]));

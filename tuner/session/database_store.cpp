@@ -18,7 +18,6 @@ DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, 
   session.strategy = options_.strategy;
   session.seed = options_.seed;
   session.origin = options_.origin;
-  session.batch_time = std::chrono::milliseconds(1);  // each trial is on its way to the disk as soon as it finished
   writer_ = std::make_unique<cache::SessionWriter>(database_, key_, session);
 }
 

@@ -1,0 +1,164 @@
+#pragma once
+/// The fields of every record, named once: what stores, reads, adds up, checks or prints records visits them. The names
+/// are those of the wisdom text and of the database's columns. Private to this room.
+///
+/// A visitor is called as visitor(name, field, how) for each field, in this order.
+
+#include <concepts>
+#include <type_traits>
+
+#include <cache/records.hpp>
+
+namespace tuner::cache {
+
+// How a field is more than its type says.
+enum : unsigned {
+  kPlain = 0,
+  kOptional = 1,  ///< may be missing in a text
+  kRemark = 2,    ///< may change, or be told differently, without making another record: no checksum covers it
+  kInstant = 4,   ///< milliseconds since 1970; a date in a text
+  kObject = 8,    ///< text that is a JSON object, and stands as one in a text
+  kProse = 16,    ///< may be long and have any characters
+  kShared = 32,   ///< in a table of its own, as many rows have the same
+};
+
+template <class T, class Record>
+concept Like = std::same_as<std::remove_const_t<T>, Record>;
+
+void visit_fields(Like<DeviceRecord> auto& r, auto&& field) {
+  field("key", r.key, kPlain);
+  field("name", r.name, kOptional | kRemark);
+  field("backend", r.backend, kPlain);
+  field("compute_capability", r.compute_capability, kPlain);
+  field("sm_count", r.sm_count, kPlain);
+  field("l2_bytes", r.l2_bytes, kPlain);
+  field("memory_bus_bits", r.memory_bus_bits, kPlain);
+  field("max_shared_bytes", r.max_shared_bytes, kPlain);
+  field("registers_per_sm", r.registers_per_sm, kPlain);
+  field("properties", r.properties, kOptional | kRemark | kObject);
+}
+
+void visit_fields(Like<EnvironmentRecord> auto& r, auto&& field) {
+  field("driver", r.driver, kPlain);
+  field("compiler", r.compiler, kPlain);
+  field("tuner", r.tuner, kOptional);
+  field("os", r.os, kOptional);
+}
+
+void visit_fields(Like<KernelRecord> auto& r, auto&& field) {
+  field("kernel", r.name, kPlain);
+  field("source", r.source_hash, kPlain);
+  field("objective", r.objective, kOptional);
+}
+
+void visit_fields(Like<ProblemRecord> auto& r, auto&& field) {
+  field("choices", r.choices, kPlain);
+  field("sizes", r.sizes, kPlain);
+}
+
+void visit_fields(Like<ResourceRecord> auto& r, auto&& field) {
+  field("registers", r.registers, kPlain);
+  field("spill_bytes", r.spill_bytes, kPlain);
+  field("stack_bytes", r.stack_bytes, kPlain);
+  field("static_shared_bytes", r.static_shared_bytes, kPlain);
+  field("constant_bytes", r.constant_bytes, kPlain);
+  field("blocks_per_sm", r.blocks_per_sm, kPlain);
+  field("occupancy", r.occupancy, kPlain);
+}
+
+void visit_fields(Like<TrialRecord> auto& r, auto&& field) {
+  field("configuration", r.configuration, kShared);
+  field("kind", r.kind, kPlain);
+  field("message", r.message, kOptional | kProse);
+  field("log", r.log, kOptional | kProse);
+  field("median_ns", r.median_ns, kPlain);
+  field("low_ns", r.low_ns, kPlain);
+  field("high_ns", r.high_ns, kPlain);
+  field("noise", r.relative_noise, kPlain);
+  field("cold", r.cold, kPlain);
+  field("throttled", r.throttled, kPlain);
+  field("converged", r.converged, kPlain);
+  field("abandoned", r.abandoned, kPlain);
+  field("verified", r.verified, kPlain);
+  field("clock_mhz", r.clock_mhz, kPlain);
+  field("metrics", r.metrics, kPlain);
+  field("times_s", r.times_s, kPlain);
+  field("resources", r.resources, kOptional);
+  field("samples_ns", r.samples_ns, kPlain);
+  field("created", r.created_ms, kInstant);
+}
+
+/// A trial in its place.
+struct StoredTrial {
+  std::string session;  ///< uuid
+  std::int64_t seq = 0;
+  TrialRecord trial;
+};
+
+void visit_fields(Like<StoredTrial> auto& r, auto&& field) {
+  field("trial", r.seq, kPlain);
+  visit_fields(r.trial, field);
+}
+
+void visit_fields(Like<SessionRecord> auto& r, auto&& field) {
+  field("session", r.uuid, kPlain);
+  field("conditions", r.key.conditions, kPlain);
+  field("strategy", r.strategy, kPlain);
+  field("seed", r.seed, kPlain);
+  field("origin", r.origin, kPlain);
+  field("started", r.started_ms, kInstant);
+  field("finished", r.finished_ms, kInstant | kOptional | kRemark);
+}
+
+void visit_fields(Like<BestRecord> auto& r, auto&& field) {
+  field("configuration", r.configuration, kShared);
+  field("median_ns", r.median_ns, kPlain);
+  field("low_ns", r.low_ns, kPlain);
+  field("high_ns", r.high_ns, kPlain);
+  field("noise", r.relative_noise, kPlain);
+  field("samples", r.samples, kPlain);
+  field("measured", r.measured_ms, kInstant);
+}
+
+void visit_fields(Like<QuarantineRecord> auto& r, auto&& field) {
+  field("quarantined", r.configuration, kShared);
+  field("device_key", r.device_key, kPlain);
+  field("reason", r.reason, kProse);
+  field("created", r.created_ms, kInstant);
+}
+
+// A line of the text: what a record is about, then its own fields. The header above it names device and environment.
+void visit_line(Like<BestRecord> auto& r, auto&& field) {
+  visit_fields(r.kernel, field);
+  visit_fields(r.problem, field);
+  visit_fields(r, field);
+}
+void visit_line(Like<SessionRecord> auto& r, auto&& field) {
+  visit_fields(r.key.kernel, field);
+  visit_fields(r.key.problem, field);
+  visit_fields(r, field);
+}
+void visit_line(Like<StoredTrial> auto& r, auto&& field) {
+  field("of", r.session, kPlain);
+  visit_fields(r, field);
+}
+void visit_line(Like<QuarantineRecord> auto& r, auto&& field) {
+  visit_fields(r.kernel, field);
+  visit_fields(r, field);
+}
+
+// Everything that a record says.
+void visit_all(Like<BestRecord> auto& r, auto&& field) {
+  visit_fields(r.device, field);
+  visit_fields(r.environment, field);
+  visit_line(r, field);
+}
+void visit_all(Like<SessionRecord> auto& r, auto&& field) {
+  visit_fields(r.key.device, field);
+  visit_fields(r.key.environment, field);
+  visit_line(r, field);
+}
+void visit_all(Like<QuarantineRecord> auto& r, auto&& field) { visit_line(r, field); }
+void visit_all(Like<StoredTrial> auto& r, auto&& field) { visit_line(r, field); }
+
+}  // namespace tuner::cache

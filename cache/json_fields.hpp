@@ -1,0 +1,147 @@
+#pragma once
+/// Fields to JSON and back: visitors for cache/fields.hpp. Private to this room.
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cache/fields.hpp>
+#include <cache/stamps.hpp>
+
+namespace tuner::cache {
+
+using Json = nlohmann::ordered_json;
+
+inline std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// What is wrong with a member, in words that name it.
+class MemberError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Adds each field to an object. Numbers that are none become null; optional fields that hold nothing are left out.
+class JsonWriter {
+ public:
+  /// Fields that are any of \p without are left out.
+  explicit JsonWriter(Json& object, unsigned without = kPlain) : object_(object), without_(without) {}
+
+  template <class T>
+  void operator()(const char* name, const T& field, unsigned how) {
+    if ((how & without_) != 0 || ((how & kOptional) != 0 && is_nothing(field))) return;
+    object_[name] = json_of(field, how);
+  }
+
+  template <class T>
+  static Json json_of(const T& field, unsigned how = kPlain) {
+    if constexpr (std::is_same_v<T, double>) {
+      return std::isfinite(field) ? Json(field == 0 ? 0.0 : field) : Json();  // one zero: SQLite knows no other
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+      return (how & kInstant) != 0 ? Json(instant_text(field)) : Json(field);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if ((how & kObject) == 0) return field;
+      auto object = Json::parse(field, nullptr, false);
+      return object.is_object() ? object : Json::object();
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      return sizes_text(field);
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      auto list = Json::array();
+      for (const double number : field) list.push_back(json_of(number));
+      return list;
+    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+      auto object = Json::object();
+      for (const auto& [name, number] : field) object[name] = json_of(number);
+      return object;
+    } else if constexpr (std::is_same_v<T, ResourceRecord>) {
+      auto object = Json::object();
+      visit_fields(field, JsonWriter(object));
+      return object;
+    } else if constexpr (requires { field.has_value(); }) {
+      return field ? json_of(*field, how) : Json();
+    } else {
+      return field;
+    }
+  }
+
+ private:
+  template <class T>
+  static bool is_nothing(const T& field) {
+    if constexpr (requires { field.has_value(); }) return !field.has_value();
+    if constexpr (requires { field.empty(); }) return field.empty();
+    return false;
+  }
+
+  Json& object_;
+  unsigned without_;
+};
+
+/// Sets each field from an object, strictly: throws MemberError for one that is missing or of another kind.
+class JsonReader {
+ public:
+  explicit JsonReader(const Json& object) : object_(object) {
+    if (!object.is_object()) throw MemberError("not a JSON object");
+  }
+
+  template <class T>
+  void operator()(const char* name, T& field, unsigned how) {
+    const auto found = object_.find(name);
+    if (found != object_.end()) return set(field, *found, name, how);
+    if ((how & kOptional) == 0) throw MemberError(fmt::format("'{}' is missing", name));
+  }
+
+  template <class T>
+  static void set(T& field, const Json& value, const char* name, unsigned how = kPlain) {
+    const auto require = [&](bool good, const char* what) {
+      if (!good) throw MemberError(fmt::format("'{}' is not {}", name, what));
+    };
+    if constexpr (std::is_same_v<T, bool>) {
+      require(value.is_boolean(), "true or false");
+      field = value.get<bool>();
+    } else if constexpr (std::is_same_v<T, double>) {
+      require(value.is_number() || value.is_null(), "a number");
+      field = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    } else if constexpr (std::is_integral_v<T>) {
+      if ((how & kInstant) != 0) {
+        const auto ms = value.is_string() ? parse_instant(value.get<std::string>()) : std::nullopt;
+        require(ms.has_value(), "an instant like 2026-01-31T23:59:59.000Z");
+        field = static_cast<T>(ms.value_or(0));
+        return;
+      }
+      require(value.is_number_integer(), "an integer");
+      const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                   : std::in_range<T>(value.get<std::int64_t>());
+      require(fits, std::is_same_v<T, int> ? "within 32 bits" : "within 64 bits");
+      field = value.get<T>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      require((how & kObject) != 0 ? value.is_object() : value.is_string(),
+              (how & kObject) != 0 ? "an object" : "a string");
+      field = (how & kObject) != 0 ? dump(value) : value.get<std::string>();
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      require(value.is_string(), "a string");
+      auto sizes = parse_sizes(value.get<std::string>());
+      if (!sizes) throw MemberError(value.get<std::string>() + ": no sizes like 'nx=4096 ny=4096', sorted by name");
+      field = std::move(*sizes);
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      require(value.is_array(), "a list");
+      for (const auto& number : value) set(field.emplace_back(), number, name);
+    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+      require(value.is_object(), "an object");
+      for (const auto& [key, number] : value.items()) set(field[key], number, name);
+    } else if constexpr (std::is_same_v<T, ResourceRecord>) {
+      visit_fields(field, JsonReader(value));
+    } else if (!value.is_null()) {
+      set(field.emplace(), value, name, how);
+    }
+  }
+
+ private:
+  const Json& object_;
+};
+
+}  // namespace tuner::cache

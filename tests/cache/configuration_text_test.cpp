@@ -1,0 +1,58 @@
+// One grammar for configurations on both sides of the cache: what it stores, tuner can read, and the other way round.
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include <cache/record_checks.hpp>
+
+#include <tuner/core/configuration.hpp>
+
+namespace tuner::cache::test {
+namespace {
+
+/// As Configuration::text() writes it, and parse() reads it.
+bool is_text_of_a_configuration(const std::string& text) {
+  try {
+    const auto configuration = Configuration::parse(text);
+    return !configuration.empty() && configuration.text() == text;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+TEST(ConfigurationText, IsTheSameToTheCacheAndToTheTuner) {
+  const char* table[] = {"block=32",
+                         "block=32 vector=true",
+                         "a=b=c",
+                         "block=-1",
+                         "block=9223372036854775807",
+                         "block=9223372036854775808",
+                         "block=1.5",
+                         "step=warp-shuffle",
+                         "",
+                         "block",
+                         "block=",
+                         "=32",
+                         "block=32 ",
+                         " block=32",
+                         "block=32  vector=4",
+                         "vector=4 block=32",
+                         "block=32 block=32",
+                         "block=032",
+                         "block=-0",
+                         "block=+1",
+                         "block=32,vector=4",
+                         "block=3,2",
+                         "block=32\tvector=4",
+                         "block=32\n",
+                         "\n",
+                         ",",
+                         " "};
+  for (const std::string text : table) {
+    EXPECT_EQ(!problem_with_configuration(text), is_text_of_a_configuration(text)) << "'" << text << "'";
+  }
+}
+
+}  // namespace
+}  // namespace tuner::cache::test
