@@ -16,14 +16,6 @@
 
 namespace tuner::replay {
 
-/// The words of tuner::kind(Outcome).
-enum class OutcomeKind { ok, compile, launch, timeout, wrong, invalid };
-
-/// "ok", "compile", "launch", "timeout", "wrong", "invalid".
-std::string_view name(OutcomeKind kind);
-/// Inverse of name().
-std::optional<OutcomeKind> outcome_kind(std::string_view name);
-
 /// One recorded configuration.
 struct RecordedTrial {
   Configuration configuration;
