@@ -51,7 +51,8 @@ void read_budget(std::string_view text, Budget& budget) {
 void print_strategies() {
   for (const search::StrategyInfo& strategy : search::strategies()) {
     std::string options;
-    for (const auto& [name, value] : strategy.options) options += fmt::format(" {}={:g}", name, value);
+    for (const search::OptionInfo& option : strategy.options)
+      options += fmt::format(" {}={:g}", option.name, option.preset);
     fmt::print("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
     if (!options.empty()) fmt::print("{:<20} options:{}\n", "", options);
   }
