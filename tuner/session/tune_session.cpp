@@ -33,7 +33,6 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   search::Observation seen;
   seen.index = index;
   if (const Measurement* measured = trial.measurement()) seen.objective = objective(*measured);
-  seen.invalid = std::holds_alternative<CompileError>(trial.outcome) || std::holds_alternative<Invalid>(trial.outcome);
   seen.resources = trial.resources;
   return seen;
 }
@@ -63,10 +62,11 @@ class Session {
         options_(options),
         observer_(observer),
         start_(options.started.value_or(Clock::now())),
-        space_(enumerate(spec, size, device.limits)) {
+        space_(enumerate(spec, size, device.limits, [this] { return must_stop(); })) {
     if (space_.empty()) throw Error(explain_empty_space(spec, size, device.limits));
-    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options};
+    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
+    foresight_ = search::foresight(*strategy_);
     tell_prior();
     result_.product = spec.space.product();
     result_.valid = space_.size();
@@ -87,6 +87,12 @@ class Session {
   }
 
  private:
+  /// Whether even the enumeration of the space has to end.
+  bool must_stop() const {
+    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return true;
+    return options_.budget.wall_time && elapsed() >= options_.budget.wall_time->count();
+  }
+
   double elapsed() const { return seconds_since(start_); }
   double time_left() const {
     return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
@@ -115,7 +121,7 @@ class Session {
       seen.objective = result.objective;
     }
     known_elsewhere_ = elsewhere.size();
-    strategy_->seed_prior(elsewhere, options_.prior->weight);
+    if (foresight_) foresight_->seed_prior(elsewhere, options_.prior->weight);
   }
 
   void take_over_earlier_trials() {
@@ -169,7 +175,7 @@ class Session {
   void happened(const Compiled& compiled) {
     const std::optional<Index> index = space_.find(compiled.configuration);
     if (!index || index == default_) return;  // the default runs whatever the strategy thinks of it
-    strategy_->compiled(*index, compiled.resources);
+    if (foresight_) foresight_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
   }
 
@@ -178,7 +184,10 @@ class Session {
     if (!index) return;
     forget(*index);
     if (index == default_) return;  // nobody proposed it
-    strategy_->withdrawn(*index);
+    search::Observation taken_back;
+    taken_back.index = *index;
+    taken_back.withdrawn = true;
+    strategy_->learn({&taken_back, 1});
     exhausted_ = false;
   }
 
@@ -200,8 +209,8 @@ class Session {
 
   /// The strategy knows more than when it proposed what waits: of results, and from the compiler.
   void put_waiting_in_order() {
-    if (waiting_.size() < 2) return;
-    const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
+    if (!foresight_ || waiting_.size() < 2) return;
+    const std::optional<std::vector<Index>> order = foresight_->reconsider(waiting_);
     if (!order) return;
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
@@ -219,8 +228,8 @@ class Session {
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
     if (budget.target && best_ && best_objective() <= *budget.target) return StopReason::target;
-    if (budget.until_unlikely && best_) {
-      const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
+    if (budget.until_unlikely && best_ && foresight_) {
+      const std::optional<double> chance = foresight_->improvement_probability(kWorthwhileImprovement);
       if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
     }
     return std::nullopt;
@@ -419,6 +428,7 @@ class Session {
   const Clock::time_point start_;
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
+  search::Foresight* foresight_ = nullptr;  // of strategy_; null: it has none
   bool exhausted_ = false;
   std::size_t known_elsewhere_ = 0;
   std::optional<Index> default_;     // the kernel's own configuration, where it is valid here
