@@ -78,6 +78,7 @@ class RunLane {
   void start_worker();
   void handle(Message message);
   void evaluated(Evaluated answer);
+  void tell_what_was_printed(const Configuration& configuration);
   void remeasured(Remeasured answer);
   void lost(const Loss& loss);
   void start_failed(const std::string& message, bool final);
@@ -101,6 +102,8 @@ class RunLane {
   std::vector<bool> finalist_lost_;
   bool one_by_one_ = false;
   bool finalists_sent_ = false;
+
+  bool printed_ = false;  // a kernel did, and it was shown
 
   Phase phase_ = Phase::prepare;
   Clock::time_point started_, idle_since_;

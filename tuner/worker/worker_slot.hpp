@@ -40,6 +40,7 @@ class WorkerSlot {
   pid_t pid() const { return process_ ? process_->pid() : -1; }
 
   void send(const Message& message) { process_->send(message); }
+  std::string take_said() { return process_ ? process_->take_said() : std::string(); }
   /// It must answer or report within \p seconds.
   void expect_within(double seconds) {
     limit_s_ = seconds;
