@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/worker/protocol.hpp>
@@ -40,6 +41,8 @@ class WorkerProcess {
   std::optional<Message> next() { return decoder_.next(); }
   /// Reads what it said on standard output and error; keeps the end of it.
   void receive_errors();
+  /// What it has said since this was last called.
+  std::string take_said() { return std::exchange(said_, {}); }
 
   /// It and all that it started.
   void kill();

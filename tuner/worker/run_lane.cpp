@@ -1,6 +1,7 @@
 #include <tuner/worker/run_lane.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
@@ -129,6 +130,7 @@ void RunLane::handle(Message message) {
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
+      (void)slot_.take_said();  // nothing that a configuration printed
     (times_.run_restarts == 0 ? times_.start : times_.restart) += seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Evaluated>(&message); answer != nullptr && !sent_.empty()) {
@@ -151,6 +153,7 @@ void RunLane::handle(Message message) {
 void RunLane::evaluated(Evaluated answer) {
   RunJob job = std::move(sent_.front());
   sent_.pop_front();
+  tell_what_was_printed(job.configuration);
   start_failures_ = 0;
   answer.trial.times.compile = job.compile_s;
   answer.trial.times.wait = std::exchange(wait_before_first_, 0);
@@ -171,6 +174,14 @@ bool RunLane::try_again(RunJob& job) {
   if (std::exchange(job.again, true)) return false;
   ready_.push_front(std::move(job));
   return true;
+}
+
+/// A kernel prints in each of its many runs: the first that does is shown, and no other.
+void RunLane::tell_what_was_printed(const Configuration& configuration) {
+  const std::string said = slot_.take_said();
+  if (said.empty() || std::exchange(printed_, true)) return;
+  std::fprintf(stderr, "tuner: the kernel prints, which is shown once, here with %s:\n%s%s",
+               configuration.text().c_str(), said.c_str(), said.back() == '\n' ? "" : "\n");
 }
 
 void RunLane::remeasured(Remeasured answer) {

@@ -75,6 +75,7 @@ class RunLane {
   void handle(Message message);
   void evaluated(Evaluated answer);
   bool try_again(RunJob& job);
+  void tell_what_was_printed(const Configuration& configuration);
   void remeasured(Remeasured answer);
   void lost(const Loss& loss);
   void start_failed(const std::string& message, bool reference);
@@ -99,6 +100,8 @@ class RunLane {
   double finalist_s_ = 0;
   bool one_by_one_ = false;
   bool finalists_sent_ = false;
+
+  bool printed_ = false;  // a kernel did, and it was shown
 
   Phase phase_ = Phase::prepare;
   Clock::time_point started_, idle_since_;

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@ class Connection {
   }
 
   void send(const Message& message) {
+    std::fflush(stdout);  // what a kernel printed comes before the answer
     const std::vector<std::byte> bytes = encode(message);
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -100,7 +102,12 @@ class RunWorker {
     backend_ = open_backend(open.backend, open.device, [this](const Device& device, const std::string& architecture) {
       connection_.send(Opened{device, architecture, {}});
     });
-    runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure);
+    try {
+      runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure);
+    } catch (const Error& error) {  // no room for its buffers: the device is open, and stays as small as it is
+      connection_.send(Failed{error.what(), true});
+      throw PipeClosed{};
+    }
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
   }
 

@@ -42,6 +42,7 @@ class WorkerSlot {
   bool was_stopped() { return process_ && process_->was_stopped(); }
 
   void send(const Message& message) { process_->send(message); }
+  std::string take_said() { return process_ ? process_->take_said() : std::string(); }
   /// It must answer or report within \p seconds.
   void expect_within(double seconds) {
     limit_s_ = seconds;

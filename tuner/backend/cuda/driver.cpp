@@ -52,10 +52,10 @@ const LoadedDriver& process_driver() {
   return loaded;
 }
 
-/// The path inside the repository.
+/// The path inside the repository: nobody needs to know where it was built.
 std::string_view short_path(std::string_view path) {
-  const std::size_t at = path.rfind("tuner/backend/");
-  return at == std::string_view::npos ? path : path.substr(at);
+  const std::size_t at = path.rfind("/tuner/");
+  return at == std::string_view::npos ? path : path.substr(at + 1);
 }
 
 }  // namespace
