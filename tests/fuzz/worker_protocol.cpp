@@ -29,9 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       decoder.feed(now);
       while (const std::optional<Message> message = decoder.next()) {
         const auto bytes = encode(*message);
-        Decoder second;
-        second.feed(bytes);
-        if (encode(second.next().value()) != bytes) __builtin_trap();
+        const auto again = [&]() noexcept {  // what was written must be readable
+          Decoder second;
+          second.feed(bytes);
+          return encode(second.next().value());
+        };
+        if (again() != bytes) __builtin_trap();
       }
     }
   } catch (const ProtocolError&) {
