@@ -89,6 +89,20 @@ TEST_F(DatabaseStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
   EXPECT_FALSE(store().quarantined(two_));
 }
 
+TEST_F(DatabaseStoreTest, LetsOutOfQuarantineWhatIsWellWhenItIsMeasuredAgain) {
+  Trial crashed = failed(one_, LaunchError{"killed by signal 11"});
+  crashed.crashed = true;
+  store().append(crashed);
+  StoreOptions force;
+  force.resume = false;
+  {
+    DatabaseStore again = store(force);
+    EXPECT_FALSE(again.quarantined(one_));
+    again.append(measured(one_, 1000));
+  }
+  EXPECT_FALSE(store().quarantined(one_));
+}
+
 TEST_F(DatabaseStoreTest, QuarantinesWhatHungOnThisDeviceOnly) {
   Trial hung = failed(one_, Timeout{"hung in verify"});
   hung.crashed = true;

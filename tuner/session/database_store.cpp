@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include <cache/browse.hpp>
+
 #include <tuner/session/records.hpp>
 
 namespace tuner {
@@ -35,14 +37,19 @@ std::vector<Trial> DatabaseStore::resume() {
 }
 
 std::optional<std::string> DatabaseStore::quarantined(const Configuration& configuration) {
+  if (!options_.resume) return std::nullopt;  // measured again: what is well now is let out
   const auto at = quarantine_.find(configuration.text());
   return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
 }
 
 void DatabaseStore::append(const Trial& trial) {
   writer_->add(to_record(trial));
-  if (!trial.crashed) return;
   const std::string configuration = trial.configuration.text();
+  if (!trial.crashed) {
+    if (trial.verified && quarantine_.erase(configuration) > 0)
+      cache::lift_quarantine(database_, {.kernel = key_.kernel.name, .device_key = key_.device.key}, configuration);
+    return;
+  }
   const std::string reason(message(trial.outcome));
   database_.quarantine(key_.device, key_.kernel, configuration, reason);
   quarantine_.emplace(configuration, reason);

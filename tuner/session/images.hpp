@@ -13,7 +13,7 @@ namespace tuner {
 /// `images.db` in the user's cache folder; does nothing where there is none.
 class ImageCacheAdapter {
  public:
-  /// \p observer (may be null) hears warnings.
+  /// \p observer (may be null) hears warnings, from any thread that uses the store.
   explicit ImageCacheAdapter(Observer* observer);
   ~ImageCacheAdapter();
   /// Functions that share this cache; they may outlive the adapter.
