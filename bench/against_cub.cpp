@@ -3,6 +3,10 @@
 // any program: from the user's database, shipped wisdom, or tuning on first use; each is printed with how it was found.
 //
 //   against_cub [--samples 101] [--calls 100000] [--log2 16,20,24,28,30] [--matrix 16384]
+//   against_cub --every-size [--samples 101] [--least 10] [--most 30]
+//
+// --every-size: sums of float and int for n = 2^least to 2^most, each of them less 1 and plus 3, aligned and off by one
+// element; then the worst ratio and the geometric mean up to 2^26.
 //
 // Every result is verified: sums against CUB's (integers and doubles exactly), matrices word by word. Exit status 0
 // when all agree.
@@ -23,6 +27,7 @@
 #include <bench/cub_calls.hpp>
 #include <bench/device_memory.hpp>
 #include <bench/gpu_clock.hpp>
+#include <bench/options.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/measure/statistics.hpp>
 #include <tuner/reduce.hpp>
@@ -40,36 +45,28 @@ struct Options {
   std::size_t calls = 100'000;
   std::vector<int> log2{16, 20, 24, 28, 30};
   int matrix = 16384;
+  bool every_size = false;
+  int least = 10, most = 30;
 };
-
-std::size_t number(const std::string& name, const char* text) {
-  char* end = nullptr;
-  const unsigned long long value = std::strtoull(text, &end, 10);
-  if (end == text || *end != '\0' || value == 0) throw std::runtime_error(name + " " + text + ": no number above 0");
-  return value;
-}
 
 Options parse(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (i + 1 >= argc) throw std::runtime_error(name + " needs a value, or is unknown");
-    const char* const value = argv[++i];
-    if (name == "--samples") {
-      options.samples = std::max<std::size_t>(number(name, value), 30);
-    } else if (name == "--calls") {
-      options.calls = number(name, value);
-    } else if (name == "--matrix") {
-      options.matrix = static_cast<int>(std::min<std::size_t>(number(name, value), 1 << 16));
-    } else if (name == "--log2") {
-      options.log2.clear();
-      std::string list = value;
-      for (char* part = std::strtok(list.data(), ","); part != nullptr; part = std::strtok(nullptr, ","))
-        options.log2.push_back(static_cast<int>(std::min<std::size_t>(number(name, part), 36)));
-    } else {
-      throw std::runtime_error("unknown option " + name);
+  const auto read_list = [&](const std::string& text) {
+    options.log2.clear();
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      options.log2.push_back(static_cast<int>(bench::number(text.substr(begin, end - begin), 0, 36)));
+      begin = end + 1;
     }
-  }
+  };
+  bench::parse(argc, argv,
+               {{"--samples", bench::into(options.samples, 30)},
+                {"--calls", bench::into(options.calls, 1)},
+                {"--matrix", bench::into(options.matrix, 1, 1 << 16)},
+                {"--least", bench::into(options.least, 2, 36)},
+                {"--most", bench::into(options.most, 2, 36)},
+                {"--log2", read_list}},
+               {{"--every-size", &options.every_size}});
   return options;
 }
 
@@ -134,6 +131,30 @@ bool fits(std::size_t bytes) {
   return bytes < free - free / 8;
 }
 
+struct Sums {
+  double tuner_us = 0, cub_us = 0;  ///< medians
+  Ratio ratio;                      ///< tuner's time over CUB's
+  bool agree = false;
+};
+
+/// Sums \p n elements at \p data both ways, in turn.
+Sums compare_sums(const Type& type, const void* data, std::size_t n, bench::GpuClock& clock, std::size_t samples,
+                  cudaStream_t stream) {
+  const DeviceMemory tuners = allocate(8), cubs = allocate(8);
+  const std::size_t bytes = bench::cub_sum_bytes(type.element, n);
+  const DeviceMemory storage = allocate(bytes);
+  check(cudaMemsetAsync(tuners.get(), 0xff, 8, stream), "cudaMemsetAsync");
+  const std::vector<std::function<void()>> calls{
+      [&] { type.reduce(data, n, tuners.get(), stream); },
+      [&] { bench::cub_sum(type.element, storage.get(), bytes, data, n, cubs.get(), stream); }};
+  calls[0]();  // looks the configuration up, or tunes
+  const auto us = clock.interleaved(calls, samples);
+  const double ours = value_of(type.element, tuners.get()), theirs = value_of(type.element, cubs.get());
+  const Sums sums{tuner::median(us[0]), tuner::median(us[1]), ratio(us[0], us[1]), agree(type.element, ours, theirs)};
+  if (!sums.agree) fmt::print(stderr, "against_cub: {} n={}: tuner gives {}, CUB {}\n", type.name, n, ours, theirs);
+  return sums;
+}
+
 /// One row of the table; false when the sums differ.
 bool sum_row(const Type& type, int log2, bench::GpuClock& clock, std::size_t samples, cudaStream_t stream) {
   const std::size_t n = std::size_t{1} << log2;
@@ -141,30 +162,64 @@ bool sum_row(const Type& type, int log2, bench::GpuClock& clock, std::size_t sam
     fmt::print("| {:<6} | 2^{:<2} | does not fit on this GPU |\n", type.name, log2);
     return true;
   }
-  const DeviceMemory data = allocate(n * type.bytes), tuners = allocate(8), cubs = allocate(8);
-  const std::size_t bytes = bench::cub_sum_bytes(type.element, n);
-  const DeviceMemory storage = allocate(bytes);
+  const DeviceMemory data = allocate(n * type.bytes);
   bench::fill(type.element, data.get(), n, 1, stream);
-  check(cudaMemsetAsync(tuners.get(), 0xff, 8, stream), "cudaMemsetAsync");
-
-  const std::vector<std::function<void()>> calls{
-      [&] { type.reduce(data.get(), n, tuners.get(), stream); },
-      [&] { bench::cub_sum(type.element, storage.get(), bytes, data.get(), n, cubs.get(), stream); }};
-  calls[0]();  // looks the configuration up, or tunes
-  const auto us = clock.interleaved(calls, samples);
-  const double ours = value_of(type.element, tuners.get()), theirs = value_of(type.element, cubs.get());
-  const bool good = agree(type.element, ours, theirs);
-
-  const Ratio against = ratio(us[0], us[1]);
-  const double median = tuner::median(us[0]);
+  const Sums sums = compare_sums(type, data.get(), n, clock, samples, stream);
   const std::string how = tuner::Kernel::from_file("reduce")
                               .with({{"operation", "sum"}})
                               .explain({static_cast<std::int64_t>(n)}, {{"T", type.name}});
   fmt::print("| {:<6} | 2^{:<2} | {:8.2f} us | {:8.2f} us | {:7.1f} | {:7.1f} | {:.3f} | {:.3f} to {:.3f} | {} |\n",
-             type.name, log2, median, tuner::median(us[1]), gigabytes(double(n * type.bytes), median),
-             gigabytes(double(n * type.bytes), tuner::median(us[1])), against.median, against.interval.low,
-             against.interval.high, how);
-  if (!good) fmt::print(stderr, "against_cub: {} 2^{}: tuner gives {}, CUB {}\n", type.name, log2, ours, theirs);
+             type.name, log2, sums.tuner_us, sums.cub_us, gigabytes(double(n * type.bytes), sums.tuner_us),
+             gigabytes(double(n * type.bytes), sums.cub_us), sums.ratio.median, sums.ratio.interval.low,
+             sums.ratio.interval.high, how);
+  return sums.agree;
+}
+
+/// The table of --every-size; false when sums differ.
+bool every_size(const Options& options, bench::GpuClock& clock, cudaStream_t stream) {
+  constexpr int kSmall = 26;
+  constexpr int kAdded[] = {-1, 0, 3};
+  bool good = true;
+  double worst = 0, log_sum = 0;
+  std::size_t rows = 0, small_rows = 0, losses = 0;
+  std::string worst_row;
+  fmt::print("| sum of | n | first element | tuner | CUB | tuner / CUB | 95% interval |\n");
+  fmt::print("| --- | --- | --- | ---: | ---: | ---: | --- |\n");
+  for (const Type& type : {kTypes[0], kTypes[1]}) {
+    const std::size_t most = (std::size_t{1} << options.most) + 8;
+    if (!fits(most * type.bytes)) throw std::runtime_error("2^" + std::to_string(options.most) + " do not fit here");
+    const DeviceMemory memory = allocate(most * type.bytes);
+    bench::fill(type.element, memory.get(), most, 1, stream);
+    for (int log2 = options.least; log2 <= options.most; ++log2) {
+      for (const int added : kAdded) {
+        for (const std::size_t offset : {0, 1}) {
+          const std::size_t n = (std::size_t{1} << log2) + static_cast<std::size_t>(added);
+          const void* const data = static_cast<const char*>(memory.get()) + offset * type.bytes;
+          const Sums sums = compare_sums(type, data, n, clock, options.samples, stream);
+          const std::string row =
+              fmt::format("{:<5} | 2^{}{} | {}", type.name, log2,
+                          added == 0 ? "" : fmt::format(" {} {}", added < 0 ? '-' : '+', std::abs(added)),
+                          offset == 0 ? "aligned" : "off by one");
+          fmt::print("| {:<32} | {:8.2f} us | {:8.2f} us | {:.3f} | {:.3f} to {:.3f} |\n", row, sums.tuner_us,
+                     sums.cub_us, sums.ratio.median, sums.ratio.interval.low, sums.ratio.interval.high);
+          good = good && sums.agree;
+          ++rows;
+          losses += sums.ratio.median > 1.0 ? 1 : 0;
+          if (sums.ratio.median > worst) {
+            worst = sums.ratio.median;
+            worst_row = row;
+          }
+          if (log2 > kSmall) continue;
+          ++small_rows;
+          log_sum += std::log(sums.ratio.median);
+        }
+      }
+      std::fflush(stdout);
+    }
+  }
+  fmt::print("\ntuner / CUB: worst {:.3f} ({}); above 1: {} of {}; geometric mean up to 2^{}: {:.3f}\n", worst,
+             worst_row, losses, rows, kSmall,
+             std::exp(log_sum / static_cast<double>(std::max<std::size_t>(small_rows, 1))));
   return good;
 }
 
@@ -245,6 +300,11 @@ int run(const Options& options) {
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   bench::GpuClock clock(stream);
 
+  if (options.every_size) {
+    const bool all = every_size(options, clock, stream);
+    fmt::print("{}\n", all ? "all results agree with CUB's" : "RESULTS DIFFER");
+    return all ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
   bool good = true;
   fmt::print("| sum of | n | tuner | CUB | tuner GB/s | CUB GB/s | tuner / CUB | 95% interval | configuration |\n");
   fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");

@@ -38,9 +38,9 @@ struct Options {
 Options parse(int argc, char** argv) {
   Options options;
   bench::parse(argc, argv, options.job,
-               {{"--configuration", [&](auto& text) { options.configuration = text; }},
-                {"--trials", [&](auto& text) { options.trials = std::max<std::size_t>(bench::count(text), 1); }},
-                {"--block", [&](auto& text) { options.block = std::max<std::size_t>(bench::count(text), 10); }}});
+               {{"--configuration", bench::into(options.configuration)},
+                {"--trials", bench::into(options.trials, 1)},
+                {"--block", bench::into(options.block, 10)}});
   return options;
 }
 

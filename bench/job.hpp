@@ -1,57 +1,38 @@
 #pragma once
-/// What the bench programs share: the options that say what is tuned, and reading them.
+/// What the bench programs share that tune one kernel: the options that say which.
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 
-#include <tuner/core/error.hpp>
-#include <tuner/core/kernel_file.hpp>
-#include <tuner/core/kernel_spec.hpp>
+#include <bench/options.hpp>
 
 namespace bench {
 
+/// \p name below the source tree: seen from here where the program was copied along with it.
+inline std::filesystem::path source_file(const std::filesystem::path& name) {
+  return std::filesystem::exists(name) ? name : TUNER_SOURCE_DIR / name;
+}
+
 struct Job {
   std::string device = "cuda";
-  std::filesystem::path kernel;  ///< empty: the block-shape job
+  std::filesystem::path kernel = source_file("bench/data/sum_blocks.cu");
   std::map<std::string, std::int64_t> sizes;
   bool hot = false;
 };
 
-/// Calls the entry of \p options for each `--name value`, and fills \p job from `--device`, `--kernel`,
-/// `--size NAME=N` (repeated) and `--hot`. Throws Error for anything else.
-inline void parse(int argc, char** argv, Job& job,
-                  const std::map<std::string, std::function<void(const std::string&)>>& options) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--hot") {
-      job.hot = true;
-      continue;
-    }
-    if (i + 1 >= argc) throw tuner::Error(name + " needs a value, or is unknown");
-    const std::string value = argv[++i];
-    if (name == "--device") {
-      job.device = value;
-    } else if (name == "--kernel") {
-      job.kernel = value;
-    } else if (name == "--size") {
-      const auto equals = value.find('=');
-      if (equals == std::string::npos) throw tuner::Error("--size " + value + ": it is NAME=NUMBER");
-      job.sizes[value.substr(0, equals)] = std::atoll(value.c_str() + equals + 1);
-    } else if (const auto at = options.find(name); at != options.end()) {
-      at->second(value);
-    } else {
-      throw tuner::Error("unknown option " + name);
-    }
-  }
-  if (!job.kernel.empty()) return;
-  job.kernel = "bench/data/sum_blocks.cu";
-  if (!std::filesystem::exists(job.kernel)) job.kernel = TUNER_SOURCE_DIR / job.kernel;
+/// parse() that also fills \p job from `--device`, `--kernel`, `--size NAME=N` (repeated) and `--hot`.
+inline void parse(int argc, char** argv, Job& job, ValueOptions options) {
+  options["--device"] = into(job.device);
+  options["--kernel"] = into(job.kernel);
+  options["--size"] = [&job](const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) throw std::invalid_argument("it is NAME=NUMBER");
+    job.sizes[text.substr(0, equals)] = static_cast<std::int64_t>(number(text.substr(equals + 1)));
+  };
+  parse(argc, argv, options, {{"--hot", &job.hot}});
 }
-
-inline std::size_t count(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
 }  // namespace bench

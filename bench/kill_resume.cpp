@@ -35,6 +35,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <bench/options.hpp>
+
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 #include <cache/session.hpp>
@@ -65,27 +67,13 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--keep") {
-      options.keep = true;
-      continue;
-    }
-    if (i + 1 >= argc) throw std::invalid_argument(name + " needs a value, or is unknown");
-    const std::string value = argv[++i];
-    if (name == "--kills")
-      options.kills = std::stoull(value);
-    else if (name == "--seed")
-      options.seed = std::stoull(value);
-    else if (name == "--longest")
-      options.longest_ms = std::max(1, std::stoi(value));
-    else if (name == "--tune")
-      options.tune = value;
-    else if (name == "--kernel")
-      options.kernel = value;
-    else
-      throw std::invalid_argument("unknown option " + name);
-  }
+  bench::parse(argc, argv,
+               {{"--kills", bench::into(options.kills)},
+                {"--seed", bench::into(options.seed)},
+                {"--longest", bench::into(options.longest_ms, 1, 1'000'000)},
+                {"--tune", bench::into(options.tune)},
+                {"--kernel", bench::into(options.kernel)}},
+               {{"--keep", &options.keep}});
   options.kernel = fs::absolute(options.kernel);
   return options;
 }

@@ -46,11 +46,11 @@ struct Options {
 Options parse(int argc, char** argv) {
   Options options;
   bench::parse(argc, argv, options.job,
-               {{"--tunings", [&](auto& text) { options.tunings = bench::count(text); }},
-                {"--strategy", [&](auto& text) { options.strategy = text; }},
-                {"--trials", [&](auto& text) { options.trials = bench::count(text); }},
-                {"--fastest", [&](auto& text) { options.fastest = std::max<std::size_t>(bench::count(text), 1); }},
-                {"--rounds", [&](auto& text) { options.rounds = std::max<std::size_t>(bench::count(text), 1); }}});
+               {{"--tunings", bench::into(options.tunings)},
+                {"--strategy", bench::into(options.strategy)},
+                {"--trials", bench::into(options.trials, 1)},
+                {"--fastest", bench::into(options.fastest, 1)},
+                {"--rounds", bench::into(options.rounds, 1)}});
   return options;
 }
 

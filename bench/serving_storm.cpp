@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/gpu.hpp>
 #include <tuner/reduce.hpp>
 
 namespace {
@@ -127,6 +128,7 @@ class Storm {
   /// Waits for a stream and looks at what it has computed.
   void settle(unsigned stream) {
     int found[kRing];
+    const tuner::BesideCaptures allowed(tuner::current_gpu_context());  // another thread may capture in global mode
     const CUstream handle = streams_[stream].get();
     check(driver().cuMemcpyDtoHAsync(found, reinterpret_cast<CUdeviceptr>(result(stream, 0)), sizeof found, handle),
           "download");
@@ -168,6 +170,7 @@ class Storm {
       ++count_.replays;
       for (int k = 0; k < 4; ++k) call(on), call(elsewhere);
     }
+    const tuner::BesideCaptures allowed(tuner::current_gpu_context());
     check(driver().cuStreamSynchronize(streams_[elsewhere].get()), "cuStreamSynchronize");
     for (std::size_t i = 0; i < captured && whole; ++i) {
       int found = 0;

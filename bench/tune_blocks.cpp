@@ -19,6 +19,8 @@
 
 #include <fmt/format.h>
 
+#include <bench/job.hpp>
+
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/decide.hpp>
 #include <tuner/measure/throughput.hpp>
@@ -32,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   std::string device = "cuda";
   std::int64_t size = 8192;
-  std::string kernel;
+  std::string kernel = bench::source_file("bench/data/sum_blocks.cu").string();
   std::uint64_t seed = 1;
   std::size_t finalists = 4;
   std::size_t samples = 10;
@@ -41,33 +43,14 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--all") {
-      options.all = true;
-      continue;
-    }
-    if (i + 1 >= argc) throw Error(name + " needs a value, or is unknown");
-    const char* value = argv[++i];
-    if (name == "--device")
-      options.device = value;
-    else if (name == "--size")
-      options.size = std::atoll(value);
-    else if (name == "--kernel")
-      options.kernel = value;
-    else if (name == "--seed")
-      options.seed = std::strtoull(value, nullptr, 10);
-    else if (name == "--finalists")
-      options.finalists = std::strtoull(value, nullptr, 10);
-    else if (name == "--samples")
-      options.samples = std::strtoull(value, nullptr, 10);
-    else
-      throw Error("unknown option " + name);
-  }
-  if (options.kernel.empty()) {
-    options.kernel = "bench/data/sum_blocks.cu";
-    if (!std::filesystem::exists(options.kernel)) options.kernel = TUNER_SOURCE_DIR "/" + options.kernel;
-  }
+  bench::parse(argc, argv,
+               {{"--device", bench::into(options.device)},
+                {"--size", bench::into(options.size, 1)},
+                {"--kernel", bench::into(options.kernel)},
+                {"--seed", bench::into(options.seed)},
+                {"--finalists", bench::into(options.finalists)},
+                {"--samples", bench::into(options.samples)}},
+               {{"--all", &options.all}});
   return options;
 }
 

@@ -3,6 +3,7 @@
 
 include(ThirdParty)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers, in one file of tuner/search
 
 if(TUNER_TESTS)
   find_package(GTest 1.11 REQUIRED)

@@ -7,7 +7,7 @@ tuner_say() { printf 'tuner: %s\n' "$*" >&2; }
 tuner_fail() { tuner_say "$*"; exit 1; }
 
 # What the build needs, by its Debian and Ubuntu name.
-TUNER_PACKAGES=(g++ cmake ninja-build libboost-program-options-dev libboost-context-dev libfmt-dev nlohmann-json3-dev
+TUNER_PACKAGES=(g++ cmake ninja-build libboost-program-options-dev libboost-context-dev libfmt-dev libeigen3-dev nlohmann-json3-dev
                 libsqlite3-dev libsqlitecpp-dev zlib1g-dev libmd-dev libgtest-dev libgmock-dev)
 
 # tuner_missing_packages NAME…: those that are not installed.

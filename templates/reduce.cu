@@ -8,7 +8,7 @@
 //
 // Sources: M. Harris, "Optimizing Parallel Reduction in CUDA" (2007); J. Cheng, M. Grossman, T. McKercher,
 // "Professional CUDA C Programming" (2014), chapters 3 and 5; CUDA C++ Programming Guide, "Warp Shuffle Functions",
-// "Warp Reduce Functions", "Memory Fence Functions" (whose example is the last-block ticket used here).
+// "Warp Reduce Functions", "Memory Fence Functions" (whose example has the last-block ticket used here).
 //
 // Meaning:
 // - 8- and 16-bit integers are reduced exactly in 64 bits, half and bfloat16 in float; 32- and 64-bit integers wrap.
@@ -33,7 +33,7 @@
 #pragma tuner parameter   blocks_per_sm = 1 2 4 8 16               // unless n needs fewer
 #pragma tuner parameter   cache         = plain streaming no_allocate
 #pragma tuner parameter   warp_step     = shuffle shuffle_xor redux volatile_shared tile
-#pragma tuner parameter   finish        = last_block one_block atomic two_launches
+#pragma tuner parameter   finish        = last_block counted one_block atomic two_launches
 #pragma tuner let         elements = threads * loads * (load_bytes / sizeof(T))   // of a tile
 #pragma tuner let         blocks   = finish == one_block ? 1 : \
                                      max(1, min(ceil_div(n, elements), blocks_per_sm * sm_count))
@@ -42,11 +42,13 @@
 #pragma tuner constraint  redux:           warp_step != redux or T in {int, unsigned} and operation != product
 #pragma tuner constraint  fixed_order:     finish != atomic or order == any or not (T in {float, double, half, bfloat16})
 #pragma tuner constraint  redux_on_chip:   warp_step != redux or cc >= 80 or is_host
+#pragma tuner constraint  counted_bits:    finish != counted or T in {int, unsigned} and operation == sum
 #pragma tuner constraint  one_block_alone: finish != one_block or blocks_per_sm == 1
 #pragma tuner constraint  one_block_small: finish != one_block or n <= 4194304   // one multiprocessor alone
 #pragma tuner in          x[n]
 #pragma tuner out         y[1] : R
-#pragma tuner scratch     partials[blocks] : R
+#pragma tuner scratch     partials[finish == two_launches ? blocks : 1] : R
+#pragma tuner zeroed      slots[finish == last_block ? blocks * sizeof(R) / 4 : 1] : uint64
 #pragma tuner zeroed      ticket[1] : unsigned
 #pragma tuner scratch     wide[8192] : W                 // of the reference
 
@@ -60,7 +62,7 @@
 #pragma tuner launch      reduce
 #pragma tuner grid        blocks
 #pragma tuner block       threads
-#pragma tuner arguments   x, n, y, partials, ticket
+#pragma tuner arguments   x, n, y, partials, slots, ticket
 #pragma tuner instantiate reduce<T, R, Operation::operation, threads, load_bytes, loads, Cache::cache, \
                                  WarpStep::warp_step, Finish::finish>
 
@@ -116,8 +118,11 @@ enum class Cache {
 
 enum class WarpStep { shuffle, shuffle_xor, redux, volatile_shared, tile };
 
+// Once a block has its result, memory is asked only for the finish, and each question waits some hundred nanoseconds
+// for its answer: for small n little else takes time.
 enum class Finish {
-  last_block,    // the block that ends last combines the partial results, in the order of their blocks
+  last_block,    // the block that ends last combines the partial results, in the order of their blocks: two questions
+  counted,       // results are added up in the word that counts the blocks that ended: one question
   one_block,     // there is only one
   atomic,        // each block combines its result into y, which was initialised by a launch before
   two_launches,  // a second launch combines the partial results
@@ -247,11 +252,16 @@ __device__ R fold(Word word) {
   return static_cast<R>(value[0]);
 }
 
-// This thread's share of x[0, n). Elements before the first and after the last whole word are the first block's; whole
-// words are read tile by tile; one tile at most is not full. Addresses outside x are never touched.
+// A block alone gets few elements (the constraint one_block_small), and 32 bits are quicker to count in.
+template <bool alone> struct SizeOf { using type = uint64; };
+template <> struct SizeOf<true> { using type = unsigned; };
+
+// This thread's share of x[0, n), of `blocks` blocks that walk together. Elements before the first and after the last
+// whole word are the first block's; whole words are read tile by tile; one tile at most is not full. Addresses outside
+// x are never touched. Size: what n and an index past it fit into.
 template <typename T, typename R, Operation operation, unsigned threads, unsigned load_bytes, unsigned loads,
-          Cache cache>
-__device__ R reduce_thread(const T* x, uint64 n) {
+          Cache cache, typename Size>
+__device__ R reduce_thread(const T* x, Size n, unsigned block, unsigned blocks) {
   using Word = typename WordOf<load_bytes>::type;
   constexpr unsigned lanes = load_bytes / sizeof(T);
   constexpr unsigned tile = threads * loads;
@@ -261,18 +271,18 @@ __device__ R reduce_thread(const T* x, uint64 n) {
   const unsigned past_boundary = reinterpret_cast<uint64>(x) % load_bytes;
   const unsigned to_boundary = past_boundary == 0 ? 0 : (load_bytes - past_boundary) / sizeof(T);
   const unsigned head = n < to_boundary ? static_cast<unsigned>(n) : to_boundary;
-  const uint64 words = (n - head) / lanes;
-  const unsigned tail = static_cast<unsigned>((n - head) % lanes);
+  const Size words = (n - head) / lanes;
+  const unsigned edges = head + static_cast<unsigned>((n - head) % lanes);
   const Word* body = reinterpret_cast<const Word*>(x + head);
 
   R edge = identity<operation, R>();  // loaded first, used last: its latency hides behind the tiles
-  if (blockIdx.x == 0 && threadIdx.x < head + tail) {
-    edge = static_cast<R>(threadIdx.x < head ? x[threadIdx.x] : x[n - tail + (threadIdx.x - head)]);
+  if (block == 0 && threadIdx.x < edges) {
+    edge = static_cast<R>(x[threadIdx.x < head ? threadIdx.x : n - edges + threadIdx.x]);
   }
 
   R total = identity<operation, R>();
-  uint64 first = static_cast<uint64>(blockIdx.x) * tile;
-  for (; first + tile <= words; first += static_cast<uint64>(gridDim.x) * tile) {
+  Size first = static_cast<Size>(block) * tile;
+  for (; first + tile <= words; first += static_cast<Size>(blocks) * tile) {
     Word word[loads];
 #pragma unroll
     for (unsigned k = 0; k < loads; ++k) word[k] = load<cache>(body + first + k * threads + threadIdx.x);
@@ -283,12 +293,12 @@ __device__ R reduce_thread(const T* x, uint64 n) {
     Word word[loads];
 #pragma unroll
     for (unsigned k = 0; k < loads; ++k) {
-      const uint64 i = first + k * threads + threadIdx.x;
+      const Size i = first + k * threads + threadIdx.x;
       if (i < words) word[k] = load<cache>(body + i);
     }
 #pragma unroll
     for (unsigned k = 0; k < loads; ++k) {
-      const uint64 i = first + k * threads + threadIdx.x;
+      const Size i = first + k * threads + threadIdx.x;
       if (i < words) total = combine<operation>(total, fold<T, R, operation>(word[k]));
     }
   }
@@ -394,13 +404,37 @@ __device__ void atomic_combine(R* to, R value) {
   }
 }
 
-// All partial results, by one block, in an order that does not depend on which block ended when. In thread 0.
-template <Operation operation, unsigned threads, WarpStep step, typename R>
-__device__ R reduce_partials(const R* partials, unsigned count) {
-  R total = identity<operation, R>();
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < count; i += threads) total = combine<operation>(total, partials[i]);
-  return reduce_block<operation, threads, step>(total);
+// A partial result in 64-bit words, each of 32 bits and a mark that they are there. Such a word is never seen half
+// written (PTX ISA, "Memory Consistency Model"), so that no fence needs to stand between data and mark.
+constexpr uint64 is_there = 1ull << 32;
+template <typename R> constexpr unsigned words_of = sizeof(R) / 4;
+
+template <typename R>
+__device__ void publish(volatile uint64* slot, R value) {
+  const uint64 bits = bit_cast<typename BitsOf<sizeof(R)>::type>(value);
+#pragma unroll
+  for (unsigned i = 0; i < words_of<R>; ++i) slot[i] = is_there | static_cast<unsigned>(bits >> (32 * i));
+}
+
+// The value that was published, whose words may still be on their way. Leaves zeros.
+template <typename R>
+__device__ R take(volatile uint64* slot) {
+  uint64 word[words_of<R>];
+  bool complete;
+  do {
+    complete = true;
+#pragma unroll
+    for (unsigned i = 0; i < words_of<R>; ++i) word[i] = slot[i];
+#pragma unroll
+    for (unsigned i = 0; i < words_of<R>; ++i) complete = complete && (word[i] & is_there) != 0;
+  } while (!complete);
+  uint64 bits = 0;
+#pragma unroll
+  for (unsigned i = 0; i < words_of<R>; ++i) {
+    slot[i] = 0;
+    bits |= static_cast<uint64>(static_cast<unsigned>(word[i])) << (32 * i);
+  }
+  return bit_cast<R>(static_cast<typename BitsOf<sizeof(R)>::type>(bits));
 }
 
 template <typename R, Operation operation>
@@ -408,16 +442,30 @@ __global__ void initialise(R* y) {
   *y = identity<operation, R>();
 }
 
-// x: n elements at any address that suits a T. partials: one R a block. *ticket is 0 before and, once the last launch
-// of this kernel has ended, 0 again: a graph that holds the launches can be replayed.
+// x: n elements at any address that suits a T. partials: one R a block. The slots and *ticket are 0 before and, once the
+// last launch of this kernel has ended, 0 again: a graph that holds the launches can be replayed.
 template <typename T, typename R, Operation operation, unsigned threads, unsigned load_bytes, unsigned loads,
           Cache cache, WarpStep warp_step, Finish finish>
-__global__ void __launch_bounds__(threads) reduce(const T* x, uint64 n, R* y, R* partials, unsigned* ticket) {
-  const R of_thread = reduce_thread<T, R, operation, threads, load_bytes, loads, cache>(x, n);
+__global__ void __launch_bounds__(threads)
+    reduce(const T* x, uint64 n, R* y, R* partials, uint64* slots, unsigned* ticket) {
+  constexpr bool alone = finish == Finish::one_block;
+  using Size = typename SizeOf<alone>::type;
+  const R of_thread = reduce_thread<T, R, operation, threads, load_bytes, loads, cache>(
+      x, static_cast<Size>(n), alone ? 0 : blockIdx.x, alone ? 1 : gridDim.x);
   const R of_block = reduce_block<operation, threads, warp_step>(of_thread);
 
   if constexpr (finish == Finish::one_block) {
     if (threadIdx.x == 0) *y = of_block;
+  } else if constexpr (finish == Finish::counted) {
+    static_assert(sizeof(R) == 4 && !is_floating<R> && operation == Operation::sum, "a sum that wraps in 32 bits");
+    if (threadIdx.x == 0) {
+      // The count stands below the sum, whose carry leaves the word.
+      const uint64 before = atomicAdd(slots, static_cast<uint64>(static_cast<unsigned>(of_block)) << 32 | 1);
+      if (static_cast<unsigned>(before) == gridDim.x - 1) {
+        *y = combine<operation>(static_cast<R>(before >> 32), of_block);
+        *slots = 0;
+      }
+    }
   } else if constexpr (finish == Finish::atomic) {
     if (threadIdx.x == 0) atomic_combine<operation>(y, of_block);
   } else if constexpr (finish == Finish::two_launches) {
@@ -426,14 +474,16 @@ __global__ void __launch_bounds__(threads) reduce(const T* x, uint64 n, R* y, R*
   } else {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
-      partials[blockIdx.x] = of_block;
-      __threadfence();  // whoever sees the ticket sees the partial result too
+      publish(slots + blockIdx.x * words_of<R>, of_block);
       is_last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-      if (is_last) __threadfence();  // and what is read from here on was written before the tickets seen
     }
     __syncthreads();  // is_last is known to all; also parts the two calls of reduce_block
     if (!is_last) return;
-    const R total = reduce_partials<operation, threads, warp_step>(partials, gridDim.x);
+    R total = identity<operation, R>();
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += threads) {
+      total = combine<operation>(total, take<R>(slots + i * words_of<R>));
+    }
+    total = reduce_block<operation, threads, warp_step>(total);
     if (threadIdx.x == 0) {
       *y = total;
       *ticket = 0;
@@ -444,7 +494,10 @@ __global__ void __launch_bounds__(threads) reduce(const T* x, uint64 n, R* y, R*
 template <typename R, Operation operation, unsigned threads, WarpStep warp_step>
 __global__ void __launch_bounds__(threads) combinePartials(R* y, const R* partials, unsigned* ticket) {
   const unsigned count = *ticket;
-  const R total = reduce_partials<operation, threads, warp_step>(partials, count);
+  R total = identity<operation, R>();
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < count; i += threads) total = combine<operation>(total, partials[i]);
+  total = reduce_block<operation, threads, warp_step>(total);
   __syncthreads();  // everybody has read the count
   if (threadIdx.x == 0) {
     *y = total;

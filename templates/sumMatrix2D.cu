@@ -16,7 +16,7 @@
 #pragma tuner parameter   vector  = 1 2 4            // elements a thread loads at once
 #pragma tuner parameter   unroll  = 1 2 4 8          // such vectors a thread has in flight in each of its rows
 #pragma tuner parameter   rows    = 1 2 4 8          // rows a thread
-#pragma tuner parameter   cache   = plain read_only streaming
+#pragma tuner parameter   cache   = plain no_allocate streaming
 #pragma tuner parameter   transposed = false true    // the text-book's mistake: neighbouring threads, distant addresses
 #pragma tuner let         tile_x  = block_x * vector * unroll
 #pragma tuner let         tile_y  = block_y * rows
@@ -45,8 +45,8 @@
 
 enum class Cache {
   plain,
-  read_only,  // __ldg: the read-only data cache (Programming Guide, "Read-Only Data Cache Load Function")
-  streaming,  // __ldcs and __stcs: likely accessed once ("Load Functions Using Cache Hints")
+  no_allocate,  // no line of L1 is spent on what is read
+  streaming,    // __ldcs and __stcs: likely accessed once (Programming Guide, "Load Functions Using Cache Hints")
 };
 
 using Index = long long;  // nx * ny passes 2^31 on any GPU with 24 GB
@@ -57,9 +57,32 @@ template <> struct WordOf<4>  { using type = unsigned; };
 template <> struct WordOf<8>  { using type = uint2; };
 template <> struct WordOf<16> { using type = uint4; };
 
+// PTX ISA, "ld": .L1::no_allocate. Not ld.global.nc (__ldg), which is for data that nobody writes while the kernel runs:
+// c may be a or b. Without effect where there is no PTX.
+template <typename Word>
+__device__ Word load_no_allocate(const Word* from) {
+#if defined(__CUDA_ARCH__)
+  unsigned part[sizeof(Word) / 4];
+  if constexpr (sizeof(Word) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(part[0]) : "l"(from));
+  } else if constexpr (sizeof(Word) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(part[0]), "=r"(part[1]) : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+                 : "l"(from));
+  }
+  Word word;
+  memcpy(&word, part, sizeof word);
+  return word;
+#else
+  return *from;
+#endif
+}
+
 template <Cache cache, typename Word>
 __device__ Word load(const Word* from) {
-  if constexpr (cache == Cache::read_only) return __ldg(from);
+  if constexpr (cache == Cache::no_allocate) return load_no_allocate(from);
   else if constexpr (cache == Cache::streaming) return __ldcs(from);
   else return *from;
 }

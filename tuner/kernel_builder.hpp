@@ -1,11 +1,10 @@
 #pragma once
 /// Describes a kernel in code instead of `#pragma tuner` lines. Each method writes the directive of the same name
-/// (docs/kernel-files.md), so that both ways mean exactly the same and are checked by the same rules. C++17.
+/// (docs/kernel-files.md), so that both ways mean exactly the same and are checked by the same rules. One thread at a
+/// time; nothing throws before build(). C++17.
 
-#include <cstdint>
 #include <initializer_list>
 #include <string>
-#include <vector>
 
 #include <tuner/kernel.hpp>
 #include <tuner/value_text.hpp>
@@ -17,43 +16,73 @@ class KernelBuilder {
   /// \p source: CUDA C++ that defines the kernel; it may contain `#pragma tuner` lines of its own.
   KernelBuilder(const std::string& name, std::string source);
 
-  KernelBuilder& type(const std::string& name, std::initializer_list<const char*> types);
-  KernelBuilder& choice(const std::string& name, std::initializer_list<const char*> values);
+  KernelBuilder& type(const std::string& name, std::initializer_list<ValueText> types) {
+    return directive("type", name + " = " + joined(types, " "));
+  }
+  KernelBuilder& choice(const std::string& name, std::initializer_list<ValueText> values) {
+    return directive("choice", name + " = " + joined(values, " "));
+  }
   /// \p integer: the type the kernel takes the size as: "int", "unsigned", "int64", "uint64".
-  KernelBuilder& size(const std::string& name, const std::string& integer = "int");
-  KernelBuilder& parameter(const std::string& name, std::initializer_list<ValueText> values);
-  KernelBuilder& let(const std::string& name, const std::string& expression);
-  KernelBuilder& constraint(const std::string& name, const std::string& expression);
-  /// \p count: elements, an expression; \p element_type: the first type() when empty. The same for all buffers.
-  KernelBuilder& in(const std::string& name, const std::string& count, const std::string& element_type = "");
-  KernelBuilder& out(const std::string& name, const std::string& count, const std::string& element_type = "");
-  KernelBuilder& inout(const std::string& name, const std::string& count, const std::string& element_type = "");
-  KernelBuilder& consumed(const std::string& name, const std::string& count, const std::string& element_type = "");
-  KernelBuilder& scratch(const std::string& name, const std::string& count, const std::string& element_type = "");
-  KernelBuilder& zeroed(const std::string& name, const std::string& count, const std::string& element_type = "");
+  KernelBuilder& size(const std::string& name, const std::string& integer = "int") {
+    return directive("size", name + " : " + integer);
+  }
+  KernelBuilder& parameter(const std::string& name, std::initializer_list<ValueText> values) {
+    return directive("parameter", name + " = " + joined(values, " "));
+  }
+  KernelBuilder& let(const std::string& name, const std::string& value) {
+    return directive("let", name + " = " + value);
+  }
+  KernelBuilder& constraint(const std::string& name, const std::string& predicate) {
+    return directive("constraint", name + ": " + predicate);
+  }
+  /// \p count: elements, an expression; \p type: of an element, the first type() when empty. The same for all buffers.
+  KernelBuilder& in(const std::string& name, const std::string& count, const std::string& type = "") {
+    return buffer("in", name, count, type);
+  }
+  KernelBuilder& out(const std::string& name, const std::string& count, const std::string& type = "") {
+    return buffer("out", name, count, type);
+  }
+  KernelBuilder& inout(const std::string& name, const std::string& count, const std::string& type = "") {
+    return buffer("inout", name, count, type);
+  }
+  KernelBuilder& consumed(const std::string& name, const std::string& count, const std::string& type = "") {
+    return buffer("consumed", name, count, type);
+  }
+  KernelBuilder& scratch(const std::string& name, const std::string& count, const std::string& type = "") {
+    return buffer("scratch", name, count, type);
+  }
+  KernelBuilder& zeroed(const std::string& name, const std::string& count, const std::string& type = "") {
+    return buffer("zeroed", name, count, type);
+  }
   /// \p how: "uniform 0 1", "constant 2", "iota".
-  KernelBuilder& fill(const std::string& buffer, const std::string& how);
+  KernelBuilder& fill(const std::string& name, const std::string& how) { return directive("fill", name + " = " + how); }
   /// \p value: the value used while tuning.
-  KernelBuilder& scalar(const std::string& name, const std::string& element_type, double value);
-  KernelBuilder& instantiate(const std::string& expression);
+  KernelBuilder& scalar(const std::string& name, const std::string& type, double value) {
+    return directive("scalar", name + " : " + type + " = " + number(value));
+  }
+  KernelBuilder& instantiate(const std::string& expression) { return directive("instantiate", expression); }
   /// Up to three dimensions separated by commas.
-  KernelBuilder& grid(const std::string& dimensions);
-  KernelBuilder& block(const std::string& dimensions);
-  KernelBuilder& shared(const std::string& bytes);
-  KernelBuilder& arguments(std::initializer_list<const char*> names);
-  KernelBuilder& when(const std::string& expression);
+  KernelBuilder& grid(const std::string& dimensions) { return directive("grid", dimensions); }
+  KernelBuilder& block(const std::string& dimensions) { return directive("block", dimensions); }
+  KernelBuilder& shared(const std::string& bytes) { return directive("shared", bytes); }
+  KernelBuilder& arguments(std::initializer_list<ValueText> names) {
+    return directive("arguments", joined(names, ", "));
+  }
+  KernelBuilder& when(const std::string& predicate) { return directive("when", predicate); }
   /// Starts the next launch of a kernel that needs several.
-  KernelBuilder& launch(const std::string& name);
+  KernelBuilder& launch(const std::string& name) { return directive("launch", name); }
   /// Starts a reference launch; grid(), block(), shared() and arguments() that follow describe it.
-  KernelBuilder& reference(const std::string& expression);
+  KernelBuilder& reference(const std::string& expression) { return directive("reference", expression); }
   /// \p problem: "n=1001 offset=1".
-  KernelBuilder& verify(const std::string& problem);
-  KernelBuilder& tolerance(double relative, double absolute = 0);
-  KernelBuilder& accumulates(const std::string& expression);
-  KernelBuilder& bytes(const std::string& expression);
-  KernelBuilder& flops(const std::string& expression);
+  KernelBuilder& verify(const std::string& problem) { return directive("verify", problem); }
+  KernelBuilder& tolerance(double relative, double absolute = 0) {
+    return directive("tolerance", "relative " + number(relative) + " absolute " + number(absolute));
+  }
+  KernelBuilder& accumulates(const std::string& terms) { return directive("accumulates", terms); }
+  KernelBuilder& bytes(const std::string& expression) { return directive("bytes", expression); }
+  KernelBuilder& flops(const std::string& expression) { return directive("flops", expression); }
   /// \p configuration: "block=256 unroll=4".
-  KernelBuilder& default_configuration(const std::string& configuration);
+  KernelBuilder& default_configuration(const std::string& configuration) { return directive("default", configuration); }
 
   /// Throws SpecError; its line counts the calls above.
   Kernel build() const;
@@ -61,13 +90,16 @@ class KernelBuilder {
   std::string text() const;
 
  private:
-  KernelBuilder& directive(const std::string& name, const std::string& rest);
-  KernelBuilder& buffer(const char* role, const std::string& name, const std::string& count,
-                        const std::string& element_type);
+  KernelBuilder& directive(const char* name, const std::string& rest);
+  KernelBuilder& buffer(const char* role, const std::string& name, const std::string& count, const std::string& type) {
+    return directive(role, name + '[' + count + ']' + (type.empty() ? "" : " : " + type));
+  }
+  static std::string joined(std::initializer_list<ValueText> parts, const char* separator);
+  static std::string number(double value);
 
   std::string name_;
   std::string source_;
-  std::vector<std::string> directives_;
+  std::string directives_;  // a line each
 };
 
 }  // namespace tuner

@@ -69,7 +69,7 @@ struct ReduceOptions {
 };
 
 namespace detail {
-void reduce_async(const LaunchArgument& data, Size n, const LaunchArgument& out, const ReduceOptions& options);
+void reduce_async(const LaunchArgument& data, Size n, void* out, const ReduceOptions& options);
 void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result_bytes, const ReduceOptions& options);
 std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptions& options, std::size_t captures);
 
@@ -97,7 +97,7 @@ reduce_result_t<T> reduce(const T* data, Size n, Operation operation = Operation
 /// Enqueues the reduction on options.stream and returns. \p out: device memory for one result.
 template <typename T>
 void reduce_async(const T* data, Size n, reduce_result_t<T>* out, const ReduceOptions& options = {}) {
-  detail::reduce_async(detail::reduce_input(data), n, detail::launch_argument(out), options);
+  detail::reduce_async(detail::reduce_input(data), n, out, options);
 }
 
 /// Does what the first reduce_async() of this size class on options.stream would do, so that the next \p captures of

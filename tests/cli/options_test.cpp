@@ -88,7 +88,7 @@ TEST(TuneRequest, ReadsOptionsOfTheStrategy) {
 
 TEST(TuneRequest, SuggestsTheNearestOptionOfTheStrategy) {
   const std::string text = complaint({"-k", "reduce", "--option", "tree=16"});
-  for (const char* const part : {"unknown option of auto 'tree'", "did you mean 'trees'"})
+  for (const char* const part : {"strategy 'auto' has no option 'tree'", "did you mean 'trees'"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 

@@ -1,4 +1,5 @@
 #include <tuner/core/expression.hpp>
+#include <tuner/core/suggestion.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -40,6 +40,20 @@ std::string repeated(const std::string& text, int count) {
   return result;
 }
 
+/// 1 … \p count, each behind a blank.
+std::string counted(int count) {
+  std::string result;
+  for (int i = 1; i <= count; ++i) result += ' ' + std::to_string(i);
+  return result;
+}
+
+/// A kernel with \p count directives `DIRECTIVE0 REST`, `DIRECTIVE1 REST` …
+std::string repeated_lines(const std::string& directive, const std::string& rest, int count) {
+  std::string result = "#pragma tuner kernel k\n";
+  for (int i = 0; i < count; ++i) result += "#pragma tuner " + directive + std::to_string(i) + rest + "\n";
+  return result;
+}
+
 const Malformed kMalformed[] = {
     {"EmptyFile", "", 1, 1, "no kernel"},
     {"PlainCuda", "__global__ void f() {}\n", 1, 1, "no kernel"},
@@ -212,6 +226,35 @@ const Malformed kMalformed[] = {
     {"ErrorBehindACrlfContinuation", with_line(12, "#pragma tuner grid max(1, \\\r\n    ceil_div(n, blok))\r"), 13, 17,
      "unknown name 'blok'"},
     {"ErrorBehindAByteOrderMark", "\xEF\xBB\xBF#pragma tuner kernl add\n", 1, 15, "did you mean 'kernel'?"},
+    {"DivisionOfAnotherLanguageBeforeANumber", with_line(8, "#pragma tuner constraint c: block // 64 == 1"), 8, 35,
+     "'//' starts a comment, but '64' reads like the rest of the expression: integer division is '/'"},
+    {"DivisionOfAnotherLanguageBeforeAName", with_line(12, "#pragma tuner grid 2 * n // block, 2"), 12, 26,
+     "'//' starts a comment, but 'block' reads like the rest of the expression"},
+    {"DivisionOfAnotherLanguageBeforeABracket", with_line(12, "#pragma tuner grid n //(block * items)"), 12, 22,
+     "'(' reads like the rest"},
+    {"DivisionOfAnotherLanguageBeforeALaterName",
+     with_line(3, "#pragma tuner size n\n#pragma tuner let part = n // block"), 4, 28, "'block' reads like the rest"},
+    {"TooFewTemplateArguments",
+     with_line(15,
+               "#pragma tuner instantiate add<T, block>\n"
+               "template <typename T, unsigned block, int items> __global__ void add(const T* a) {}"),
+     15, 27, "'add' takes 3 template arguments, but 'add<T, block>' gives it 2"},
+    {"TooManyTemplateArguments",
+     with_line(15,
+               "#pragma tuner instantiate ns::add<T, block, f(items, 2), 3>\n"
+               "template <typename T, unsigned block, /* a, b */ int items = (2 > 1)> __global__ void\n"
+               "__launch_bounds__(block) add(const T* a) {}"),
+     15, 27, "'add' takes 2 to 3 template arguments, but 'ns::add<T, block, f(items, 2), 3>' gives it 4"},
+    {"OffsetThatIsNoAlignment", with_line(17, "#pragma tuner verify n=33 offset=1000000000"), 17, 27,
+     "an offset is at most 4096 elements"},
+    {"SizeThatIsNoCount", with_line(3, "#pragma tuner size n = 1.3k"), 3, 24,
+     "'1.3k' is not a whole number such as 4096, 4k, 16M, 1e6 or 2^24"},
+    {"TooManyValues", with_line(4, "#pragma tuner parameter block =" + counted(70000)), 4, 382137,
+     "more than 65535 values"},
+    {"TooManyParameters", repeated_lines("parameter p", " = 1", 200), 130, 25, "more than 128 parameters"},
+    {"TooManyConstraints", repeated_lines("constraint c", ": 1", 300), 258, 26, "more than 256 constraints"},
+    {"TooManyLets", repeated_lines("let l", " = 1", 20000), 4097, 14, "more than 4096 directives"},
+    {"TooLargeAFile", std::string(testing::kVectorAdd) + std::string(9 << 20, ' '), 1, 1, "larger than 8 MB"},
     {"ErrorBehindManyBlanks", with_line(12, "  #  pragma\ttuner   grid  blok"), 12, 27, "unknown name 'blok'"},
 };
 

@@ -77,6 +77,48 @@ TEST(KernelFile, OverlooksWhatLooksLikeADirectiveInCommentsAndLiterals) {
   EXPECT_EQ(parse(text).flops->text(), "n");
 }
 
+TEST(KernelFile, TakesTheCommentBehindAnExpressionThatCannotBeItsRest) {
+  for (const char* const comment : {"// each thread", "// of a tile; 64 of them", "//", "// = 3", "// nothing_of_here"})
+    EXPECT_EQ(parse(with_line(18, std::string("#pragma tuner bytes 3 * n   ") + comment)).bytes->text(), "3 * n");
+}
+
+TEST(KernelFile, TakesAnyCommentWhereNoExpressionStands) {
+  EXPECT_EQ(parse(with_line(4, "#pragma tuner parameter block = 32 64 // 128 is too much"))
+                .space.find("block")
+                ->values.size(),
+            2u);
+}
+
+TEST(KernelFile, ReadsSizesAsTheCommandLineDoes) {
+  const auto size_of = [](const std::string& text) {
+    return *parse(with_line(3, "#pragma tuner size n : int64 = " + text)).sizes[0].default_value;
+  };
+  EXPECT_EQ(size_of("100k"), 102400);
+  EXPECT_EQ(size_of("1.5M"), 1572864);
+  EXPECT_EQ(size_of("1e6"), 1000000);
+  EXPECT_EQ(size_of("2^24  // elements"), 16777216);
+  EXPECT_EQ(size_of("2**10"), 1024);
+  EXPECT_EQ(parse(with_line(17, "#pragma tuner verify n=4k offset=1")).verify[0].sizes.at("n"), 4096);
+}
+
+TEST(KernelFile, AcceptsTemplateArgumentsThatItCannotCountOrThatFit) {
+  const auto accepts = [](const std::string& declaration) {
+    return parse(with_line(0, declaration)).name == "add";  // add<T, block, items, Load::load>
+  };
+  EXPECT_TRUE(accepts("template <typename T, int a, int b, Load c> __global__ void add(T* x) {}"));
+  EXPECT_TRUE(accepts("template <typename T, int a, int b, Load c, int d = 1 << 2> __global__ void add(T* x) {}"));
+  EXPECT_TRUE(accepts("template <typename T, auto... all> __global__ void add(T* x) {}"));
+  EXPECT_TRUE(accepts("TEMPLATE(T) __global__ void add(T* x) {}"));
+  EXPECT_TRUE(accepts("template <typename T> void add(T* x) {}"));  // no kernel
+  EXPECT_TRUE(accepts("template <typename T> __global__ void other(T* x) { add(x); }"));
+  EXPECT_TRUE(accepts("// template <typename T> __global__ void add(T* x)"));
+}
+
+TEST(KernelFile, IsARegularFile) {
+  EXPECT_THROW(read_kernel_file("/dev/zero"), Error);
+  EXPECT_THROW(read_kernel_file("/dev"), Error);
+}
+
 TEST(KernelFile, PutsLetsInPlaceAndKeepsTheTextAsWritten) {
   const KernelSpec spec = parse(kVectorAdd);
   EXPECT_EQ(spec.launches[0].grid[0].text(), "max(1, ceil_div(n, tile))");

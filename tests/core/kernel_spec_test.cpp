@@ -55,6 +55,27 @@ TEST(Complete, TakesAVerifyProblemWithTheCurrentChoices) {
   EXPECT_EQ(with_verify(size, spec.verify[0]).text(), "T=double n=33");
 }
 
+TEST(Enumerate, HasNothingForASpaceWithoutParametersWhoseConstraintFails) {
+  Bindings fixed;
+  const SearchSpace space({}, {{"never", Expression::parse("1 == 2", {})}});
+  EXPECT_EQ(space.enumerate(fixed).size(), 0u);
+  EXPECT_EQ(SearchSpace({}, {{"always", Expression::parse("1 == 1", {})}}).enumerate(fixed).size(), 1u);
+}
+
+TEST(UnusedParameters, AreThoseThatChangeNothingOfWhatRuns) {
+  EXPECT_THAT(unused_parameters(parse(kVectorAdd)), ElementsAre());
+  const std::string text = with_line(15, "#pragma tuner instantiate add<T, items>");
+  EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"))
+      << "'block' is the launch's, 'load' a constraint's only";
+}
+
+TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
+  const KernelSpec spec = parse(with_line(18, "#pragma tuner bytes n - 2000"));
+  EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.bytes, complete(spec, {}), {}); }),
+            "k.cu:18:21: 'n - 2000' is negative: -1000 for T=float n=1000");
+  EXPECT_EQ(evaluate_amount(spec, *spec.bytes, {{{"n", 2001}}, {}}, {}), 1);
+}
+
 TEST(Enumerate, LeavesOutWhatTheDeviceCannotLaunch) {
   const KernelSpec spec = parse(kVectorAdd);
   const EnumeratedSpace space = enumerate(spec, complete(spec, {}), {});

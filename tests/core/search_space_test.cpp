@@ -139,6 +139,27 @@ TEST(SearchSpace, CutsAProductOfABillionThatOnlyOneWideConstraintLimits) {
   EXPECT_EQ(space.enumerate({}).size(), 2002u);  // ways to hand out 5 steps to 10 parameters: C(14, 9)
 }
 
+/// 14 parameters of 12 values whose only constraint, that an even remainder is odd, no interval cuts.
+SearchSpace late_space() {
+  std::vector<TuningParameter> parameters;
+  std::string sum;
+  for (int i = 0; i < 14; ++i) {
+    parameters.push_back(integers("p" + std::to_string(i), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+    sum += (i == 0 ? "p" : " + p") + std::to_string(i);
+  }
+  return SearchSpace(parameters, {constraint("late", "(" + sum + ") * 2 % 150 == 77")});
+}
+
+TEST(SearchSpace, EndsWhenItsStopHookSaysSo) {
+  int looks = 0;
+  try {
+    late_space().enumerate({}, [&] { return ++looks == 5; });
+    FAIL() << "was not stopped";
+  } catch (const EnumerationStopped& stopped) {
+    EXPECT_STREQ(stopped.what(), "0 valid configurations found in 5120 steps, and the search space is not at its end");
+  }
+}
+
 TEST(SearchSpace, RefusesProductsThatAnIndexCannotCode) {
   std::vector<TuningParameter> parameters;
   for (int i = 0; i < 32; ++i) parameters.push_back(integers("p" + std::to_string(i), {1, 2, 3, 4}));

@@ -1,6 +1,8 @@
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "gpu_fixture.hpp"
 
@@ -159,6 +161,58 @@ TEST_F(GpuMemory, SaysHowMuchIsFreeWhenThereIsNoRoom) {
         << error.what();
   }
   EXPECT_TRUE(backend().usable());
+}
+
+TEST_F(GpuMemory, MayBeUsedByEveryThreadWhileAnotherSamples) {
+  const auto own = make_cuda_backend();  // nothing of it has been made yet
+  const auto compiled =
+      own->compiler().compile({"__global__ void wait(long long cycles) { for (long long begin = clock64(); "
+                               "clock64() < begin + cycles;) {} }",
+                               "test.cu",
+                               {"wait"},
+                               {},
+                               own->architecture()});
+  const auto module = std::get<std::unique_ptr<Module>>(own->load(std::get<Image>(compiled)));
+  std::atomic<bool> sampled = false;
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
+    const Launch slow = launch(*module, 0, 1, 1, {Argument::of(20'000'000LL)});  // about 10 ms
+    SampleRequest request;
+    request.samples = 50;
+    EXPECT_TRUE(std::holds_alternative<std::vector<Sample>>(own->sample({&slow, 1}, request)));
+    sampled = true;
+  });
+  std::atomic<int> before_its_end = 0;
+  for (unsigned char value = 1; value <= 4; ++value) {
+    threads.emplace_back([&, value] {
+      const std::vector<unsigned char> sent(100'000, value);
+      for (int round = 0; round < 20; ++round) {
+        const auto memory = own->allocate(sent.size());
+        std::vector<unsigned char> received(sent.size());
+        own->upload(memory->address(), sent.data(), sent.size());
+        own->download(received.data(), memory->address(), received.size());
+        EXPECT_EQ(received, sent);
+        if (!sampled) ++before_its_end;
+      }
+      const auto memory = own->allocate(sent.size());
+      own->fill_bytes(memory->address(), value, sent.size());
+      std::vector<unsigned char> received(sent.size());
+      own->download(received.data(), memory->address(), received.size());
+      EXPECT_EQ(received, sent) << "a transfer follows the fill before it";
+      EXPECT_EQ(own->fingerprint(memory->address(), sent.size()), own->fingerprint(memory->address(), sent.size()));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(before_its_end, 0) << "transfers wait for no sampling";
+}
+
+TEST_F(GpuMemory, TellsPlacesWithoutTheFolderOfTheBuild) {
+  try {
+    backend().upload(1, "x", 1);
+    FAIL() << "written to address 1";
+  } catch (const CudaError& error) {
+    EXPECT_EQ(error.place().rfind("tuner/backend/cuda/cuda_backend.cpp:", 0), 0u) << error.place();
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/core/error.hpp>
@@ -374,6 +375,26 @@ TEST(HostOrder, ShowsAMissingBarrierInEitherDirection) {
     EXPECT_TRUE(results[0] != right || results[1] != right) << neighbour;
     EXPECT_NE(results[2], right) << neighbour;
   }
+}
+
+TEST(HostThreads, MayAllUseOneBackend) {
+  const auto module =
+      load("__global__ void k(int* out, int value) { out[blockIdx.x * 32 + threadIdx.x] = value; }", {"k"});
+  std::vector<std::thread> threads;
+  for (int value = 0; value < 4; ++value) {
+    threads.emplace_back([&module, value] {
+      for (int round = 0; round < 20; ++round) {
+        const auto memory = backend().allocate(4096);
+        backend().fill_bytes(memory->address(), 0xff, 4096);
+        EXPECT_EQ(text(launch(*module, 0, shape(32, 32), 20, backend(), memory->address(), value)), "done");
+        std::vector<int> out(1024);
+        backend().download(out.data(), memory->address(), 4096);
+        EXPECT_EQ(out, std::vector<int>(1024, value));
+        EXPECT_EQ(backend().fingerprint(memory->address(), 4096), backend().fingerprint(memory->address(), 4096));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(HostOrder, StartsEveryBlockOnce) {

@@ -1,5 +1,6 @@
 #include <tuner/measure/in_process_evaluator.hpp>
 
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -33,6 +34,11 @@ class InProcessEvaluatorTest : public ::testing::Test {
     return trials;
   }
 
+  static Event next_event(Evaluator& evaluator) {
+    for (;;)
+      if (auto event = evaluator.next_event(std::chrono::seconds(1))) return *event;
+  }
+
   FakeBackend backend;
   KernelSpec spec;
   InProcessOptions options;
@@ -49,24 +55,41 @@ TEST_F(InProcessEvaluatorTest, AnswersEverySubmittedConfigurationOnce) {
 TEST_F(InProcessEvaluatorTest, TellsWhenAConfigurationIsCompiledBeforeItRuns) {
   InProcessEvaluator evaluator(backend, spec, {}, {}, options);
   evaluator.submit(block(64), 0);
-  const Event first = evaluator.next_event();
+  const Event first = next_event(evaluator);
   ASSERT_TRUE(std::holds_alternative<Compiled>(first));
   EXPECT_EQ(std::get<Compiled>(first).configuration, block(64));
   EXPECT_EQ(evaluator.in_flight(), 1u);
-  EXPECT_TRUE(std::holds_alternative<Trial>(evaluator.next_event()));
+  EXPECT_TRUE(std::holds_alternative<Trial>(next_event(evaluator)));
   EXPECT_EQ(evaluator.in_flight(), 0u);
 }
 
 TEST_F(InProcessEvaluatorTest, DoesNotRunWhatWasWithdrawn) {
   InProcessEvaluator evaluator(backend, spec, {}, {}, options);
   evaluator.submit(block(64), 0);
-  evaluator.next_event();
+  next_event(evaluator);
   const Configuration both[] = {block(32), block(64)};
   evaluator.withdraw(both);
-  const Event event = evaluator.next_event();
+  const Event event = next_event(evaluator);
   ASSERT_TRUE(std::holds_alternative<Withdrawn>(event));
   EXPECT_EQ(std::get<Withdrawn>(event).configuration, block(64));
   EXPECT_EQ(evaluator.in_flight(), 0u);
+}
+
+TEST_F(InProcessEvaluatorTest, WaitsForNoCompilerWhenItIsToldNotTo) {
+  std::promise<void> go;
+  backend.compiler_.before = [wait = go.get_future().share()](const CompileRequest& request) {
+    while (wait.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready && !*request.stop) continue;
+  };
+  {
+    InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+    for (const int size : {32, 64}) evaluator.submit(block(size), 0);
+    EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(1)));
+    const Configuration both[] = {block(32), block(64)};
+    evaluator.withdraw(both);
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(std::holds_alternative<Withdrawn>(next_event(evaluator)));
+    EXPECT_EQ(evaluator.in_flight(), 0u);
+  }  // ends although nobody lets the compiler go on
+  backend.compiler_.before = nullptr;
 }
 
 TEST_F(InProcessEvaluatorTest, GivesACompileErrorOnlyToTheGuiltyConfigurationOfABatch) {
@@ -120,7 +143,9 @@ TEST_F(InProcessEvaluatorTest, FailsTheRestOnceTheDeviceIsPoisoned) {
 
 TEST_F(InProcessEvaluatorTest, ThrowsWhenTheReferenceDoesNotCompile) {
   backend.compiler_.refused["reference"] = 1;
-  EXPECT_THROW(InProcessEvaluator(backend, spec, {}, {}, options), Error);
+  InProcessEvaluator evaluator(backend, spec, {}, {}, options);
+  evaluator.submit(block(32), 0);
+  EXPECT_THROW(evaluator.next(), Error);
 }
 
 TEST_F(InProcessEvaluatorTest, AbandonsWhatIsWorseThanATrialThatFinishedAfterItWasSubmitted) {

@@ -28,6 +28,7 @@ using FakeKernel = std::function<std::optional<Outcome>(const Launch&)>;
 class FakeCompiler : public Compiler {
  public:
   CompileResult compile(const CompileRequest& request) override {
+    if (before) before(request);
     const std::lock_guard lock(mutex);
     requests.push_back(request);
     Image image;
@@ -41,6 +42,7 @@ class FakeCompiler : public Compiler {
   }
   std::string identity() const override { return "fake 1"; }
 
+  std::function<void(const CompileRequest&)> before;  // called by each compile
   std::map<std::string, int> refused;
   std::map<std::string, Resources> resources;
   std::vector<CompileRequest> requests;
@@ -137,6 +139,10 @@ class FakeBackend : public Backend {
   }
   void enqueue(const Module&, std::size_t, const LaunchShape&, void* const*, void*) override {}
   void synchronize(void*) override {}
+  bool set_order(const ThreadOrder& wanted) override {
+    if (has_order) order = wanted;
+    return has_order;
+  }
   bool usable() const override { return usable_; }
 
   static const std::string& expression(const Launch& launch) {
@@ -149,6 +155,8 @@ class FakeBackend : public Backend {
   std::size_t taken = 0;
   std::size_t runs = 0;
   bool usable_ = true;
+  bool has_order = false;  // like a host
+  ThreadOrder order;
   Device device_;
   FakeCompiler compiler_;
 };

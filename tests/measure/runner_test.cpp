@@ -10,6 +10,8 @@
 #include <tuner/core/error.hpp>
 #include <tuner/measure/expressions.hpp>
 
+#include <tests/error_of.hpp>
+
 #include "scale_spec.hpp"
 
 namespace tuner {
@@ -17,6 +19,7 @@ namespace {
 
 using testing::argument;
 using testing::block;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using testing::FakeBackend;
 using ::testing::HasSubstr;
@@ -74,6 +77,7 @@ TEST_F(RunnerTest, NamesThePlaceAndBothValuesOfAWrongResult) {
   };
   const std::string text = failure(block(32));
   EXPECT_THAT(text, HasSubstr("wrong: c[7] is -5, expected "));
+  EXPECT_THAT(text, ContainsRegex(", tolerance [0-9.]+e-0[0-9] "));
   EXPECT_THAT(text, HasSubstr("(1 of 1000 elements differ) on n=1000"));
 }
 
@@ -92,7 +96,7 @@ TEST_F(RunnerTest, SeesAnOutputElementThatWasNotWritten) {
       argument<float*>(launch, 1)[i] = 2 * argument<float*>(launch, 0)[i];
     return std::nullopt;
   };
-  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] is"));
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] was not written, expected "));
 }
 
 TEST_F(RunnerTest, SeesAnUnwrittenIntegerWhoseExpectedValueEqualsAPoison) {
@@ -105,7 +109,7 @@ TEST_F(RunnerTest, SeesAnUnwrittenIntegerWhoseExpectedValueEqualsAPoison) {
       };
     };
     backend.kernels = {{"reference", constant(0)}, {"scale<32>", constant(1)}, {"scale<64>", constant(0)}};
-    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] is"));
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[0] was not written"));
     EXPECT_TRUE(evaluate(block(64)).verified);
   }
 }
@@ -127,13 +131,13 @@ TEST_F(RunnerTest, SeesAnUnwrittenByteWhenEveryByteIsExpectedSomewhere) {
 }
 
 TEST_F(RunnerTest, NamesTheElementOutsideABufferThatWasWritten) {
-  for (const int index : {1000, 1079, -1, -64}) {
+  for (const int index : {1000, 1080, 2000, -1, -64}) {
     backend.kernels["scale<32>"] = [index](const Launch& launch) {
       testing::scale_kernel<float>(launch);
       argument<float*>(launch, 1)[index] = 0;
       return std::nullopt;
     };
-    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: wrote out of bounds: to c[" + std::to_string(index) +
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: writes out of bounds: c[" + std::to_string(index) +
                                               "], which has 1000 elements of float"));
   }
 }
@@ -148,6 +152,55 @@ TEST_F(RunnerTest, NamesTheElementThatAFaultWasAbout) {
   }
 }
 
+TEST_F(RunnerTest, NamesTheElementThatTheReferenceWritesOutsideABuffer) {
+  backend.kernels["reference"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[1031] = 0;
+    return std::nullopt;
+  };
+  EXPECT_THAT(
+      testing::error_of([&] { runner(); }),
+      HasSubstr("scale: the reference writes out of bounds: c[1031], which has 1000 elements of float on n=1000"));
+}
+
+TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightForItsFirstRunsOnly) {
+  for (const std::size_t good : {1, 2}) {  // the first verification, and the warm-up
+    std::size_t runs = 0;
+    backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+      return runs++ < good ? testing::scale_kernel<float>(launch) : std::nullopt;
+    };
+    EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right at first, but after its timed runs c[0] was not written"));
+  }
+}
+
+TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightInOneOrderOfItsThreadsOnly) {
+  backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    return backend.order.kind == ThreadOrder::Kind::forward ? testing::scale_kernel<float>(launch) : std::nullopt;
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  backend.has_order = true;
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: with its threads and blocks in reverse order"));
+  EXPECT_EQ(backend.order.kind, ThreadOrder::Kind::forward) << "later runs are in order";
+}
+
+TEST_F(RunnerTest, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAgain) {
+  const auto shared = runner();
+  bool writes = true;
+  backend.kernels["scale<64>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    return writes ? testing::scale_kernel<float>(launch) : std::nullopt;
+  };
+  backend.next_sample = [&](const std::string& expression, std::size_t) {
+    if (expression == "scale<64>") writes = false;
+    return Sample{1000, 0};
+  };
+  const Image image = compile({"scale<32>", "scale<64>"});
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  const auto trials = shared->remeasure(finalists);
+  EXPECT_TRUE(trials[0].verified);
+  EXPECT_EQ(kind(trials[1].outcome), "wrong");
+  EXPECT_FALSE(trials[1].verified);
+}
+
 TEST_F(RunnerTest, SeesAWriteToAnInputAndRepairsItForTheNext) {
   backend.kernels["scale<32>"] = [](const Launch& launch) {
     testing::scale_kernel<float>(launch);
@@ -155,7 +208,7 @@ TEST_F(RunnerTest, SeesAWriteToAnInputAndRepairsItForTheNext) {
     return std::nullopt;
   };
   const auto shared = runner();
-  EXPECT_THAT(message(evaluate(*shared, block(32)).outcome), HasSubstr("wrote to its input a"));
+  EXPECT_THAT(message(evaluate(*shared, block(32)).outcome), HasSubstr("writes to its input a"));
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
 }
 
@@ -190,7 +243,7 @@ TEST_F(RunnerTest, ChecksThatZeroedWorkSpaceIsZeroAgain) {
     for (int i = 0; i < 64; ++i) EXPECT_EQ(argument<int*>(launch, 3)[i], 0);
     return testing::scale_kernel<float>(launch);
   };
-  EXPECT_THAT(failure(block(32)), HasSubstr("did not leave ticket zero"));
+  EXPECT_THAT(failure(block(32)), HasSubstr("does not leave ticket zero"));
   EXPECT_TRUE(evaluate(block(64)).verified);
 }
 
@@ -208,7 +261,8 @@ TEST_F(RunnerTest, GivesWorkSpaceItsSizeForEachConfigurationAndGuardsIt) {
   options.warm_up = 0;
   EXPECT_TRUE(evaluate(*shared, block(32)).verified);
   EXPECT_TRUE(evaluate(*shared, block(256)).verified);
-  EXPECT_THAT(message(evaluate(*shared, block(64)).outcome), HasSubstr("to partials[64], which has 64 elements"));
+  EXPECT_THAT(message(evaluate(*shared, block(64)).outcome),
+              HasSubstr("writes out of bounds: partials[64], which has 64 elements"));
 }
 
 TEST_F(RunnerTest, VerifiesOnEveryFurtherProblemWithShiftedBuffers) {
@@ -277,7 +331,8 @@ TEST_F(RunnerTest, RefusesAReferenceThatFailsOrGivesNaN) {
     runner();
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("NaN (or does not write) at c[0]"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("the reference gives NaN at c[0] and 999 more elements on n=1000, or does not write"));
   }
 }
 
@@ -301,7 +356,7 @@ TEST_F(RunnerTest, AnnouncesThePhasesWithTheirLimits) {
     EXPECT_GE(limit, 2);
   });
   evaluate(*shared, block(32));
-  EXPECT_THAT(phases, ElementsAre(Phase::load, Phase::verify, Phase::measure));
+  EXPECT_THAT(phases, ElementsAre(Phase::load, Phase::verify, Phase::measure, Phase::verify));
 }
 
 TEST_F(RunnerTest, InterleavesFinalistsAndPairsTheirSamplesByRound) {

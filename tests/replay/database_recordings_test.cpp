@@ -91,6 +91,20 @@ TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
   EXPECT_THAT(warnings_, ElementsAre());
 }
 
+TEST_F(DatabaseRecordings, HoldTuningsForAHotCacheToo) {
+  cache::SessionKey hot = key_of(1000);
+  hot.kernel.objective = "time_hot";
+  {
+    cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+    record(database, hot, 9);
+  }
+  const std::vector<Recording> recordings = read(folder_ / "wisdom.db");
+  ASSERT_EQ(recordings.size(), 1u);
+  EXPECT_EQ(recordings[0].unit, "ns");
+  EXPECT_EQ(recordings[0].valid_count(), 9u);
+  EXPECT_EQ(recordings[0].optimum(), 1001);
+}
+
 TEST_F(DatabaseRecordings, CanBeReplayed) {
   cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
   record(database, key_of(1000), 40);

@@ -115,6 +115,54 @@ TEST(KernelTunerReader, TellsTheKindsOfFailure) {
   EXPECT_EQ(kind_of("InvalidConfig"), OutcomeKind::invalid);
 }
 
+std::string cache_of(const std::string& objective, const std::string& entries) {
+  return R"({"tune_params_keys":["bx"],)" + objective + R"("cache":{)" + entries + "}}";
+}
+
+TEST(KernelTunerReader, MinimisesTheReciprocalOfARate) {
+  const std::string entries =
+      R"("1":{"bx":1,"time":2,"GFLOP/s":100},"2":{"bx":2,"time":1,"GFLOP/s":200},"4":{"bx":4,"time":"RuntimeFailedConfig"})";
+  const Recording recording = parse_recording(cache_of(R"("objective":"GFLOP/s",)", entries), "cache.json");
+  const auto best = recording.space.find(Configuration{{"bx", 2}});
+  EXPECT_EQ(recording.optimum(), recording.rows[*best].objective);
+  EXPECT_EQ(recording.optimum(), 1.0 / 200);
+  EXPECT_EQ(recording.unit, "1 / (GFLOP/s)");
+  EXPECT_EQ(recording.valid_count(), 2u);
+}
+
+TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
+  const std::string entries = R"("1":{"bx":1,"time":2,"quality":100},"2":{"bx":2,"time":1,"quality":200})";
+  EXPECT_NE(
+      error_of(cache_of(R"("objective":"quality",)", entries)).find("\"objective_higher_is_better\": true or false"),
+      std::string::npos);
+  const std::string given = R"("objective":"quality","objective_higher_is_better":)";
+  EXPECT_EQ(parse_recording(cache_of(given + "true,", entries), "x").optimum(), 1.0 / 200);
+  EXPECT_EQ(parse_recording(cache_of(given + "false,", entries), "x").optimum(), 100);
+}
+
+TEST(KernelTunerReader, DoesNotTakeATimeForAnotherObjective) {
+  const std::string entries = R"("1":{"bx":1,"time":2,"GB/s":100},"2":{"bx":2,"time":1})";
+  EXPECT_NE(error_of(cache_of(R"("objective":"GB/s",)", entries)).find("the entry '2' has no 'GB/s'"),
+            std::string::npos);
+}
+
+TEST(ReadRecording, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords) {
+  const std::string text = R"({"results":[{"configuration":{"cache":1},"measurements":[{"name":"time","value":3}]},)"
+                           R"({"configuration":{"cache":2},"measurements":[{"name":"time","value":4}]}]})";
+  EXPECT_EQ(parse_recording(text, "t4.json").optimum(), 3);
+}
+
+TEST(ReadRecording, RefusesWhatIsTooLargeOrTooDeepForASpace) {
+  EXPECT_NE(error_of("{\"cache\":" + std::string(100000, '[')).find("nested more than 64 levels deep"),
+            std::string::npos);
+  std::string wide = "eval_time_s,objective";
+  for (int i = 0; i < 300; ++i) wide += ",p" + std::to_string(i);
+  EXPECT_NE(error_of(wide + "\n1,2\n").find("made.csv:1: more than 256 columns"), std::string::npos);
+  std::string many = "{\"cache\":[";
+  many.append((std::size_t{1} << 24) + 2, ',');
+  EXPECT_NE(error_of(many).find("more than 16777216 values"), std::string::npos);
+}
+
 TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
   const auto with = [](const std::string& entry) { return cache_head + first_entry + ",\n" + entry + "}}"; };
   const struct {

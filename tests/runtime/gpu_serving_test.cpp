@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +11,7 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/runtime/gpu.hpp>
+#include <tuner/backend/gpu.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
@@ -74,7 +76,7 @@ TEST_F(GpuServing, ReducesAsynchronouslyOnACallersStream) {
   const Array<int> values(std::vector<int>(100'000, 3));
   Array<int> sum(std::vector<int>{0});
   const cuda::UniqueStream stream = [] {
-    const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::primary_gpu_context(0).handle));
+    const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
     return cuda::make_stream();
   }();
   ReduceOptions options;
@@ -124,7 +126,7 @@ TEST_F(GpuServing, ServesManyThreadsOnOneDevice) {
 TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   const Array<int> values(std::vector<int>(100'000, 2));
   Array<int> sum(std::vector<int>{0});
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(runtime::primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
   const cuda::UniqueStream stream = cuda::make_stream();
   const cuda::Driver& driver = cuda::driver();
   if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags)
@@ -149,6 +151,108 @@ TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   EXPECT_EQ(sum.to_vector()[0], 200'000);
   driver.cuGraphExecDestroy(executable);
   driver.cuGraphDestroy(graph);
+}
+
+/// Captures \p calls on \p stream; the graph ready to launch.
+template <typename Calls>
+CUgraphExec captured(CUstream stream, const Calls& calls) {
+  const cuda::Driver& driver = cuda::driver();
+  cuda::check(driver.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+  calls();
+  CUgraph graph = nullptr;
+  cuda::check(driver.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+  CUgraphExec executable = nullptr;
+  cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  driver.cuGraphDestroy(graph);
+  return executable;
+}
+
+TEST_F(GpuServing, ReplaysGraphsCapturedOnOneStreamOnTwoBesideCallsOnTheFirst) {
+  const std::size_t n = 4'000'000;
+  const Array<int> values(std::vector<int>(n, 1));
+  Array<int> sums(std::vector<int>(3, 0));
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::UniqueStream first = cuda::make_stream(), second = cuda::make_stream();
+  const cuda::Driver& driver = cuda::driver();
+  ReduceOptions options;
+  options.stream = first.get();
+  prepare_reduce(values.data(), n, options);
+  CUgraphExec graphs[2];
+  for (int g = 0; g < 2; ++g) {
+    graphs[g] = captured(first.get(), [&] { reduce_async(values.data(), n - g, sums.data() + g, options); });
+  }
+  int wrong = 0;
+  for (int i = 0; i < 300; ++i) {
+    for (int k = 0; k < 4; ++k) {
+      cuda::check(driver.cuGraphLaunch(graphs[0], first.get()), "cuGraphLaunch");
+      cuda::check(driver.cuGraphLaunch(graphs[1], second.get()), "cuGraphLaunch");
+      reduce_async(values.data(), n - 2, sums.data() + 2, options);
+    }
+    cuda::check(driver.cuStreamSynchronize(second.get()), "cuStreamSynchronize");
+    cuda::check(driver.cuStreamSynchronize(first.get()), "cuStreamSynchronize");
+    const std::vector<int> found = sums.to_vector();
+    for (int g = 0; g < 3; ++g) wrong += found[g] != static_cast<int>(n) - g;
+  }
+  EXPECT_EQ(wrong, 0);
+  for (CUgraphExec graph : graphs) driver.cuGraphExecDestroy(graph);
+}
+
+TEST_F(GpuServing, KeepsACaptureValidWhenItRefusesACall) {
+  const Array<int> values(std::vector<int>(100'000, 2));
+  Array<int> sum(std::vector<int>{0});
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::UniqueStream stream = cuda::make_stream();
+  ReduceOptions options;
+  options.stream = stream.get();
+  prepare_reduce(values.data(), 1000, options);
+  CUgraphExec graph = captured(stream.get(), [&] {
+    EXPECT_THAT(error_of([&] { reduce_async(values.data(), 77'777, sum.data(), options); }), HasSubstr("prepare"));
+    EXPECT_THAT(error_of([&] { (void)reduce(values.data(), 1000, options); }), HasSubstr("reduce_async"));
+    reduce_async(values.data(), 1001, sum.data(), options);
+  });
+  cuda::check(cuda::driver().cuGraphLaunch(graph, stream.get()), "cuGraphLaunch");
+  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  EXPECT_EQ(sum.to_vector()[0], 2002);
+  cuda::driver().cuGraphExecDestroy(graph);
+}
+
+TEST_F(GpuServing, RefusesNullAndTheContextLivesOn) {
+  const Array<int> values(std::vector<int>(100, 1));
+  EXPECT_THAT(error_of([&] { (void)reduce(static_cast<const int*>(nullptr), 100); }), HasSubstr("null"));
+  EXPECT_THAT(error_of([&] { reduce_async(values.data(), 100, static_cast<int*>(nullptr)); }), HasSubstr("null"));
+  EXPECT_EQ(reduce(static_cast<const int*>(nullptr), 0), 0);
+  EXPECT_EQ(reduce(values.data(), 100), 100);
+}
+
+TEST_F(GpuServing, WorksOnThePerThreadStreamOfEachThread) {
+  const std::size_t n = 3'000'000;
+  const Array<int> values(std::vector<int>(n, 1));
+  std::vector<int> wrong(8, 0);
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < wrong.size(); ++t) {
+      threads.emplace_back([&, t] {
+        ReduceOptions options;
+        options.stream = CU_STREAM_PER_THREAD;
+        for (std::size_t i = 0; i < 20; ++i)
+          wrong[t] += reduce(values.data(), n - t, options) != static_cast<int>(n - t);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+TEST_F(GpuServing, ServesTheContextThatFollowsAReset) {
+  {
+    const Array<int> values(std::vector<int>(5000, 1));
+    EXPECT_EQ(reduce(values.data(), 5000), 5000);
+    auto* const reset = reinterpret_cast<CUresult (*)(CUdevice)>(
+        ::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuDevicePrimaryCtxReset_v2"));
+    cuda::check(reset(0), "cuDevicePrimaryCtxReset");
+  }
+  const Array<int> again(std::vector<int>(5000, 2));
+  EXPECT_EQ(reduce(again.data(), 5000), 10'000);
 }
 
 class GpuServingOnFirstUse : public GpuServing {

@@ -1,4 +1,4 @@
-#include <tuner/runtime/work_space.hpp>
+#include <tuner/backend/work_space.hpp>
 
 #include <gtest/gtest.h>
 

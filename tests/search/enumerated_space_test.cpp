@@ -87,6 +87,12 @@ TEST(EnumeratedSpace, OrdersFractionsWrittenAsTextByTheirValue) {
   EXPECT_EQ(space.parameters()[0].values, (std::vector<Value>{"1e-3", "2.5", "10.5"}));
 }
 
+TEST(EnumeratedSpace, TakesNanForAWordThatStandsBehindTheNumbers) {
+  const std::vector<Configuration> given{{{"x", "nan"}}, {{"x", "2.5"}}, {{"x", "0.5"}}, {{"x", "1.5"}}};
+  const EnumeratedSpace space = EnumeratedSpace::from_configurations(given);
+  EXPECT_EQ(space.parameters()[0].values, (std::vector<Value>{"0.5", "1.5", "2.5", "nan"}));
+}
+
 TEST(EnumeratedSpace, RefusesDuplicatesAndUnequalNames) {
   const std::vector<Configuration> twice{{{"x", 1}}, {{"x", 2}}, {{"x", 1}}};
   EXPECT_THROW(EnumeratedSpace::from_configurations(twice), std::invalid_argument);

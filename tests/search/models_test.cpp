@@ -129,16 +129,31 @@ TEST(History, DrawsEveryFreshConfigurationInTheEnd) {
   EXPECT_EQ(history.pending_count(), 50u);
 }
 
+TEST(History, DrawsAWithdrawnConfigurationNoMoreOftenThanOthers) {
+  const EnumeratedSpace space = test::product({test::numbers("a", 40)});
+  History history(space);
+  Random random(3);
+  for (Index i = 0; i < 36; ++i) history.propose(i);
+  ASSERT_TRUE(history.random_fresh(random));  // the fresh ones are the minority: from here on they are listed
+  for (int i = 0; i < 20; ++i) {
+    history.propose(36);
+    history.withdraw(36);
+  }
+  int drawn = 0;
+  for (int i = 0; i < 400; ++i) drawn += history.random_fresh(random) == 36u;
+  EXPECT_LT(drawn, 150) << "of 400, among four";
+}
+
 TEST(History, KeepsTheBestRightWhenAConfigurationIsMeasuredAgain) {
   const EnumeratedSpace space = test::product({test::numbers("a", 5)});
   History history(space);
-  history.learn({1, 2.0, false, {}});
-  history.learn({2, 3.0, false, {}});
+  history.learn({1, 2.0, {}});
+  history.learn({2, 3.0, {}});
   EXPECT_EQ(history.best()->index, 1u);
-  history.learn({1, 9.0, false, {}});
+  history.learn({1, 9.0, {}});
   EXPECT_EQ(history.best()->index, 2u);
   EXPECT_EQ(history.valid_count(), 2u);
-  history.learn({2, std::nullopt, false, {}});
+  history.learn({2, std::nullopt, {}});
   EXPECT_EQ(history.best()->index, 1u);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tuner/core/enumerated_space.hpp>
+#include <tuner/search/strategy.hpp>
 
 namespace tuner::test {
 
@@ -51,7 +52,7 @@ inline EnumeratedSpace mixed_space() {
                  [](const EnumeratedSpace::Digits& d) { return d[2] + d[3] < 8 && !(d[0] == 2 && d[1] == 1); });
 }
 
-/// Like a kernel: ten parameters, about 6,000 valid configurations.
+/// Like a kernel: six parameters, 3,584 valid configurations.
 inline EnumeratedSpace kernel_space() {
   return product(
       {powers("bx", 8), powers("by", 6), numbers("tx", 4), numbers("ty", 4), numbers("pad", 2), numbers("unroll", 4)},
@@ -66,6 +67,12 @@ inline double kernel_time(const EnumeratedSpace& space, EnumeratedSpace::Index i
   const double work = d[2] + d[3];
   return 1 + 0.4 * (threads - 7) * (threads - 7) + 0.3 * (work - 3) * (work - 3) + (d[0] < 4 ? 1.5 : 0.0) +
          (d[4] == (d[0] > 4) ? 0.0 : 0.7) + 0.05 * std::abs(d[5] - 2) + 0.02 * d[3];
+}
+
+/// Tells \p strategy that a proposal was withdrawn.
+inline void take_back(search::Strategy& strategy, EnumeratedSpace::Index index) {
+  const search::Observation withdrawn{index, std::nullopt, std::nullopt, true};
+  strategy.learn({&withdrawn, 1});
 }
 
 }  // namespace tuner::test

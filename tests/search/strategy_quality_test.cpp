@@ -33,7 +33,7 @@ double mean_best_rank(const std::string& name, std::size_t trials, int seeds = 1
     double best = HUGE_VAL;
     for (std::size_t t = 0; t < trials; ++t) {
       const Index index = strategy->propose(1).at(0);
-      const Observation observation{index, kernel_time(space, index), false, {}};
+      const Observation observation{index, kernel_time(space, index), {}};
       strategy->learn({&observation, 1});
       best = std::min(best, *observation.objective);
     }
@@ -65,7 +65,7 @@ TEST(StrategyQuality, AutoAvoidsARegionThatFails) {
   int failures = 0;
   for (int t = 0; t < 100; ++t) {
     const Index index = strategy->propose(1).at(0);
-    Observation observation{index, std::nullopt, false, {}};
+    Observation observation{index, std::nullopt, {}};
     if (!fails(index)) observation.objective = kernel_time(space, index);
     if (t >= 40) failures += fails(index);
     strategy->learn({&observation, 1});
@@ -78,17 +78,17 @@ TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
   std::vector<Observation> elsewhere;  // the same kernel on a device twice as slow, other noise
   Index best = 0;
   for (Index i = 0; i < space.size(); i += 3) {
-    elsewhere.push_back({i, 2 * kernel_time(space, i) + 0.01 * static_cast<double>(i % 7), false, {}});
+    elsewhere.push_back({i, 2 * kernel_time(space, i) + 0.01 * static_cast<double>(i % 7), {}});
     if (kernel_time(space, i) < kernel_time(space, best)) best = i;
   }
   StrategyOptions options;
   options.seed = 2;
   const auto strategy = make_strategy("auto", space, options);
-  strategy->seed_prior(elsewhere, 1);
+  foresight(*strategy)->seed_prior(elsewhere, 1);
   double reached = HUGE_VAL;
   for (int t = 0; t < 8; ++t) {
     const Index index = strategy->propose(1).at(0);
-    const Observation observation{index, kernel_time(space, index), false, {}};
+    const Observation observation{index, kernel_time(space, index), {}};
     strategy->learn({&observation, 1});
     reached = std::min(reached, *observation.objective);
   }
@@ -115,17 +115,17 @@ double mean_best_ahead(const EnumeratedSpace& space, std::size_t trials, double 
       for (const Index index : strategy->propose(ahead - waiting.size())) {
         Resources needs;
         needs.registers = static_cast<int>(hidden_registers(index));
-        strategy->compiled(index, needs);
+        foresight(*strategy)->compiled(index, needs);
         waiting.push_back(index);
       }
-      if (auto order = strategy->reconsider(waiting)) {
+      if (auto order = foresight(*strategy)->reconsider(waiting)) {
         for (const Index index : waiting)
-          if (std::find(order->begin(), order->end(), index) == order->end()) strategy->withdrawn(index);
+          if (std::find(order->begin(), order->end(), index) == order->end()) test::take_back(*strategy, index);
         waiting = std::move(*order);
       }
       const Index index = waiting.front();
       waiting.erase(waiting.begin());
-      const Observation seen{index, kernel_time(space, index) + 0.1 * hidden_registers(index), false, {}};
+      const Observation seen{index, kernel_time(space, index) + 0.1 * hidden_registers(index), {}};
       strategy->learn({&seen, 1});
       best = std::min(best, *seen.objective);
     }
@@ -145,10 +145,10 @@ TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
   const std::vector<Index> early = strategy->propose(16);  // before anything is known
   for (Index t = 0; t < 40; ++t) {
     const Index index = strategy->propose(1).at(0);
-    const Observation seen{index, kernel_time(space, index), false, {}};
+    const Observation seen{index, kernel_time(space, index), {}};
     strategy->learn({&seen, 1});
   }
-  const auto order = strategy->reconsider(early);
+  const auto order = foresight(*strategy)->reconsider(early);
   ASSERT_TRUE(order);
   EXPECT_LT(order->size(), early.size());
   const Index given_up = *std::find_if(early.begin(), early.end(), [&](Index index) {
@@ -160,15 +160,15 @@ TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
 TEST(StrategyQuality, AutoSaysWhenAnImprovementHasBecomeUnlikely) {
   const EnumeratedSpace space = kernel_space();
   const auto strategy = make_strategy("auto", space, {});
-  EXPECT_FALSE(strategy->improvement_probability(0.01)) << "nothing is known yet";
+  EXPECT_FALSE(foresight(*strategy)->improvement_probability(0.01)) << "nothing is known yet";
   std::optional<double> early;
   for (int t = 0; t < 400; ++t) {
     const Index index = strategy->propose(1).at(0);
-    const Observation observation{index, kernel_time(space, index), false, {}};
+    const Observation observation{index, kernel_time(space, index), {}};
     strategy->learn({&observation, 1});
-    if (t == 15) early = strategy->improvement_probability(0.01);
+    if (t == 15) early = foresight(*strategy)->improvement_probability(0.01);
   }
-  const auto late = strategy->improvement_probability(0.01);
+  const auto late = foresight(*strategy)->improvement_probability(0.01);
   ASSERT_TRUE(early && late);
   EXPECT_GE(*early, 0.0);
   EXPECT_LE(*early, 1.0);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <set>
 #include <stdexcept>
@@ -20,6 +21,7 @@ using test::mixed_space;
 using test::numbers;
 using test::powers;
 using test::product;
+using test::take_back;
 
 class EveryStrategy : public ::testing::TestWithParam<std::string> {
  protected:
@@ -49,7 +51,7 @@ std::vector<Index> run(Strategy& strategy, const EnumeratedSpace& space, std::si
     EXPECT_EQ(proposals.size(), 1u);
     EXPECT_LT(proposals.front(), space.size());
     out.push_back(proposals.front());
-    const Observation observation{proposals.front(), objective(proposals.front()), false, {}};
+    const Observation observation{proposals.front(), objective(proposals.front()), {}};
     strategy.learn({&observation, 1});
   }
   return out;
@@ -112,8 +114,8 @@ TEST_P(EveryStrategy, ProposesWhatWasWithdrawnAgain) {
   const auto strategy = make(space);
   const std::vector<Index> first = strategy->propose(5);
   ASSERT_EQ(first.size(), 5u);
-  strategy->withdrawn(first[1]);
-  strategy->withdrawn(first[3]);
+  take_back(*strategy, first[1]);
+  take_back(*strategy, first[3]);
   const auto rest = run(*strategy, space, space.size(), [&](Index i) { return some_time(space, i); });
   EXPECT_EQ(rest.size(), space.size() - 3);
   EXPECT_TRUE(all_different(rest));
@@ -133,7 +135,7 @@ TEST_P(EveryStrategy, LearnsResultsThatArriveLateAndOutOfOrder) {
     }
     ASSERT_EQ(in_flight.size(), 8u);
     const std::size_t at = step % 3 == 0 ? 5 : 0;
-    const Observation observation{in_flight[at], kernel_time(space, in_flight[at]), false, {}};
+    const Observation observation{in_flight[at], kernel_time(space, in_flight[at]), {}};
     in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(at));
     strategy->learn({&observation, 1});
   }
@@ -152,7 +154,7 @@ TEST_P(EveryStrategy, DoesNotProposeWhatItWasToldOf) {
   const EnumeratedSpace space = mixed_space();
   const auto strategy = make(space);
   std::vector<Observation> told;
-  for (Index i = 0; i < space.size(); i += 2) told.push_back({i, some_time(space, i), false, {}});
+  for (Index i = 0; i < space.size(); i += 2) told.push_back({i, some_time(space, i), {}});
   strategy->learn(told);
   strategy->learn(told);  // a resumed session may tell twice
   const auto proposals = run(*strategy, space, space.size(), [&](Index i) { return some_time(space, i); });
@@ -179,6 +181,45 @@ TEST_P(EveryStrategy, WorksOnTenMillionConfigurations) {
                              [&](Index i) { return i % 11 == 0 ? std::nullopt : std::optional(some_time(space, i)); });
   EXPECT_EQ(proposals.size(), 60u);
   EXPECT_TRUE(all_different(proposals));
+}
+
+TEST_P(EveryStrategy, ProposesWhatItIsGivenFirstBeforeAnythingElse) {
+  const EnumeratedSpace space = mixed_space();
+  StrategyOptions options;
+  options.first = {41, 7, 41};
+  const auto strategy = make_strategy(GetParam(), space, options);
+  const auto proposals = run(*strategy, space, space.size() + 1, [&](Index i) { return some_time(space, i); });
+  ASSERT_EQ(proposals.size(), space.size());
+  EXPECT_TRUE(all_different(proposals));
+  EXPECT_EQ(proposals[0], 41u);
+  EXPECT_EQ(proposals[1], 7u);
+}
+
+TEST_P(EveryStrategy, RefusesValuesThatItsOptionsCannotHave) {
+  const EnumeratedSpace space = mixed_space();
+  const auto accepts = [&](const OptionInfo& option, double value) {
+    StrategyOptions options;
+    options.values[option.name] = value;
+    try {
+      return make_strategy(GetParam(), space, options) != nullptr;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("option '" + option.name + "' is a "), std::string::npos)
+          << error.what();
+      return false;
+    }
+  };
+  const auto info = std::find_if(strategies().begin(), strategies().end(),
+                                 [](const StrategyInfo& one) { return one.name == GetParam(); });
+  for (const OptionInfo& option : info->options) {
+    EXPECT_TRUE(accepts(option, option.preset)) << option.name;
+    EXPECT_TRUE(accepts(option, option.minimum)) << option.name;
+    EXPECT_FALSE(accepts(option, -1)) << option.name;
+    EXPECT_FALSE(accepts(option, option.maximum * 2)) << option.name;
+    EXPECT_FALSE(accepts(option, std::nan(""))) << option.name;
+    if (option.type != OptionInfo::Type::real) {
+      EXPECT_FALSE(accepts(option, option.minimum + 0.5)) << option.name;
+    }
+  }
 }
 
 std::vector<std::string> names() {

@@ -77,8 +77,36 @@ TEST_F(DatabaseStoreTest, ForgetsEarlierTrialsWhenAskedToMeasureAgain) {
   EXPECT_TRUE(store(again).resume().empty());
 }
 
+TEST_F(DatabaseStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
+  Trial crashed = failed(one_, LaunchError{"killed by signal 11"});  // it never told of its resources
+  crashed.crashed = true;
+  store().append(crashed);
+  EXPECT_TRUE(store().quarantined(one_));
+  Trial survived = failed(two_, LaunchError{"no room for 4096 bytes"});
+  survived.resources = Resources{};
+  store().append(survived);
+  store().append(failed(two_, Timeout{"its worker was stopped"}));
+  EXPECT_FALSE(store().quarantined(two_));
+}
+
+TEST_F(DatabaseStoreTest, LetsOutOfQuarantineWhatIsWellWhenItIsMeasuredAgain) {
+  Trial crashed = failed(one_, LaunchError{"killed by signal 11"});
+  crashed.crashed = true;
+  store().append(crashed);
+  StoreOptions force;
+  force.resume = false;
+  {
+    DatabaseStore again = store(force);
+    EXPECT_FALSE(again.quarantined(one_));
+    again.append(measured(one_, 1000));
+  }
+  EXPECT_FALSE(store().quarantined(one_));
+}
+
 TEST_F(DatabaseStoreTest, QuarantinesWhatHungOnThisDeviceOnly) {
-  store().append(failed(one_, Timeout{"hung in verify"}));
+  Trial hung = failed(one_, Timeout{"hung in verify"});
+  hung.crashed = true;
+  store().append(hung);
   EXPECT_EQ(store().quarantined(one_), "hung in verify");
   EXPECT_FALSE(store().quarantined(two_));
   Device other = device_;

@@ -145,5 +145,22 @@ TEST_F(EarlierResults, AreTheBestConfigurationsWhereTooFewTrialsAreKept) {
   EXPECT_LT(prior->results[0].objective, prior->results[1].objective);
 }
 
+TEST_F(EarlierResults, AreTheBestConfigurationsOfNearProblemsRatherThanTheTrialsOfAFarOne) {
+  tuned(problem(1 << 20), some_device(), 10, 32);
+  tuned(problem(2000), some_device(), 5, 64);
+  EXPECT_EQ(find(problem(1000))->origin, "n=2000");
+}
+
+TEST_F(EarlierResults, AreThoseOfTheSizeWithAnotherChoiceBeforeThoseOfADistantSize) {
+  const auto of_type = [](std::int64_t n, const char* type) {
+    ProblemSize size = problem(n);
+    size.choices["T"] = type;
+    return size;
+  };
+  tuned(of_type(1000, "double"), some_device());
+  tuned(of_type(16000, "float"), some_device());
+  EXPECT_EQ(find(of_type(1000, "float"))->origin, "T=double n=1000");
+}
+
 }  // namespace
 }  // namespace tuner

@@ -88,7 +88,8 @@ class FakeEvaluator final : public Evaluator {
       waiting_.push_front(configuration);
   }
   std::size_t in_flight() const override { return compiling_.size() + waiting_.size() + taken_back_.size(); }
-  Event next_event() override {  // last in, first out: trials need not come back in order
+  std::optional<Event> next_event(
+      std::chrono::duration<double>) override {  // last in, first out: trials need not come back in order
     if (!taken_back_.empty()) {
       Withdrawn event{taken_back_.front()};
       taken_back_.pop_front();
@@ -112,13 +113,14 @@ class FakeEvaluator final : public Evaluator {
     put_in_order(waiting_, order, std::identity());
   }
   void withdraw(std::span<const Configuration> configurations) override {
+    if (!tells_of_compiling) return;  // all are running
     for (Configuration& one : take_out(waiting_, configurations, std::identity())) {
       withdrawn.push_back(one);
       taken_back_.push_back(std::move(one));
     }
   }
   bool usable() const override { return !lost_; }
-  std::vector<Trial> remeasure(std::span<const Configuration> finalists) override {
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists, double) override {
     remeasured.assign(finalists.begin(), finalists.end());
     std::vector<Trial> trials;
     if (again) {

@@ -1,58 +1,85 @@
 /// The wisdom that the build ships, as a program on that GPU would meet it.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tuner/session/kernel_library.hpp>
+#include <tuner/session/records.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner {
 namespace {
 
-Device h200() {
+Device hopper(const char* name, std::int64_t l2_bytes, int bus_bits) {
   Device device;
-  device.key = {"cuda", 90, 132, 62914560, 6016, 232448, 65536, ""};
+  device.name = name;
+  device.key = {"cuda", 90, 132, l2_bytes, bus_bits, 232448, 65536, ""};
   device.limits.sm_count = 132;
   device.limits.max_shared_bytes = 232448;
   device.limits.compute_capability = 90;
   return device;
 }
 
-class ShippedWisdom : public ::testing::Test {
+struct Shipped {
+  Device gpu;
+  std::vector<std::string> operations;  ///< of reduce
+  int matrix_elements;                  ///< of sumMatrix2D: power of two; -1: square ones alone
+};
+
+class ShippedWisdom : public ::testing::TestWithParam<Shipped> {
  protected:
-  cache::WisdomMatch lookup(const char* kernel, ProblemSize size) {
-    const KernelSpec spec = KernelLibrary().find(kernel);
-    return wisdom_.lookup(spec, complete(spec, std::move(size)), device_);
+  cache::WisdomMatch lookup(const KernelSpec& spec, ProblemSize size) {
+    return wisdom_.lookup(spec, complete(spec, std::move(size)), GetParam().gpu);
+  }
+  void expect_known(const KernelSpec& spec, const ProblemSize& size) {
+    const auto match = lookup(spec, size);
+    ASSERT_TRUE(match) << size.text();
+    EXPECT_LE(match.tier, cache::Tier::nearest_size) << size.text() << ": " << match.reason;
+    EXPECT_TRUE(match.shipped) << size.text();
   }
 
-  const Device device_ = h200();
   Wisdom wisdom_{{":memory:", TUNER_BINARY_DIR "/share/tuner/wisdom", true, {}}};
 };
 
-TEST_F(ShippedWisdom, CoversReductionsOfAllSizesFromTwoToTheTenToTwoToTheThirty) {
-  for (const char* type : {"float", "int", "double"}) {
-    for (int exponent = 10; exponent <= 30; ++exponent) {
-      const auto match = lookup("reduce", {{{"n", std::int64_t{1} << exponent}}, {{"T", type}}});
-      ASSERT_TRUE(match) << type << " 2^" << exponent;
-      EXPECT_LE(match.tier, cache::Tier::nearest_size) << type << " 2^" << exponent << ": " << match.reason;
-      EXPECT_TRUE(match.shipped);
-    }
+TEST_P(ShippedWisdom, CoversReductionsOfEveryTypeFromOneElementToTwoToTheThirtyOne) {
+  const KernelSpec spec = KernelLibrary().find("reduce");
+  for (const std::string& type : spec.find_choice("T")->values)
+    for (const std::string& operation : GetParam().operations)
+      for (int log2 = 0; log2 <= 31; ++log2)
+        expect_known(spec, {{{"n", std::int64_t{1} << log2}}, {{"T", type}, {"operation", operation}}});
+}
+
+TEST_P(ShippedWisdom, CoversMatrixSumsOfEveryTypeAndShape) {
+  const KernelSpec spec = KernelLibrary().find("sumMatrix2D");
+  for (const std::string& type : spec.find_choice("T")->values) {
+    for (std::int64_t side = 1024; side <= 16384; side *= 2)
+      expect_known(spec, {{{"nx", side}, {"ny", side}}, {{"T", type}}});
+    for (int columns = 0; columns <= GetParam().matrix_elements; ++columns)
+      for (int rows = 0; columns + rows <= GetParam().matrix_elements; ++rows)
+        expect_known(spec, {{{"nx", std::int64_t{1} << columns}, {"ny", std::int64_t{1} << rows}}, {{"T", type}}});
   }
 }
 
-TEST_F(ShippedWisdom, CoversMatrixSumsFromOneToSixteenThousandRows) {
-  for (const char* type : {"float", "int", "double"}) {
-    for (std::int64_t n = 1024; n <= 16384; n *= 2) {
-      const auto match = lookup("sumMatrix2D", {{{"nx", n}, {"ny", n}}, {{"T", type}}});
-      ASSERT_TRUE(match) << type << ' ' << n;
-      EXPECT_LE(match.tier, cache::Tier::stale) << match.reason;
-    }
+TEST_P(ShippedWisdom, WasMeasuredWithTheKernelsAsTheyAre) {
+  for (const auto& [kernel, sizes] :
+       {std::pair<const char*, std::map<std::string, std::int64_t>>{"reduce", {{"n", 4096}}},
+        {"sumMatrix2D", {{"nx", 1024}, {"ny", 1024}}}}) {
+    const KernelSpec spec = KernelLibrary().find(kernel);
+    const auto match = lookup(spec, {sizes, {}});
+    ASSERT_TRUE(match) << kernel;
+    EXPECT_EQ(match.best->kernel.source_hash, to_record(spec, {}).source_hash) << kernel;
   }
 }
 
-TEST_F(ShippedWisdom, SaysNothingOfSizesFarFromWhatWasMeasured) {
-  const auto match = lookup("reduce", {{{"n", 100}}, {{"T", "float"}}});
-  EXPECT_GT(match.tier, cache::Tier::nearest_size);
-}
+INSTANTIATE_TEST_SUITE_P(
+    OfGpus, ShippedWisdom,
+    ::testing::Values(Shipped{hopper("NVIDIA H200", 62914560, 6016), {"sum", "min", "max", "product"}, 28},
+                      Shipped{hopper("NVIDIA H100", 52428800, 5120), {"sum"}, -1}),
+    [](const auto& shipped) { return shipped.param.gpu.name.substr(7); });
 
 }  // namespace
 }  // namespace tuner

@@ -26,7 +26,7 @@ class TuneSession : public ::testing::Test {
     return run_session(spec_, size_, device_, evaluator, &store_, options, nullptr);
   }
 
-  const KernelSpec spec_ = small_kernel();
+  KernelSpec spec_ = small_kernel();
   const ProblemSize size_ = small_problem();
   const Device device_ = some_device();
   const Configuration optimum_{{"block", 128}, {"unroll", 2}};
@@ -238,6 +238,120 @@ TEST_F(TuneSession, NamesATieAndPrefersFewerRegisters) {
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.best->configuration, rival);
   EXPECT_THAT(result.ties, ::testing::ElementsAre(optimum_));
+}
+
+TEST_F(TuneSession, TriesTheDefaultFirstAndOnce) {
+  const Configuration first{{"block", 256}, {"unroll", 1}};
+  spec_.default_configuration = first;
+  for (const bool tells : {false, true}) {
+    FakeEvaluator evaluator;
+    evaluator.tells_of_compiling = tells;
+    const SessionResult result = run(evaluator);
+    EXPECT_EQ(evaluator.submitted.front(), first);
+    EXPECT_EQ(std::count(evaluator.submitted.begin(), evaluator.submitted.end(), first), 1);
+    EXPECT_EQ(result.trials.size(), result.valid);
+  }
+}
+
+TEST_F(TuneSession, TriesNothingButTheDefaultWhenOneTrialIsAllowed) {
+  spec_.default_configuration = Configuration{{"block", 256}, {"unroll", 1}};
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.budget.trials = 1;
+  EXPECT_EQ(run(evaluator, options).best->configuration, *spec_.default_configuration);
+}
+
+TEST_F(TuneSession, DoesNotTryAResumedDefaultAgain) {
+  const Configuration first{{"block", 256}, {"unroll", 1}};
+  spec_.default_configuration = first;
+  store_.earlier = {measured(first, cost(first))};
+  FakeEvaluator evaluator;
+  run(evaluator);
+  EXPECT_THAT(evaluator.submitted, ::testing::Not(::testing::Contains(first)));
+}
+
+TEST_F(TuneSession, NamesTheDefaultWhenItTurnsOutToBeTheFastestAmongTheFinalists) {
+  const Configuration first{{"block", 256}, {"unroll", 1}};  // 18% slower at first
+  spec_.default_configuration = first;
+  FakeEvaluator evaluator;
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == first ? 900 : 1000); };
+  const SessionResult result = run(evaluator);
+  EXPECT_THAT(evaluator.remeasured, ::testing::Contains(first));
+  EXPECT_EQ(result.best->configuration, first);
+}
+
+TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAgain) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}};
+  for (const bool crashed : {false, true}) {
+    FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival ? 1010 : cost(c)); });
+    evaluator.again = [&](const Configuration& c) {
+      if (c != optimum_) return measured(c, 1010);
+      Trial trial = failed(c, WrongResult{"right at first"});
+      if (crashed) trial.outcome = LaunchError{"illegal address"};
+      trial.crashed = crashed;
+      return trial;
+    };
+    EXPECT_EQ(run(evaluator).best->configuration, rival);
+    EXPECT_FALSE(store_.appended.back().verified && store_.appended.back().configuration == optimum_);
+  }
+}
+
+TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}};
+  SessionOptions options;
+  options.budget.wall_time = std::chrono::hours(1);
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival ? 1010 : cost(c)); });
+  options.started = std::chrono::steady_clock::now() - std::chrono::hours(2);
+  EXPECT_EQ(run(evaluator, options).stop_reason, StopReason::wall_time);
+  EXPECT_TRUE(evaluator.submitted.empty()) << "the clock began before the session did";
+  EXPECT_TRUE(evaluator.remeasured.empty());
+}
+
+TEST_F(TuneSession, KeepsTimeForTheFinalists) {
+  SessionOptions options;
+  options.budget.wall_time = std::chrono::hours(1);
+  options.started = std::chrono::steady_clock::now() - std::chrono::minutes(50);
+  const auto slow = [&](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    trial.times.measure = 60;  // 20 s a sample
+    return trial;
+  };
+  FakeEvaluator evaluator(slow);
+  const SessionResult result = run(evaluator, options);
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+  EXPECT_EQ(result.trials.size(), evaluator.capacity()) << "ten minutes are left, and twelve are wanted";
+}
+
+TEST_F(TuneSession, TakesBackWhatIsStillCompilingWhenInterrupted) {
+  std::atomic<bool> stop = false;
+  SessionOptions options;
+  options.stop = &stop;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, cost(c)); }, 6);
+  evaluator.tells_of_compiling = true;
+  struct Stopping : Observer {
+    explicit Stopping(std::atomic<bool>& flag) : stop(flag) {}
+    void on_start(const SessionPlan&) override { stop = true; }
+    std::atomic<bool>& stop;
+  } observer(stop);
+  const SessionResult result = run(evaluator, options, &observer);
+  EXPECT_EQ(result.stop_reason, StopReason::interrupted);
+  EXPECT_TRUE(result.trials.empty());
+}
+
+TEST_F(TuneSession, NeverNamesAQuarantinedConfigurationOfAnEarlierSessionBest) {
+  store_.earlier = {measured(optimum_, 500)};
+  store_.crashed = {optimum_};
+  FakeEvaluator evaluator;
+  EXPECT_NE(run(evaluator).best->configuration, optimum_);
+}
+
+TEST_F(TuneSession, CountsQuarantinedConfigurationsInTheTrialBudget) {
+  for (const int block : {32, 64, 128})
+    for (const int unroll : {1, 2, 4}) store_.crashed.insert(Configuration{{"block", block}, {"unroll", unroll}});
+  FakeEvaluator evaluator;
+  SessionOptions options;
+  options.budget.trials = 4;
+  EXPECT_EQ(run(evaluator, options).trials.size(), 4u);
 }
 
 TEST_F(TuneSession, NeverRunsAQuarantinedConfiguration) {

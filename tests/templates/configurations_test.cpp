@@ -70,13 +70,13 @@ TEST(ReduceTemplate, IsRightForFourByteTypesInASampleOfConfigurations) {
   expect_reduce_right({"int", "unsigned", "float"}, 1, {});
 }
 TEST(ReduceTemplate, IsRightForEightByteTypesInASampleOfConfigurations) {
-  expect_reduce_right({"int64", "uint64", "double"}, 2, {"load_bytes=4", "warp_step=redux"});
+  expect_reduce_right({"int64", "uint64", "double"}, 2, {"load_bytes=4", "warp_step=redux", "finish=counted"});
 }
 TEST(ReduceTemplate, IsRightForIntegersOfOneAndTwoBytesInASampleOfConfigurations) {
-  expect_reduce_right({"int8", "uint8", "int16", "uint16"}, 3, {"warp_step=redux"});
+  expect_reduce_right({"int8", "uint8", "int16", "uint16"}, 3, {"warp_step=redux", "finish=counted"});
 }
 TEST(ReduceTemplate, IsRightForHalfAndBfloat16InASampleOfConfigurations) {
-  expect_reduce_right({"half", "bfloat16"}, 4, {"warp_step=redux"});
+  expect_reduce_right({"half", "bfloat16"}, 4, {"warp_step=redux", "finish=counted"});
 }
 
 TEST(SumMatrix2DTemplate, IsRightInASampleOfConfigurations) {

@@ -1,7 +1,9 @@
 /// What the built-in kernel files declare: they parse, their spaces are rich but sane, and their defaults are valid
 /// wherever a caller may meet them.
 
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -114,7 +116,7 @@ struct Bounds {
 
 TEST(Templates, HaveSpacesThatAreRichButSane) {
   const std::map<std::string, Bounds> bounds{{"sumMatrix2D", {2000, 6000}},
-                                             {"reduce", {5000, 21000}},
+                                             {"reduce", {5000, 26000}},
                                              {"reduceClassic", {200, 300}},
                                              {"warpReduce", {1000, 2000}},
                                              {"warpDivergence", {400, 800}}};
@@ -157,6 +159,48 @@ TEST(ReduceTemplate, GivesOneBlockToTheOneBlockFinishAndNeverALargeProblem) {
   EXPECT_EQ(launches[0].shape.blocks(), 1);
 }
 
+TEST(ReduceTemplate, CountsBlocksInTheWordOfTheSumOnlyWhereTheSumWrapsIn32Bits) {
+  const KernelSpec spec = built_in("reduce");
+  Configuration configuration = *spec.default_configuration;
+  configuration.set("finish", "counted");
+  for (const ProblemSize& problem : all_choices(spec)) {
+    const std::string& type = problem.choices.at("T");
+    const bool fits = (type == "int" || type == "unsigned") && problem.choices.at("operation") == "sum";
+    EXPECT_EQ(!why_invalid(spec, problem, h200(), configuration), fits) << problem.text();
+  }
+}
+
+TEST(ReduceTemplate, NeedsNoMoreWorkSpaceForAnyProblemThanForTheLargest) {
+  const KernelSpec spec = built_in("reduce");
+  const auto work_space = [&](std::int64_t n, const char* type, const char* finish) {
+    Configuration configuration = *spec.default_configuration;
+    configuration.set("finish", finish);
+    const ProblemSize problem = complete(spec, {{{"n", n}}, {{"T", type}}});
+    const Bindings names = bindings(spec, problem, h200(), configuration);
+    const std::int64_t blocks = resolve_launches(spec, problem, h200(), configuration)[0].shape.blocks();
+    const std::int64_t slots = spec.find_buffer("slots")->count.evaluate_integer(names);
+    const std::int64_t partials = spec.find_buffer("partials")->count.evaluate_integer(names);
+    if (std::string_view(finish) == "last_block") {
+      EXPECT_EQ(slots, blocks * (std::string_view(type) == "double" ? 2 : 1)) << n;
+    }
+    if (std::string_view(finish) == "two_launches") {
+      EXPECT_EQ(partials, blocks) << n;
+    }
+    return slots + partials;
+  };
+  for (const char* type : {"float", "double"}) {
+    for (const char* finish : {"last_block", "two_launches"}) {
+      std::int64_t before = 0;
+      for (const std::int64_t n : {0, 1, 4096, 100'003, 1 << 20, 1 << 24, 1 << 30}) {
+        const std::int64_t words = work_space(n, type, finish);
+        EXPECT_GE(words, before) << type << ' ' << finish << ' ' << n;
+        before = words;
+      }
+      EXPECT_LE(before, 2 * 16 * 132 + 1);
+    }
+  }
+}
+
 TEST(ReduceTemplate, InitialisesBeforeAnAtomicFinishAndCombinesAfterTheFirstOfTwoLaunches) {
   const KernelSpec spec = built_in("reduce");
   const ProblemSize problem = complete(spec, {});
@@ -170,6 +214,20 @@ TEST(ReduceTemplate, InitialisesBeforeAnAtomicFinishAndCombinesAfterTheFirstOfTw
   launches = resolve_launches(spec, problem, h200(), configuration);
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[1].expression, "combinePartials<float, Operation::sum, 256, WarpStep::shuffle>");
+}
+
+// c may be a or b, and what is read through the read-only path must not be written while the kernel runs.
+TEST(SumMatrix2DTemplate, ReadsNothingThroughTheReadOnlyPath) {
+  for (const EmbeddedTemplate& file : embedded_templates()) {
+    if (file.name != "sumMatrix2D") continue;
+    for (std::istringstream lines{std::string(file.text)}; lines;) {
+      std::string line;
+      std::getline(lines, line);
+      const std::string code = line.substr(0, line.find("//"));
+      EXPECT_THAT(code, ::testing::Not(::testing::AnyOf(::testing::HasSubstr("__ldg"), ::testing::HasSubstr(".nc"),
+                                                        ::testing::HasSubstr("__restrict__"))));
+    }
+  }
 }
 
 TEST(SumMatrix2DTemplate, RejectsBlocksPastTheDevicesLimitWithItsReason) {

@@ -9,11 +9,14 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -21,13 +24,14 @@
 namespace tuner {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kernel_text = R"(
 #pragma tuner kernel      scripted
 #pragma tuner size        n : int = 64
-#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_hangs compiler_babbles refused
+#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_hangs compiler_babbles refused is_stopped_once is_killed_once is_killed
 #pragma tuner in          a[n] : float
 #pragma tuner out         c[n] : float
 #pragma tuner block       32
@@ -64,15 +68,16 @@ class IsolationTest : public ::testing::Test {
     return trials;
   }
 
+  static Event next_event(Evaluator& evaluator) {
+    for (;;)
+      if (auto event = evaluator.next_event(std::chrono::seconds(1))) return *event;
+  }
+
   KernelSpec spec;
   IsolatedOptions options;
 };
 
 TEST_F(IsolationTest, AnswersEachConfigurationOnceWhateverItDoesToItsWorkers) {
-  std::map<std::string, std::string> crashed;
-  options.on_crash = [&](const Configuration& configuration, const Outcome& outcome) {
-    crashed[configuration.find("does")->string()] = kind(outcome);
-  };
   options.compile_timeout_s = 2;
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   const auto trials =
@@ -86,17 +91,16 @@ TEST_F(IsolationTest, AnswersEachConfigurationOnceWhateverItDoesToItsWorkers) {
                                                  {"babbles", "launch"}, {"compiler_hangs", "compile"},
                                                  {"poisons", "launch"}, {"compiler_babbles", "compile"},
                                                  {"fast", "ok"}};
-  for (const auto& [what, trial] : trials) EXPECT_EQ(kind(trial.outcome), kinds.at(what)) << what;
+  std::set<std::string> crashed;
+  for (const auto& [what, trial] : trials) {
+    EXPECT_EQ(kind(trial.outcome), kinds.at(what)) << what;
+    if (trial.crashed) crashed.insert(what);
+  }
   for (const char* const part : {"segmentation imminent", "Segmentation fault", "in phase verify"})
     EXPECT_THAT(message(trials.at("crashes").outcome), HasSubstr(part));
   EXPECT_THAT(message(trials.at("compiler_crashes").outcome), HasSubstr("Segmentation fault"));
   EXPECT_EQ(std::get<CompileError>(trials.at("refused").outcome).log, "scripted<Does::refused>");
-  EXPECT_EQ(crashed, (std::map<std::string, std::string>{{"crashes", "launch"},
-                                                         {"hangs", "timeout"},
-                                                         {"aborts", "launch"},
-                                                         {"exits", "launch"},
-                                                         {"babbles", "launch"},
-                                                         {"poisons", "launch"}}));
+  EXPECT_EQ(crashed, (std::set<std::string>{"crashes", "hangs", "aborts", "exits", "babbles", "poisons"}));
   const SessionTimes times = evaluator.times();
   EXPECT_EQ(times.run_restarts, 6u);
   EXPECT_GE(times.compile_restarts, 3u);
@@ -115,11 +119,11 @@ TEST_F(IsolationTest, DoesNotRunWhatWasWithdrawnWhileItWaited) {
   // The first hangs, the second is in the run worker's pipe by then, the others wait.
   for (const char* const what : {"hangs", "well", "fast", "wrong"}) evaluator.submit(does(what), 0);
   std::vector<std::string> happened;
-  for (int compiled = 0; compiled < 4;) compiled += std::holds_alternative<Compiled>(evaluator.next_event());
+  for (int compiled = 0; compiled < 4;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
   const Configuration waiting[] = {does("fast"), does("wrong")};
   evaluator.withdraw(waiting);
   while (evaluator.in_flight() > 0) {
-    const Event event = evaluator.next_event();
+    const Event event = next_event(evaluator);
     if (const auto* trial = std::get_if<Trial>(&event))
       happened.push_back(trial->configuration.find("does")->string() + " " + std::string(kind(trial->outcome)));
     else
@@ -127,6 +131,53 @@ TEST_F(IsolationTest, DoesNotRunWhatWasWithdrawnWhileItWaited) {
   }
   EXPECT_THAT(happened,
               ::testing::UnorderedElementsAre("hangs timeout", "well ok", "fast withdrawn", "wrong withdrawn"));
+}
+
+TEST_F(IsolationTest, TakesBackWhatIsStillCompiling) {
+  options.compile_workers = 1;
+  options.batch = 1;
+  options.compile_timeout_s = 600;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const char* const what : {"compiler_hangs", "well", "fast"}) evaluator.submit(does(what), 0);
+  const Configuration all[] = {does("compiler_hangs"), does("well"), does("fast")};
+  evaluator.withdraw(all);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::holds_alternative<Withdrawn>(next_event(evaluator)));
+  EXPECT_EQ(evaluator.in_flight(), 0u);
+}
+
+TEST_F(IsolationTest, DoesNotWaitLongerForAnEventThanItWasTold) {
+  options.compile_timeout_s = 600;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(does("compiler_hangs"), 0);
+  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(1)));
+  EXPECT_EQ(evaluator.in_flight(), 1u);
+}
+
+TEST_F(IsolationTest, GivesWhatRanInAStoppedOrKilledWorkerASecondTry) {
+  for (const std::string what : {"is_stopped_once", "is_killed_once"}) {
+    const testing::TemporaryFolder folder;
+    ::setenv("TUNER_TEST_MARKER", (folder / "ran").c_str(), 1);
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    const auto trials = evaluate(evaluator, {what});
+    EXPECT_EQ(kind(trials.at(what).outcome), "ok") << message(trials.at(what).outcome);
+  }
+}
+
+TEST_F(IsolationTest, DoesNotBlameWhatRanInAWorkerThatIsKilledEachTime) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {"is_killed", "well"});
+  EXPECT_EQ(kind(trials.at("is_killed").outcome), "launch");
+  EXPECT_FALSE(trials.at("is_killed").crashed);
+  EXPECT_EQ(kind(trials.at("well").outcome), "ok");
+}
+
+TEST_F(IsolationTest, SaysThatTheReferenceTookItsWorkerDown) {
+  ::setenv("TUNER_TEST_WORKER", "reference crashes", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(does("well"), 0);
+  EXPECT_THAT(testing::error_of([&] { evaluator.next(); }),
+              AllOf(HasSubstr("scripted.cu: the kernel's reference took its worker down"),
+                    HasSubstr("outside its buffers"), HasSubstr("Segmentation fault")));
 }
 
 TEST_F(IsolationTest, RefusesAnotherDeviceThanTheOneItIsFor) {

@@ -1,6 +1,7 @@
 // A worker without compilers or devices: does what the values of a configuration's parameter `does` say. For tests of
 // what a session makes of it. Like tuner-worker, it is given two descriptors and its session's process id.
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -36,6 +37,13 @@ bool has(const std::string& text, const char* word) { return text.find(word) != 
   std::abort();
 }
 
+/// Of all workers of a test.
+bool first_time() {
+  const int fd = ::open(std::getenv("TUNER_TEST_MARKER"), O_CREAT | O_EXCL | O_WRONLY, 0600);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
 void compile(const Compile& message) {
   Image image;
   for (const std::string& expression : message.request.expressions) {
@@ -43,18 +51,23 @@ void compile(const Compile& message) {
     if (has(expression, "compiler_hangs")) hang();
     if (has(expression, "compiler_babbles")) (void)!::write(out, "what?  this is no message", 25);
     if (has(expression, "refused")) {
-      send(Compiled{message.id, CompileError{"refused", expression}, 0.001});
+      send(CompileAnswer{message.id, CompileError{"refused", expression}, 0.001});
       return;
     }
     image.functions.push_back({expression, expression, {}});
   }
-  send(Compiled{message.id, image, 0.001});
+  send(CompileAnswer{message.id, image, 0.001});
 }
 
 Trial run(const Configuration& configuration) {
   const std::string does = configuration.find("does")->string();
   // Only what hangs is short of time: a machine that stalls must not make timeouts of the others.
-  send(PhaseReport{Phase::verify, does == "hangs" ? 0.1 : 60});
+  send(PhaseReport{Phase::verify, does == "hangs" || does == "is_stopped_once" ? 0.1 : 60});
+  if (does == "is_killed") std::raise(SIGKILL);
+  if (does.ends_with("_once") && first_time()) {
+    std::raise(does == "is_stopped_once" ? SIGSTOP : SIGKILL);
+    hang();
+  }
   if (does == "crashes") {
     (void)!::write(STDERR_FILENO, "segmentation imminent\n", 22);
     crash();
@@ -74,7 +87,10 @@ Trial run(const Configuration& configuration) {
   measurement.samples_ns.assign(10, measurement.median_ns);
   trial.outcome = measurement;
   if (does == "wrong") trial.outcome = WrongResult{"c[0]"};
-  if (does == "poisons") trial.outcome = LaunchError{"illegal address"};
+  if (does == "poisons") {
+    trial.outcome = LaunchError{"illegal address"};
+    trial.crashed = true;
+  }
   return trial;
 }
 
@@ -126,6 +142,8 @@ int main(int argc, char** argv) {
     if (std::holds_alternative<Prepare>(*message)) {
       if (mode == "bad reference")
         send(Failed{"the reference gives NaN", true});
+      else if (mode == "reference crashes")
+        crash();
       else
         send(Prepared{});
     }

@@ -2,6 +2,7 @@
 /// What can compile, load, launch and time kernels: a GPU through the CUDA driver, or any CPU. Expected failures are
 /// values (CompileError, LaunchError); exceptions mean that the backend itself is broken.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,10 @@ struct CompileRequest {
   std::vector<std::string> expressions;  ///< name expressions to instantiate, e.g. `add<float, 32>`
   std::vector<std::string> defines;      ///< `NAME=VALUE`
   std::string architecture;              ///< "sm_90"; the host backend's is "host"
+  /// The files that source reads, as they were before it was compiled; null: none.
+  std::shared_ptr<const Includes> includes = nullptr;
+  /// Once set, a compile that can be ended early ends as CompileError. Null: none wants it to end.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct CompiledFunction {

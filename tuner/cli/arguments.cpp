@@ -8,12 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/count.hpp>
 #include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
 namespace {
-
-constexpr double kLargest = 9007199254740992.0;  // 2^53: up to here a double holds every whole number
 
 std::optional<double> read_double(std::string_view text) {
   double value = 0;
@@ -32,18 +31,6 @@ std::string_view trimmed(std::string_view text) {
   throw UsageError(fmt::format("{}: {} is not {}", option, in_quotes(text), wanted));
 }
 
-/// `2^24` and `2**24`.
-std::optional<std::int64_t> read_power(std::string_view text) {
-  std::size_t at = text.find('^'), length = 1;
-  if (at == std::string_view::npos) at = text.find("**"), length = 2;
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto base = read_double(text.substr(0, at)), exponent = read_double(text.substr(at + length));
-  if (!base || !exponent || *base < 0 || *exponent < 0) return std::nullopt;
-  const double value = std::pow(*base, *exponent);
-  if (value > std::ldexp(1.0, 62) || value != std::floor(value)) return std::nullopt;
-  return static_cast<std::int64_t>(value);
-}
-
 /// `nx = 3` becomes `nx=3`, so that blanks can separate what commas can.
 std::string without_blanks_around_equals(std::string_view text) {
   std::string result;
@@ -53,22 +40,6 @@ std::string without_blanks_around_equals(std::string_view text) {
     if (c != ' ' || result.empty() || result.back() != '=') result += c;
   }
   return result;
-}
-
-int suffix_shift(char suffix) {
-  switch (suffix) {
-    case 'k':
-    case 'K':
-      return 10;
-    case 'M':
-      return 20;
-    case 'G':
-      return 30;
-    case 'T':
-      return 40;
-    default:
-      return 0;
-  }
 }
 
 double unit_seconds(std::string_view unit) {
@@ -100,21 +71,9 @@ std::optional<double> read_duration(std::string_view text, double bare) {
 }  // namespace
 
 std::int64_t parse_count(std::string_view text, std::string_view option) {
-  constexpr std::string_view wanted = "a whole number such as 4096, 4k, 16M, 1e6 or 2^24";
-  const std::string_view number = trimmed(text);
-  std::int64_t exact = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), exact);
-  if (error == std::errc() && end == number.data() + number.size() && !number.empty()) {
-    if (exact < 0) reject(option, text, wanted);
-    return exact;
-  }
-  if (const auto power = read_power(number)) return *power;
-  const int shift = number.empty() ? 0 : suffix_shift(number.back());
-  const auto value = read_double(shift ? number.substr(0, number.size() - 1) : number);
-  if (!value || *value < 0) reject(option, text, wanted);
-  const double scaled = std::ldexp(*value, shift);
-  if (scaled != std::floor(scaled) || scaled > kLargest) reject(option, text, wanted);
-  return static_cast<std::int64_t>(scaled);
+  const auto count = tuner::parse_count(trimmed(text));
+  if (!count) reject(option, text, kCountExamples);
+  return *count;
 }
 
 std::chrono::duration<double> parse_duration(std::string_view text, std::string_view option) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/suggestion.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -81,7 +81,7 @@ bool shrink(const KernelSpec& spec, const std::map<std::string, std::int64_t>& g
   if (!spec.bytes) return false;
   bool shrunk = false;
   for (;;) {
-    if (spec.bytes->evaluate_integer(bindings(spec, problem, limits)) <= kHostDefaultBytes) return shrunk;
+    if (evaluate_amount(spec, *spec.bytes, problem, limits) <= kHostDefaultBytes) return shrunk;
     bool smaller = false;
     for (auto& [name, value] : problem.sizes)
       if (!given.count(name) && value >= 64) value /= 2, smaller = true;

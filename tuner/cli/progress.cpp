@@ -48,7 +48,7 @@ double done_fraction(const Progress& progress) {
 }  // namespace
 
 const std::vector<std::string>& outcome_kinds() {
-  static const std::vector<std::string> kinds{"ok", "compile", "launch", "timeout", "wrong", "invalid"};
+  static const std::vector<std::string> kinds(outcome_names().begin(), outcome_names().end());
   return kinds;
 }
 

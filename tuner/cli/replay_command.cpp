@@ -22,7 +22,7 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kReplayExamples =
     "  tune replay --space gemm.csv.gz --strategy auto,genetic_algorithm --repeats 100 --seed 1\n"
     "  tune replay --space *.csv.gz --strategy auto --plot curves.svg\n"
     "  tune replay --space cachefile.json --budget 200 --json\n"
@@ -51,7 +51,8 @@ void read_budget(std::string_view text, Budget& budget) {
 void print_strategies() {
   for (const search::StrategyInfo& strategy : search::strategies()) {
     std::string options;
-    for (const auto& [name, value] : strategy.options) options += fmt::format(" {}={:g}", name, value);
+    for (const search::OptionInfo& option : strategy.options)
+      options += fmt::format(" {}={:g}", option.name, option.preset);
     fmt::print("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
     if (!options.empty()) fmt::print("{:<20} options:{}\n", "", options);
   }
@@ -113,7 +114,7 @@ int replay_command(int argc, char** argv) {
     return print_help(
         "Usage: tune replay --space FILE… [options]\n"
         "Runs search strategies on recorded spaces and scores them: 0 is random search, 1 the optimum at once.",
-        options, kExamples);
+        options, kReplayExamples);
   if (given["list"].as<bool>()) {
     print_strategies();
     return kDone;

@@ -124,7 +124,9 @@ class TuneRun {
     std::vector<Observer*> all{&progress};
     if (log_) all.push_back(log_.get());
     Observers observers(std::move(all));
-    SessionResult result = tune_kernel(spec_, size, choice_.device, *wisdom_, options, &observers);
+    // One context for all problems: opening it takes longer than many a problem.
+    if (options.isolation == Isolation::none && !backend_) backend_ = open_backend(choice_.device);
+    SessionResult result = tune_kernel(spec_, size, choice_.device, *wisdom_, options, &observers, backend_.get());
     console_.end_status();
     return result;
   }
@@ -223,6 +225,7 @@ class TuneRun {
   DeviceChoice choice_;
   Problems problems_;
   std::unique_ptr<Wisdom> wisdom_;
+  std::unique_ptr<Backend> backend_;  // for work in this process
   std::unique_ptr<TrialLog> log_;
   bool ceilings_measured_ = false;
 };

@@ -28,13 +28,10 @@ std::map<std::string, double> read_strategy_options(const Texts& given, const st
   for (const std::string& text : given)
     for (const auto& [name, value] : parse_assignments(text, "--option"))
       options[name] = parse_number(value, "--option", -1e300, 1e300);
-  const auto info = std::find_if(search::strategies().begin(), search::strategies().end(),
-                                 [&](const search::StrategyInfo& one) { return one.name == strategy; });
-  for (const auto& [name, value] : options) {
-    if (info->options.contains(name)) continue;
-    Texts known;
-    for (const auto& [option, preset] : info->options) known.push_back(option);
-    throw UsageError(unknown_name("option of " + strategy, name, known));
+  try {
+    search::check_options(strategy, options);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string("--option: ") + error.what());
   }
   return options;
 }

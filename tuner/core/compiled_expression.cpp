@@ -221,6 +221,8 @@ class Translator {
   }
 
   Reference slot(std::size_t parameter) {
+    const auto known = slots_.find(parameter);
+    if (known != slots_.end()) return known->second;
     Slot slot;
     slot.parameter = parameter;
     for (const Value& value : parameters_[parameter].values) {
@@ -235,7 +237,7 @@ class Translator {
     instruction.slot = static_cast<std::uint32_t>(program_.slots.size());
     program_.slots.push_back(std::move(slot));
     program_.instructions.push_back(std::move(instruction));
-    return static_cast<std::uint32_t>(program_.instructions.size() - 1);
+    return slots_[parameter] = static_cast<std::uint32_t>(program_.instructions.size() - 1);
   }
 
   std::optional<std::size_t> parameter(std::string_view wanted) const {
@@ -266,6 +268,7 @@ class Translator {
   const Bindings& fixed_;
   Program program_;
   std::map<const ExpressionNode*, std::uint32_t> done_;
+  std::map<std::size_t, std::uint32_t> slots_;  // parameter -> instruction that reads it
   std::map<std::string, std::int64_t, std::less<>> words_;
 };
 
@@ -273,7 +276,7 @@ class Translator {
 
 struct CompiledExpression::Impl {
   Expression expression;
-  std::vector<TuningParameter> parameters;
+  std::span<const TuningParameter> parameters;
   Bindings fixed;
   std::vector<std::size_t> used;
   std::optional<Program> program;  // absent: the tree is evaluated
@@ -290,7 +293,7 @@ CompiledExpression::CompiledExpression(const Expression& expression, std::span<c
   auto impl = std::make_shared<Impl>();
   impl->expression = expression;
   impl->fixed = fixed;
-  impl->parameters.assign(parameters.begin(), parameters.end());
+  impl->parameters = parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (std::binary_search(expression.names().begin(), expression.names().end(), parameters[i].name))
       impl->used.push_back(i);

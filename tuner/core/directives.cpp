@@ -29,6 +29,9 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+// Far more than anybody writes, little enough to be read in well under a second.
+constexpr std::size_t kMostDirectives = 4096;
+
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {
@@ -66,6 +69,8 @@ class Scanner {
   }
 
   void require_text() {
+    if (text_.size() > kMostFileBytes)
+      fail(place_, "the file is larger than " + std::to_string(kMostFileBytes >> 20) + " MB; is this a kernel file?");
     for (std::size_t i = 0; i < text_.size();) {
       const std::size_t length = utf8_length(text_.substr(i));
       if (length != 0 && text_[i] != '\0') {
@@ -179,8 +184,11 @@ class Scanner {
       } else if (peek() == '\\' && at_ + 1 == text_.size()) {
         fail(place_, "the file ends in the middle of a continued line");
       } else if (starts("//")) {
+        line.comment_at = place_;
         append(' ');
+        const std::size_t begin = at_;
         skip_line_comment();
+        line.comment = text_.substr(begin + 2, at_ - begin - 2);
       } else if (starts("/*")) {
         const LogicalLine::Position begin = place_;
         append(' ');
@@ -196,6 +204,8 @@ class Scanner {
       line.text.pop_back();
       line.positions.pop_back();
     }
+    if (lines_.size() == kMostDirectives)
+      fail(line.positions.front(), "more than " + std::to_string(kMostDirectives) + " directives");
     lines_.push_back(std::move(line));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -18,7 +19,8 @@ bool value_before(const Value& a, const Value& b) {
     const auto number = [](const std::string& text) {
       double parsed = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-      return error == std::errc() && end == text.data() + text.size() ? std::optional(parsed) : std::nullopt;
+      const bool whole = error == std::errc() && end == text.data() + text.size();
+      return whole && !std::isnan(parsed) ? std::optional(parsed) : std::nullopt;  // "nan" has no place among numbers
     };
     const auto x = number(a.string());
     const auto y = number(b.string());
@@ -30,38 +32,33 @@ bool value_before(const Value& a, const Value& b) {
 
 }  // namespace
 
-EnumeratedSpace::EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits)
-    : parameters_(std::move(parameters)) {
-  const std::size_t width = parameters_.size();
-  radix_.assign(width, 1);
-  std::uint64_t product = 1;
-  for (std::size_t p = width; p-- > 0;) {
-    radix_[p] = product;
-    const std::uint64_t count = std::max<std::size_t>(parameters_[p].values.size(), 1);
-    if (product > (std::uint64_t{1} << 63) / count)
-      throw std::length_error("the product of the tuning parameters' values passes 2^63; remove values or parameters");
-    product *= count;
-  }
-  const std::size_t rows = width == 0 ? 1 : digits.size() / width;
-  if (rows > std::numeric_limits<Index>::max())
-    throw std::length_error("more than 2^32 valid configurations; tighten the constraints");
-  codes_.resize(rows);
-  bool sorted = true;
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::uint64_t code = 0;
-    for (std::size_t p = 0; p < width; ++p) code += radix_[p] * digits[row * width + p];
-    codes_[row] = code;
-    sorted = sorted && (row == 0 || codes_[row - 1] <= code);
-  }
-  if (!sorted) {
-    by_code_.resize(rows);
-    std::iota(by_code_.begin(), by_code_.end(), Index{0});
-    std::sort(by_code_.begin(), by_code_.end(), [&](Index a, Index b) { return codes_[a] < codes_[b]; });
-  }
-  build_buckets(product);
+EnumeratedSpace::EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits) {
+  const MixedRadix radix(parameters);
+  const std::size_t width = parameters.size();
+  std::vector<std::uint64_t> codes(width == 0 ? 1 : digits.size() / width);
+  for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = radix.code(digits.subspan(row * width, width));
+  *this = from_codes(std::move(parameters), std::move(codes));
 }
 
-void EnumeratedSpace::build_buckets(std::uint64_t product) {
+EnumeratedSpace EnumeratedSpace::from_codes(std::vector<TuningParameter> parameters, std::vector<std::uint64_t> codes) {
+  if (codes.size() > std::numeric_limits<Index>::max())
+    throw std::length_error("more than 2^32 valid configurations; tighten the constraints");
+  EnumeratedSpace space;
+  space.radix_ = MixedRadix(parameters);
+  space.parameters_ = std::move(parameters);
+  space.codes_ = std::move(codes);
+  if (!std::is_sorted(space.codes_.begin(), space.codes_.end())) {
+    space.by_code_.resize(space.codes_.size());
+    std::iota(space.by_code_.begin(), space.by_code_.end(), Index{0});
+    std::sort(space.by_code_.begin(), space.by_code_.end(),
+              [&](Index a, Index b) { return space.codes_[a] < space.codes_[b]; });
+  }
+  space.build_buckets();
+  return space;
+}
+
+void EnumeratedSpace::build_buckets() {
+  const std::uint64_t product = radix_.product();
   const std::size_t rows = codes_.size();
   bucket_shift_ = std::max(0, static_cast<int>(std::bit_width(product)) - static_cast<int>(std::bit_width(rows)));
   bucket_start_.assign(static_cast<std::size_t>((product - 1) >> bucket_shift_) + 2, 0);
@@ -133,31 +130,22 @@ std::optional<EnumeratedSpace::Index> EnumeratedSpace::find(const Configuration&
     const auto& values = parameters_[p].values;
     const auto at = std::find(values.begin(), values.end(), *value);
     if (at == values.end()) return std::nullopt;
-    code += radix_[p] * static_cast<std::uint64_t>(at - values.begin());
+    code += radix_.weight(p) * static_cast<std::uint64_t>(at - values.begin());
   }
   return find_code(code);
 }
 
 std::uint16_t EnumeratedSpace::digit(Index index, std::size_t parameter) const {
-  return static_cast<std::uint16_t>(codes_[index] / radix_[parameter] % parameters_[parameter].values.size());
+  return static_cast<std::uint16_t>(codes_[index] / radix_.weight(parameter) % parameters_[parameter].values.size());
 }
 
-void EnumeratedSpace::digits(Index index, std::span<std::uint16_t> out) const {
-  std::uint64_t rest = codes_[index];
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    out[p] = static_cast<std::uint16_t>(rest / radix_[p]);
-    rest -= radix_[p] * out[p];
-  }
-}
+void EnumeratedSpace::digits(Index index, std::span<std::uint16_t> out) const { radix_.digits(codes_[index], out); }
 
 std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_digits(std::span<const std::uint16_t> digits) const {
   if (digits.size() != parameters_.size()) return std::nullopt;
-  std::uint64_t code = 0;
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
     if (digits[p] >= parameters_[p].values.size()) return std::nullopt;
-    code += radix_[p] * digits[p];
-  }
-  return find_code(code);
+  return find_code(radix_.code(digits));
 }
 
 std::optional<EnumeratedSpace::Index> EnumeratedSpace::find_code(std::uint64_t code) const {
@@ -185,10 +173,11 @@ std::vector<EnumeratedSpace::Index> EnumeratedSpace::neighbours(Index index, Nei
     const int last = static_cast<int>(parameters_[p].values.size()) - 1;
     const int from = kind == Neighbourhood::adjacent ? std::max(here - 1, 0) : 0;
     const int to = kind == Neighbourhood::adjacent ? std::min(here + 1, last) : last;
-    const std::uint64_t base = code - radix_[p] * static_cast<std::uint64_t>(here);
+    const std::uint64_t base = code - radix_.weight(p) * static_cast<std::uint64_t>(here);
     for (int value = from; value <= to; ++value) {
       if (value == here) continue;
-      if (const auto found = find_code(base + radix_[p] * static_cast<std::uint64_t>(value))) out.push_back(*found);
+      if (const auto found = find_code(base + radix_.weight(p) * static_cast<std::uint64_t>(value)))
+        out.push_back(*found);
     }
   }
   return out;

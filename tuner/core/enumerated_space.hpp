@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tuner/core/configuration.hpp>
+#include <tuner/core/mixed_radix.hpp>
 #include <tuner/core/tuning_parameter.hpp>
 
 namespace tuner {
@@ -31,6 +32,8 @@ class EnumeratedSpace {
   /// without parameters has one configuration. Throws std::length_error when
   /// the product of the parameters passes 2^63.
   EnumeratedSpace(std::vector<TuningParameter> parameters, std::span<const std::uint16_t> digits);
+  /// From the codes (mixed_radix.hpp) of configurations, without duplicates: index i is the i-th of them.
+  static EnumeratedSpace from_codes(std::vector<TuningParameter> parameters, std::vector<std::uint64_t> codes);
   /// From explicit configurations (a recording): parameters and their values in order of value.
   /// Index i is the i-th configuration given. Throws std::invalid_argument for unequal names or duplicates.
   static EnumeratedSpace from_configurations(std::span<const Configuration> configurations);
@@ -52,10 +55,10 @@ class EnumeratedSpace {
   std::uint64_t sorted_code(std::size_t position) const;
   Index sorted_index(std::size_t position) const;
   std::optional<Index> find_code(std::uint64_t code) const;
-  void build_buckets(std::uint64_t product);
+  void build_buckets();
 
   std::vector<TuningParameter> parameters_;
-  std::vector<std::uint64_t> radix_;  // weight of each parameter's digit in a code
+  MixedRadix radix_;
   std::vector<std::uint64_t> codes_;  // by index
   std::vector<Index> by_code_;        // indices sorted by code; empty when codes_ is sorted itself
   // Codes c with equal c >> bucket_shift_ stand together in the sorted order, from bucket_start_[c >> bucket_shift_]:

@@ -11,6 +11,11 @@ namespace tuner {
 namespace {
 
 constexpr std::size_t kMostConfigurations = std::size_t{1} << 26;
+// Steps between two looks at the stop hook: some hundred microseconds.
+constexpr std::uint64_t kStepsBetweenLooks = 1024;
+// About a minute, besides the steps that the found configurations account for.
+constexpr std::uint64_t kMostSteps = 100'000'000;
+constexpr std::uint64_t kStepsAFind = 64;
 
 struct Predicate {
   CompiledExpression compiled;
@@ -21,28 +26,25 @@ struct Predicate {
 /// arithmetic cuts prefixes that cannot be completed.
 class Walk {
  public:
-  Walk(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts, const Bindings& fixed)
-      : parameters_(parameters), digits_(parameters.size()), bound_(std::make_unique<bool[]>(parameters.size())) {
+  Walk(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
+       const StopHook& stop)
+      : parameters_(parameters),
+        stop_(stop),
+        radix_(parameters),
+        digits_(parameters.size()),
+        bound_(std::make_unique<bool[]>(parameters.size())) {
     for (const Conjunct& conjunct : conjuncts) {
       for (const Expression& part : split_conjunction(conjunct.predicate)) {
         predicates_.push_back({CompiledExpression(part, parameters, fixed), conjunct.failing_is_no});
       }
     }
     choose_order();
-    set_weights();
   }
 
   std::vector<std::uint64_t> run() {
     if (admits(complete_.front()) && promises(partial_.front())) visit(0, 0);
     if (!std::is_sorted(order_.begin(), order_.end())) std::sort(codes_.begin(), codes_.end());
     return std::move(codes_);
-  }
-
-  void decode(std::uint64_t code, std::uint16_t* out) const {
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
-      out[i] = static_cast<std::uint16_t>(code / weights_[i]);
-      code %= weights_[i];
-    }
   }
 
  private:
@@ -96,17 +98,6 @@ class Walk {
     }
   }
 
-  void set_weights() {
-    weights_.assign(parameters_.size(), 1);
-    std::uint64_t product = 1;
-    for (std::size_t i = parameters_.size(); i-- > 0;) {
-      weights_[i] = product;
-      if (__builtin_mul_overflow(product, parameters_[i].values.size(), &product) || product >> 63) {
-        throw std::length_error("the product of the parameters' values passes 2^63; leave some values out");
-      }
-    }
-  }
-
   void visit(std::size_t depth, std::uint64_t code) {
     if (depth == order_.size()) return found(code);
     const std::size_t parameter = order_[depth];
@@ -114,12 +105,27 @@ class Walk {
     bound_[parameter] = true;
     for (std::size_t digit = 0; digit < parameters_[parameter].values.size(); ++digit) {
       digits_[parameter] = static_cast<std::uint16_t>(digit);
+      count_step();
       if (admits(complete_[depth + 1]) && promises(partial_[depth + 1])) {
-        visit(depth + 1, code + digit * weights_[parameter]);
+        visit(depth + 1, code + digit * radix_.weight(parameter));
       }
       pending_.resize(pending);
     }
     bound_[parameter] = false;
+  }
+
+  void count_step() {
+    if (++steps_ % kStepsBetweenLooks != 0) return;
+    if (stop_ && stop_()) throw EnumerationStopped(progress());
+    if (steps_ > kMostSteps + kStepsAFind * codes_.size()) {
+      throw std::length_error("the constraints rule out too much too late: " + progress() +
+                              "; split them into constraints on fewer parameters each, or leave values out");
+    }
+  }
+
+  std::string progress() const {
+    return std::to_string(codes_.size()) + " valid configurations found in " + std::to_string(steps_) +
+           " steps, and the search space is not at its end";
   }
 
   /// False when one of \p predicates is false. One without an answer waits: another may still rule out the prefix.
@@ -148,10 +154,12 @@ class Walk {
   }
 
   const std::vector<TuningParameter>& parameters_;
+  const StopHook& stop_;
+  MixedRadix radix_;
+  std::uint64_t steps_ = 0;
   std::vector<Predicate> predicates_;
   std::vector<std::size_t> order_;
   std::vector<List> complete_, partial_;  // by depth
-  std::vector<std::uint64_t> weights_;
   std::vector<std::uint16_t> digits_;
   std::unique_ptr<bool[]> bound_;
   List pending_;
@@ -161,12 +169,9 @@ class Walk {
 }  // namespace
 
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
-                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed) {
-  Walk walk(parameters, conjuncts, fixed);
-  const std::vector<std::uint64_t> codes = walk.run();
-  std::vector<std::uint16_t> digits(codes.size() * parameters.size());
-  for (std::size_t row = 0; row < codes.size(); ++row) walk.decode(codes[row], digits.data() + row * parameters.size());
-  return EnumeratedSpace(parameters, digits);
+                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
+                                    const StopHook& stop) {
+  return EnumeratedSpace::from_codes(parameters, Walk(parameters, conjuncts, fixed, stop).run());
 }
 
 }  // namespace tuner

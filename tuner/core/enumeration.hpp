@@ -5,6 +5,7 @@
 
 #include <tuner/core/enumerated_space.hpp>
 #include <tuner/core/expression.hpp>
+#include <tuner/core/search_space.hpp>
 #include <tuner/core/tuning_parameter.hpp>
 
 namespace tuner {
@@ -15,8 +16,10 @@ struct Conjunct {
 };
 
 /// Configurations for which no conjunct is false, in lexicographic order of the parameters as given. Throws
-/// EvaluationError when one of them is left whose conjunct has no answer, std::length_error past 2^26.
+/// EvaluationError when one of them is left whose conjunct has no answer, std::length_error past 2^26 of them or
+/// after too many steps, EnumerationStopped when \p stop says so.
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
-                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed);
+                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
+                                    const StopHook& stop);
 
 }  // namespace tuner

@@ -6,7 +6,8 @@
 
 namespace tuner {
 
-/// Base of every exception thrown by tuner on purpose. what() says what happened, where, and what to do.
+/// Base of tuner's exceptions for a broken world: what() says what happened, where, and what to do. Arguments that
+/// break a contract throw std::invalid_argument or std::length_error instead, where a function says so.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

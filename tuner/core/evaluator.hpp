@@ -2,7 +2,10 @@
 /// Answers configurations of one (kernel, problem size) with trials: live on a backend, in worker processes, or
 /// replayed from a recording. Asynchronous, so that compiling, running and searching overlap.
 
+#include <chrono>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -33,29 +36,33 @@ class Evaluator {
   /// Starts evaluating \p configuration. \p best_ns: median of the best so far (0: none), for early stop.
   virtual void submit(const Configuration& configuration, double best_ns) = 0;
   virtual std::size_t in_flight() const = 0;
-  /// Waits for the next event, of any configuration. Precondition: in_flight() > 0.
-  virtual Event next_event() = 0;
+  /// Waits for the next event, of any configuration; nothing when \p patience passed before there was one. A
+  /// configuration that runs in this thread is not interrupted. Precondition: in_flight() > 0.
+  virtual std::optional<Event> next_event(std::chrono::duration<double> patience) = 0;
   /// Waits for the next finished trial: for those who do not follow what happens before. Precondition: in_flight() > 0,
   /// and nothing was withdrawn.
   Trial next() {
     for (;;) {
-      Event event = next_event();
-      if (Trial* trial = std::get_if<Trial>(&event)) return std::move(*trial);
+      std::optional<Event> event = next_event(std::chrono::seconds(1));
+      if (!event) continue;
+      if (Trial* trial = std::get_if<Trial>(&*event)) return std::move(*trial);
     }
   }
   /// What waits for the device shall run in this order, what is not named after all that is. A wish: what has started
   /// meanwhile is passed over.
   virtual void prefer(std::span<const Configuration> order) { static_cast<void>(order); }
-  /// Takes back what still waits for the device. A wish like prefer(): what was taken back comes as Withdrawn.
+  /// Takes back what waits for the compiler, is being compiled or waits for the device. A wish like prefer(): what was
+  /// taken back comes as Withdrawn.
   virtual void withdraw(std::span<const Configuration> configurations) { static_cast<void>(configurations); }
   /// False once nothing more can run (a fault poisoned the device in this process): trials that still come back say
   /// nothing about their configurations.
   virtual bool usable() const { return true; }
   /// Measures finished configurations again, interleaved so that slow drift hits all of them alike, and returns one
-  /// trial each in the order given. Empty where there is nothing to measure (recordings). Precondition:
-  /// in_flight() == 0.
-  virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists) {
-    (void)finalists;
+  /// trial each in the order given. Measures less when \p seconds pass, but never nothing. Empty where there is nothing
+  /// to measure (recordings). Precondition: in_flight() == 0.
+  virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
+                                       double seconds = std::numeric_limits<double>::infinity()) {
+    (void)finalists, (void)seconds;
     return {};
   }
 };

@@ -14,9 +14,9 @@ namespace {
 }
 
 /// Evaluates one tree by walking over it.
-class Evaluator {
+class TreeEvaluator {
  public:
-  explicit Evaluator(const Bindings& bindings) : bindings_(bindings) {}
+  explicit TreeEvaluator(const Bindings& bindings) : bindings_(bindings) {}
 
   Value value(const ExpressionNode& node) const {
     switch (node.op) {
@@ -209,13 +209,15 @@ Expression Expression::constant(std::int64_t value) {
   return ExpressionAccess::make(std::move(node), std::to_string(value), {});
 }
 
-Value Expression::evaluate(const Bindings& bindings) const { return Evaluator(bindings).value(*tree_->root); }
+Value Expression::evaluate(const Bindings& bindings) const { return TreeEvaluator(bindings).value(*tree_->root); }
 
 std::int64_t Expression::evaluate_integer(const Bindings& bindings) const {
-  return Evaluator(bindings).number(*tree_->root);
+  return TreeEvaluator(bindings).number(*tree_->root);
 }
 
-bool Expression::evaluate_boolean(const Bindings& bindings) const { return Evaluator(bindings).holds(*tree_->root); }
+bool Expression::evaluate_boolean(const Bindings& bindings) const {
+  return TreeEvaluator(bindings).holds(*tree_->root);
+}
 
 const std::vector<std::string>& Expression::names() const { return tree_->names; }
 const std::string& Expression::text() const { return tree_->text; }

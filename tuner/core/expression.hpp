@@ -72,7 +72,7 @@ class CompiledExpression {
  public:
   enum class Verdict { no, yes, error };
 
-  /// Names of \p parameters are read from the digits; all others are taken from \p fixed.
+  /// Names of \p parameters, which must outlive this, are read from the digits; all others are taken from \p fixed.
   CompiledExpression(const Expression& expression, std::span<const TuningParameter> parameters, const Bindings& fixed);
   /// \p digits: one for each parameter; those of parameters that the predicate does not name are not looked at.
   Verdict check(std::span<const std::uint16_t> digits) const;

@@ -2,30 +2,40 @@
 
 #include <algorithm>
 
+#include <tuner/core/template_arguments.hpp>
+
 namespace tuner {
 namespace {
 
 /// A `let` stands for text only in what follows it, and only in expressions.
 void require_lets_before_use(const KernelDraft& draft) {
-  for (const auto& [name, definition] : draft.lets) {
-    for (const Expression& user : draft.expressions) {
+  for (const Expression& user : draft.expressions) {
+    for (const std::string& name : user.names()) {
+      if (!draft.lets.count(name)) continue;
+      std::vector<std::string> others = user.names();
+      std::erase(others, name);
       try {
-        std::vector<std::string> others = user.names();
-        if (std::binary_search(others.begin(), others.end(), name)) {
-          others.erase(std::remove(others.begin(), others.end(), name), others.end());
-          user.require_known(others);
-        }
+        user.require_known(others);
       } catch (const SpecError& error) {
         throw SpecError(error.location(), in_quotes(name) + " is used before the 'let' that defines it, in line " +
                                               std::to_string(draft.places.at(name).line));
       }
     }
-    for (const auto& [text, place] : draft.cpp_texts) {
-      const auto words = words_of(text);
-      if (std::find(words.begin(), words.end(), name) == words.end()) continue;
-      throw SpecError(place, in_quotes(name) +
+  }
+  for (const auto& [text, place] : draft.cpp_texts) {
+    for (const std::string_view word : words_of(text)) {
+      if (!draft.lets.count(word)) continue;
+      throw SpecError(place, in_quotes(word) +
                                  " is a 'let' and is not replaced in C++ text; write its parameters and sizes instead");
     }
+  }
+}
+
+/// A wrong number of template arguments is clearer in a sentence than in what compilers say of it.
+void require_template_arguments(const KernelDraft& draft) {
+  for (const auto& [text, place] : draft.cpp_texts) {
+    const std::string problem = template_argument_problem(draft.spec.source, text);
+    if (!problem.empty()) throw SpecError(place, problem);
   }
 }
 
@@ -87,8 +97,9 @@ void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
 
 }  // namespace
 
-KernelSpec complete(KernelDraft draft) {
+KernelSpec finish(KernelDraft draft) {
   require_lets_before_use(draft);
+  require_template_arguments(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const auto type = std::find_if(draft.spec.choices.begin(), draft.spec.choices.end(),
                                  [](const ChoiceSpec& choice) { return choice.is_type; });

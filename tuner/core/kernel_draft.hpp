@@ -41,6 +41,6 @@ struct KernelDraft {
 };
 
 /// Fills in what was left out and checks the whole. Throws SpecError at the place of what does not fit together.
-KernelSpec complete(KernelDraft draft);
+KernelSpec finish(KernelDraft draft);
 
 }  // namespace tuner

@@ -14,8 +14,14 @@
 namespace tuner {
 namespace {
 
+// Far more than anybody writes; what is done with them takes well under a second.
+constexpr std::size_t kMostValues = 65535;  // of all parameters and choices
+constexpr std::size_t kMostParameters = 128;
+constexpr std::size_t kMostConstraints = 256;
+constexpr std::size_t kMostOperations = 1'000'000;
+
 /// Reads the directives one by one. What a single line can get wrong is found here; what needs the whole file is left
-/// to complete(), which is told where everything was written.
+/// to finish(), which is told where everything was written.
 class KernelFileParser {
  public:
   KernelFileParser(std::string_view text, std::string file) {
@@ -24,10 +30,12 @@ class KernelFileParser {
   }
 
   KernelSpec parse() {
-    for (const LogicalLine& line : find_directives(spec_.source, spec_.file)) directive(line);
+    const std::vector<LogicalLine> lines = find_directives(spec_.source, spec_.file);
+    for (const LogicalLine& line : lines) directive(line);
+    for (const LogicalLine* line : commented_) require_comment(*line);
     if (spec_.name.empty())
       throw SpecError({spec_.file, 1, 1}, "no kernel: a kernel file starts with '#pragma tuner kernel NAME'");
-    return complete(std::move(draft_));
+    return finish(std::move(draft_));
   }
 
  private:
@@ -53,8 +61,25 @@ class KernelFileParser {
     }
     if (spec_.name.empty() && at->name != "kernel")
       throw SpecError(directive_place_, "'kernel NAME' must be the first directive");
+    const std::size_t expressions = draft_.expressions.size();
     (this->*at->read)(cursor);
+    if (line.comment_at.line != 0 && draft_.expressions.size() > expressions) commented_.push_back(&line);
     if (!cursor.at_end()) cursor.fail("unexpected " + cursor.described() + " after " + in_quotes(at->name));
+  }
+
+  /// In other languages `//` divides: behind an expression it starts a comment only where what follows cannot be meant
+  /// as an operand.
+  void require_comment(const LogicalLine& line) const {
+    const LogicalLine comment = LogicalLine::from(line.comment, {});
+    const TokenCursor cursor(comment);
+    const bool operand = cursor.at_number() || cursor.peek().is("(") || cursor.peek().is("-") ||
+                         (cursor.at_identifier() && (declared_.count(std::string(cursor.peek().text)) != 0 ||
+                                                     is_function_name(cursor.peek().text)));
+    if (!operand) return;
+    throw SpecError({spec_.file, line.comment_at.line, line.comment_at.column},
+                    "'//' starts a comment, but " + cursor.described() +
+                        " reads like the rest of the expression: integer division is '/'; a comment behind an "
+                        "expression cannot begin with a number, a bracket or a name of this file");
   }
 
   // --- what the directives share ---
@@ -93,6 +118,10 @@ class KernelFileParser {
     if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is("]")) {
       cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
     }
+    operations_ += ExpressionAccess::root(result)->count;
+    if (operations_ > kMostOperations)
+      throw SpecError(result.location(), "the expressions of this file are too large: more than " +
+                                             std::to_string(kMostOperations) + " operations, 'let's counted as text");
     draft_.expressions.push_back(result);
     return result;
   }
@@ -102,11 +131,13 @@ class KernelFileParser {
     cursor.expect("=", "the name");
     if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
     std::vector<Value> result;
+    std::set<Value> seen;
     while (!cursor.at_end()) {
       const SourceLocation place = cursor.place();
+      if (++values_ > kMostValues)
+        throw SpecError(place, "more than " + std::to_string(kMostValues) + " values in one kernel");
       Value next = parse_value(cursor);
-      if (std::find(result.begin(), result.end(), next) != result.end())
-        throw SpecError(place, in_quotes(next.text()) + " is given twice");
+      if (!seen.insert(next).second) throw SpecError(place, in_quotes(next.text()) + " is given twice");
       places_[name + "=" + next.text()] = place;
       result.push_back(std::move(next));
     }
@@ -234,7 +265,7 @@ class KernelFileParser {
     std::optional<std::int64_t> value;
     if (cursor.accept("=")) {
       default_place = cursor.place();
-      value = parse_integer(cursor, "a size");
+      value = parse_size(cursor, "a size");
     }
     for (std::size_t i = first; i < spec_.sizes.size(); ++i) {
       SizeSpec& size = spec_.sizes[i];
@@ -251,9 +282,9 @@ class KernelFileParser {
 
   void read_parameter(TokenCursor& cursor) {
     const std::string name = declare(cursor, "parameter", true);
+    if (draft_.parameters.size() == kMostParameters)
+      throw SpecError(places_.at(name), "more than " + std::to_string(kMostParameters) + " parameters");
     draft_.parameters.push_back({name, values(cursor, name)});
-    if (draft_.parameters.back().values.size() > 65535)
-      throw SpecError(places_.at(name), in_quotes(name) + " has more than 65535 values");
   }
 
   void read_let(TokenCursor& cursor) {
@@ -269,6 +300,8 @@ class KernelFileParser {
     if (std::any_of(draft_.constraints.begin(), draft_.constraints.end(), same)) {
       throw SpecError(cursor.place(token), "a constraint " + in_quotes(name) + " exists already");
     }
+    if (draft_.constraints.size() == kMostConstraints)
+      throw SpecError(cursor.place(token), "more than " + std::to_string(kMostConstraints) + " constraints");
     cursor.expect(":", "the constraint's name");
     draft_.constraints.push_back({name, expression(cursor)});
   }
@@ -368,7 +401,7 @@ class KernelFileParser {
   void read_verify(TokenCursor& cursor) {
     VerifySpec verify;
     assignments(cursor, "verify " + std::to_string(spec_.verify.size()), [&](const std::string& name) {
-      const std::int64_t given = parse_integer(cursor, "an integer");
+      const std::int64_t given = parse_size(cursor, "an integer");
       if (name == "offset") {
         verify.offset = given;
       } else {
@@ -413,6 +446,9 @@ class KernelFileParser {
   KernelSpec& spec_ = draft_.spec;
   SpecPlaces& places_ = draft_.places;
 
+  std::size_t values_ = 0;
+  std::size_t operations_ = 0;
+  std::vector<const LogicalLine*> commented_;  // with an expression before the comment
   Token directive_;
   SourceLocation directive_place_;
   std::map<std::string, std::string> declared_;  // name -> what it is
@@ -455,7 +491,11 @@ const std::array<KernelFileParser::Directive, 29> KernelFileParser::kDirectives{
 }  // namespace
 
 KernelSpec parse_kernel_file(std::string_view text, std::string file_name) {
-  return KernelFileParser(text, std::move(file_name)).parse();
+  KernelSpec spec = KernelFileParser(text, std::move(file_name)).parse();
+  Includes includes = included_files(spec.source, spec.file);
+  if (includes.unknown || !includes.files.empty())
+    spec.includes = std::make_shared<const Includes>(std::move(includes));
+  return spec;
 }
 
 KernelSpec read_kernel_file(const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/names.hpp>
@@ -203,9 +204,10 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
   return result;
 }
 
-EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                          const StopHook& stop) {
   const Bindings fixed = bindings(spec, size, limits);
-  if (problem_of_size(spec, size, fixed)) return EnumeratedSpace(spec.space.parameters(), {});
+  if (problem_of_size(spec, size, fixed)) return EnumeratedSpace::from_codes(spec.space.parameters(), {});
   std::vector<Conjunct> conjuncts;
   for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
   for (const LaunchSpec& launch : spec.launches) add_limits(launch, limits, conjuncts);
@@ -215,7 +217,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
         {combine(Op::greater_equal, {buffer.count, Expression::constant(0)}, "elements of " + buffer.name), true});
   }
   if (const auto any = any_launch(spec)) conjuncts.push_back({*any, true});
-  return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed);
+  return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop);
 }
 
 std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
@@ -256,6 +258,35 @@ std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const Prob
   return resolve(spec.reference, bindings(spec, size, limits), replacements(spec, size, {}));
 }
 
+std::vector<std::string> unused_parameters(const KernelSpec& spec) {
+  std::set<std::string, std::less<>> used;
+  const auto use = [&](const Expression& expression) {
+    used.insert(expression.names().begin(), expression.names().end());
+  };
+  for (const LaunchSpec& launch : spec.launches) {
+    for (const std::string_view word : words_of(launch.instantiate)) used.emplace(word);
+    used.insert(launch.arguments.begin(), launch.arguments.end());
+    for (const auto* extents : {&launch.grid, &launch.block})
+      for (const Expression& extent : *extents) use(extent);
+    use(launch.shared_bytes);
+    if (launch.when) use(*launch.when);
+  }
+  for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
+  std::vector<std::string> unused;
+  for (const TuningParameter& parameter : spec.space.parameters())
+    if (!used.contains(parameter.name)) unused.push_back(parameter.name);
+  return unused;
+}
+
+std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, const ProblemSize& size,
+                             const DeviceLimits& limits) {
+  const std::int64_t value = amount.evaluate_integer(bindings(spec, size, limits));
+  if (value < 0)
+    throw EvaluationError(amount.location(),
+                          in_quotes(amount.text()) + " is negative: " + std::to_string(value) + " for " + size.text());
+  return value;
+}
+
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size) {
   std::vector<std::string> result{"TUNER=1"};
   for (const ChoiceSpec& choice : spec.choices) {
@@ -285,8 +316,8 @@ ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::
 Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type) {
   if (!info(type).is_floating) return {};
   if (spec.tolerance) return *spec.tolerance;
-  const std::int64_t terms = spec.accumulates ? spec.accumulates->evaluate_integer(bindings(spec, size, limits)) : 1;
-  return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(std::max<std::int64_t>(terms, 0)))), 0};
+  const std::int64_t terms = spec.accumulates ? evaluate_amount(spec, *spec.accumulates, size, limits) : 1;
+  return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(terms))), 0};
 }
 
 }  // namespace tuner

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <tuner/core/device.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/expression.hpp>
+#include <tuner/core/includes.hpp>
 #include <tuner/core/launch_shape.hpp>
 #include <tuner/core/problem_size.hpp>
 #include <tuner/core/search_space.hpp>
@@ -69,7 +71,7 @@ struct BufferSpec {
   std::optional<Fill> fill;  ///< of an input; Fill::by_default() when left out
 };
 
-/// A by-value argument that is not a size: `scalar float alpha = 2`.
+/// A by-value argument that is not a size: `scalar alpha : float = 2`.
 struct ScalarSpec {
   std::string name;
   std::string type;  ///< a type choice or an element type name
@@ -105,6 +107,8 @@ struct KernelSpec {
   std::string name;
   std::string file;    ///< where it came from, for messages
   std::string source;  ///< the whole file
+  /// The files that it reads, as they were when it was read; null: not known to read any.
+  std::shared_ptr<const Includes> includes;
   std::vector<ChoiceSpec> choices;
   std::vector<DerivedTypeSpec> derived_types;
   std::vector<SizeSpec> sizes;
@@ -147,7 +151,9 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 
 /// The configurations of \p spec that meet its constraints AND the limits of the device for every launch (threads
 /// per block, block and grid dimensions, dynamic shared memory).
-EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+/// Throws as SearchSpace::enumerate().
+EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                          const StopHook& stop = {});
 
 /// Why \p configuration may not run for (\p size, \p limits): a value outside the space, a constraint, a device
 /// limit, a size that does not fit its type. Nothing when it may.
@@ -168,6 +174,15 @@ std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const Probl
 /// The reference's launches; configuration-independent.
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits);
+
+/// The parameters that occur nowhere in what is compiled or launched (`instantiate`, launch shapes, `when`, arguments,
+/// work space): all of their values give one and the same program.
+std::vector<std::string> unused_parameters(const KernelSpec& spec);
+
+/// \p amount (`bytes`, `flops` or `accumulates` of \p spec) for \p size. Throws EvaluationError at its place where it
+/// has no answer or a negative one.
+std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, const ProblemSize& size,
+                             const DeviceLimits& limits);
 
 /// Macros defined for every compile of \p size: `TUNER=1`, and for each choice `TUNER_T_float=1`.
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size);

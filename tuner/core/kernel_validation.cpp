@@ -10,6 +10,8 @@
 namespace tuner {
 namespace {
 
+constexpr std::int64_t kMostOffset = 4096;
+
 /// One pass over a specification, part by part, in the order in which its author thinks of them.
 class Validator {
  public:
@@ -227,6 +229,10 @@ class Validator {
         if (value < 0) fail({key + " " + name, key}, name + "=" + std::to_string(value) + " is negative");
       }
       if (spec_.verify[i].offset < 0) fail({key + " offset", key}, "an offset cannot be negative");
+      if (spec_.verify[i].offset > kMostOffset) {
+        fail({key + " offset", key}, "an offset is at most " + std::to_string(kMostOffset) +
+                                         " elements: it moves buffers off their alignment, no further");
+      }
     }
   }
 

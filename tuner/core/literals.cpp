@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include <tuner/core/count.hpp>
 #include <tuner/core/names.hpp>
 
 namespace tuner {
@@ -18,6 +19,18 @@ std::int64_t parse_integer(TokenCursor& cursor, const std::string& what) {
   if (error != std::errc{} || end != text.data() + text.size())
     throw SpecError(place, in_quotes(text) + " is not a decimal integer");
   return value;
+}
+
+std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
+  if (!cursor.at_number()) return parse_integer(cursor, what);
+  // `2^24` is several tokens, which nothing parts.
+  const std::string_view rest = cursor.rest();
+  const std::string_view text = rest.substr(0, rest.find_first_of(" \t"));
+  if (text.find_first_of("^*kKMGTe") == std::string_view::npos) return parse_integer(cursor, what);
+  const auto count = parse_count(text);
+  if (!count) cursor.fail(in_quotes(text) + " is not " + std::string(kCountExamples));
+  cursor.skip(text.size());
+  return *count;
 }
 
 double parse_number(TokenCursor& cursor, const std::string& what) {

@@ -12,6 +12,8 @@ namespace tuner {
 
 /// A decimal integer of 64 bits, perhaps negative; \p what names it in messages.
 std::int64_t parse_integer(TokenCursor& cursor, const std::string& what);
+/// A size as parse_count() reads them, or a negative integer; \p what names it in messages.
+std::int64_t parse_size(TokenCursor& cursor, const std::string& what);
 /// A finite number, perhaps negative.
 double parse_number(TokenCursor& cursor, const std::string& what);
 /// An integer, `true`, `false` or a word.

@@ -2,24 +2,21 @@
 
 #include <algorithm>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {
 namespace {
 
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// Calls \p visit with each word and \p between with everything else; `1u` and `0x1F` are no words.
 void scan_words(std::string_view text, const auto& visit, const auto& between) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin;
-    while (end < text.size() && is_word_character(text[end])) ++end;
+    while (end < text.size() && is_word(text[end])) ++end;
     if (end == begin) {
       between(text.substr(begin, 1));
       ++end;
-    } else if (text[begin] >= '0' && text[begin] <= '9') {
+    } else if (is_digit(text[begin])) {
       between(text.substr(begin, end - begin));
     } else {
       visit(text.substr(begin, end - begin));
@@ -45,11 +42,12 @@ void bind_device_limits(Bindings& bindings, const DeviceLimits& limits) {
 }
 
 const std::vector<std::string>& device_limit_names() {
-  static const std::vector<std::string> names = [] {
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const auto& names = *new const std::vector<std::string>([] {
     Bindings bindings;
     bind_device_limits(bindings, {});
     return bindings.names();
-  }();
+  }());
   return names;
 }
 

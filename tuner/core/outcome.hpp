@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -66,7 +67,14 @@ struct Invalid {
 
 using Outcome = std::variant<Measurement, CompileError, LaunchError, Timeout, WrongResult, Invalid>;
 
+/// The alternatives of an Outcome, in their order.
+enum class OutcomeKind { ok, compile, launch, timeout, wrong, invalid };
 /// "ok", "compile", "launch", "timeout", "wrong", "invalid": the words of tables, logs and databases.
+std::string_view name(OutcomeKind kind);
+std::span<const std::string_view> outcome_names();
+/// Inverse of name().
+std::optional<OutcomeKind> outcome_kind(std::string_view name);
+/// name() of the kind of \p outcome.
 std::string_view kind(const Outcome& outcome);
 /// The message of a failure; empty for a measurement.
 std::string_view message(const Outcome& outcome);
@@ -82,6 +90,7 @@ struct Trial {
   Outcome outcome;
   std::optional<Resources> resources;  ///< absent when it never compiled
   bool verified = false;               ///< its output matched the reference
+  bool crashed = false;                ///< killed or hung what ran it: not to be run there again
   TrialTimes times;
 
   /// The measurement, or nullptr for a failure.

@@ -56,10 +56,10 @@ double SearchSpace::product() const {
   return result;
 }
 
-EnumeratedSpace SearchSpace::enumerate(const Bindings& fixed) const {
+EnumeratedSpace SearchSpace::enumerate(const Bindings& fixed, const StopHook& stop) const {
   std::vector<Conjunct> conjuncts;
   for (const Constraint& constraint : constraints_) conjuncts.push_back({constraint.predicate, false});
-  return enumerate_conjuncts(parameters_, conjuncts, fixed);
+  return enumerate_conjuncts(parameters_, conjuncts, fixed, stop);
 }
 
 std::optional<Violation> SearchSpace::violation(const Configuration& configuration, const Bindings& fixed) const {

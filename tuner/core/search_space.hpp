@@ -4,6 +4,7 @@
 /// takes milliseconds.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ struct Violation {
   std::string reason;      ///< `whole_warps: (block_x * block_y) % warp_size == 0 with block_x=8 block_y=1`
 };
 
+/// Asked now and then during a long enumeration; true ends it with EnumerationStopped. Empty: never.
+using StopHook = std::function<bool()>;
+
+/// what() says how far an enumeration came before its StopHook ended it.
+class EnumerationStopped : public Error {
+ public:
+  using Error::Error;
+};
+
 class SearchSpace {
  public:
   SearchSpace() = default;
@@ -38,8 +48,9 @@ class SearchSpace {
   double product() const;
 
   /// All valid configurations for \p fixed (problem size, choices, device limits). Throws EvaluationError for
-  /// a constraint that cannot be evaluated and std::length_error past 2^26 valid configurations.
-  EnumeratedSpace enumerate(const Bindings& fixed) const;
+  /// a constraint that cannot be evaluated, std::length_error past 2^26 valid configurations or some 10^8 steps,
+  /// EnumerationStopped when \p stop says so.
+  EnumeratedSpace enumerate(const Bindings& fixed, const StopHook& stop = {}) const;
 
   /// Nothing when \p configuration assigns every parameter one of its values and meets every constraint.
   std::optional<Violation> violation(const Configuration& configuration, const Bindings& fixed) const;

@@ -9,6 +9,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/suggestion.hpp>
 
 namespace tuner {
 
@@ -20,6 +21,8 @@ struct LogicalLine {
   std::string text;
   std::vector<Position> positions;  ///< one for each character, and one for the end
   std::string file;
+  std::string comment;        ///< what stands behind the line's `//`
+  Position comment_at{0, 0};  ///< of that `//`; line 0: there is none
 
   SourceLocation place(std::size_t offset) const { return {file, positions[offset].line, positions[offset].column}; }
   /// \p text as one line that starts at \p origin; an origin without a line gives no lines to its characters either.
@@ -54,6 +57,11 @@ class TokenCursor {
   /// Everything from the next token to the end of the line, without the blanks at its end.
   std::string_view rest() const;
   void skip_rest() { lex(line_->text.size()); }
+  /// Goes on \p count characters behind the beginning of the next token.
+  void skip(std::size_t count) {
+    last_stop_ = token_.begin + count;
+    lex(last_stop_);
+  }
 
   /// End of the token taken last.
   std::size_t last_stop() const { return last_stop_; }

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <tuner/backend/traits.hpp>
+
 namespace tuner {
 namespace {
 
@@ -28,13 +30,21 @@ std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers
   }
   workers = std::max<std::size_t>(workers, 1);
   const std::size_t fair = (fresh_.size() + workers - 1) / workers;
-  const std::size_t count = std::clamp<std::size_t>(fair, 1, std::max<std::size_t>(most, 1));
+  most = std::clamp<std::size_t>(most, 1, limit_);
+  const std::size_t count = std::clamp<std::size_t>(fair, 1, most);
   while (!fresh_.empty() && batch.size() < count) {
     if (!batch.empty() && !may_share(batch.front().request, fresh_.front().request)) break;
     batch.push_back(std::move(fresh_.front()));
     fresh_.pop_front();
   }
+  limit_ = std::max(limit_, 2 * batch.size());
   return batch;
+}
+
+void CompileQueue::withdraw(std::span<const Configuration> configurations) {
+  std::erase_if(fresh_, [&](const CompileJob& job) {
+    return std::find(configurations.begin(), configurations.end(), job.configuration) != configurations.end();
+  });
 }
 
 void CompileQueue::split(std::vector<CompileJob> jobs) {
@@ -43,6 +53,11 @@ void CompileQueue::split(std::vector<CompileJob> jobs) {
   jobs.erase(middle, jobs.end());
   split_.push_front(std::move(second));
   split_.push_front(std::move(jobs));
+}
+
+std::size_t compile_batch(const DeviceKey& key, std::size_t compilers) {
+  const std::size_t wanted = traits(key).batch;
+  return wanted > 0 ? wanted : compilers >= 4 ? 1 : 4;
 }
 
 CompileRequest merge(std::span<const CompileJob> jobs) {

@@ -26,15 +26,22 @@ class CompileQueue {
   std::size_t size() const;
 
   /// The jobs of the next compile, oldest first: at most \p most, and no more than leaves some for each of
-  /// \p workers. Jobs whose defines or source differ never share a compile. Empty when there are none.
+  /// \p workers. The first is one job, and every further one at most twice as many as the one before: the device shall
+  /// soon have something to run. Jobs whose defines or source differ never share a compile. Empty when there are none.
   std::vector<CompileJob> take(std::size_t most, std::size_t workers);
+  /// Forgets jobs of \p configurations.
+  void withdraw(std::span<const Configuration> configurations);
   /// Takes a failed batch of several jobs back, in two halves that come next. Precondition: jobs.size() > 1.
   void split(std::vector<CompileJob> jobs);
 
  private:
   std::deque<CompileJob> fresh_;
   std::deque<std::vector<CompileJob>> split_;
+  std::size_t limit_ = 1;
 };
+
+/// Configurations that one compile should have, at most, where \p compilers work side by side.
+std::size_t compile_batch(const DeviceKey& key, std::size_t compilers);
 
 /// One request for all of \p jobs; expressions that several need appear once. Precondition: at least one job.
 CompileRequest merge(std::span<const CompileJob> jobs);

@@ -41,7 +41,7 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
 
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
                                std::vector<std::string> expressions) {
-  return {spec.source, spec.file, std::move(expressions), defines(spec, size), std::move(architecture)};
+  return {spec.source, spec.file, std::move(expressions), defines(spec, size), std::move(architecture), spec.includes};
 }
 
 std::optional<std::size_t> find_function(const Image& image, std::string_view expression) {

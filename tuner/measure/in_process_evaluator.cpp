@@ -5,9 +5,9 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <future>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -36,7 +36,7 @@ struct InProcessEvaluator::State {
   State(Backend& b, const KernelSpec& s, const ProblemSize& problem, InProcessOptions o)
       : backend(b), spec(s), size(complete(s, problem)), options(std::move(o)) {
     if (options.compile_threads == 0) options.compile_threads = std::min<std::size_t>(cores(), 16);
-    if (options.batch == 0) options.batch = backend.device().key.backend == "host" ? 8 : cores() >= 8 ? 1 : 4;
+    if (options.batch == 0) options.batch = compile_batch(backend.device().key, cores());
     if (options.ahead == 0) options.ahead = 2 * options.batch * options.compile_threads;
     identity = backend.compiler().identity();
   }
@@ -50,8 +50,10 @@ struct InProcessEvaluator::State {
   void saw_best(double ns) {
     if (ns > 0 && (best_ns <= 0 || ns < best_ns)) best_ns = ns;
   }
-  CompileResult compile(const CompileRequest& request);
+  CompileResult compile(CompileRequest request);
   void work();
+  void compile_reference();
+  void prepare();
   void finish(CompileJob job, std::shared_ptr<const Image> image, std::optional<Outcome> error);
   Trial run_first();
   std::shared_ptr<const Image> image_of(const Configuration& configuration);
@@ -62,17 +64,21 @@ struct InProcessEvaluator::State {
   InProcessOptions options;
   std::string identity;
   std::unique_ptr<Runner> runner;
+  bool needs_reference = false;
   ImageShelf shelf;
 
   std::mutex mutex;
   std::condition_variable work_there, result_there;
   CompileQueue queue;
   std::deque<Finished> finished;
-  bool stopping = false;
+  std::optional<CompileResult> reference;  // compiled
+  std::atomic<bool> stopping = false;
   std::vector<std::thread> threads;
 
   // The caller's alone.
-  std::deque<Finished> ready;  // for the device
+  bool prepared = false;
+  std::set<Configuration> compiling;  // submitted, and neither finished nor withdrawn
+  std::deque<Finished> ready;         // for the device
   std::deque<Configuration> withdrawn;
   double waited = 0;  // seconds, since the last run
   double best_ns = 0;
@@ -80,10 +86,32 @@ struct InProcessEvaluator::State {
   std::size_t next_id = 0;
 };
 
-CompileResult InProcessEvaluator::State::compile(const CompileRequest& request) try {
+CompileResult InProcessEvaluator::State::compile(CompileRequest request) try {
+  request.stop = &stopping;
   return backend.compiler().compile(request);
 } catch (const std::exception& error) {
   return CompileError{error.what(), {}};
+}
+
+void InProcessEvaluator::State::compile_reference() {
+  CompileRequest request =
+      compile_request(spec, size, backend.architecture(), reference_expressions(spec, size, backend.device().limits));
+  std::optional<Image> known = options.images.get ? options.images.get(request, identity) : std::nullopt;
+  CompileResult result = known ? CompileResult(std::move(*known)) : compile(request);
+  const Image* image = std::get_if<Image>(&result);
+  if (!known && image != nullptr && options.images.put) options.images.put(request, identity, *image);
+  const std::lock_guard lock(mutex);
+  reference = std::move(result);
+  result_there.notify_one();
+}
+
+/// Once the reference is compiled: computes the expected outputs.
+void InProcessEvaluator::State::prepare() {
+  if (std::exchange(prepared, true)) return;
+  if (!needs_reference) return runner->prepare(nullptr);
+  if (const auto* error = std::get_if<CompileError>(&*reference))
+    throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec.file, error->message, error->log));
+  runner->prepare(&std::get<Image>(*reference));
 }
 
 void InProcessEvaluator::State::finish(CompileJob job, std::shared_ptr<const Image> image,
@@ -103,7 +131,7 @@ void InProcessEvaluator::State::work() {
       std::unique_lock lock(mutex);
       work_there.wait(lock, [&] { return stopping || !queue.empty(); });
       if (stopping) return;
-      jobs = queue.take(options.batch, threads.size());
+      jobs = queue.take(options.batch, options.compile_threads);
     }
     if (options.images.get) {
       std::vector<CompileJob> missing;
@@ -144,31 +172,11 @@ InProcessEvaluator::InProcessEvaluator(Backend& backend, const KernelSpec& spec,
                                        MeasureOptions measure, InProcessOptions options)
     : state_(std::make_unique<State>(backend, spec, size, std::move(options))) {
   State& s = *state_;
-  const bool needs_reference = measure.verify && !s.options.reference && !spec.reference.empty();
-  std::future<CompileResult> reference;
-  if (needs_reference)
-    reference = std::async(std::launch::async, [&s]() -> CompileResult {
-      CompileRequest request = compile_request(s.spec, s.size, s.backend.architecture(),
-                                               reference_expressions(s.spec, s.size, s.backend.device().limits));
-      if (s.options.images.get)
-        if (auto image = s.options.images.get(request, s.identity)) return std::move(*image);
-      CompileResult result = s.compile(request);
-      if (const Image* image = std::get_if<Image>(&result); image != nullptr && s.options.images.put)
-        s.options.images.put(request, s.identity, *image);
-      return result;
-    });
+  s.needs_reference = measure.verify && !s.options.reference && !spec.reference.empty();
   s.runner = std::make_unique<Runner>(backend, spec, s.size, std::move(measure), s.options.reference);
-  if (needs_reference) {
-    const CompileResult result = reference.get();
-    if (const auto* error = std::get_if<CompileError>(&result))
-      throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec.file, error->message, error->log));
-    s.runner->prepare(&std::get<Image>(result));
-  } else {
-    s.runner->prepare(nullptr);
-  }
-  s.threads.reserve(s.options.compile_threads);
-  const std::lock_guard lock(s.mutex);  // work() reads threads.size()
+  s.threads.reserve(s.options.compile_threads + 1);
   for (std::size_t i = 0; i < s.options.compile_threads; ++i) s.threads.emplace_back([&s] { s.work(); });
+  if (s.needs_reference) s.threads.emplace_back([&s] { s.compile_reference(); });
 }
 
 InProcessEvaluator::~InProcessEvaluator() {
@@ -190,6 +198,7 @@ void InProcessEvaluator::submit(const Configuration& configuration, double best_
   CompileJob job{s.next_id++, configuration, {}, 0};
   const DeviceLimits& limits = s.backend.device().limits;
   try {
+    s.compiling.insert(configuration);
     if (auto reason = why_invalid(s.spec, s.size, limits, configuration))
       return s.finish(std::move(job), nullptr, Invalid{std::move(*reason)});
     job.request = compile_request(s.spec, s.size, s.backend.architecture(),
@@ -204,7 +213,7 @@ void InProcessEvaluator::submit(const Configuration& configuration, double best_
   s.work_there.notify_one();
 }
 
-Event InProcessEvaluator::next_event() {
+std::optional<Event> InProcessEvaluator::next_event(std::chrono::duration<double> patience) {
   State& s = *state_;
   if (s.flying == 0) throw std::logic_error("InProcessEvaluator::next_event: nothing is in flight");
   if (!s.withdrawn.empty()) {
@@ -218,14 +227,23 @@ Event InProcessEvaluator::next_event() {
   std::optional<State::Finished> news;
   {
     std::unique_lock lock(s.mutex);
-    if (s.ready.empty()) s.result_there.wait(lock, [&] { return !s.finished.empty(); });
-    if (!s.finished.empty()) {
+    const auto can_run = [&] { return !s.ready.empty() && (!s.needs_reference || s.reference); };
+    s.result_there.wait_for(lock, patience, [&] { return can_run() || !s.finished.empty(); });
+    while (!s.finished.empty() && !news) {
       news = std::move(s.finished.front());
       s.finished.pop_front();
+      if (s.compiling.erase(news->job.configuration) == 0) news.reset();  // withdrawn meanwhile
+    }
+    if (!news && !can_run()) {
+      s.waited += seconds_since(start);
+      return std::nullopt;
     }
   }
   s.waited += seconds_since(start);
-  if (!news) return s.run_first();
+  if (!news) {
+    s.prepare();
+    return s.run_first();
+  }
   if (news->error) {
     --s.flying;
     Trial trial;
@@ -264,9 +282,14 @@ void InProcessEvaluator::prefer(std::span<const Configuration> order) {
 }
 
 void InProcessEvaluator::withdraw(std::span<const Configuration> configurations) {
-  const auto taken = take_out(state_->ready, configurations,
-                              [](const State::Finished& job) -> const Configuration& { return job.job.configuration; });
-  for (const State::Finished& job : taken) state_->withdrawn.push_back(job.job.configuration);
+  State& s = *state_;
+  const auto of_job = [](const auto& job) -> const Configuration& { return job.job.configuration; };
+  for (const State::Finished& job : take_out(s.ready, configurations, of_job))
+    s.withdrawn.push_back(job.job.configuration);
+  for (const Configuration& configuration : configurations)
+    if (s.compiling.erase(configuration) > 0) s.withdrawn.push_back(configuration);
+  const std::lock_guard lock(s.mutex);
+  s.queue.withdraw(configurations);
 }
 
 std::shared_ptr<const Image> InProcessEvaluator::State::image_of(const Configuration& configuration) {
@@ -282,15 +305,20 @@ std::shared_ptr<const Image> InProcessEvaluator::State::image_of(const Configura
   return std::make_shared<const Image>(std::move(std::get<Image>(result)));
 }
 
-std::vector<Trial> InProcessEvaluator::remeasure(std::span<const Configuration> finalists) {
+std::vector<Trial> InProcessEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   State& s = *state_;
+  {
+    std::unique_lock lock(s.mutex);
+    s.result_there.wait(lock, [&] { return !s.needs_reference || s.reference; });
+  }
+  s.prepare();
   std::vector<std::shared_ptr<const Image>> images;
   std::vector<Runner::Finalist> all;
   for (const Configuration& configuration : finalists) {
     images.push_back(s.image_of(configuration));
     all.push_back({configuration, images.back().get()});
   }
-  return s.runner->remeasure(all);
+  return s.runner->remeasure(all, seconds);
 }
 
 }  // namespace tuner

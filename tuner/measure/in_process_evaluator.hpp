@@ -25,7 +25,7 @@ struct InProcessOptions {
 
 class InProcessEvaluator : public Evaluator {
  public:
-  /// \p backend and \p spec must outlive it. Compiles and runs the reference; throws Error when that fails.
+  /// \p backend and \p spec must outlive it. Allocates the problem's buffers and begins to compile the reference.
   InProcessEvaluator(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure = {},
                      InProcessOptions options = {});
   ~InProcessEvaluator() override;
@@ -34,11 +34,13 @@ class InProcessEvaluator : public Evaluator {
   /// Once the backend is no longer usable every trial is a LaunchError that says so.
   void submit(const Configuration& configuration, double best_ns) override;
   std::size_t in_flight() const override;
-  Event next_event() override;
+  /// Throws Error when the reference fails.
+  std::optional<Event> next_event(std::chrono::duration<double> patience) override;
   void prefer(std::span<const Configuration> order) override;
   void withdraw(std::span<const Configuration> configurations) override;
-  /// MeasureOptions::finalist_rounds rounds.
-  std::vector<Trial> remeasure(std::span<const Configuration> finalists) override;
+  /// MeasureOptions::finalist_rounds rounds, fewer when time is short.
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists,
+                               double seconds = std::numeric_limits<double>::infinity()) override;
 
  private:
   struct State;

@@ -7,10 +7,10 @@
 namespace tuner {
 
 struct MeasureOptions {
-  std::uint64_t seed = 1;         ///< of the inputs
-  bool cold = true;               ///< L2 flushed before every sample
-  bool verify = true;             ///< false: only for experiments; such trials are never `verified`
-  std::size_t guard_bytes = 256;  ///< canaries on both sides of every buffer; a multiple of 256, or 0
+  std::uint64_t seed = 1;          ///< of the inputs
+  bool cold = true;                ///< L2 flushed before every sample
+  bool verify = true;              ///< false: only for experiments; such trials are never `verified`
+  std::size_t guard_bytes = 4096;  ///< canaries on both sides of every buffer; a multiple of 256, or 0
 
   std::size_t warm_up = 1;  ///< unmeasured runs before the first sample
   std::size_t min_samples = 10;

@@ -139,6 +139,10 @@ void ProblemBuffers::compute_reference(const HostReference& reference) {
 
 void ProblemBuffers::accept_reference() {
   two_passes_ = false;
+  auto broken = damage();
+  for (const Buffer& buffer : buffers_)
+    if (!broken && buffer.is_output()) broken = broken_guard(buffer, buffer.expected);
+  if (broken) throw Error(fmt::format("{}: the reference {} on {}", spec_.name, *broken, text()));
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
     buffer.expected_fingerprint = fingerprint(buffer.expected.data(), buffer.expected.bytes);
@@ -146,8 +150,11 @@ void ProblemBuffers::accept_reference() {
       const Comparison self =
           backend_.compare(buffer.expected.data(), buffer.expected.data(), buffer.type, buffer.count, {});
       if (self.mismatches > 0)
-        throw Error(fmt::format("{}: the reference gives NaN (or does not write) at {}[{}] and {} more elements on {}",
-                                spec_.name, buffer.spec->name, self.first_index, self.mismatches - 1, text()));
+        throw Error(
+            fmt::format("{}: the reference gives NaN at {}[{}] and {} more elements on {}, or does not write "
+                        "them. Is `{}` as long as `{}`, and of the type {} that is declared here?",
+                        spec_.name, buffer.spec->name, self.first_index, self.mismatches - 1, text(), buffer.spec->name,
+                        buffer.spec->count.text(), info(buffer.type).name));
     } else if (buffer.spec->role == BufferRole::out) {
       choose_poison(buffer);
     }
@@ -197,7 +204,7 @@ void ProblemBuffers::reset(std::size_t pass) {
         fill(buffer, buffer.actual);
         break;
       case BufferRole::out:
-        set_bytes(buffer.actual.data(), pass == 0 ? buffer.poison : poisons[1], buffer.actual.bytes);
+        set_bytes(buffer.actual.data(), poison_of(buffer, pass), buffer.actual.bytes);
         break;
       case BufferRole::scratch:
       case BufferRole::zeroed:
@@ -236,15 +243,14 @@ std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, co
     backend_.download(bytes.data(), region.memory->address(), region.front);
     const auto begin = bytes.rend() - static_cast<std::ptrdiff_t>(region.front);
     const auto broken = std::find_if(begin, bytes.rend(), is_broken);
-    if (broken != bytes.rend())
-      return fmt::format("wrote out of bounds: to {}", outside(buffer, -1 - (broken - begin)));
+    if (broken != bytes.rend()) return fmt::format("writes out of bounds: {}", outside(buffer, -1 - (broken - begin)));
   }
   if (region.back > 0) {
     backend_.download(bytes.data(), region.data() + region.bytes, region.back);
     const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(region.back);
     const auto broken = std::find_if(bytes.begin(), end, is_broken);
     if (broken != end)
-      return fmt::format("wrote out of bounds: to {}",
+      return fmt::format("writes out of bounds: {}",
                          outside(buffer, static_cast<std::ptrdiff_t>(region.bytes) + (broken - bytes.begin())));
   }
   return std::nullopt;
@@ -273,33 +279,53 @@ std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
 
 std::optional<std::string> ProblemBuffers::damage() {
   for (Buffer& buffer : buffers_) {
+    if (!buffer.actual.memory) continue;  // work space that the reference does not use
     if (auto broken = broken_guard(buffer, buffer.actual)) return broken;
     const Region& region = buffer.actual;
     if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes) != buffer.fingerprint)
-      return fmt::format("wrote to its input {}", buffer.spec->name);
+      return fmt::format("writes to its input {}", buffer.spec->name);
   }
   for (Buffer& buffer : buffers_) {
-    if (buffer.spec->role != BufferRole::zeroed || buffer.actual.bytes == 0) continue;
+    if (buffer.spec->role != BufferRole::zeroed || !buffer.actual.memory || buffer.actual.bytes == 0) continue;
     const Region& region = buffer.actual;
     const std::uint64_t after = fingerprint(region.data(), region.bytes);
     set_bytes(region.data(), 0, region.bytes);
     if (after != fingerprint(region.data(), region.bytes))
-      return fmt::format("did not leave {} zero, as `zeroed` promises: the next run would start wrong",
+      return fmt::format("does not leave {} zero, as `zeroed` promises: the next run would start wrong",
                          buffer.spec->name);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> ProblemBuffers::mismatch() {
+std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
     const Comparison found =
         backend_.compare(buffer.actual.data(), buffer.expected.data(), buffer.type, buffer.count, buffer.tolerance);
-    if (found.mismatches > 0)
-      return fmt::format("{}[{}] is {:.9g}, expected {:.9g} ({} of {} elements differ)", buffer.spec->name,
-                         found.first_index, found.actual, found.expected, found.mismatches, buffer.count);
+    if (found.mismatches == 0) continue;
+    const std::string element = fmt::format("{}[{}]", buffer.spec->name, found.first_index);
+    const std::string count = fmt::format("({} of {} elements differ)", found.mismatches, buffer.count);
+    if (still_poisoned(buffer, found.first_index, pass))
+      return fmt::format("{} was not written, expected {:.9g} {}", element, found.expected, count);
+    std::string allowed;
+    if (info(buffer.type).is_floating)
+      allowed = fmt::format(", tolerance {:.2g}",
+                            buffer.tolerance.absolute + buffer.tolerance.relative * std::abs(found.expected));
+    return fmt::format("{} is {:.9g}, expected {:.9g}{} {}", element, found.actual, found.expected, allowed, count);
   }
   return std::nullopt;
+}
+
+unsigned char ProblemBuffers::poison_of(const Buffer& buffer, std::size_t pass) {
+  return pass == 0 ? buffer.poison : poisons[1];
+}
+
+/// Whether \p element of an `out` buffer holds what reset() put there.
+bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) {
+  if (buffer.spec->role != BufferRole::out) return false;
+  std::vector<unsigned char> bytes(info(buffer.type).bytes);
+  backend_.download(bytes.data(), buffer.actual.data() + element * bytes.size(), bytes.size());
+  return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == poison_of(buffer, pass); });
 }
 
 bool ProblemBuffers::expected_intact() {

@@ -30,7 +30,8 @@ class ProblemBuffers {
   /// Makes everything as it is before the reference runs (expected outputs are poisoned).
   void reset_for_reference();
   /// Called when the expected outputs are complete: remembers their fingerprints and chooses poisons that differ from
-  /// each of their elements. Throws Error when an expected value is NaN: nothing could ever match it.
+  /// each of their elements. Throws Error when an expected value is NaN: nothing could ever match it, and when the
+  /// reference wrote where it must not.
   void accept_reference();
   void compute_reference(const HostReference& reference);
 
@@ -47,8 +48,8 @@ class ProblemBuffers {
 
   /// What the last run did wrong, other than its results: writes out of bounds or to inputs, work space not zero.
   std::optional<std::string> damage();
-  /// The first output that differs from the expected one.
-  std::optional<std::string> mismatch();
+  /// The first output of a run after reset(\p pass) that differs from the expected one.
+  std::optional<std::string> mismatch(std::size_t pass);
   /// Whether the expected outputs are still what accept_reference() saw.
   bool expected_intact();
   /// Writes inputs again after damage.
@@ -96,6 +97,8 @@ class ProblemBuffers {
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes);
   void fill(const Buffer& buffer, const Region& region);
   void choose_poison(Buffer& buffer);
+  static unsigned char poison_of(const Buffer& buffer, std::size_t pass);
+  bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass);
   void set_count(Buffer& buffer, const Bindings& names) const;
 
   Backend& backend_;

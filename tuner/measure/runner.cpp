@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ namespace {
 
 constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
 constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads
+
+/// A kernel may be right for its first runs only: what can win is verified again after its last timed run.
+constexpr std::string_view after_timing = "right at first, but after its timed runs ";
 
 /// Limits that only the compiler's answer can break. Registers are given to warps in units of 256 (CUDA occupancy
 /// calculator, "register allocation unit size" since compute capability 3.0).
@@ -78,9 +82,15 @@ struct Runner::State {
   void compute_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
+  std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
+  /// What its outcome means for \p trial.
+  void conclude(Trial& trial) const {
+    if (trial.measurement() == nullptr) trial.verified = false;
+    trial.crashed = std::holds_alternative<Timeout>(trial.outcome) || !backend.usable();
+  }
 
   Backend& backend;
   const KernelSpec& spec;
@@ -151,7 +161,7 @@ std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const s
     announce(Phase::verify, housekeeping_limit_s);
     if (auto damage = problem.damage()) return damage;
     if (!has_reference()) return std::nullopt;
-    if (auto mismatch = problem.mismatch()) return mismatch;
+    if (auto mismatch = problem.mismatch(pass)) return mismatch;
   }
   return std::nullopt;
 }
@@ -162,20 +172,37 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
   const Ready prepared = ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module,
                                configuration, false);
   if (prepared.invalid) return Invalid{*prepared.invalid};
+  if (auto seen = judge(problem, prepared.launches, "")) return seen;
+
+  // Threads and blocks may run in any order, and where a __syncthreads() is missing one order may still give what is
+  // right.
+  struct InOrderAgain {
+    Backend& backend;
+    ~InOrderAgain() { backend.set_order({}); }
+  };
+  if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
+  const InOrderAgain afterwards{backend};
+  return judge(problem, prepared.launches,
+               "with its threads and blocks in reverse order (a missing __syncthreads()?) ");
+}
+
+/// Runs once more, or twice where that takes two poisons, and tells what was wrong. \p when: for the message.
+std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                            std::string_view when) {
   std::optional<Outcome> failure;
-  auto problem_seen = wrong(problem, prepared.launches, failure);
-  if (failure || !problem_seen) return failure;
+  auto seen = wrong(problem, launches, failure);
+  if (failure || !seen) return failure;
 
   // Stray writes, of this configuration or one before it, may have hit the expected outputs or the inputs: then
   // everything is made anew and the configuration judged once more.
   problem.restore_inputs();
   if (has_reference() && !problem.expected_intact()) {
     compute_reference(problem);
-    problem_seen = wrong(problem, prepared.launches, failure);
-    if (failure || !problem_seen) return failure;
+    seen = wrong(problem, launches, failure);
+    if (failure || !seen) return failure;
     problem.restore_inputs();
   }
-  return WrongResult{fmt::format("{} on {}", *problem_seen, problem.text())};
+  return WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
 }
 
 Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
@@ -215,7 +242,11 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
     if (auto failure = State::run(Phase::measure, problem, ready_now.launches, &run_s)) return std::move(*failure);
   auto measured = sampler.measure(ready_now.launches, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
   trial.times.measure = seconds_since(start);
-  return std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
+  Outcome outcome = std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
+  const auto* measurement = std::get_if<Measurement>(&outcome);
+  if (measurement == nullptr || measurement->abandoned) return outcome;
+  if (auto failure = judge(problem, ready_now.launches, after_timing)) return std::move(*failure);
+  return outcome;
 }
 
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
@@ -251,11 +282,12 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
     // A fault that only a later call to the device told, or no room for this configuration's work space.
     trial.outcome = LaunchError{error.what()};
   }
-  if (trial.measurement() == nullptr) trial.verified = false;
+  state_->conclude(trial);
   return trial;
 }
 
-std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
+std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
+  const auto begin = Clock::now();
   State& s = *state_;
   ProblemBuffers& problem = *s.problems.front();
   struct Entry {
@@ -304,7 +336,9 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
     if (auto* group = std::get_if<Sampler::Group>(&taken)) entry.batch = s.sampler.batch_for(group->samples.front().ns);
   }
 
+  constexpr std::size_t fewest_rounds = 3;
   for (std::size_t round = 0; round < s.options.finalist_rounds && s.backend.usable(); ++round) {
+    if (round >= fewest_rounds && seconds_since(begin) > seconds) break;
     for (std::size_t k = 0; k < entries.size(); ++k) {
       const std::size_t place = (k + round) % entries.size();
       const std::size_t i = round % 2 == 0 ? place : entries.size() - 1 - place;
@@ -332,11 +366,17 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists) {
 
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Entry& entry = entries[i];
+    if (!entry.failure && s.backend.usable()) {
+      launch_all(entry, finalists[i].configuration, *finalists[i].image);
+      entry.failure = s.judge(problem, entry.launches, after_timing);
+    }
+    const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());
     if (!entry.failure && entry.measurement.samples_ns.empty())
       entry.failure = LaunchError{"the device became unusable before it could be measured again"};
     if (entry.failure) {
       trials[i].outcome = std::move(*entry.failure);
       trials[i].verified = false;
+      trials[i].crashed = guilty;
       continue;
     }
     summarise(entry.measurement, entry.clocks, entry.batch, s.options);

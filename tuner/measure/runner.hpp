@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -54,8 +55,10 @@ class Runner {
   };
   /// Measures \p finalists again, interleaved: in each of finalist_rounds rounds each of them gives finalist_samples
   /// samples, in an order that changes by round, so that drift meets all alike. Sample k of every trial belongs to
-  /// the same round; see decide(). They must have been verified by evaluate() (of this or another runner).
-  std::vector<Trial> remeasure(std::span<const Finalist> finalists);
+  /// the same round; see decide(). After \p seconds no round begins, but three there are. They must have been verified
+  /// by evaluate() (of this or another runner), and are verified again behind their last sample.
+  std::vector<Trial> remeasure(std::span<const Finalist> finalists,
+                               double seconds = std::numeric_limits<double>::infinity());
 
   /// Whether further configurations can run here (Backend::usable()).
   bool usable() const;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/measure/statistics.hpp>
 
@@ -40,7 +41,7 @@ void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std
 }
 
 double hang_floor_s(const Backend& backend, const MeasureOptions& options) {
-  return backend.device().key.backend == "host" ? 5 * options.hang_floor_s : options.hang_floor_s;
+  return traits(backend.device().key).shares_cores ? 5 * options.hang_floor_s : options.hang_floor_s;
 }
 
 Sampler::Sampler(Backend& backend, const MeasureOptions& options, std::function<void(double)> sleep)

@@ -8,6 +8,8 @@ namespace tuner::replay {
 
 namespace {
 
+constexpr std::size_t kMostColumns = 256;
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
@@ -15,13 +17,15 @@ std::string_view trimmed(std::string_view text) {
 }
 
 /// Fields of one line; a field may stand in double quotes, in which a comma is text.
-std::vector<std::string> fields_of(std::string_view line) {
+std::vector<std::string> fields_of(std::string_view line, const std::string& place) {
   std::vector<std::string> fields(1);
   bool quoted = false;
   for (const char c : line) {
     if (c == '"') {
       quoted = !quoted;
     } else if (c == ',' && !quoted) {
+      if (fields.size() == kMostColumns)
+        throw RecordingError(place + "more than " + std::to_string(kMostColumns) + " columns; is this a recording?");
       fields.emplace_back();
     } else {
       fields.back() += c;
@@ -51,7 +55,7 @@ struct Columns {
 
 Columns read_header(std::string_view line, const std::string& place) {
   Columns columns;
-  columns.names = fields_of(line);
+  columns.names = fields_of(line, place);
   std::optional<std::size_t> eval_time;
   std::optional<std::size_t> objective;
   for (std::size_t i = 0; i < columns.names.size(); ++i) {
@@ -95,10 +99,12 @@ Recording parse_csv(std::string_view text, const std::string& origin) {
       columns = read_header(line, place);
       continue;
     }
-    const std::vector<std::string> fields = fields_of(line);
+    const std::vector<std::string> fields = fields_of(line, place);
     if (fields.size() != columns->names.size())
       throw RecordingError(place + std::to_string(fields.size()) + " fields where the header names " +
                            std::to_string(columns->names.size()));
+    if ((trials.size() + 1) * fields.size() > kMostFields)
+      throw RecordingError(place + "more than " + std::to_string(kMostFields) + " fields; is this a recording?");
     RecordedTrial trial;
     for (const std::size_t i : columns->parameters) trial.configuration.set(columns->names[i], Value::parse(fields[i]));
     if (!fields[columns->objective].empty()) {

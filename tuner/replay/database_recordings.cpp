@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 #include <cache/database.hpp>
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
+
+#include <tuner/core/objective.hpp>
 
 namespace tuner::replay {
 namespace {
@@ -19,7 +22,7 @@ RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objec
   out.kind = outcome_kind(trial.kind).value_or(OutcomeKind::launch);
   if (out.kind == OutcomeKind::ok) {
     const auto metric = trial.metrics.find(objective);
-    if (objective == "time") {
+    if (Objective{objective}.is_time()) {
       out.objective = trial.median_ns;
     } else if (metric != trial.metrics.end()) {
       out.objective = metric->second;
@@ -53,12 +56,15 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
     const cache::SessionKey& key = session.key;
     if (!seen.insert(identity(key)).second) continue;
     std::vector<RecordedTrial> trials;
-    for (const cache::TrialRecord& trial : cache::finished_trials(database, key))
-      trials.push_back(recorded(trial, key.kernel.objective));
+    for (const cache::TrialRecord& trial : cache::finished_trials(database, key)) try {
+        trials.push_back(recorded(trial, key.kernel.objective));
+      } catch (const std::invalid_argument& error) {
+        if (warn) warn(fmt::format("{}: '{}': a trial is left out: {}", origin, title(key), error.what()));
+      }
     const auto measured =
         std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.objective.has_value(); });
     if (measured >= static_cast<std::ptrdiff_t>(kFewestMeasured)) {
-      out.push_back(make_recording(title(key), trials, key.kernel.objective == "time" ? "ns" : ""));
+      out.push_back(make_recording(title(key), trials, Objective{key.kernel.objective}.is_time() ? "ns" : ""));
     } else if (warn) {
       warn(fmt::format("{}: '{}' has {} measured configurations: too few to replay (at least {})", origin, title(key),
                        measured, kFewestMeasured));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tuner/replay/recording.hpp>
+#include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
 
@@ -21,11 +21,13 @@ std::string place_at(std::string_view text, std::size_t position, const std::str
 struct OpenEnd {
   std::string closers;  // in the order they must be written
   bool in_string = false;
+  std::size_t values = 0;          // at most
   std::size_t last_entry_end = 0;  // one past the last bracket that returned to depth 2; 0: none
   std::string entry_closers;       // what was open there
 };
 
-OpenEnd scan(std::string_view text) {
+/// Throws where the text is nested too deeply or holds too many values for a parser to be let loose on it.
+OpenEnd scan(std::string_view text, const std::string& origin) {
   OpenEnd end;
   std::string stack;
   const auto closers = [&] { return std::string(stack.rbegin(), stack.rend()); };
@@ -44,6 +46,14 @@ OpenEnd scan(std::string_view text) {
       end.in_string = true;
     } else if (c == '{' || c == '[') {
       stack.push_back(c == '{' ? '}' : ']');
+      if (stack.size() > kMostJsonDepth)
+        throw RecordingError(place_at(text, i, origin) + "nested more than " + std::to_string(kMostJsonDepth) +
+                             " levels deep; is this a recording?");
+      ++end.values;
+    } else if (c == ',') {
+      if (++end.values > kMostJsonValues)
+        throw RecordingError(origin + ": more than " + std::to_string(kMostJsonValues) +
+                             " values; is this a recording?");
     } else if ((c == '}' || c == ']') && !stack.empty()) {
       stack.pop_back();
       if (stack.size() == 2) {
@@ -57,9 +67,9 @@ OpenEnd scan(std::string_view text) {
 }
 
 nlohmann::json parsed(std::string_view text, const std::string& origin) {
+  const OpenEnd end = scan(text, origin);
   nlohmann::json whole = nlohmann::json::parse(text, nullptr, false);
   if (!whole.is_discarded()) return whole;
-  const OpenEnd end = scan(text);
   // Deeper than 2 the writer was in the middle of an entry: closing it would make up half a result.
   if (!end.closers.empty() && end.closers.size() <= 2 && !end.in_string) {
     const std::string closed(text.substr(0, text.find_last_not_of(" \t\r\n,") + 1));
@@ -174,6 +184,15 @@ double number_or(const nlohmann::json& object, const std::string& key, double fa
   if (at == object.end() || at->is_null()) return fallback;
   if (!at->is_number()) throw RecordingError(place(key) + '\'' + key + "' is not a number");
   return at->get<double>();
+}
+
+bool is_rate(std::string_view objective) {
+  return objective.ends_with("/s") || objective.ends_with("/W") || objective.ends_with("/J");
+}
+
+double reciprocal(double rate, const std::string& place) {
+  if (!(rate > 0)) throw RecordingError(place + "a rate is above 0");
+  return 1 / rate;
 }
 
 }  // namespace tuner::replay

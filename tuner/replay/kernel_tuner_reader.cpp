@@ -1,5 +1,4 @@
 #include <tuner/replay/json_file.hpp>
-#include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
 
@@ -36,17 +35,36 @@ std::vector<std::string> parameter_names(const JsonFile& file) {
   return names;
 }
 
+struct ObjectiveOfFile {
+  std::string name = "time";
+  bool larger_is_better = false;
+};
+
+/// Kernel Tuner asks its user for the direction of an objective that is none of its own, and keeps it in newer files.
+ObjectiveOfFile objective_of_file(const JsonFile& file) {
+  ObjectiveOfFile objective;
+  const auto name = file.root().find("objective");
+  if (name != file.root().end() && name->is_string()) objective.name = name->get<std::string>();
+  const auto given = file.root().find("objective_higher_is_better");
+  if (given != file.root().end() && given->is_boolean()) {
+    objective.larger_is_better = given->get<bool>();
+  } else if (is_rate(objective.name)) {
+    objective.larger_is_better = true;
+  } else if (objective.name.find("time") == std::string::npos && objective.name.find("energy") == std::string::npos) {
+    throw RecordingError(file.place({"objective"}) + "whether more or less '" + objective.name +
+                         "' is better is not said; add \"objective_higher_is_better\": true or false to the file");
+  }
+  return objective;
+}
+
 }  // namespace
 
-Recording parse_kernel_tuner(std::string_view text, const std::string& origin) {
-  const JsonFile file(text, origin);
+Recording parse_kernel_tuner(const JsonFile& file) {
   const auto cache = file.root().find("cache");
   if (cache == file.root().end() || !cache->is_object())
     throw RecordingError(file.place({"cache"}) + "there is no object \"cache\"");
   const std::vector<std::string> names = parameter_names(file);
-  const auto objective_name = file.root().find("objective");
-  const std::string objective =
-      objective_name != file.root().end() && objective_name->is_string() ? objective_name->get<std::string>() : "time";
+  const ObjectiveOfFile objective = objective_of_file(file);
 
   std::vector<RecordedTrial> trials;
   for (const auto& item : cache->items()) {
@@ -61,11 +79,14 @@ Recording parse_kernel_tuner(std::string_view text, const std::string& origin) {
       if (value == entry.end()) throw RecordingError(here() + "has no value of '" + name + "'");
       trial.configuration.set(name, json_value(*value));
     }
-    const std::string measured = entry.contains(objective) ? objective : "time";
+    // A failure may stand in place of the time alone; a time in place of another objective is of another unit.
+    const std::string measured = entry.contains(objective.name) ? objective.name : "time";
     const auto result = entry.find(measured);
-    if (result == entry.end()) throw RecordingError(here() + "has no '" + objective + "'");
+    if (result == entry.end() || (result->is_number() && measured != objective.name))
+      throw RecordingError(here() + "has no '" + objective.name + "'");
     if (result->is_number()) {
-      trial.objective = result->get<double>();
+      const double value = result->get<double>();
+      trial.objective = objective.larger_is_better ? reciprocal(value, place(measured)) : value;
     } else if (result->is_string() || result->is_null()) {
       trial.kind = failure(result->is_string() ? result->get<std::string>() : "");
     } else {
@@ -75,7 +96,10 @@ Recording parse_kernel_tuner(std::string_view text, const std::string& origin) {
     trials.push_back(std::move(trial));
   }
   if (trials.empty()) throw RecordingError(file.place({"cache"}) + "the cache is empty");
-  return make_recording(origin, trials);
+  const std::string unit = objective.name == "time"     ? "ms"
+                           : objective.larger_is_better ? "1 / (" + objective.name + ")"
+                                                        : objective.name;
+  return make_recording(file.origin(), trials, unit);
 }
 
 }  // namespace tuner::replay

@@ -1,6 +1,10 @@
 #include <tuner/replay/read_recording.hpp>
 
+#include <fstream>
+
 #include <cache/exchange.hpp>
+
+#include <tuner/replay/json_file.hpp>
 
 namespace tuner::replay {
 
@@ -11,6 +15,14 @@ std::string without_endings(const std::string& origin) {
   for (const std::string_view ending : {".gz", ".csv", ".json", ".jsonl"})
     if (stem.size() > ending.size() && stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
   return stem;
+}
+
+/// As they stand in the file; none when it cannot be read.
+std::string first_bytes(const std::filesystem::path& path) {
+  std::string bytes(16, '\0');
+  if (!std::filesystem::is_regular_file(path)) return {};
+  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
 }
 
 }  // namespace
@@ -24,12 +36,10 @@ std::string read_text(const std::filesystem::path& path) {
 }
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) {
+  if (is_database(first_bytes(path))) return read_database(path, warn);
   const std::string text = read_text(path);
+  if (is_database(text)) throw RecordingError(path.string() + ": a compressed database: gunzip it first");
   if (is_exported(text)) return parse_exported(text, path.string(), warn);
-  if (is_database(text)) {
-    if (path.extension() == ".gz") throw RecordingError(path.string() + ": a compressed database: gunzip it first");
-    return read_database(path, warn);
-  }
   std::vector<Recording> out;
   out.push_back(parse_recording(text, path.string()));
   return out;
@@ -43,12 +53,15 @@ Recording parse_recording(std::string_view text, const std::string& origin) {
   Recording out;
   if (text[first] != '{') {
     out = parse_csv(text, origin);
-  } else if (text.find("\"results\"") != std::string_view::npos && text.find("\"cache\"") == std::string_view::npos) {
-    out = parse_t4(text, origin);
-  } else if (text.find("\"cache\"") != std::string_view::npos) {
-    out = parse_kernel_tuner(text, origin);
   } else {
-    throw RecordingError(origin + ":1:1: JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
+    const JsonFile file(text, origin);
+    if (file.root().contains("results")) {
+      out = parse_t4(file);
+    } else if (file.root().contains("cache")) {
+      out = parse_kernel_tuner(file);
+    } else {
+      throw RecordingError(origin + ":1:1: JSON with neither \"cache\" (a Kernel Tuner cache) nor \"results\" (T4)");
+    }
   }
   out.name = without_endings(origin);
   return out;

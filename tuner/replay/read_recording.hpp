@@ -4,6 +4,7 @@
 /// Tolerant of what is seen in the wild (missing closing braces, misspelt units, omitted fields), strict about what
 /// would falsify a comparison (no parameters, no objective, rows of another width).
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -14,6 +15,12 @@
 
 namespace tuner::replay {
 
+// Recordings come from strangers: what is larger than anybody's space is refused before it fills the memory.
+inline constexpr std::size_t kMostTextBytes = std::size_t{256} << 20;  ///< decompressed
+inline constexpr std::size_t kMostFields = std::size_t{1} << 22;       ///< of a CSV, rows times columns
+inline constexpr std::size_t kMostJsonValues = std::size_t{1} << 24;
+inline constexpr std::size_t kMostJsonDepth = 64;
+
 /// All recordings of a file, whose format is told by its content: one, or of tuner's own results one for each problem
 /// (database_recordings.hpp). Throws RecordingError naming the file and, where there is one, line and column.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
@@ -21,19 +28,15 @@ std::vector<Recording> read_recordings(const std::filesystem::path& path, const 
 /// Of a file that is no database of tuner's. Throws RecordingError likewise.
 Recording read_recording(const std::filesystem::path& path);
 
-/// As read_recording(), from \p text; \p origin names it in messages.
+/// As read_recording(), from \p text; \p origin names it in messages. JSON with a list "results" is T4 (Torring et al.,
+/// "Towards a benchmarking suite for kernel tuners", 2023), with an object "cache" a cache file of Kernel Tuner
+/// (versions 1.0 and 1.1), in which closing braces that an interrupted run left out are supplied and a half-written
+/// last entry is dropped. Where a larger objective is better its reciprocal is recorded.
 Recording parse_recording(std::string_view text, const std::string& origin);
 
 /// CSV: a header of parameter names, `eval_time_s` and `objective`; one row a configuration; an empty objective is a
-/// failure. An optional column `outcome` holds the words of OutcomeKind.
+/// failure. An optional column `outcome` holds the words of OutcomeKind. At most kMostFields fields.
 Recording parse_csv(std::string_view text, const std::string& origin);
-
-/// Kernel Tuner's cache file (JSON, versions 1.0 and 1.1). Closing braces that an interrupted run left out are
-/// supplied, a half-written last entry is dropped. Times are milliseconds.
-Recording parse_kernel_tuner(std::string_view text, const std::string& origin);
-
-/// T4 results (Torring et al., "Towards a benchmarking suite for kernel tuners", 2023).
-Recording parse_t4(std::string_view text, const std::string& origin);
 
 /// The whole file, decompressed when it is gzip. Throws RecordingError.
 std::string read_text(const std::filesystem::path& path);

@@ -1,24 +1,11 @@
 #include <tuner/replay/recording.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <stdexcept>
 
 namespace tuner::replay {
-
-namespace {
-constexpr std::array<std::string_view, 6> kind_names{"ok", "compile", "launch", "timeout", "wrong", "invalid"};
-}
-
-std::string_view name(OutcomeKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
-
-std::optional<OutcomeKind> outcome_kind(std::string_view name) {
-  const auto at = std::find(kind_names.begin(), kind_names.end(), name);
-  if (at == kind_names.end()) return std::nullopt;
-  return static_cast<OutcomeKind>(at - kind_names.begin());
-}
 
 std::size_t Recording::valid_count() const {
   return static_cast<std::size_t>(

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <tuner/core/configuration.hpp>
@@ -15,14 +14,6 @@
 #include <tuner/core/outcome.hpp>
 
 namespace tuner::replay {
-
-/// The words of tuner::kind(Outcome).
-enum class OutcomeKind { ok, compile, launch, timeout, wrong, invalid };
-
-/// "ok", "compile", "launch", "timeout", "wrong", "invalid".
-std::string_view name(OutcomeKind kind);
-/// Inverse of name().
-std::optional<OutcomeKind> outcome_kind(std::string_view name);
 
 /// One recorded configuration.
 struct RecordedTrial {

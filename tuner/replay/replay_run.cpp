@@ -63,11 +63,19 @@ class TimedStrategy {
   TimedStrategy(const std::string& name, const EnumeratedSpace& space, const search::StrategyOptions& options) {
     const Stopwatch watch{cpu_seconds_};
     strategy_ = search::make_strategy(name, space, options);
+    foresight_ = search::foresight(*strategy_);
   }
   template <typename Call>
   auto operator()(Call call) {
     const Stopwatch watch{cpu_seconds_};
     return call(*strategy_);
+  }
+  bool has_foresight() const { return foresight_ != nullptr; }
+  /// Precondition: has_foresight().
+  template <typename Call>
+  auto foresight(Call call) {
+    const Stopwatch watch{cpu_seconds_};
+    return call(*foresight_);
   }
   double cpu_seconds() const { return cpu_seconds_; }
 
@@ -78,6 +86,7 @@ class TimedStrategy {
     ~Stopwatch() { sum += thread_cpu_seconds() - begin; }
   };
   std::unique_ptr<search::Strategy> strategy_;
+  search::Foresight* foresight_ = nullptr;
   double cpu_seconds_ = 0;
 };
 
@@ -85,19 +94,20 @@ search::Observation observation(EnumeratedSpace::Index index, const RecordedRow&
   search::Observation out;
   out.index = index;
   out.objective = row.objective;
-  out.invalid = row.kind == OutcomeKind::compile || row.kind == OutcomeKind::invalid;
   out.resources = row.resources;
   return out;
 }
 
 /// What the strategy thinks now of the proposals that wait.
 void reconsider(TimedStrategy& strategy, std::vector<EnumeratedSpace::Index>& waiting) {
-  if (waiting.size() < 2) return;
-  auto order = strategy([&](search::Strategy& s) { return s.reconsider(waiting); });
+  if (waiting.size() < 2 || !strategy.has_foresight()) return;
+  auto order = strategy.foresight([&](search::Foresight& f) { return f.reconsider(waiting); });
   if (!order) return;
-  for (const auto index : waiting)
-    if (std::find(order->begin(), order->end(), index) == order->end())
-      strategy([&](search::Strategy& s) { s.withdrawn(index); });
+  for (const auto index : waiting) {
+    if (std::find(order->begin(), order->end(), index) != order->end()) continue;
+    const search::Observation taken_back{index, std::nullopt, std::nullopt, true};
+    strategy([&](search::Strategy& s) { s.learn({&taken_back, 1}); });
+  }
   waiting = std::move(*order);
 }
 
@@ -117,7 +127,8 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
   strategy_options.expected_trials = expected_trials(limits, scorer);
   strategy_options.values = options.strategy_options;
   TimedStrategy strategy(strategy_name, recording.space, strategy_options);
-  if (!prior.empty()) strategy([&](search::Strategy& s) { s.seed_prior(prior, 1); });
+  if (!prior.empty() && strategy.has_foresight())
+    strategy.foresight([&](search::Foresight& f) { f.seed_prior(prior, 1); });
   Run run;
   std::vector<EnumeratedSpace::Index> rows;
   std::vector<EnumeratedSpace::Index> waiting;  // proposed and compiled
@@ -127,8 +138,8 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     const std::size_t room = std::min(options.ahead, limits.trials - rows.size()) - waiting.size();
     for (const auto index : strategy([&](search::Strategy& s) { return s.propose(room); })) {
       waiting.push_back(index);
-      if (options.ahead > 1 && recording.rows[index].resources)
-        strategy([&](search::Strategy& s) { s.compiled(index, *recording.rows[index].resources); });
+      if (options.ahead > 1 && recording.rows[index].resources && strategy.has_foresight())
+        strategy.foresight([&](search::Foresight& f) { f.compiled(index, *recording.rows[index].resources); });
     }
     if (waiting.empty()) break;
     reconsider(strategy, waiting);
@@ -142,8 +153,8 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     if (row.objective) best = std::min(best, *row.objective);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
     if (limits.target && best <= *limits.target) break;
-    if (limits.until_unlikely) {
-      const auto probability = strategy([](search::Strategy& s) { return s.improvement_probability(0.01); });
+    if (limits.until_unlikely && strategy.has_foresight()) {
+      const auto probability = strategy.foresight([](search::Foresight& f) { return f.improvement_probability(0.01); });
       if (probability && *probability < *limits.until_unlikely) break;
     }
   }

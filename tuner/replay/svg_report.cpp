@@ -11,16 +11,16 @@ namespace tuner::replay {
 
 namespace {
 
-constexpr double panel_width = 420;
-constexpr double panel_height = 260;
-constexpr double left = 56;
-constexpr double right = 12;
-constexpr double top = 34;
-constexpr double bottom = 40;
-constexpr std::size_t columns = 3;
+constexpr double kPanelWidth = 420;
+constexpr double kPanelHeight = 260;
+constexpr double kLeft = 56;
+constexpr double kRight = 12;
+constexpr double kTop = 34;
+constexpr double kBottom = 40;
+constexpr std::size_t kColumns = 3;
 /// Okabe and Ito's colours: told apart by everybody.
-constexpr std::array<std::string_view, 8> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                  "#E69F00", "#56B4E9", "#7F3C8D", "#999900"};
+constexpr std::array<std::string_view, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                   "#E69F00", "#56B4E9", "#7F3C8D", "#999900"};
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -43,11 +43,11 @@ struct Axes {
   double low;  // the fraction at the lower edge
   double x(double time) const {
     const double share = last_time > first_time ? (time - first_time) / (last_time - first_time) : 0;
-    return x0 + left + share * (panel_width - left - right);
+    return x0 + kLeft + share * (kPanelWidth - kLeft - kRight);
   }
   double y(double fraction) const {
     const double share = (std::max(fraction, low) - low) / (1 - low);
-    return y0 + panel_height - bottom - share * (panel_height - top - bottom);
+    return y0 + kPanelHeight - kBottom - share * (kPanelHeight - kTop - kBottom);
   }
 };
 
@@ -73,26 +73,26 @@ std::string panel(const ReplayReport& report, std::size_t number, double x0, dou
   low = std::min(low, space.optimum / space.baseline[early]);
   low = std::clamp(std::floor(low * 10) / 10, 0.0, 0.9);
   const Axes axes{x0, y0, space.times.front(), space.times.back(), low};
-  std::string out = text(x0 + left, y0 + 20, "start", space.name, " font-weight=\"bold\"");
+  std::string out = text(x0 + kLeft, y0 + 20, "start", space.name, " font-weight=\"bold\"");
   for (int i = 0; i <= 4; ++i) {
     const double fraction = low + (1 - low) * i / 4;
-    out += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", x0 + left,
-                       x0 + panel_width - right, axes.y(fraction), axes.y(fraction));
-    out += text(x0 + left - 6, axes.y(fraction) + 4, "end", fmt::format("{:.0f}%", 100 * fraction));
+    out += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", x0 + kLeft,
+                       x0 + kPanelWidth - kRight, axes.y(fraction), axes.y(fraction));
+    out += text(x0 + kLeft - 6, axes.y(fraction) + 4, "end", fmt::format("{:.0f}%", 100 * fraction));
     const double time = space.times.front() + (space.times.back() - space.times.front()) * i / 4;
-    out += text(axes.x(time), y0 + panel_height - bottom + 16, "middle", fmt::format("{:.4g}", time));
+    out += text(axes.x(time), y0 + kPanelHeight - kBottom + 16, "middle", fmt::format("{:.4g}", time));
   }
-  out += text(x0 + left + (panel_width - left - right) / 2, y0 + panel_height - 8, "middle", "seconds of tuning");
+  out += text(x0 + kLeft + (kPanelWidth - kLeft - kRight) / 2, y0 + kPanelHeight - 8, "middle", "seconds of tuning");
   out += polyline(axes, space.times, space.baseline, space.optimum, "#555", " stroke-dasharray=\"5 4\"");
   std::size_t colour = 0;
   for (const ReplayResult& result : report.results_of(number))
-    out += polyline(axes, space.times, result.score.curve, space.optimum, colours[colour++ % colours.size()], "");
+    out += polyline(axes, space.times, result.score.curve, space.optimum, kColours[colour++ % kColours.size()], "");
   return out;
 }
 
 std::string legend(const ReplayReport& report, double y) {
   std::string out;
-  double x = left;
+  double x = kLeft;
   const auto entry = [&](std::string_view name, std::string_view colour, std::string_view dash) {
     out += fmt::format(
         "<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", x,
@@ -103,31 +103,31 @@ std::string legend(const ReplayReport& report, double y) {
   entry("random search, expected", "#555", " stroke-dasharray=\"5 4\"");
   for (std::size_t i = 0; i < report.aggregates.size(); ++i)
     entry(fmt::format("{} ({:.2f})", report.aggregates[i].strategy, report.aggregates[i].score),
-          colours[i % colours.size()], "");
+          kColours[i % kColours.size()], "");
   return out;
 }
 
 }  // namespace
 
 std::string svg_report(const ReplayReport& report) {
-  const std::size_t rows = (report.spaces.size() + columns - 1) / columns;
-  double width = panel_width * static_cast<double>(std::min(columns, std::max<std::size_t>(report.spaces.size(), 1)));
+  const std::size_t rows = (report.spaces.size() + kColumns - 1) / kColumns;
+  double width = kPanelWidth * static_cast<double>(std::min(kColumns, std::max<std::size_t>(report.spaces.size(), 1)));
   double legend_width = 260;
   for (const ReplayAggregate& aggregate : report.aggregates)
     legend_width += 104 + 7.0 * static_cast<double>(aggregate.strategy.size());
   width = std::max(width, legend_width);
-  const double height = panel_height * static_cast<double>(rows) + 64;
+  const double height = kPanelHeight * static_cast<double>(rows) + 64;
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       width, height);
-  out += text(left, 22, "start", fmt::format("Optimum / best so far, mean of {} repeats", report.repeats),
+  out += text(kLeft, 22, "start", fmt::format("Optimum / best so far, mean of {} repeats", report.repeats),
               " font-size=\"15\"");
   out += legend(report, 44);
   for (std::size_t i = 0; i < report.spaces.size(); ++i) {
-    const std::size_t row = i / columns;
+    const std::size_t row = i / kColumns;
     out +=
-        panel(report, i, panel_width * static_cast<double>(i % columns), 54 + panel_height * static_cast<double>(row));
+        panel(report, i, kPanelWidth * static_cast<double>(i % kColumns), 54 + kPanelHeight * static_cast<double>(row));
   }
   return out + "</svg>\n";
 }

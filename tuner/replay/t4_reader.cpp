@@ -1,5 +1,4 @@
 #include <tuner/replay/json_file.hpp>
-#include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
 
@@ -65,7 +64,11 @@ double objective_of(const nlohmann::json& result, const Place& place) {
       const auto name = measurement.find("name");
       if (!wanted.empty() && (name == measurement.end() || *name != wanted)) continue;
       const auto value = measurement.find("value");
-      if (value != measurement.end() && value->is_number()) return value->get<double>();
+      if (value != measurement.end() && value->is_number()) {
+        const bool rate = name != measurement.end() && name->is_string() && is_rate(name->get<std::string>());
+        const auto there = [&] { return place({"measurements", std::to_string(i), "value"}); };
+        return rate ? reciprocal(value->get<double>(), there()) : value->get<double>();
+      }
       throw RecordingError(place({"measurements", std::to_string(i), "value"}) +
                            "a correct result whose measurement has no number as its \"value\"");
     }
@@ -76,8 +79,7 @@ double objective_of(const nlohmann::json& result, const Place& place) {
 
 }  // namespace
 
-Recording parse_t4(std::string_view text, const std::string& origin) {
-  const JsonFile file(text, origin);
+Recording parse_t4(const JsonFile& file) {
   const auto results = file.root().find("results");
   if (results == file.root().end() || !results->is_array())
     throw RecordingError(file.place({"results"}) + "there is no list \"results\"");
@@ -101,7 +103,7 @@ Recording parse_t4(std::string_view text, const std::string& origin) {
     trials.push_back(std::move(trial));
   }
   if (trials.empty()) throw RecordingError(file.place({"results"}) + "the list of results is empty");
-  return make_recording(origin, trials);
+  return make_recording(file.origin(), trials);
 }
 
 }  // namespace tuner::replay

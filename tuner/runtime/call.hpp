@@ -7,7 +7,7 @@
 
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/problem.hpp>
-#include <tuner/runtime/gpu.hpp>
+#include <tuner/backend/gpu.hpp>
 
 namespace tuner::runtime {
 

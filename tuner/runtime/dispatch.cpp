@@ -40,10 +40,11 @@ PlanKey key_in(const ContextName& context, const KernelSpec& spec, const Call& c
 /// A thread that launches the same buffers again need not ask the driver about them again.
 struct CheckedPointers {
   const Plan* plan = nullptr;
+  std::uint64_t context = 0;  // a plan's address may come back
   const void* pointers[kMaxArguments] = {};
 
   bool covers(const Plan& wanted, const Call& call) const {
-    if (plan != &wanted) return false;
+    if (plan != &wanted || context != wanted.key().context) return false;
     for (std::size_t i = 0; i < call.count; ++i) {
       if (pointers[i] != call.arguments[i].pointer) return false;
     }
@@ -51,6 +52,7 @@ struct CheckedPointers {
   }
   void remember(const Plan& checked, const Call& call) {
     plan = &checked;
+    context = checked.key().context;
     for (std::size_t i = 0; i < call.count; ++i) {
       pointers[i] = call.arguments[i].pointer;
       // What may be null depends on the sizes.
@@ -76,7 +78,7 @@ WorkSpace callers_own(const KernelSpec& spec, ServedDevice& device, const Call& 
 void Kernel::Impl::launch(const Call& call) {
   Serving& serving = Serving::process();
   const ContextName context = serving.context_for(first_pointer(call));
-  const StreamState stream = stream_state(context, call.stream);
+  const StreamState stream = stream_state(context, call.stream.handle());
   const PlanKey key = key_in(context, *spec, call);
   Plan::Shapes shapes;
   std::unique_ptr<Plan> unkept;
@@ -104,7 +106,7 @@ void Kernel::Impl::launch(const Call& call) {
 std::size_t Kernel::Impl::prepare(const Call& call, std::size_t captures) {
   Serving& serving = Serving::process();
   const ContextName context = serving.context_for(first_pointer(call));
-  const StreamState stream = stream_state(context, call.stream);
+  const StreamState stream = stream_state(context, call.stream.handle());
   if (stream.capturing) refuse_in_capture(*spec, "nothing can be prepared");
   const PlanKey key = key_in(context, *spec, call);
   Plan::Shapes shapes;
@@ -114,7 +116,7 @@ std::size_t Kernel::Impl::prepare(const Call& call, std::size_t captures) {
   const WorkNeed& need = plan->work();
   if (need.none()) return 0;
   WorkSpaces& work = serving.find(context)->work();
-  work.prepare(stream.id, need);
+  if (captures > 0) work.prepare(stream.id, need);
   if (!is_host(context)) work.prepare_captures(need, captures);
   return need.zeroed + need.scratch;
 }

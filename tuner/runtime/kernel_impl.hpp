@@ -21,9 +21,9 @@ struct Kernel::Impl {
  private:
   /// A plan for \p call, made now. Kept unless the table is full or the decision is one for now: then \p unkept owns
   /// it.
-  const runtime::Plan& new_plan(const runtime::PlanKey& key, const runtime::ContextName& context,
-                                const runtime::Call& call, bool outputs, std::unique_ptr<runtime::Plan>& unkept);
-  void check_pointers(const runtime::Plan& plan, const runtime::ContextName& context, const runtime::Call& call) const;
+  const runtime::Plan& new_plan(const runtime::PlanKey& key, const ContextName& context, const runtime::Call& call,
+                                bool outputs, std::unique_ptr<runtime::Plan>& unkept);
+  void check_pointers(const runtime::Plan& plan, const ContextName& context, const runtime::Call& call) const;
 };
 
 /// For the other files of this room.

@@ -13,7 +13,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/configuration.hpp>
 #include <tuner/runtime/call.hpp>
-#include <tuner/runtime/work_space.hpp>
+#include <tuner/backend/work_space.hpp>
 
 namespace tuner::runtime {
 

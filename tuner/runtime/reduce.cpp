@@ -28,20 +28,21 @@ const Kernel& kernel_for(const ReduceOptions& options) {
 
 }  // namespace
 
-void reduce_async(const LaunchArgument& data, Size n, const LaunchArgument& out, const ReduceOptions& options) {
-  const LaunchArgument arguments[] = {data, out};
+void reduce_async(const LaunchArgument& data, Size n, void* out, const ReduceOptions& options) {
+  const LaunchArgument arguments[] = {data, launch_argument(out)};
   KernelAccess::impl(kernel_for(options)).launch({options.stream, options.workspace, {n}, arguments, 2});
 }
 
 void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result_bytes, const ReduceOptions& options) {
   runtime::Serving& serving = runtime::Serving::process();
-  const runtime::ContextName context = serving.context_for(data.pointer);
-  if (runtime::stream_state(context, options.stream).capturing) {
+  const ContextName context = serving.context_for(data.pointer);
+  if (stream_state(context, options.stream.handle()).capturing) {
     throw Error("tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
   }
   runtime::ServedDevice& device = serving.device(context);
   const runtime::ServedDevice::ResultSlot slot(device);
-  reduce_async(data, n, launch_argument(reinterpret_cast<void*>(slot.address())), options);
+  reduce_async(data, n, reinterpret_cast<void*>(slot.address()), options);
+  const BesideCaptures allowed(context);  // another thread's capture may forbid waiting
   device.backend().fetch(result, slot.address(), result_bytes, options.stream.handle());
 }
 

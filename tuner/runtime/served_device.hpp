@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/runtime/work_space.hpp>
+#include <tuner/backend/work_space.hpp>
 
 namespace tuner::runtime {
 

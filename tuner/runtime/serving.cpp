@@ -9,7 +9,7 @@
 #include <string>
 
 #include <tuner/core/error.hpp>
-#include <tuner/runtime/gpu.hpp>
+#include <tuner/backend/gpu.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner {
@@ -45,6 +45,8 @@ Serving::Serving() : choice_(kUndecided) {
     Serving& serving = process();
     if (serving.devices_.front().load() != nullptr) serving.forked_ = true;
   });
+  // What tuning needs is destroyed then; what serving needs is not.
+  std::atexit([] { process().ending_ = true; });
 }
 
 Serving& Serving::process() {
@@ -75,6 +77,7 @@ Settings Serving::settings() const {
     result.tuning_time = std::chrono::duration<double>(positive_seconds("TUNER_TUNE_TIME", time));
   }
   if (const char* device = environment("TUNER_DEVICE")) result.device = device;
+  if (ending_) result.tune = TuneOnMiss::never;
   return result;
 }
 

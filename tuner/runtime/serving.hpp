@@ -20,7 +20,8 @@ class Serving {
   static Serving& process();
 
   void configure(Settings settings);
-  /// With the environment's say: TUNER_TUNE, TUNER_TUNE_TIME, TUNER_DEVICE. Throws Error for values they cannot have.
+  /// With the environment's say: TUNER_TUNE, TUNER_TUNE_TIME, TUNER_DEVICE. No tuning once main() has ended. Throws
+  /// Error for values they cannot have.
   Settings settings() const;
 
   /// The context that a call with \p pointer among its arguments runs in: this thread's current context, else the
@@ -51,7 +52,7 @@ class Serving {
   std::array<std::atomic<ServedDevice*>, kMaxDevices> devices_{};  // filled from the front
   std::vector<ServedDevice*> gone_;                                // their contexts were destroyed
   std::atomic<int> choice_;                                        // see choose()
-  std::atomic<bool> forked_{false};
+  std::atomic<bool> forked_{false}, ending_{false};
   std::once_flag wisdom_once_;
   std::unique_ptr<Wisdom> wisdom_;
   std::vector<std::string> warned_;

@@ -69,7 +69,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   const runtime::TuningHere here;
-  const runtime::BesideCaptures allowed(device.context());
+  const BesideCaptures allowed(device.context());
   const runtime::ServedDevice::TuningBackend backend(device);
   const SessionResult session =
       tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &*backend);

@@ -11,20 +11,25 @@ namespace tuner::search {
 namespace {
 
 using Entry = StrategyEntry (*)();
-constexpr std::array<Entry, 5> arm_entries{genetic_algorithm_entry, pso_entry, diff_evo_entry, basin_hopping_entry,
-                                           mls_entry};
+constexpr std::array<Entry, 5> kArms{genetic_algorithm_entry, pso_entry, diff_evo_entry, basin_hopping_entry,
+                                     mls_entry};
 
 /// Several strategies that all learn everything; who recently found improvements is asked more often.
 class Bandit final : public BasicStrategy {
  public:
-  Bandit(const EnumeratedSpace& space, const StrategyOptions& options) : BasicStrategy(space, options) {
-    for (const Entry entry : arm_entries) {
-      StrategyOptions mine = options;
-      const StrategyEntry arm = entry();
-      mine.seed = options.seed * arm_entries.size() + arms_.size();
-      mine.values = arm.info.options;
-      arms_.push_back(arm.make(space, mine));
+  struct Options {
+    std::size_t window = 100;  // results that count
+    double exploration = 0.05;
+    void visit(auto&& option) {
+      option("window", window, 1, 1e6);
+      option("exploration", exploration, 0, 100);
     }
+  };
+  Bandit(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
+      : BasicStrategy(space, options), options_(own) {
+    for (const Entry entry : kArms)
+      arms_.push_back(
+          entry().make(space, {options.seed * kArms.size() + arms_.size(), options.expected_trials, {}, {}}));
   }
 
  private:
@@ -58,7 +63,7 @@ class Bandit final : public BasicStrategy {
       if (uses[arm] == 0) return arm;
       const double exploitation = 2 * area[arm] / (uses[arm] * (uses[arm] + 1));
       const double bonus = std::sqrt(2 * std::log2(static_cast<double>(window_.size())) / uses[arm]);
-      const double merit = exploitation + option("exploration") * bonus;
+      const double merit = exploitation + options_.exploration * bonus;
       if (merit > best_merit) {
         best_merit = merit;
         best = arm;
@@ -75,10 +80,11 @@ class Bandit final : public BasicStrategy {
     if (asked == asked_for_.end()) return;
     const bool improved = history_.best() && history_.best()->index == observation.index;
     window_.push_back({asked->second, improved});
-    if (static_cast<double>(window_.size()) > option("window")) window_.pop_front();
+    if (window_.size() > options_.window) window_.pop_front();
     asked_for_.erase(asked);
   }
 
+  Options options_;
   std::vector<std::unique_ptr<Strategy>> arms_;
   std::size_t asked_ = 0;
   std::unordered_map<Index, std::size_t> asked_for_;
@@ -88,12 +94,10 @@ class Bandit final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry bandit_entry() {
-  return {
-      {"bandit",
-       "genetic_algorithm, pso, diff_evo, basin_hopping and mls side by side, the recently successful asked more often",
-       "Ansel et al., \"OpenTuner\", PACT 2014 (AUC bandit); Fialho et al., GECCO 2010",
-       {{"window", 100}, {"exploration", 0.05}}},
-      &make<Bandit>};
+  return entry_of<Bandit>(
+      "bandit",
+      "genetic_algorithm, pso, diff_evo, basin_hopping and mls side by side, the recently successful asked more often",
+      "Ansel et al., \"OpenTuner\", PACT 2014 (AUC bandit); Fialho et al., GECCO 2010");
 }
 
 }  // namespace tuner::search

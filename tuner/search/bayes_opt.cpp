@@ -15,13 +15,26 @@ namespace {
 /// and random configurations. Past max_rows results the model sees the best and the latest only.
 class BayesOpt final : public BasicStrategy {
  public:
-  BayesOpt(const EnumeratedSpace& space, const StrategyOptions& options)
-      : BasicStrategy(space, options), spread_(space), features_(space) {}
+  struct Options {
+    std::size_t start = 10;
+    std::size_t pool = 200;      // random candidates
+    std::size_t max_rows = 160;  // that the model sees
+    void visit(auto&& option) {
+      option("start", start, 1, 1e6);
+      option("pool", pool, 0, 1e6);
+      option("max_rows", max_rows, 8, 2000);
+    }
+  };
+  BayesOpt(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
+      : BasicStrategy(space, options),
+        options_(own),
+        start_(std::min(static_cast<double>(own.start), std::max(3.0, 0.2 * static_cast<double>(planned_trials())))),
+        spread_(space),
+        features_(space) {}
 
  private:
   std::optional<Index> next() override {
-    const auto start = std::min(option("start"), std::max(3.0, 0.2 * static_cast<double>(planned_trials())));
-    if (static_cast<double>(made_) < start) return spread_.next(history_, random_);
+    if (static_cast<double>(made_) < start_) return spread_.next(history_, random_);
     if (history_.valid_count() < 2 || features_.width() == 0) return std::nullopt;
     if (until_refit_ == 0 || improved_) refit();
     while (!queue_.empty()) {
@@ -46,7 +59,7 @@ class BayesOpt final : public BasicStrategy {
 
   /// The rows the model sees: all, or the best and the latest.
   std::vector<Known> rows() const {
-    const auto most = std::max<std::size_t>(8, static_cast<std::size_t>(option("max_rows")));
+    const std::size_t most = options_.max_rows;
     std::vector<Known> rows = history_.known();
     if (rows.size() <= most) return rows;
     std::vector<Known> latest(rows.end() - static_cast<std::ptrdiff_t>(most / 2), rows.end());
@@ -88,7 +101,7 @@ class BayesOpt final : public BasicStrategy {
     for (const Known& elite : history_.elites(5))
       for (const Index index : space().neighbours(elite.index, Neighbourhood::hamming))
         if (history_.is_fresh(index)) candidates.push_back(index);
-    for (int i = 0; i < option("pool"); ++i)
+    for (std::size_t i = 0; i < options_.pool; ++i)
       if (const auto index = history_.random_fresh(random_)) candidates.push_back(*index);
     std::sort(candidates.begin(), candidates.end());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
@@ -112,6 +125,8 @@ class BayesOpt final : public BasicStrategy {
     for (const auto& [merit, index] : ranked) queue_.push_back(index);
   }
 
+  Options options_;
+  double start_;
   Spread spread_;
   Features features_;
   GaussianProcess model_;
@@ -124,12 +139,10 @@ class BayesOpt final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry bayes_opt_entry() {
-  return {{"bayes_opt",
-           "Bayesian optimisation: Gaussian process on the logarithm of the objective, expected improvement",
-           "Snoek, Larochelle, Adams, \"Practical Bayesian optimization of machine learning algorithms\", NIPS 2012; "
-           "Willemsen, van Nieuwpoort, van Werkhoven, \"Bayesian optimization for auto-tuning GPU kernels\", PMBS 2021",
-           {{"start", 10}, {"pool", 200}, {"max_rows", 160}}},
-          &make<BayesOpt>};
+  return entry_of<BayesOpt>(
+      "bayes_opt", "Bayesian optimisation: Gaussian process on the logarithm of the objective, expected improvement",
+      "Snoek, Larochelle, Adams, \"Practical Bayesian optimization of machine learning algorithms\", NIPS 2012; "
+      "Willemsen, van Nieuwpoort, van Werkhoven, \"Bayesian optimization for auto-tuning GPU kernels\", PMBS 2021");
 }
 
 }  // namespace tuner::search

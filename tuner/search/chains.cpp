@@ -3,12 +3,25 @@
 namespace tuner::search {
 
 namespace {
-constexpr std::size_t free_steps = 2000;  // over known ground, before a chain counts as caught
-constexpr std::size_t most_chains = 64;
+constexpr std::size_t kFreeSteps = 2000;  // over known ground, before a chain counts as caught
+constexpr std::size_t kMostChains = 64;
 }  // namespace
 
+void SampledChain::advance(double objective) {
+  if (left_ == 0) return step(objective);
+  if (left_ == samples_ || objective < best_objective_) {
+    best_ = sample_;
+    best_objective_ = objective;
+  }
+  if (--left_ > 0) {
+    sample_ = history_.anywhere(random_);
+  } else {
+    begin(best_, best_objective_);
+  }
+}
+
 std::optional<Index> ChainStrategy::walk(std::unique_ptr<Chain>& chain) {
-  for (std::size_t step = 0; step < free_steps; ++step) {
+  for (std::size_t step = 0; step < kFreeSteps; ++step) {
     const Index wanted = chain->wanted();
     switch (history_.state(wanted)) {
       case State::fresh:
@@ -28,7 +41,7 @@ std::optional<Index> ChainStrategy::walk(std::unique_ptr<Chain>& chain) {
 std::optional<Index> ChainStrategy::next() {
   for (auto& chain : chains_)
     if (const auto wanted = walk(chain)) return wanted;
-  if (chains_.size() < most_chains) {
+  if (chains_.size() < kMostChains) {
     chains_.push_back(start());
     return walk(chains_.back());
   }

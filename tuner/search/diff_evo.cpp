@@ -14,11 +14,25 @@ namespace {
 /// soon as its result is known.
 class DifferentialEvolution final : public BasicStrategy {
  public:
-  DifferentialEvolution(const EnumeratedSpace& space, const StrategyOptions& options)
+  struct Options {
+    std::size_t population = 20;
+    double factor = 0.7;
+    double crossover = 0.6;
+    std::size_t greed = 2;  // rivals of the member that leads
+    double jitter = 1.2;    // steps
+    void visit(auto&& option) {
+      option("population", population, 4, 1e6);
+      option("factor", factor, 0, 100);
+      option("crossover", crossover, 0, 1);
+      option("greed", greed, 0, 1000);
+      option("jitter", jitter, 0, 1000);
+    }
+  };
+  DifferentialEvolution(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
       : BasicStrategy(space, options),
+        options_(own),
         spread_(space),
-        population_(std::clamp<std::size_t>(planned_trials() / 5, 4,
-                                            std::max<std::size_t>(4, static_cast<std::size_t>(option("population"))))),
+        population_(std::clamp<std::size_t>(planned_trials() / 5, 4, own.population)),
         width_(space.parameters().size()) {}
 
  private:
@@ -39,20 +53,20 @@ class DifferentialEvolution final : public BasicStrategy {
     EnumeratedSpace::Digits x(width_), best(width_), a(width_), b(width_);
     space().digits(members_[target].index, x);
     std::size_t leader = random_.below(members_.size());  // one of the better half, not always the best
-    for (std::size_t i = 0; i < option("greed"); ++i) {
+    for (std::size_t i = 0; i < options_.greed; ++i) {
       const std::size_t other = random_.below(members_.size());
       if (members_[other].objective < members_[leader].objective) leader = other;
     }
     space().digits(members_[leader].index, best);
     space().digits(members_[random_.below(members_.size())].index, a);
     space().digits(members_[random_.below(members_.size())].index, b);
-    const double f = random_.uniform(0.5, 1.0) * option("factor");
+    const double f = random_.uniform(0.5, 1.0) * options_.factor;
     const std::size_t always = random_.below(std::max<std::size_t>(width_, 1));
     for (std::size_t p = 0; p < width_; ++p) {
-      if (p != always && !random_.chance(option("crossover"))) continue;
+      if (p != always && !random_.chance(options_.crossover)) continue;
       const auto last = static_cast<double>(space().parameters()[p].values.size() - 1);
       double value = best[p] + f * (static_cast<double>(a[p]) - static_cast<double>(b[p]));
-      value += random_.uniform(-0.5, 0.5) * option("jitter");  // values of few steps would stop differing
+      value += random_.uniform(-0.5, 0.5) * options_.jitter;  // values of few steps would stop differing
       if (value < 0) value = -value;
       if (value > last) value = 2 * last - value;
       x[p] = static_cast<std::uint16_t>(std::clamp(std::nearbyint(value), 0.0, last));
@@ -78,6 +92,7 @@ class DifferentialEvolution final : public BasicStrategy {
     trial_of_.erase(made_for);
   }
 
+  Options options_;
   Spread spread_;
   std::size_t population_;
   std::size_t width_;
@@ -91,11 +106,9 @@ class DifferentialEvolution final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry diff_evo_entry() {
-  return {{"diff_evo",
-           "differential evolution on positions of values, towards the better members",
-           "Storn, Price, \"Differential evolution\", J. Global Optimization 11 (1997)",
-           {{"population", 20}, {"factor", 0.7}, {"crossover", 0.6}, {"greed", 2}, {"jitter", 1.2}}},
-          &make<DifferentialEvolution>};
+  return entry_of<DifferentialEvolution>("diff_evo",
+                                         "differential evolution on positions of values, towards the better members",
+                                         "Storn, Price, \"Differential evolution\", J. Global Optimization 11 (1997)");
 }
 
 }  // namespace tuner::search

@@ -7,7 +7,9 @@ namespace {
 /// Every valid configuration, in the order of the space.
 class Exhaustive final : public BasicStrategy {
  public:
-  using BasicStrategy::BasicStrategy;
+  using Options = NoOptions;
+  Exhaustive(const EnumeratedSpace& space, const StrategyOptions& options, const Options&)
+      : BasicStrategy(space, options) {}
 
  private:
   std::optional<Index> next() override {
@@ -22,7 +24,7 @@ class Exhaustive final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry exhaustive_entry() {
-  return {{"exhaustive", "every valid configuration in the order of the space", "-", {}}, &make<Exhaustive>};
+  return entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-");
 }
 
 }  // namespace tuner::search

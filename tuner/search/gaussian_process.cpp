@@ -18,37 +18,18 @@ double GaussianProcess::kernel(const float* a, const float* b, const Hyper& hype
 }
 
 double GaussianProcess::factorise(const Hyper& hyper) {
-  lower_.assign(count_ * count_, 0.0);
-  double log_determinant = 0;
-  for (std::size_t i = 0; i < count_; ++i) {
-    double* row = &lower_[i * count_];
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* other = &lower_[j * count_];
-      double sum = kernel(&rows_[i * width_], &rows_[j * width_], hyper) + (i == j ? hyper.noise : 0);
-      for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-      if (i == j) {
-        if (!(sum > 1e-12)) return -std::numeric_limits<double>::infinity();
-        row[i] = std::sqrt(sum);
-        log_determinant += std::log(row[i]);
-      } else {
-        row[j] = sum / other[j];
-      }
-    }
-  }
-  weights_ = targets_;
-  double fit = 0;
-  for (std::size_t i = 0; i < count_; ++i) {
-    for (std::size_t k = 0; k < i; ++k) weights_[i] -= lower_[i * count_ + k] * weights_[k];
-    weights_[i] /= lower_[i * count_ + i];
-    fit += weights_[i] * weights_[i];
-  }
-  for (std::size_t i = count_; i-- > 0;) {
-    weights_[i] /= lower_[i * count_ + i];
-    for (std::size_t k = 0; k < i; ++k) weights_[k] -= lower_[i * count_ + k] * weights_[i];
-  }
-  const auto n = static_cast<double>(count_);
-  signal_ = std::max(fit / n, 1e-18);
-  return -0.5 * n * std::log(signal_) - log_determinant;
+  const auto n = static_cast<Eigen::Index>(count_);
+  Eigen::MatrixXd covariance(n, n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j) covariance(i, j) = kernel(row(i), row(j), hyper) + (i == j ? hyper.noise : 0);
+  factor_.compute(covariance);
+  const auto diagonal = factor_.matrixLLT().diagonal();
+  if (factor_.info() != Eigen::Success || !(diagonal.minCoeff() > 1e-6))
+    return -std::numeric_limits<double>::infinity();
+  weights_ = factor_.solve(targets_);
+  const auto count = static_cast<double>(count_);
+  signal_ = std::max(targets_.dot(weights_) / count, 1e-18);
+  return -0.5 * count * std::log(signal_) - diagonal.array().log().sum();
 }
 
 void GaussianProcess::fit(std::span<const float> rows, std::size_t width, std::span<const double> targets,
@@ -57,8 +38,7 @@ void GaussianProcess::fit(std::span<const float> rows, std::size_t width, std::s
   count_ = targets.size();
   rows_.assign(rows.begin(), rows.end());
   centre_ = std::accumulate(targets.begin(), targets.end(), 0.0) / static_cast<double>(count_);
-  targets_.assign(targets.begin(), targets.end());
-  for (double& target : targets_) target -= centre_;
+  targets_ = Eigen::Map<const Eigen::VectorXd>(targets.data(), static_cast<Eigen::Index>(count_)).array() - centre_;
   if (hyper_.inverse_length.size() != width) {
     hyper_.inverse_length.clear();
     for (std::size_t f = 0; f < width; ++f) {
@@ -90,24 +70,18 @@ void GaussianProcess::fit(std::span<const float> rows, std::size_t width, std::s
   while (!std::isfinite(factorise(hyper_)) && hyper_.noise < 10) hyper_.noise = std::max(1e-3, hyper_.noise * 10);
 }
 
-double GaussianProcess::mean(const float* row) const {
-  double sum = centre_;
-  for (std::size_t i = 0; i < count_; ++i) sum += weights_[i] * kernel(row, &rows_[i * width_], hyper_);
-  return sum;
+Eigen::VectorXd GaussianProcess::covariances(const float* at) const {
+  Eigen::VectorXd out(static_cast<Eigen::Index>(count_));
+  for (Eigen::Index i = 0; i < out.size(); ++i) out[i] = kernel(at, row(i), hyper_);
+  return out;
 }
 
-Prediction GaussianProcess::predict(const float* row) const {
-  std::vector<double> v(count_);
-  double mean = centre_;
-  double explained = 0;
-  for (std::size_t i = 0; i < count_; ++i) {
-    v[i] = kernel(row, &rows_[i * width_], hyper_);
-    mean += weights_[i] * v[i];
-    for (std::size_t k = 0; k < i; ++k) v[i] -= lower_[i * count_ + k] * v[k];
-    v[i] /= lower_[i * count_ + i];
-    explained += v[i] * v[i];
-  }
-  return {mean, std::sqrt(signal_ * std::max(0.0, 1 - explained))};
+double GaussianProcess::mean(const float* at) const { return centre_ + weights_.dot(covariances(at)); }
+
+Prediction GaussianProcess::predict(const float* at) const {
+  const Eigen::VectorXd covariance = covariances(at);
+  const double explained = factor_.matrixL().solve(covariance).squaredNorm();
+  return {centre_ + weights_.dot(covariance), std::sqrt(signal_ * std::max(0.0, 1 - explained))};
 }
 
 }  // namespace tuner::search

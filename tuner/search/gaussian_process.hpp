@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include <Eigen/Cholesky>
+
 #include <tuner/search/forest.hpp>
 #include <tuner/search/random_numbers.hpp>
 
@@ -19,27 +21,30 @@ class GaussianProcess {
   void fit(std::span<const float> rows, std::size_t width, std::span<const double> targets, std::size_t attempts,
            Random& random);
   /// Without the deviation: O(rows) instead of O(rows^2).
-  double mean(const float* row) const;
-  Prediction predict(const float* row) const;
+  double mean(const float* at) const;
+  Prediction predict(const float* at) const;
 
  private:
   struct Hyper {
     std::vector<double> inverse_length;
     double noise = 0.05;  // variance relative to the signal's
   };
+  const float* row(Eigen::Index i) const { return rows_.data() + static_cast<std::size_t>(i) * width_; }
   double kernel(const float* a, const float* b, const Hyper& hyper) const;
   /// Factorises; returns the log marginal likelihood with the signal variance profiled out, or minus infinity.
   double factorise(const Hyper& hyper);
+  /// Of \p at with each row.
+  Eigen::VectorXd covariances(const float* at) const;
 
   std::size_t width_ = 0;
   std::size_t count_ = 0;
   std::vector<float> rows_;
-  std::vector<double> targets_;  // centred
+  Eigen::VectorXd targets_;  // centred
   double centre_ = 0;
   double signal_ = 1;  // variance
   Hyper hyper_;
-  std::vector<double> lower_;    // Cholesky factor, row-major
-  std::vector<double> weights_;  // K^-1 y
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+  Eigen::VectorXd weights_;  // K^-1 y
 };
 
 }  // namespace tuner::search

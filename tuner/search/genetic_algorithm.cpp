@@ -13,15 +13,22 @@ namespace {
 /// for a generation to end.
 class GeneticAlgorithm final : public BasicStrategy {
  public:
-  GeneticAlgorithm(const EnumeratedSpace& space, const StrategyOptions& options)
-      : BasicStrategy(space, options),
-        spread_(space),
-        population_(std::max<std::size_t>(2, static_cast<std::size_t>(option("population")))),
-        width_(space.parameters().size()) {}
+  struct Options {
+    std::size_t population = 20;
+    std::size_t tournament = 2;
+    double mutation = 1.2;  // parameters changed in a child
+    void visit(auto&& option) {
+      option("population", population, 2, 1e6);
+      option("tournament", tournament, 1, 1000);
+      option("mutation", mutation, 0, 1000);
+    }
+  };
+  GeneticAlgorithm(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
+      : BasicStrategy(space, options), options_(own), spread_(space), width_(space.parameters().size()) {}
 
  private:
   std::optional<Index> next() override {
-    const std::size_t start = std::min(population_, std::max<std::size_t>(4, planned_trials() / 5));
+    const std::size_t start = std::min(options_.population, std::max<std::size_t>(4, planned_trials() / 5));
     if (made_ < start) return spread_.next(history_, random_);
     if (members_.size() < 2) return std::nullopt;
     EnumeratedSpace::Digits child(width_);
@@ -51,13 +58,13 @@ class GeneticAlgorithm final : public BasicStrategy {
     members_.insert(std::upper_bound(members_.begin(), members_.end(), member,
                                      [](const Known& a, const Known& b) { return a.objective < b.objective; }),
                     member);
-    if (members_.size() > population_) members_.pop_back();
+    if (members_.size() > options_.population) members_.pop_back();
   }
 
   /// Tournament: the best of some drawn members.
   Index parent() {
     std::size_t best = members_.size() - 1;
-    for (int i = 0; i < option("tournament"); ++i) best = std::min(best, random_.below(members_.size()));
+    for (std::size_t i = 0; i < options_.tournament; ++i) best = std::min(best, random_.below(members_.size()));
     return members_[best].index;
   }
 
@@ -67,7 +74,7 @@ class GeneticAlgorithm final : public BasicStrategy {
     for (const TuningParameter& parameter : space().parameters()) choices += parameter.values.size() > 1;
     for (std::size_t p = 0; p < width_; ++p) {
       const int count = static_cast<int>(space().parameters()[p].values.size());
-      if (count < 2 || !random_.chance(option("mutation") / choices)) continue;
+      if (count < 2 || !random_.chance(options_.mutation / choices)) continue;
       const int step = random_.chance(0.5) ? 1 : -1;
       const int near = child[p] + step;
       const bool anywhere = random_.chance(0.5) || near < 0 || near >= count;
@@ -76,8 +83,8 @@ class GeneticAlgorithm final : public BasicStrategy {
     }
   }
 
+  Options options_;
   Spread spread_;
-  std::size_t population_;
   std::size_t width_;
   std::size_t made_ = 0;
   std::vector<Known> members_;  // best first
@@ -86,11 +93,10 @@ class GeneticAlgorithm final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry genetic_algorithm_entry() {
-  return {{"genetic_algorithm",
-           "steady-state genetic algorithm: tournament, uniform crossover, mutation of about one parameter",
-           "Syswerda, \"A study of reproduction in generational and steady-state genetic algorithms\", FOGA 1 (1991)",
-           {{"population", 20}, {"tournament", 2}, {"mutation", 1.2}}},
-          &make<GeneticAlgorithm>};
+  return entry_of<GeneticAlgorithm>(
+      "genetic_algorithm",
+      "steady-state genetic algorithm: tournament, uniform crossover, mutation of about one parameter",
+      "Syswerda, \"A study of reproduction in generational and steady-state genetic algorithms\", FOGA 1 (1991)");
 }
 
 }  // namespace tuner::search

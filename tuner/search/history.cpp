@@ -18,7 +18,9 @@ void History::withdraw(Index index) {
   state_[index] = State::fresh;
   --used_;
   --proposed_;
-  if (!rest_.empty()) rest_.push_back(index);
+  if (rest_.empty() || in_rest_[index]) return;
+  rest_.push_back(index);
+  in_rest_[index] = true;
 }
 
 bool History::learn(const Observation& observation) {
@@ -57,12 +59,18 @@ std::optional<Index> History::random_fresh(Random& random) {
       if (is_fresh(index)) return index;
     }
   }
-  if (rest_.empty())
+  if (rest_.empty()) {
+    in_rest_.assign(space_.size(), false);
     for (Index index = 0; index < space_.size(); ++index)
-      if (is_fresh(index)) rest_.push_back(index);
+      if (is_fresh(index)) {
+        rest_.push_back(index);
+        in_rest_[index] = true;
+      }
+  }
   for (;;) {
     const std::size_t at = random.below(rest_.size());
     if (is_fresh(rest_[at])) return rest_[at];
+    in_rest_[rest_[at]] = false;
     rest_[at] = rest_.back();
     rest_.pop_back();
   }

@@ -49,6 +49,10 @@ class History {
 
   /// A uniformly drawn fresh configuration; nothing when there is none.
   std::optional<Index> random_fresh(Random& random);
+  /// The same; where all are known, any.
+  Index anywhere(Random& random) {
+    return random_fresh(random).value_or(static_cast<Index>(random.below(space_.size())));
+  }
   /// The \p count best of the known, best first; ties in the order learnt.
   std::vector<Known> elites(std::size_t count) const;
 
@@ -62,7 +66,8 @@ class History {
   std::size_t used_ = 0;  // not fresh
   std::size_t proposed_ = 0;
   std::size_t proposed_known_ = 0;  // proposed, then learnt
-  std::vector<Index> rest_;         // superset of the fresh ones, once they are the minority
+  std::vector<Index> rest_;         // superset of the fresh ones, once they are the minority; each once
+  std::vector<bool> in_rest_;
 };
 
 }  // namespace tuner::search

@@ -22,11 +22,25 @@ struct Particle {
 /// own result is known.
 class ParticleSwarm final : public BasicStrategy {
  public:
-  ParticleSwarm(const EnumeratedSpace& space, const StrategyOptions& options)
+  struct Options {
+    std::size_t particles = 20;
+    double inertia = 0.6;
+    double own = 1.2;     // pull of the particle's own best
+    double others = 1.5;  // and of the best of its informants
+    std::size_t informants = 6;
+    void visit(auto&& option) {
+      option("particles", particles, 3, 1e6);
+      option("inertia", inertia, 0, 100);
+      option("own", own, 0, 100);
+      option("others", others, 0, 100);
+      option("informants", informants, 1, 1000);
+    }
+  };
+  ParticleSwarm(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
       : BasicStrategy(space, options),
+        options_(own),
         spread_(space),
-        size_(std::clamp<std::size_t>(planned_trials() / 5, 3,
-                                      std::max<std::size_t>(3, static_cast<std::size_t>(option("particles"))))),
+        size_(std::clamp<std::size_t>(planned_trials() / 5, 3, own.particles)),
         width_(space.parameters().size()) {}
 
  private:
@@ -68,8 +82,8 @@ class ParticleSwarm final : public BasicStrategy {
     for (std::size_t p = 0; p < width_; ++p) {
       double& v = particle.velocity[p];
       double& x = particle.position[p];
-      v = option("inertia") * v + option("own") * random_.uniform() * (particle.best_position[p] - x) +
-          option("others") * random_.uniform() * (leader[p] - x);
+      v = options_.inertia * v + options_.own * random_.uniform() * (particle.best_position[p] - x) +
+          options_.others * random_.uniform() * (leader[p] - x);
       v = std::clamp(v, -0.5 * last(p) - 0.5, 0.5 * last(p) + 0.5);
       x += v;
       if (x < 0 || x > last(p)) {
@@ -92,7 +106,7 @@ class ParticleSwarm final : public BasicStrategy {
   /// The best of a few particles drawn anew at every step: slower to gather than one best of all.
   const std::vector<double>& leader_position() {
     std::size_t leader = random_.below(particles_.size());
-    for (int i = 1; i < option("informants"); ++i) {
+    for (std::size_t i = 1; i < options_.informants; ++i) {
       const std::size_t other = random_.below(particles_.size());
       if (particles_[other].best_objective < particles_[leader].best_objective) leader = other;
     }
@@ -120,6 +134,7 @@ class ParticleSwarm final : public BasicStrategy {
     particle.best_position.assign(digits.begin(), digits.end());
   }
 
+  Options options_;
   Spread spread_;
   std::size_t size_;
   std::size_t width_;
@@ -132,12 +147,9 @@ class ParticleSwarm final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry pso_entry() {
-  return {{"pso",
-           "particle swarm on positions of values, informed by a few random particles",
-           "Kennedy, Eberhart, \"Particle swarm optimization\", ICNN 1995; Clerc, Kennedy, IEEE Trans. Evol. Comp. 6 "
-           "(2002)",
-           {{"particles", 20}, {"inertia", 0.6}, {"own", 1.2}, {"others", 1.5}, {"informants", 6}}},
-          &make<ParticleSwarm>};
+  return entry_of<ParticleSwarm>("pso", "particle swarm on positions of values, informed by a few random particles",
+                                 "Kennedy, Eberhart, \"Particle swarm optimization\", ICNN 1995; Clerc, Kennedy, IEEE "
+                                 "Trans. Evol. Comp. 6 (2002)");
 }
 
 }  // namespace tuner::search

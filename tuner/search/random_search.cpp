@@ -8,8 +8,12 @@ namespace {
 /// Uniform without replacement, after a start that is spread over the values of every parameter.
 class RandomSearch final : public BasicStrategy {
  public:
-  RandomSearch(const EnumeratedSpace& space, const StrategyOptions& options)
-      : BasicStrategy(space, options), spread_(space), start_(static_cast<std::size_t>(option("spread_start"))) {}
+  struct Options {
+    std::size_t spread_start = 16;
+    void visit(auto&& option) { option("spread_start", spread_start, 0, 1e6); }
+  };
+  RandomSearch(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
+      : BasicStrategy(space, options), spread_(space), start_(own.spread_start) {}
 
  private:
   std::optional<Index> next() override {
@@ -27,11 +31,8 @@ class RandomSearch final : public BasicStrategy {
 }  // namespace
 
 StrategyEntry random_entry() {
-  return {{"random",
-           "uniform without replacement, after a start spread over all values",
-           "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)",
-           {{"spread_start", 16}}},
-          &make<RandomSearch>};
+  return entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
+                                "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)");
 }
 
 }  // namespace tuner::search

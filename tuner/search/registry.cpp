@@ -1,7 +1,11 @@
 #include <tuner/search/registry.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
 #include <stdexcept>
+
+#include <tuner/core/suggestion.hpp>
 
 namespace tuner::search {
 
@@ -23,31 +27,25 @@ const std::vector<StrategyEntry>& table() {
   return entries;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
+const StrategyEntry& entry_called(std::string_view name) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const StrategyEntry& entry : table()) {
+    if (entry.info.name == name) return entry;
+    names.push_back(entry.info.name);
+    list += (list.empty() ? "" : ", ") + entry.info.name;
   }
-  return row.back();
+  throw std::invalid_argument("there is no strategy '" + std::string(name) + "'" + suggestion(name, names) +
+                              "; there are " + list);
 }
 
-/// `; did you mean 'x'?` or the list of what exists.
-std::string suggestion(std::string_view name, const std::vector<std::string>& known) {
-  if (known.empty()) return "; there is none";
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-  if (edit_distance(name, *nearest) <= 2 + name.size() / 4) return "; did you mean '" + *nearest + "'?";
-  std::string list = "; there are";
-  for (const std::string& one : known) list += (&one == &known.front() ? " " : ", ") + one;
-  return list;
+void check_value(const OptionInfo& option, double value) {
+  const bool whole = option.type == OptionInfo::Type::real || value == std::floor(value);
+  if (value >= option.minimum && value <= option.maximum && whole) return;
+  std::ostringstream message;
+  message << "option '" << option.name << "' is " << (option.type == OptionInfo::Type::real ? "a" : "a whole")
+          << " number from " << option.minimum << " to " << option.maximum << ", not " << value;
+  throw std::invalid_argument(message.str());
 }
 
 }  // namespace
@@ -61,25 +59,30 @@ std::span<const StrategyInfo> strategies() {
   return infos;
 }
 
+void check_options(std::string_view strategy, const std::map<std::string, double>& values) {
+  const std::vector<OptionInfo>& options = entry_called(strategy).info.options;
+  for (const auto& [name, value] : values) {
+    const auto at =
+        std::find_if(options.begin(), options.end(), [&](const auto& option) { return option.name == name; });
+    if (at != options.end()) {
+      check_value(*at, value);
+      continue;
+    }
+    std::vector<std::string> names;
+    std::string list;
+    for (const OptionInfo& option : options) {
+      names.push_back(option.name);
+      list += (list.empty() ? "; it has " : ", ") + option.name;
+    }
+    throw std::invalid_argument("strategy '" + std::string(strategy) + "' has no option '" + name + "'" +
+                                suggestion(name, names) + list);
+  }
+}
+
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
                                         const StrategyOptions& options) {
-  std::vector<std::string> names;
-  for (const StrategyEntry& entry : table()) {
-    names.push_back(entry.info.name);
-    if (entry.info.name != name) continue;
-    StrategyOptions complete = options;
-    complete.values = entry.info.options;
-    std::vector<std::string> known;
-    for (const auto& [option, value] : entry.info.options) known.push_back(option);
-    for (const auto& [option, value] : options.values) {
-      if (!complete.values.count(option))
-        throw std::invalid_argument("strategy '" + entry.info.name + "' has no option '" + option + "'" +
-                                    suggestion(option, known));
-      complete.values[option] = value;
-    }
-    return entry.make(space, complete);
-  }
-  throw std::invalid_argument("there is no strategy '" + std::string(name) + "'" + suggestion(name, names));
+  check_options(name, options.values);
+  return entry_called(name).make(space, options);
 }
 
 }  // namespace tuner::search

@@ -8,34 +8,38 @@ namespace tuner::search {
 
 namespace {
 
-struct AnnealingOptions {
-  double hot, cold, steps;
-  std::size_t samples;
-};
-
 /// Starts from the best of some random configurations. Accepts a worse neighbour with probability
 /// exp(-loss / temperature), the loss in units of the way from the best to the median of what is known, so that
 /// temperatures mean the same on every kernel. The temperature falls geometrically from hot to cold, then the chain
 /// starts hot again from where it is best.
-class Annealing final : public Chain {
+class Annealing final : public SampledChain {
  public:
-  Annealing(History& history, Random& random, AnnealingOptions options)
-      : history_(history), random_(random), options_(options), temperature_(options.hot) {
-    wanted_ = here_ =
-        history_.random_fresh(random_).value_or(static_cast<Index>(random_.below(history_.space().size())));
-  }
-
-  Index wanted() const override { return wanted_; }
-
-  void advance(double objective) override {
-    if (sampled_ < options_.samples) {
-      if (sampled_++ == 0 || objective < objective_) {
-        here_ = best_ = wanted_;
-        objective_ = best_objective_ = objective;
-      }
-      wanted_ = sampled_ < options_.samples ? anywhere() : neighbour();
-      return;
+  struct Options {
+    double hot = 0.1;
+    double cold = 0.01;
+    std::size_t steps = 0;  // 0: as many as trials are planned
+    std::size_t samples = 8;
+    void visit(auto&& option) {
+      option("hot", hot, 1e-9, 1e9);
+      option("cold", cold, 1e-9, 1e9);
+      option("steps", steps, 0, 1e9);
+      option("samples", samples, 1, 1e6);
     }
+  };
+  Annealing(History& history, Random& random, const Options& options, std::size_t planned)
+      : SampledChain(history, random, options.samples),
+        options_(options),
+        steps_(static_cast<double>(options.steps > 0 ? options.steps : std::max<std::size_t>(20, planned))),
+        temperature_(options.hot) {}
+
+ private:
+  void begin(Index best, double objective) override {
+    here_ = best_ = best;
+    objective_ = best_objective_ = objective;
+    wanted_ = neighbour();
+  }
+  Index walking() const override { return wanted_; }
+  void step(double objective) override {
     if (accepts(objective)) {
       here_ = wanted_;
       objective_ = objective;
@@ -45,12 +49,11 @@ class Annealing final : public Chain {
       best_objective_ = objective;
       rejected_ = 0;
     }
-    temperature_ *= std::pow(options_.cold / options_.hot, 1 / options_.steps);
-    if (temperature_ < options_.cold || ++rejected_ > options_.steps) reheat();
+    temperature_ *= std::pow(options_.cold / options_.hot, 1 / steps_);
+    if (temperature_ < options_.cold || ++rejected_ > steps_) reheat();
     wanted_ = neighbour();
   }
 
- private:
   bool accepts(double objective) {
     if (objective <= objective_) return true;
     if (!std::isfinite(objective)) return false;
@@ -58,10 +61,6 @@ class Annealing final : public Chain {
     if (until_scaled_-- == 0) scale();
     const double loss = (objective - objective_) / scale_;
     return random_.chance(std::exp(-loss / temperature_));
-  }
-
-  Index anywhere() {
-    return history_.random_fresh(random_).value_or(static_cast<Index>(random_.below(history_.space().size())));
   }
 
   void scale() {
@@ -98,9 +97,8 @@ class Annealing final : public Chain {
     return history_.random_fresh(random_).value_or(here_);
   }
 
-  History& history_;
-  Random& random_;
-  AnnealingOptions options_;
+  Options options_;
+  double steps_;
   double temperature_;
   Index wanted_ = 0;
   Index here_ = 0;
@@ -108,33 +106,16 @@ class Annealing final : public Chain {
   Index best_ = 0;
   double best_objective_ = HUGE_VAL;
   double rejected_ = 0;
-  std::size_t sampled_ = 0;
   double scale_ = 1;
   int until_scaled_ = 0;
-};
-
-class SimulatedAnnealing final : public ChainStrategy {
- public:
-  using ChainStrategy::ChainStrategy;
-
- private:
-  std::unique_ptr<Chain> start() override {
-    const double steps = option("steps") > 0 ? option("steps") : std::max(20.0, static_cast<double>(planned_trials()));
-    return std::make_unique<Annealing>(
-        history_, random_,
-        AnnealingOptions{option("hot"), option("cold"), std::max(1.0, steps),
-                         std::max<std::size_t>(1, static_cast<std::size_t>(option("samples")))});
-  }
 };
 
 }  // namespace
 
 StrategyEntry simulated_annealing_entry() {
-  return {{"simulated_annealing",
-           "one neighbour at a time, worse ones accepted ever more rarely",
-           "Kirkpatrick, Gelatt, Vecchi, \"Optimization by simulated annealing\", Science 220 (1983)",
-           {{"hot", 0.1}, {"cold", 0.01}, {"steps", 0}, {"samples", 8}}},
-          &make<SimulatedAnnealing>};
+  return entry_of<ChainsOf<Annealing>>(
+      "simulated_annealing", "one neighbour at a time, worse ones accepted ever more rarely",
+      "Kirkpatrick, Gelatt, Vecchi, \"Optimization by simulated annealing\", Science 220 (1983)");
 }
 
 }  // namespace tuner::search

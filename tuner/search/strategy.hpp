@@ -20,8 +20,8 @@ namespace tuner::search {
 struct Observation {
   EnumeratedSpace::Index index = 0;
   std::optional<double> objective;          ///< smaller is better; nothing: it failed
-  bool invalid = false;                     ///< failed before it ran (compile error, device limit)
   std::optional<Resources> resources = {};  ///< what the compiler told, if it did
+  bool withdrawn = false;                   ///< taken back before it ran: it may be proposed again
 };
 
 /// Never proposes a configuration twice (unless it was withdrawn); accepts observations in any order and of
@@ -33,51 +33,60 @@ class Strategy {
   /// for observations of earlier proposals.
   virtual std::vector<EnumeratedSpace::Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
+};
 
-  /// The compiler is done with a proposal; it waits for the device. Strategies that learn nothing from it ignore it.
-  virtual void compiled(EnumeratedSpace::Index index, const Resources& resources) {
-    static_cast<void>(index);
-    static_cast<void>(resources);
-  }
+/// What a strategy with a model can do besides.
+class Foresight {
+ public:
+  virtual ~Foresight() = default;
+  /// The compiler is done with a proposal; it waits for the device.
+  virtual void compiled(EnumeratedSpace::Index index, const Resources& resources) = 0;
   /// Of the compiled proposals that wait for the device, which ones run, the most promising first; what is left out is
   /// no longer worth running. Nothing: no opinion, all run as proposed.
   virtual std::optional<std::vector<EnumeratedSpace::Index>> reconsider(
-      std::span<const EnumeratedSpace::Index> waiting) {
-    static_cast<void>(waiting);
-    return std::nullopt;
-  }
-  /// A proposal was taken back before it ran: it may be proposed again.
-  virtual void withdrawn(EnumeratedSpace::Index index) = 0;
-
-  /// The model's probability that some configuration not yet known is better than the best by at least the share
-  /// \p factor (0.01: 1%); nothing when the strategy has no model or has seen too little.
-  virtual std::optional<double> improvement_probability(double factor) {
-    static_cast<void>(factor);
-    return std::nullopt;
-  }
+      std::span<const EnumeratedSpace::Index> waiting) = 0;
+  /// The probability that some configuration not yet known is better than the best by at least the share \p factor
+  /// (0.01: 1%); nothing when too little was seen.
+  virtual std::optional<double> improvement_probability(double factor) = 0;
   /// Results of the same kernel at another size or on another device: a prior, never counted as known. Only their
-  /// order and ratios matter. \p weight: trust relative to a measurement, 0..1. Strategies without a model ignore it.
-  virtual void seed_prior(std::span<const Observation> observations, double weight) {
-    static_cast<void>(observations);
-    static_cast<void>(weight);
-  }
+  /// order and ratios matter. \p weight: trust relative to a measurement, 0..1.
+  virtual void seed_prior(std::span<const Observation> observations, double weight) = 0;
 };
+
+/// That of \p strategy; null when it has none.
+inline Foresight* foresight(Strategy& strategy) { return dynamic_cast<Foresight*>(&strategy); }
 
 struct StrategyOptions {
   std::uint64_t seed = 0;
   std::optional<std::size_t> expected_trials;  ///< the budget, when it is known
-  std::map<std::string, double> values;        ///< options by name; see describe()
+  std::map<std::string, double> values;        ///< options by name; see StrategyInfo
+  /// Proposed before anything else, in this order: the kernel's default, so that no search ends worse than it.
+  std::vector<EnumeratedSpace::Index> first;
 };
 
-/// \p space must outlive the strategy. Throws std::invalid_argument for an unknown name or option, with a suggestion.
+/// \p space must outlive the strategy. Throws std::invalid_argument for an unknown name (with a suggestion), and as
+/// check_options().
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
                                         const StrategyOptions& options);
 
+/// Throws std::invalid_argument for an unknown strategy or option, with a suggestion, and for a value that the option
+/// cannot have.
+void check_options(std::string_view strategy, const std::map<std::string, double>& values);
+
+struct OptionInfo {
+  enum class Type { whole, real, boolean };  ///< a boolean is 0 or 1
+  std::string name;
+  Type type = Type::real;
+  double preset = 0;
+  double minimum = 0;
+  double maximum = 0;
+};
+
 struct StrategyInfo {
   std::string name;
-  std::string summary;                    ///< one line
-  std::string source;                     ///< paper
-  std::map<std::string, double> options;  ///< defaults
+  std::string summary;  ///< one line
+  std::string source;   ///< paper
+  std::vector<OptionInfo> options;
 };
 std::span<const StrategyInfo> strategies();
 

@@ -2,18 +2,11 @@
 
 #include <stdexcept>
 
+#include <cache/browse.hpp>
+
 #include <tuner/session/records.hpp>
 
 namespace tuner {
-namespace {
-
-/// A crash or a hang is remembered for good; a configuration that merely could not launch is not dangerous.
-bool endangers_a_session(const Trial& trial) {
-  return std::holds_alternative<Timeout>(trial.outcome) ||
-         (std::holds_alternative<LaunchError>(trial.outcome) && trial.resources.has_value());
-}
-
-}  // namespace
 
 DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size,
                              const Device& device, StoreOptions options)
@@ -44,14 +37,19 @@ std::vector<Trial> DatabaseStore::resume() {
 }
 
 std::optional<std::string> DatabaseStore::quarantined(const Configuration& configuration) {
+  if (!options_.resume) return std::nullopt;  // measured again: what is well now is let out
   const auto at = quarantine_.find(configuration.text());
   return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
 }
 
 void DatabaseStore::append(const Trial& trial) {
   writer_->add(to_record(trial));
-  if (!endangers_a_session(trial)) return;
   const std::string configuration = trial.configuration.text();
+  if (!trial.crashed) {
+    if (trial.verified && quarantine_.erase(configuration) > 0)
+      cache::lift_quarantine(database_, {.kernel = key_.kernel.name, .device_key = key_.device.key}, configuration);
+    return;
+  }
   const std::string reason(message(trial.outcome));
   database_.quarantine(key_.device, key_.kernel, configuration, reason);
   quarantine_.emplace(configuration, reason);

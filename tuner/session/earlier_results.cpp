@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include <cache/browse.hpp>
@@ -20,8 +21,11 @@ constexpr std::size_t kMostBest = 4;
 
 // One is a factor of two in one size. What else differs counts like so many of them.
 constexpr double kOtherSource = 2;
-constexpr double kOtherChoices = 4;
-constexpr double kOtherDevice = 6;
+constexpr double kOtherChoice = 1.5;  // each: the same type and size says more than two sizes further
+constexpr double kOtherDevice = 2;
+constexpr double kOtherArchitecture = 4;
+/// What all trials of a session are worth beside the best configurations of nearer problems.
+constexpr double kWorthOfTrials = 2;
 
 struct Here {
   cache::KernelRecord kernel;
@@ -40,6 +44,18 @@ std::optional<double> size_distance(const cache::Sizes& here, const cache::Sizes
   return sum;
 }
 
+/// How many words of `T=float operation=sum` differ.
+std::size_t other_choices(const std::string& here, const std::string& there) {
+  std::istringstream ours(here), theirs(there);
+  std::size_t different = 0;
+  for (std::string our, their;;) {
+    our.clear(), their.clear();
+    ours >> our, theirs >> their;
+    if (our.empty() && their.empty()) return different;
+    different += our != their ? 1 : 0;
+  }
+}
+
 /// Nothing for what cannot be compared, and for the very same.
 std::optional<double> distance(const Here& here, const cache::KernelRecord& kernel, const cache::DeviceRecord& device,
                                const cache::EnvironmentRecord& environment, const cache::ProblemRecord& problem) {
@@ -51,8 +67,9 @@ std::optional<double> distance(const Here& here, const cache::KernelRecord& kern
   if (same_device && kernel == here.kernel && problem == here.problem && environment.same_software(here.environment))
     return std::nullopt;
   if (kernel.source_hash != here.kernel.source_hash) *sum += kOtherSource;
-  if (problem.choices != here.problem.choices) *sum += kOtherChoices;
-  if (!same_device) *sum += kOtherDevice + std::abs(device.compute_capability - here.device.compute_capability) / 10.0;
+  *sum += kOtherChoice * static_cast<double>(other_choices(here.problem.choices, problem.choices));
+  if (!same_device) *sum += kOtherDevice;
+  if (device.compute_capability != here.device.compute_capability) *sum += kOtherArchitecture;
   return sum;
 }
 
@@ -84,7 +101,12 @@ Prior::Result result_of(const cache::TrialRecord& record, const Objective& objec
   return result;
 }
 
-std::optional<Prior> from_trials(const Here& here, std::span<cache::Database* const> databases,
+struct Found {
+  double distance = 0;
+  Prior prior;
+};
+
+std::optional<Found> from_trials(const Here& here, std::span<cache::Database* const> databases,
                                  const Objective& objective) {
   std::vector<Near<cache::SessionRecord>> sessions;
   for (cache::Database* database : databases) {
@@ -108,12 +130,12 @@ std::optional<Prior> from_trials(const Here& here, std::span<cache::Database* co
     for (auto& [configuration, result] : last) prior.results.push_back(std::move(result));
     const auto measured = static_cast<std::size_t>(
         std::count_if(prior.results.begin(), prior.results.end(), [](const auto& one) { return one.objective; }));
-    if (measured >= kFewestTrials) return prior;
+    if (measured >= kFewestTrials) return Found{far, std::move(prior)};
   }
   return std::nullopt;
 }
 
-std::optional<Prior> from_best(const Here& here, std::span<cache::Database* const> databases) {
+std::optional<Found> from_best(const Here& here, std::span<cache::Database* const> databases) {
   std::vector<Near<cache::BestRecord>> rows;
   for (cache::Database* database : databases)
     for (cache::BestRecord& best : cache::best_rows(*database, {.kernel = here.kernel.name}))
@@ -133,7 +155,7 @@ std::optional<Prior> from_best(const Here& here, std::span<cache::Database* cons
       continue;
     }
   }
-  return prior;
+  return Found{rows.front().distance, std::move(prior)};
 }
 
 }  // namespace
@@ -143,8 +165,11 @@ std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, con
   const Here here{to_record(spec, objective), to_record(device), environment_record(device), to_record(size)};
   std::vector<cache::Database*> databases{&wisdom.user()};
   for (cache::Database& shipped : wisdom.shipped()) databases.push_back(&shipped);
-  if (auto prior = from_trials(here, databases, objective)) return prior;
-  return from_best(here, databases);
+  auto trials = from_trials(here, databases, objective);
+  auto best = from_best(here, databases);
+  if (trials && (!best || trials->distance <= best->distance + kWorthOfTrials)) return std::move(trials->prior);
+  if (best) return std::move(best->prior);
+  return std::nullopt;
 }
 
 }  // namespace tuner

@@ -1,5 +1,6 @@
 #include <tuner/session/images.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -72,11 +73,13 @@ ImageStore ImageCacheAdapter::store() const {
   if (!state_->cache) return {};
   ImageStore store;
   store.get = [state = state_](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
+    if (!is_addressable(request)) return std::nullopt;
     const std::lock_guard lock(state->mutex);
     const auto stored = state->cache->get(image_key(request, identity));
     return stored ? image_of(*stored) : std::nullopt;
   };
   store.put = [state = state_](const CompileRequest& request, std::string_view identity, const Image& image) {
+    if (!is_addressable(request)) return;
     json functions = json::array();
     for (const CompiledFunction& function : image.functions) functions.push_back(to_json(function));
     const std::string meta =
@@ -93,7 +96,17 @@ std::string image_key(const CompileRequest& request, std::string_view compiler_i
   std::vector<std::string_view> parts{compiler_identity, request.architecture, request.source, defines};
   parts.insert(parts.end(), request.defines.begin(), request.defines.end());
   parts.insert(parts.end(), request.expressions.begin(), request.expressions.end());
+  if (request.includes)
+    for (const IncludedFile& file : request.includes->files) parts.push_back(file.text);
   return cache::sha256_of_parts(parts);
+}
+
+bool is_addressable(const CompileRequest& request) {
+  if (!request.includes) return true;
+  if (request.includes->unknown) return false;
+  const Includes now = included_files(request.source, request.file_name);
+  return std::equal(now.files.begin(), now.files.end(), request.includes->files.begin(), request.includes->files.end(),
+                    [](const auto& a, const auto& b) { return a.path == b.path && a.text == b.text; });
 }
 
 }  // namespace tuner

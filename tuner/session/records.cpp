@@ -5,6 +5,7 @@
 #include <cache/sha256.hpp>
 
 #include <tuner/version.hpp>
+#include <tuner/worker/fields.hpp>
 
 namespace tuner {
 namespace {
@@ -15,25 +16,26 @@ std::string operating_system() {
   return std::string(system.sysname) + ' ' + system.machine;
 }
 
+// The members that a record has in common with what it records: fields() of core's types, in the same order.
+auto measured(Is<cache::TrialRecord> auto& r) {
+  return std::tie(r.samples_ns, r.median_ns, r.low_ns, r.high_ns, r.relative_noise, r.cold, r.throttled, r.converged,
+                  r.abandoned, r.clock_mhz, r.metrics);
+}
+auto used(Is<cache::ResourceRecord> auto& r) {
+  return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
+                  r.occupancy);
+}
+constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
+
 Outcome outcome_of(const cache::TrialRecord& record) {
   if (record.kind == "compile") return CompileError{record.message, record.log};
   if (record.kind == "launch") return LaunchError{record.message};
   if (record.kind == "timeout") return Timeout{record.message};
   if (record.kind == "wrong") return WrongResult{record.message};
   if (record.kind == "invalid") return Invalid{record.message};
-  Measurement measured;
-  measured.samples_ns = record.samples_ns;
-  measured.median_ns = record.median_ns;
-  measured.low_ns = record.low_ns;
-  measured.high_ns = record.high_ns;
-  measured.relative_noise = record.relative_noise;
-  measured.cold = record.cold;
-  measured.throttled = record.throttled;
-  measured.converged = record.converged;
-  measured.abandoned = record.abandoned;
-  measured.clock_mhz = record.clock_mhz;
-  measured.metrics = record.metrics;
-  return measured;
+  Measurement measurement;
+  fields(measurement) = measured(record);
+  return measurement;
 }
 
 }  // namespace
@@ -57,7 +59,10 @@ cache::EnvironmentRecord environment_record(const Device& device) {
 }
 
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
-  return {spec.name, cache::sha256_hex(spec.source), objective.name};
+  if (!spec.includes) return {spec.name, cache::sha256_hex(spec.source), objective.name};
+  std::vector<std::string_view> parts{spec.source};
+  for (const IncludedFile& file : spec.includes->files) parts.push_back(file.text);
+  return {spec.name, cache::sha256_of_parts(parts), objective.name};
 }
 
 cache::ProblemRecord to_record(const ProblemSize& size) { return {size.choices_text(), size.sizes}; }
@@ -68,31 +73,11 @@ cache::TrialRecord to_record(const Trial& trial) {
   record.kind = kind(trial.outcome);
   record.message = message(trial.outcome);
   if (const auto* failed = std::get_if<CompileError>(&trial.outcome)) record.log = failed->log;
-  if (const Measurement* measured = trial.measurement()) {
-    record.samples_ns = measured->samples_ns;
-    record.median_ns = measured->median_ns;
-    record.low_ns = measured->low_ns;
-    record.high_ns = measured->high_ns;
-    record.relative_noise = measured->relative_noise;
-    record.cold = measured->cold;
-    record.throttled = measured->throttled;
-    record.converged = measured->converged;
-    record.abandoned = measured->abandoned;
-    record.clock_mhz = measured->clock_mhz;
-    record.metrics = measured->metrics;
-  }
+  if (const Measurement* measurement = trial.measurement()) measured(record) = fields(*measurement);
   record.verified = trial.verified;
-  record.times_s = {{"compile", trial.times.compile},
-                    {"load", trial.times.load},
-                    {"verify", trial.times.verify},
-                    {"measure", trial.times.measure},
-                    {"wait", trial.times.wait}};
-  if (trial.resources) {
-    const Resources& used = *trial.resources;
-    record.resources =
-        cache::ResourceRecord{used.registers,      used.spill_bytes,   used.stack_bytes, used.static_shared_bytes,
-                              used.constant_bytes, used.blocks_per_sm, used.occupancy};
-  }
+  std::apply([&, i = 0](const auto&... seconds) mutable { ((record.times_s[kTimes[i++]] = seconds), ...); },
+             fields(trial.times));
+  if (trial.resources) used(record.resources.emplace()) = fields(*trial.resources);
   return record;
 }
 
@@ -105,12 +90,8 @@ Trial from_record(const cache::TrialRecord& record) {
     const auto at = record.times_s.find(part);
     return at == record.times_s.end() ? 0 : at->second;
   };
-  trial.times = {seconds("compile"), seconds("load"), seconds("verify"), seconds("measure"), seconds("wait")};
-  if (record.resources) {
-    const cache::ResourceRecord& used = *record.resources;
-    trial.resources = Resources{used.registers,      used.spill_bytes,   used.stack_bytes, used.static_shared_bytes,
-                                used.constant_bytes, used.blocks_per_sm, used.occupancy};
-  }
+  std::apply([&, i = 0](auto&... each) mutable { ((each = seconds(kTimes[i++])), ...); }, fields(trial.times));
+  if (record.resources) fields(trial.resources.emplace()) = used(*record.resources);
   return trial;
 }
 

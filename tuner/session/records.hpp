@@ -14,7 +14,7 @@ namespace tuner {
 cache::DeviceRecord to_record(const Device& device);
 /// Driver, compiler, tuner's version and the operating system.
 cache::EnvironmentRecord environment_record(const Device& device);
-/// The source hash covers the kernel file's text.
+/// The source hash covers the kernel file's text and the files that it includes.
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective);
 cache::ProblemRecord to_record(const ProblemSize& size);
 cache::TrialRecord to_record(const Trial& trial);

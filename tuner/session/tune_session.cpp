@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 
@@ -16,6 +17,14 @@ namespace tuner {
 namespace {
 
 using Index = EnumeratedSpace::Index;
+using Seconds = std::chrono::duration<double>;
+
+/// How long to wait for an event before limits and wishes to stop are looked at again.
+constexpr Seconds kPatience{0.05};
+/// At most this part of the wall time is kept for measuring the finalists again.
+constexpr double kMostForFinalists = 0.25;
+/// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
+constexpr double kFinalistSamples = 36;
 
 /// Budget::until_unlikely asks for improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
@@ -24,7 +33,6 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   search::Observation seen;
   seen.index = index;
   if (const Measurement* measured = trial.measurement()) seen.objective = objective(*measured);
-  seen.invalid = std::holds_alternative<CompileError>(trial.outcome) || std::holds_alternative<Invalid>(trial.outcome);
   seen.resources = trial.resources;
   return seen;
 }
@@ -53,13 +61,16 @@ class Session {
         store_(store),
         options_(options),
         observer_(observer),
-        space_(enumerate(spec, size, device.limits)) {
+        start_(options.started.value_or(Clock::now())),
+        space_(enumerate(spec, size, device.limits, [this] { return must_stop(); })) {
     if (space_.empty()) throw Error(explain_empty_space(spec, size, device.limits));
-    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options};
+    search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
+    foresight_ = search::foresight(*strategy_);
     tell_prior();
     result_.product = spec.space.product();
     result_.valid = space_.size();
+    if (spec.default_configuration) default_ = space_.find(*spec.default_configuration);
   }
 
   SessionResult run() {
@@ -76,7 +87,17 @@ class Session {
   }
 
  private:
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  /// Whether even the enumeration of the space has to end.
+  bool must_stop() const {
+    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return true;
+    return options_.budget.wall_time && elapsed() >= options_.budget.wall_time->count();
+  }
+
+  double elapsed() const { return seconds_since(start_); }
+  double time_left() const {
+    return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
+                                     : std::numeric_limits<double>::infinity();
+  }
 
   /// Trials, resumed ones included, after which the budget ends; nothing when it does not count them.
   std::optional<std::size_t> trial_limit() const {
@@ -100,7 +121,7 @@ class Session {
       seen.objective = result.objective;
     }
     known_elsewhere_ = elsewhere.size();
-    strategy_->seed_prior(elsewhere, options_.prior->weight);
+    if (foresight_) foresight_->seed_prior(elsewhere, options_.prior->weight);
   }
 
   void take_over_earlier_trials() {
@@ -109,7 +130,9 @@ class Session {
     for (Trial& trial : store_->resume()) {
       const std::optional<Index> index = space_.find(trial.configuration);
       if (!index) continue;  // the space changed since
+      if (const auto reason = store_->quarantined(trial.configuration)) trial.outcome = quarantined(*reason);
       seen.push_back(observation(*index, trial, options_.objective));
+      if (index == default_) default_is_known_ = true;
       keep(std::move(trial));
     }
     result_.resumed = result_.trials.size();
@@ -123,42 +146,54 @@ class Session {
   }
 
   void search() {
+    bool news = false;
     for (;;) {
       const std::optional<StopReason> reason = reason_to_stop();
       if (!reason && !exhausted_) submit_proposals();
       if (evaluator_.in_flight() == 0) {
+        if (!reason && !exhausted_) continue;  // all that was proposed is in quarantine
         result_.stop_reason = reason.value_or(StopReason::exhausted);
         return;
       }
       if (ends_early(reason))
-        take_back_waiting();
-      else
+        evaluator_.withdraw(configurations(submitted_));
+      else if (news)
         put_waiting_in_order();
       const bool was_usable = evaluator_.usable();
-      Event event = evaluator_.next_event();
-      if (!was_usable) continue;  // the trial that lost the device still counts, those behind it do not
-      std::visit([&](auto& what) { happened(std::move(what)); }, event);
+      std::optional<Event> event = evaluator_.next_event(kPatience);
+      news = event.has_value();
+      if (!news || !was_usable) continue;  // the trial that lost the device still counts, those behind it do not
+      std::visit([&](auto& what) { happened(std::move(what)); }, *event);
     }
   }
 
   void happened(Trial trial) {
-    if (const std::optional<Index> index = space_.find(trial.configuration)) std::erase(waiting_, *index);
+    if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
     receive(std::move(trial));
   }
 
-  void happened(Compiled compiled) {
+  void happened(const Compiled& compiled) {
     const std::optional<Index> index = space_.find(compiled.configuration);
-    if (!index) return;
-    strategy_->compiled(*index, compiled.resources);
+    if (!index || index == default_) return;  // the default runs whatever the strategy thinks of it
+    if (foresight_) foresight_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
   }
 
-  void happened(Withdrawn withdrawn) {
+  void happened(const Withdrawn& withdrawn) {
     const std::optional<Index> index = space_.find(withdrawn.configuration);
     if (!index) return;
-    std::erase(waiting_, *index);
-    strategy_->withdrawn(*index);
+    forget(*index);
+    if (index == default_) return;  // nobody proposed it
+    search::Observation taken_back;
+    taken_back.index = *index;
+    taken_back.withdrawn = true;
+    strategy_->learn({&taken_back, 1});
     exhausted_ = false;
+  }
+
+  void forget(Index index) {
+    std::erase(submitted_, index);
+    std::erase(waiting_, index);
   }
 
   /// A counted budget wants every trial it counted; all other ends need not wait for what has not started.
@@ -172,14 +207,10 @@ class Session {
     return out;
   }
 
-  void take_back_waiting() {
-    if (!waiting_.empty()) evaluator_.withdraw(configurations(waiting_));
-  }
-
   /// The strategy knows more than when it proposed what waits: of results, and from the compiler.
   void put_waiting_in_order() {
-    if (waiting_.size() < 2) return;
-    const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
+    if (!foresight_ || waiting_.size() < 2) return;
+    const std::optional<std::vector<Index>> order = foresight_->reconsider(waiting_);
     if (!order) return;
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
@@ -192,13 +223,13 @@ class Session {
     const Budget& budget = options_.budget;
     if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return StopReason::interrupted;
     if (!evaluator_.usable()) return StopReason::device_lost;
-    if (budget.wall_time && elapsed() >= budget.wall_time->count()) return StopReason::wall_time;
+    if (budget.wall_time && time_left() <= time_for_finalists()) return StopReason::wall_time;
     const std::size_t started = result_.trials.size() + evaluator_.in_flight();
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
     if (budget.target && best_ && best_objective() <= *budget.target) return StopReason::target;
-    if (budget.until_unlikely && best_) {
-      const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
+    if (budget.until_unlikely && best_ && foresight_) {
+      const std::optional<double> chance = foresight_->improvement_probability(kWorthwhileImprovement);
       if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
     }
     return std::nullopt;
@@ -209,6 +240,11 @@ class Session {
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, result_.trials.size() + evaluator_.in_flight()));
     }
+    // Whatever comes of the search: nobody shall be worse off than without it.
+    if (room > 0 && default_ && !default_is_known_) {
+      submit(*default_);
+      --room;
+    }
     while (room > 0) {
       const std::vector<Index> proposals = strategy_->propose(room);
       if (proposals.empty()) {
@@ -216,26 +252,32 @@ class Session {
         return;
       }
       for (const Index index : proposals) {
-        const Configuration configuration = space_.configuration(index);
-        if (refuse_quarantined(index, configuration)) continue;
-        evaluator_.submit(configuration, best_ ? result_.trials[*best_].measurement()->median_ns : 0);
-        --room;
+        if (index == default_ && default_is_known_) continue;  // its trial is, or will be, the answer
+        submit(index);
+        if (room > 0) --room;
       }
     }
   }
 
-  bool refuse_quarantined(Index index, const Configuration& configuration) {
-    const auto reason = store_ ? store_->quarantined(configuration) : std::nullopt;
-    if (!reason) return false;
-    Trial trial;
-    trial.configuration = configuration;
-    trial.outcome = LaunchError{"quarantined, not run again: " + *reason};
-    const search::Observation seen = observation(index, trial, options_.objective);
-    strategy_->learn({&seen, 1});
-    keep(std::move(trial));
-    report(result_.trials.back());
-    return true;
+  /// Or refuses it, which counts as a trial.
+  void submit(Index index) {
+    const Configuration configuration = space_.configuration(index);
+    if (index == default_) default_is_known_ = true;
+    if (const auto reason = store_ ? store_->quarantined(configuration) : std::nullopt) {
+      Trial trial;
+      trial.configuration = configuration;
+      trial.outcome = quarantined(*reason);
+      const search::Observation seen = observation(index, trial, options_.objective);
+      strategy_->learn({&seen, 1});
+      keep(std::move(trial));
+      report(result_.trials.back());
+      return;
+    }
+    submitted_.push_back(index);
+    evaluator_.submit(configuration, best_ ? result_.trials[*best_].measurement()->median_ns : 0);
   }
+
+  static LaunchError quarantined(const std::string& reason) { return {"quarantined, not run again: " + reason}; }
 
   void receive(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) {
@@ -250,13 +292,17 @@ class Session {
 
   void keep(Trial trial) {
     result_.trials.push_back(std::move(trial));
-    const Trial& newest = result_.trials.back();
-    if (!can_win(newest)) return;
-    const std::optional<double> objective = options_.objective(*newest.measurement());
-    if (objective && (!best_ || *objective < best_objective())) best_ = result_.trials.size() - 1;
+    prefer_if_better(result_.trials.size() - 1);
   }
 
-  double best_objective() const { return *options_.objective(*result_.trials[*best_].measurement()); }
+  void prefer_if_better(std::size_t i) {
+    if (!can_win(result_.trials[i])) return;
+    const std::optional<double> objective = options_.objective(*result_.trials[i].measurement());
+    if (objective && (!best_ || *objective < best_objective())) best_ = i;
+  }
+
+  double objective_of(std::size_t i) const { return *options_.objective(*result_.trials[i].measurement()); }
+  double best_objective() const { return objective_of(*best_); }
 
   void report(const Trial& trial) {
     if (!observer_) return;
@@ -264,7 +310,7 @@ class Session {
     progress.valid = space_.size();
     progress.resumed = result_.resumed;
     progress.finished = result_.trials.size() - result_.resumed;
-    progress.elapsed = std::chrono::duration<double>(elapsed());
+    progress.elapsed = Seconds(elapsed());
     progress.best = best_ ? &result_.trials[*best_] : nullptr;
     estimate(progress);
     observer_->on_trial(trial, progress);
@@ -285,48 +331,91 @@ class Session {
         progress.planned.reset();
       }
     }
-    progress.remaining = std::chrono::duration<double>(seconds);
+    progress.remaining = Seconds(seconds);
+  }
+
+  /// Positions of the fastest, the default among them wherever it stands.
+  std::vector<std::size_t> leaders() const {
+    std::vector<std::size_t> leaders;
+    if (!best_) return leaders;
+    std::optional<std::size_t> the_default;
+    for (std::size_t i = 0; i < result_.trials.size(); ++i) {
+      const Trial& trial = result_.trials[i];
+      if (!can_win(trial) || !options_.objective(*trial.measurement())) continue;
+      if (trial.configuration == spec_.default_configuration) the_default = i;
+      if (!trial.measurement()->abandoned && objective_of(i) <= best_objective() * options_.finalist_factor)
+        leaders.push_back(i);
+    }
+    std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
+    if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
+    if (the_default && std::find(leaders.begin(), leaders.end(), *the_default) == leaders.end())
+      leaders.push_back(*the_default);
+    return leaders;
+  }
+
+  /// Seconds to keep for measuring the leaders again, by what their samples took.
+  double time_for_finalists() const {
+    const double most = kMostForFinalists * options_.budget.wall_time->count();
+    if (time_left() > most) return 0;  // need not be known yet
+    double seconds = 0;
+    for (const std::size_t i : leaders()) {
+      const Trial& trial = result_.trials[i];
+      const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
+      seconds += trial.times.load + trial.times.measure / samples * kFinalistSamples;
+    }
+    return std::min(seconds, most);
   }
 
   /// Measures the leaders again, side by side: the first measurements were made minutes apart, under other clocks.
   void settle_finalists() {
-    if (!best_) return;
-    std::vector<std::size_t> leaders;
-    for (std::size_t i = 0; i < result_.trials.size(); ++i) {
-      if (!can_win(result_.trials[i]) || result_.trials[i].measurement()->abandoned) continue;
-      const std::optional<double> objective = options_.objective(*result_.trials[i].measurement());
-      if (objective && *objective <= best_objective() * options_.finalist_factor) leaders.push_back(i);
-    }
-    const auto objective_of = [&](std::size_t i) { return *options_.objective(*result_.trials[i].measurement()); };
-    std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
-    if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
-    if (leaders.size() < 2) return;
-
+    const std::vector<std::size_t> all = leaders();
+    if (all.size() < 2 || time_left() <= 0) return;
     std::vector<Configuration> finalists;
-    for (const std::size_t i : leaders) finalists.push_back(result_.trials[i].configuration);
+    for (const std::size_t i : all) finalists.push_back(result_.trials[i].configuration);
     if (observer_) observer_->on_finalists(finalists.size());
-    const std::vector<Trial> again = evaluator_.remeasure(finalists);
-    for (std::size_t k = 0; k < again.size() && k < leaders.size(); ++k) {
+    const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left());
+    for (std::size_t k = 0; k < again.size() && k < all.size(); ++k) {
       result_.times += again[k].times;
-      if (!again[k].measurement()) continue;  // lost on the way (a worker died): the first measurement stands
-      result_.trials[leaders[k]].outcome = again[k].outcome;
-      if (store_) store_->append(result_.trials[leaders[k]]);
+      // Lost on the way through no fault of its own: the first measurement stands.
+      const bool guilty = again[k].crashed || std::holds_alternative<WrongResult>(again[k].outcome);
+      if (!again[k].measurement() && !guilty) continue;
+      Trial& trial = result_.trials[all[k]];
+      trial.outcome = again[k].outcome;
+      trial.crashed = again[k].crashed;
+      trial.verified = again[k].verified;
+      if (store_) store_->append(trial);
     }
-    choose_winner(leaders, objective_of);
+    choose_winner(all);
   }
 
   /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
-  void choose_winner(std::span<const std::size_t> leaders, const auto& objective_of) {
-    if (!options_.objective.is_time()) {
-      best_ = *std::min_element(leaders.begin(), leaders.end(),
-                                [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
+  void choose_winner(std::vector<std::size_t> finalists) {
+    std::erase_if(finalists, [&](std::size_t i) { return !can_win(result_.trials[i]); });
+    best_.reset();
+    if (finalists.empty()) {
+      for (std::size_t i = 0; i < result_.trials.size(); ++i) prefer_if_better(i);
       return;
     }
-    std::vector<Trial> finalists;
-    for (const std::size_t i : leaders) finalists.push_back(result_.trials[i]);
-    const Decision decision = decide(finalists);
-    best_ = leaders[decision.winner];
-    for (const std::size_t k : decision.ties) result_.ties.push_back(finalists[k].configuration);
+    if (!options_.objective.is_time()) {
+      for (const std::size_t i : finalists) prefer_if_better(i);
+      return;
+    }
+    std::vector<Trial> trials;
+    for (const std::size_t i : finalists) trials.push_back(result_.trials[i]);
+    Decision decision = decide(trials);
+    const auto the_default = std::find_if(trials.begin(), trials.end(), [&](const Trial& trial) {
+      return trial.configuration == spec_.default_configuration;
+    });
+    // A tie goes to the simpler one, but not to one that is slower than the default beyond the noise.
+    if (the_default != trials.end()) {
+      const Trial pair[] = {trials[decision.winner], *the_default};
+      if (const Decision of_two = decide(pair); of_two.fastest == 1 && of_two.ties.empty()) {
+        std::erase(decision.ties, decision.fastest);
+        decision.winner = decision.fastest;
+      }
+    }
+    best_ = finalists[decision.winner];
+    for (const std::size_t k : decision.ties) result_.ties.push_back(trials[k].configuration);
   }
 
   const KernelSpec& spec_;
@@ -336,14 +425,18 @@ class Session {
   TrialStore* store_;
   const SessionOptions& options_;
   Observer* observer_;
+  const Clock::time_point start_;
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
+  search::Foresight* foresight_ = nullptr;  // of strategy_; null: it has none
   bool exhausted_ = false;
   std::size_t known_elsewhere_ = 0;
+  std::optional<Index> default_;     // the kernel's own configuration, where it is valid here
+  bool default_is_known_ = false;    // or about to be
+  std::vector<Index> submitted_;     // and neither finished nor withdrawn
   std::vector<Index> waiting_;       // compiled, for the device
   std::optional<std::size_t> best_;  // position in result_.trials
   SessionResult result_;
-  Clock::time_point start_ = Clock::now();
 };
 
 }  // namespace

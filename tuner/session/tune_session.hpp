@@ -40,8 +40,10 @@ struct SessionOptions {
   /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
   double finalist_factor = 1.03;
   std::size_t max_finalists = 8;
-  /// Set from a signal handler or another thread: the session takes back what only waits for the device, lets it finish
-  /// what it runs, and ends.
+  /// Where the wall time begins; nothing: when the session does.
+  std::optional<std::chrono::steady_clock::time_point> started;
+  /// Set from a signal handler or another thread: the session takes back what waits for a compiler or the device, lets
+  /// the device finish what it runs, and ends.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -62,6 +64,8 @@ struct SessionResult {
 };
 
 /// Tunes \p spec for \p size on \p device through \p evaluator. \p store may be null: nothing is kept.
+/// The default configuration is the first trial and always a finalist: the winner is not slower beyond the noise. A
+/// wall time is kept up to the one configuration that runs when it ends; measuring the finalists again is part of it.
 /// Throws Error when the space has no valid configuration (naming the constraint that rules out most), and
 /// std::invalid_argument for an unknown strategy.
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,

@@ -29,7 +29,8 @@ struct TuningOptions {
   HostReference reference;           ///< expected outputs by a C++ function; needs Isolation::none
 };
 
-/// Throws Error when the reference fails, nothing is valid or the worker program is missing.
+/// Throws Error when the kernel has no reference, or it fails, when nothing is valid, the worker program is missing, or
+/// \p spec cannot travel to worker processes though it shall (it was described in code). The wall time begins here.
 /// \p backend: used for Isolation::none; null: opened when needed.
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                           const TuningOptions& options, Observer* observer, Backend* backend = nullptr);

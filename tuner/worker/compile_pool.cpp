@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <tuner/worker/isolated_evaluator.hpp>
-
 namespace tuner::worker {
 
-CompilePool::CompilePool(CompilePoolOptions options, CompilePoolEvents events)
-    : options_(std::move(options)), events_(std::move(events)), workers_(options_.workers) {}
+CompilePool::CompilePool(CompilePoolOptions options, CompilePoolEvents events, SessionTimes& times)
+    : options_(std::move(options)), events_(std::move(events)), times_(times), workers_(options_.workers) {}
 
 void CompilePool::start() {
   for (Worker& worker : workers_) start(worker);
@@ -52,7 +50,7 @@ void CompilePool::schedule() {
     worker.since = Clock::now();
     worker.slot.send(Compile{next_id_++, merge(worker.jobs)});
     worker.slot.expect_within(options_.compile_timeout_s);
-    ++compiles_;
+    ++times_.compiles;
   }
 }
 
@@ -77,8 +75,8 @@ void CompilePool::handle(Worker& worker, Message message) {
     if (worker.jobs.empty())
       start_failed(worker, failed->message, failed->final);
     else
-      lost(worker, {false, failed->message});
-  } else if (auto* compiled = std::get_if<Compiled>(&message); compiled != nullptr && !worker.jobs.empty()) {
+      lost(worker, {false, false, failed->message});
+  } else if (auto* compiled = std::get_if<CompileAnswer>(&message); compiled != nullptr && !worker.jobs.empty()) {
     worker.slot.expect_nothing();
     finish(worker, std::move(compiled->result), compiled->seconds);
   } else {
@@ -88,21 +86,21 @@ void CompilePool::handle(Worker& worker, Message message) {
 
 void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> result, double seconds) {
   std::vector<CompileJob> jobs = std::exchange(worker.jobs, {});
-  seconds_ += seconds;
+  times_.compile += seconds;
   for (CompileJob& job : jobs) job.seconds += seconds / double(jobs.size());
   if (auto* error = std::get_if<CompileError>(&result)) {
     if (jobs.size() > 1) return queue_.split(std::move(jobs));
-    ++compiled_;
+    ++times_.compiled;
     return events_.compiled(std::move(jobs.front()), std::move(*error));
   }
   const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
-  compiled_ += jobs.size();
+  times_.compiled += jobs.size();
   for (CompileJob& job : jobs) events_.compiled(std::move(job), image);
 }
 
 void CompilePool::lost(Worker& worker, const Loss& loss) {
   if (!worker.open) return start_failed(worker, loss.message, false);
-  ++restarts_;
+  ++times_.compile_restarts;
   if (!worker.jobs.empty()) {
     const std::string message = loss.hung
                                     ? fmt::format("the compiler did not end within {:g} s", options_.compile_timeout_s)

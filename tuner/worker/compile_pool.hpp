@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tuner/measure/compile_queue.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/worker_slot.hpp>
 
 namespace tuner::worker {
@@ -38,11 +39,14 @@ struct CompilePoolEvents {
 
 class CompilePool {
  public:
-  CompilePool(CompilePoolOptions options, CompilePoolEvents events);
+  /// \p times: counts its work there; must outlive it.
+  CompilePool(CompilePoolOptions options, CompilePoolEvents events, SessionTimes& times);
   /// Starts all workers. Throws WorkerError.
   void start();
 
   void push(CompileJob job) { queue_.push(std::move(job)); }
+  /// Forgets what waits of \p configurations.
+  void withdraw(std::span<const Configuration> configurations) { queue_.withdraw(configurations); }
   /// Before all others, in a compile of its own.
   void push_first(CompileJob job) { urgent_.push_back(std::move(job)); }
   /// Gives waiting jobs to idle workers.
@@ -54,11 +58,6 @@ class CompilePool {
   /// Lets go of workers that have ended.
   void drain(const std::vector<pollfd>& fds);
   bool any_running() const;
-
-  double seconds() const { return seconds_; }         ///< summed over workers
-  std::size_t compiled() const { return compiled_; }  ///< configurations
-  std::size_t compiles() const { return compiles_; }
-  std::size_t restarts() const { return restarts_; }
 
  private:
   struct Worker {
@@ -75,13 +74,12 @@ class CompilePool {
 
   CompilePoolOptions options_;
   CompilePoolEvents events_;
+  SessionTimes& times_;
   std::deque<Worker> workers_;
   CompileQueue queue_;
   std::deque<CompileJob> urgent_;
   std::uint64_t next_id_ = 0;
   std::size_t start_failures_ = 0;
-  double seconds_ = 0;
-  std::size_t compiled_ = 0, compiles_ = 0, restarts_ = 0;
 };
 
 }  // namespace tuner::worker

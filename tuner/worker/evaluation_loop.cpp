@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -21,10 +22,6 @@ namespace {
 // Jobs of the compile pool by number: trials from 0, finalists from kFirstFinalist, and the reference.
 constexpr std::size_t kReferenceId = ~std::size_t{0};
 constexpr std::size_t kFirstFinalist = std::size_t{1} << 48;
-
-std::string architecture_of(const DeviceKey& key) {
-  return key.backend == "host" ? "host" : "sm_" + std::to_string(key.compute_capability);
-}
 
 }  // namespace
 
@@ -53,6 +50,7 @@ void EvaluationLoop::submit(const Configuration& configuration, double best_ns) 
   job.configuration = configuration;
   mailbox_.post([this, job = std::move(job), best_ns]() mutable {
     lane_->set_best(best_ns);
+    compiling_.insert(job.configuration);
     waiting_.push_back(std::move(job));
     route_waiting();
   });
@@ -64,13 +62,17 @@ void EvaluationLoop::prefer(std::vector<Configuration> order) {
 
 void EvaluationLoop::withdraw(std::vector<Configuration> configurations) {
   mailbox_.post([this, configurations = std::move(configurations)] {
-    for (Configuration& configuration : lane_->withdraw(configurations))
-      mailbox_.tell({tuner::Withdrawn{std::move(configuration)}});
+    std::vector<Configuration> taken = lane_->withdraw(configurations);
+    for (const Configuration& configuration : configurations)
+      if (compiling_.erase(configuration) > 0) taken.push_back(configuration);
+    std::erase_if(waiting_, [&](const CompileJob& job) { return !compiling_.contains(job.configuration); });
+    pool_->withdraw(taken);
+    for (Configuration& configuration : taken) mailbox_.tell(Withdrawn{std::move(configuration)});
   });
 }
 
-std::vector<Mailbox::Result> EvaluationLoop::remeasure(std::vector<Configuration> finalists) {
-  return mailbox_.finalists([this, all = std::move(finalists)] { start_finalists(all); });
+std::vector<Trial> EvaluationLoop::remeasure(std::vector<Configuration> finalists, double seconds) {
+  return mailbox_.finalists([this, all = std::move(finalists), seconds] { start_finalists(all, seconds); });
 }
 
 // ---------------------------------------------------------------- the thread
@@ -110,14 +112,12 @@ void EvaluationLoop::start_lane() {
   run.max_start_failures = options_.max_start_failures;
   RunLaneEvents events;
   events.opened = [this](const Device& opened, const std::string& name) { device_known(opened, name); };
-  events.finished = [this](RunJob job, Trial trial, bool lost) { finished(std::move(job), std::move(trial), lost); };
-  events.remeasured = [this](std::vector<Trial> trials, const std::vector<bool>& lost) {
-    remeasured(std::move(trials), lost);
-  };
+  events.finished = [this](RunJob job, Trial trial) { finished(std::move(job), std::move(trial)); };
+  events.remeasured = [this](std::vector<Trial> trials) { remeasured(std::move(trials)); };
   events.failed = [this](const std::string& message, bool reference) {
     mailbox_.fail(reference ? std::make_exception_ptr(Error(message)) : std::make_exception_ptr(WorkerError(message)));
   };
-  lane_.emplace(std::move(run), std::move(events));
+  lane_.emplace(std::move(run), std::move(events), times_);
   lane_->start();
 }
 
@@ -137,7 +137,7 @@ void EvaluationLoop::start_pool() {
     compiled(std::move(job), std::move(result), false);
   };
   events.failed = [this](const std::string& message) { mailbox_.fail(std::make_exception_ptr(WorkerError(message))); };
-  pool_.emplace(std::move(compiling), std::move(events));
+  pool_.emplace(std::move(compiling), std::move(events), times_);
   pool_->start();
 }
 
@@ -149,7 +149,7 @@ void EvaluationLoop::work() {
     if (mailbox_.state() != Mailbox::State::running) return;
     pool_->schedule();
     lane_->schedule();
-    publish_times();
+    mailbox_.publish(times_);
 
     fds.clear();
     fds.push_back({mailbox_.wake_fd(), POLLIN, 0});
@@ -184,23 +184,6 @@ void EvaluationLoop::quit_gracefully() {
     ::poll(fds.data(), fds.size(), 20);
     pool_->drain(fds);
   }
-}
-
-void EvaluationLoop::publish_times() {
-  SessionTimes times;
-  times.start = lane_->start_s();
-  times.compile = pool_->seconds();
-  times.load = load_s_;
-  times.verify = verify_s_;
-  times.measure = measure_s_;
-  times.wait = lane_->wait_s();
-  times.restart = lane_->restart_s();
-  times.compiled = pool_->compiled();
-  times.compiles = pool_->compiles();
-  times.cached = cached_;
-  times.run_restarts = lane_->restarts();
-  times.compile_restarts = pool_->restarts();
-  mailbox_.publish(times);
 }
 
 // ---------------------------------------------------------------- the way of a configuration
@@ -255,7 +238,8 @@ void EvaluationLoop::route_waiting() {
     Trial trial;
     trial.configuration = std::move(job.configuration);
     trial.outcome = Invalid{std::move(*invalid)};
-    emit(std::move(trial), false);
+    compiling_.erase(trial.configuration);
+    emit(std::move(trial));
   }
 }
 
@@ -277,6 +261,7 @@ void EvaluationLoop::look_up(CompileJob job) {
 }
 
 void EvaluationLoop::compile(CompileJob job) {
+  if (job.id < kFirstFinalist && !compiling_.contains(job.configuration)) return;  // withdrawn meanwhile
   if (job.id >= kFirstFinalist)
     pool_->push_first(std::move(job));
   else
@@ -289,7 +274,7 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
     images_->post([this, request = job.request, compiler = *compiler_,
                    kept = *image] { options_.images.put(request, compiler, *kept); },
                   false);
-  if (from_store) ++cached_;
+  if (from_store) ++times_.cached;
 
   if (job.id == kReferenceId) {
     if (image != nullptr) return lane_->set_reference(*image);
@@ -300,33 +285,35 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
         Error(fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log))));
   }
   if (job.id >= kFirstFinalist) return finalist_ready(job.id - kFirstFinalist, std::move(result));
+  if (compiling_.erase(job.configuration) == 0) return;  // withdrawn meanwhile
   if (image != nullptr) {
-    mailbox_.tell({tuner::Compiled{job.configuration,
-                                   compiled_resources(spec_, size_, device_->limits, job.configuration, **image)}});
+    mailbox_.tell(
+        Compiled{job.configuration, compiled_resources(spec_, size_, device_->limits, job.configuration, **image)});
     return lane_->push({std::move(job.configuration), *image, job.seconds});
   }
   Trial trial;
   trial.configuration = std::move(job.configuration);
   trial.outcome = std::move(std::get<CompileError>(result));
   trial.times.compile = job.seconds;
-  emit(std::move(trial), false);
+  emit(std::move(trial));
 }
 
-void EvaluationLoop::finished(RunJob job, Trial trial, bool lost) {
+void EvaluationLoop::finished(RunJob job, Trial trial) {
   shelf_.offer(trial, std::move(job.image));
-  emit(std::move(trial), lost);
+  emit(std::move(trial));
 }
 
-void EvaluationLoop::emit(Trial trial, bool lost) {
-  load_s_ += trial.times.load;
-  verify_s_ += trial.times.verify;
-  measure_s_ += trial.times.measure;
-  mailbox_.tell({std::move(trial), lost});
+void EvaluationLoop::emit(Trial trial) {
+  times_.load += trial.times.load;
+  times_.verify += trial.times.verify;
+  times_.measure += trial.times.measure;
+  mailbox_.tell(std::move(trial));
 }
 
 // ---------------------------------------------------------------- finalists
 
-void EvaluationLoop::start_finalists(std::vector<Configuration> configurations) {
+void EvaluationLoop::start_finalists(std::vector<Configuration> configurations, double seconds) {
+  finalist_s_ = seconds;
   finalists_ = std::move(configurations);
   finalist_images_.assign(finalists_.size(), std::nullopt);
   for (std::size_t i = 0; i < finalists_.size(); ++i) {
@@ -356,23 +343,22 @@ void EvaluationLoop::run_finalists() {
     if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&*finalist_images_[i]))
       jobs.push_back({finalists_[i], *image});
   }
-  if (jobs.empty()) return remeasured({}, {});
-  lane_->remeasure(std::move(jobs));
+  if (jobs.empty()) return remeasured({});
+  lane_->remeasure(std::move(jobs), finalist_s_);
 }
 
-void EvaluationLoop::remeasured(std::vector<Trial> trials, const std::vector<bool>& lost) {
-  std::vector<Mailbox::Result> all;
-  std::size_t next = 0;
+void EvaluationLoop::remeasured(std::vector<Trial> trials) {
+  std::vector<Trial> all;
+  auto next = trials.begin();
   for (std::size_t i = 0; i < finalists_.size(); ++i) {
     if (auto* error = std::get_if<CompileError>(&*finalist_images_[i])) {
-      Mailbox::Result& result = all.emplace_back();
-      result.trial.configuration = finalists_[i];
-      result.trial.outcome = std::move(*error);
-      continue;
+      Trial& trial = all.emplace_back();
+      trial.configuration = finalists_[i];
+      trial.outcome = std::move(*error);
+    } else {
+      times_.measure += next->times.measure;
+      all.push_back(std::move(*next++));
     }
-    measure_s_ += trials[next].times.measure;
-    all.push_back({std::move(trials[next]), lost[next]});
-    ++next;
   }
   finalists_.clear();
   finalist_images_.clear();

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,7 +37,7 @@ class EvaluationLoop {
   void prefer(std::vector<Configuration> order);
   void withdraw(std::vector<Configuration> configurations);
   /// The exception: waits until all were measured again.
-  std::vector<Mailbox::Result> remeasure(std::vector<Configuration> finalists);
+  std::vector<Trial> remeasure(std::vector<Configuration> finalists, double seconds);
 
  private:
   void run();
@@ -44,7 +45,6 @@ class EvaluationLoop {
   void start_pool();
   void work();
   void quit_gracefully();
-  void publish_times();
 
   void device_known(const Device& device, const std::string& architecture);
   void set_device(const Device& device, std::string architecture);
@@ -54,13 +54,13 @@ class EvaluationLoop {
   void look_up(CompileJob job);
   void compile(CompileJob job);
   void compiled(CompileJob job, CompiledImage result, bool from_store);
-  void finished(RunJob job, Trial trial, bool lost);
-  void emit(Trial trial, bool lost);
+  void finished(RunJob job, Trial trial);
+  void emit(Trial trial);
 
-  void start_finalists(std::vector<Configuration> configurations);
+  void start_finalists(std::vector<Configuration> configurations, double seconds);
   void finalist_ready(std::size_t index, CompiledImage result);
   void run_finalists();
-  void remeasured(std::vector<Trial> trials, const std::vector<bool>& lost);
+  void remeasured(std::vector<Trial> trials);
 
   const KernelSpec& spec_;
   const ProblemSize size_;
@@ -69,18 +69,19 @@ class EvaluationLoop {
   const bool needs_reference_;
   Mailbox& mailbox_;
 
+  SessionTimes times_;
   std::optional<CompilePool> pool_;
   std::optional<RunLane> lane_;
   std::optional<Device> device_;
   std::string architecture_;
   std::optional<std::string> compiler_;
-  std::deque<CompileJob> waiting_;  // for the device and the compiler to be known
+  std::deque<CompileJob> waiting_;     // for the device and the compiler to be known
+  std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
   ImageShelf shelf_;
   std::vector<Configuration> finalists_;
+  double finalist_s_ = 0;
   std::vector<std::optional<CompiledImage>> finalist_images_;
   std::size_t reference_tries_ = 0;
-  std::size_t cached_ = 0;
-  double load_s_ = 0, verify_s_ = 0, measure_s_ = 0;
   std::optional<ImageThread> images_;
 
   std::thread thread_;

@@ -8,12 +8,11 @@
 #include <fmt/format.h>
 
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/compile_queue.hpp>
 #include <tuner/worker/evaluation_loop.hpp>
 #include <tuner/worker/mailbox.hpp>
 
 namespace tuner {
-
-using worker::Mailbox;
 
 namespace {
 
@@ -26,7 +25,9 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
   }
   if (options.program.empty()) options.program = find_worker_program();
   if (options.compile_workers == 0) options.compile_workers = std::min<std::size_t>(cores(), 64);
-  if (options.batch == 0) options.batch = options.backend == "host" ? 8 : options.compile_workers >= 4 ? 1 : 4;
+  DeviceKey key;
+  key.backend = options.backend;
+  if (options.batch == 0) options.batch = compile_batch(key, options.compile_workers);
   return options;
 }
 
@@ -39,14 +40,9 @@ struct IsolatedEvaluator::State {
         loop(spec, complete(spec, size), std::move(measure), options, mailbox) {}
 
   const IsolatedOptions options;
-  Mailbox mailbox;
+  worker::Mailbox mailbox;
   worker::EvaluationLoop loop;
   std::size_t flying = 0;
-
-  /// Passes a crash on to who wants to know.
-  void report(const Trial& trial, bool lost) const {
-    if (lost && options.on_crash) options.on_crash(trial.configuration, trial.outcome);
-  }
 };
 
 bool IsolatedEvaluator::can_isolate(const KernelSpec& spec) {
@@ -86,13 +82,12 @@ void IsolatedEvaluator::submit(const Configuration& configuration, double best_n
   state_->loop.submit(configuration, best_ns);
 }
 
-Event IsolatedEvaluator::next_event() {
+std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double> patience) {
   State& s = *state_;
   if (s.flying == 0) throw std::logic_error("IsolatedEvaluator::next_event: nothing is in flight");
-  Mailbox::News item = s.mailbox.next();
-  if (!std::holds_alternative<Compiled>(item.event)) --s.flying;
-  if (const Trial* trial = std::get_if<Trial>(&item.event)) s.report(*trial, item.lost);
-  return std::move(item.event);
+  std::optional<Event> event = s.mailbox.next(patience);
+  if (event && !std::holds_alternative<Compiled>(*event)) --s.flying;
+  return event;
 }
 
 void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
@@ -103,16 +98,10 @@ void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) 
   state_->loop.withdraw({configurations.begin(), configurations.end()});
 }
 
-std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists) {
-  State& s = *state_;
+std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   if (finalists.empty()) return {};
   (void)device();
-  std::vector<Trial> trials;
-  for (Mailbox::Result& result : s.loop.remeasure({finalists.begin(), finalists.end()})) {
-    s.report(result.trial, result.lost);
-    trials.push_back(std::move(result.trial));
-  }
-  return trials;
+  return state_->loop.remeasure({finalists.begin(), finalists.end()}, seconds);
 }
 
 SessionTimes IsolatedEvaluator::times() const { return state_->mailbox.times(); }

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +38,6 @@ struct IsolatedOptions {
   /// What is known of the device already: compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
   ImageStore images;
-  /// Called in next_event() and remeasure() for each configuration that killed or hung a run worker.
-  std::function<void(const Configuration& configuration, const Outcome& outcome)> on_crash;
 };
 
 /// Where the wall time of an evaluator's life went, seconds. Compile is summed over workers, so it may pass the wall
@@ -75,10 +72,11 @@ class IsolatedEvaluator : public Evaluator {
   void submit(const Configuration& configuration, double best_ns) override;
   std::size_t in_flight() const override;
   /// Throws WorkerError when workers cannot be kept alive, and Error when the kernel's reference fails.
-  Event next_event() override;
+  std::optional<Event> next_event(std::chrono::duration<double> patience) override;
   void prefer(std::span<const Configuration> order) override;
   void withdraw(std::span<const Configuration> configurations) override;
-  std::vector<Trial> remeasure(std::span<const Configuration> finalists) override;
+  std::vector<Trial> remeasure(std::span<const Configuration> finalists,
+                               double seconds = std::numeric_limits<double>::infinity()) override;
 
   SessionTimes times() const;
 
@@ -87,8 +85,8 @@ class IsolatedEvaluator : public Evaluator {
   std::unique_ptr<State> state_;
 };
 
-/// $TUNER_WORKER, else `tuner-worker` beside the running executable, else in ../libexec/tuner of its folder, else in
-/// the install's libexec. Throws WorkerError that names the places.
+/// $TUNER_WORKER, else `tuner-worker` beside the running program, else in bin or libexec/tuner of each folder that tuner
+/// may be installed to (cache::installation_prefixes). Throws WorkerError that names the places.
 std::filesystem::path find_worker_program();
 
 }  // namespace tuner

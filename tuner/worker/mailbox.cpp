@@ -53,10 +53,10 @@ std::vector<std::function<void()>> Mailbox::take_commands() {
   return std::exchange(commands_, {});
 }
 
-void Mailbox::tell(News item) {
+void Mailbox::tell(Event event) {
   {
     const std::lock_guard lock(mutex_);
-    news_.push_back(std::move(item));
+    news_.push_back(std::move(event));
   }
   changed_.notify_all();
 }
@@ -69,10 +69,10 @@ void Mailbox::tell_device(const Device& device) {
   changed_.notify_all();
 }
 
-void Mailbox::tell_finalists(std::vector<Result> results) {
+void Mailbox::tell_finalists(std::vector<Trial> trials) {
   {
     const std::lock_guard lock(mutex_);
-    finalists_ = std::move(results);
+    finalists_ = std::move(trials);
   }
   changed_.notify_all();
 }
@@ -94,13 +94,16 @@ void Mailbox::rethrow_failure() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-Mailbox::News Mailbox::next() {
+std::optional<Event> Mailbox::next(std::chrono::duration<double> patience) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !news_.empty() || failure_; });
-  if (news_.empty()) rethrow_failure();
-  News item = std::move(news_.front());
+  changed_.wait_for(lock, patience, [&] { return !news_.empty() || failure_; });
+  if (news_.empty()) {
+    rethrow_failure();
+    return std::nullopt;
+  }
+  Event event = std::move(news_.front());
   news_.pop_front();
-  return item;
+  return event;
 }
 
 const Device& Mailbox::device() {
@@ -110,18 +113,12 @@ const Device& Mailbox::device() {
   return *device_;
 }
 
-std::vector<Mailbox::Result> Mailbox::finalists(std::function<void()> start) {
-  {
-    const std::lock_guard lock(mutex_);
-    finalists_.reset();
-  }
+std::vector<Trial> Mailbox::finalists(std::function<void()> start) {
   post(std::move(start));
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return finalists_ || failure_; });
   if (!finalists_) rethrow_failure();
-  std::vector<Result> results = std::move(*finalists_);
-  finalists_.reset();
-  return results;
+  return *std::exchange(finalists_, std::nullopt);
 }
 
 SessionTimes Mailbox::times() const {

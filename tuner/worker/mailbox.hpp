@@ -2,6 +2,7 @@
 /// All that an evaluator's two threads share: the caller's thread posts commands and waits for news, the event loop's
 /// takes commands and tells news. Every function may be called by any thread. Internal to the worker room.
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -24,16 +25,6 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  struct News {
-    Event event;
-    bool lost = false;  ///< a trial that took its worker down
-  };
-  /// A finalist's trial.
-  struct Result {
-    Trial trial;
-    bool lost = false;
-  };
-
   // To the loop.
   void post(std::function<void()> command);
   void stop();
@@ -47,19 +38,20 @@ class Mailbox {
   std::vector<std::function<void()>> take_commands();
 
   // From the loop.
-  void tell(News item);
+  void tell(Event event);
   void tell_device(const Device& device);
-  void tell_finalists(std::vector<Result> results);
+  void tell_finalists(std::vector<Trial> trials);
   /// The first failure stays, and is what the waiting functions throw from then on.
   void fail(std::exception_ptr error);
   void publish(const SessionTimes& times);
 
   // To the caller. The first three wait; they throw the failure when what they wait for was not told before it.
-  News next();
+  /// Nothing when \p patience passed first.
+  std::optional<Event> next(std::chrono::duration<double> patience);
   /// The reference stays good: the device is told once.
   const Device& device();
   /// Waits for tell_finalists() after \p start was posted.
-  std::vector<Result> finalists(std::function<void()> start);
+  std::vector<Trial> finalists(std::function<void()> start);
   SessionTimes times() const;
 
  private:
@@ -69,8 +61,8 @@ class Mailbox {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::function<void()>> commands_;
-  std::deque<News> news_;
-  std::optional<std::vector<Result>> finalists_;
+  std::deque<Event> news_;
+  std::optional<std::vector<Trial>> finalists_;
   std::optional<Device> device_;
   std::exception_ptr failure_;
   SessionTimes times_;

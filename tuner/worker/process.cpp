@@ -148,31 +148,42 @@ void WorkerProcess::receive_errors() {
 }
 
 void WorkerProcess::kill() {
-  if (pid_ > 0 && !end_) ::kill(pid_, SIGKILL);
+  if (pid_ > 0 && !end_) ::kill(-pid_, SIGKILL);
 }
 
-std::string WorkerProcess::wait() {
+bool WorkerProcess::was_stopped() {
+  siginfo_t change{};
+  return !end_ && ::waitid(P_PID, static_cast<id_t>(pid_), &change, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+         change.si_pid == pid_;
+}
+
+WorkerProcess::End WorkerProcess::wait() {
   if (end_) return *end_;
-  int status = 0;
-  pid_t ended = 0;
+  siginfo_t ended{};
   // A process that a driver holds may take long to die, and some never do: then it is left to the system.
-  for (int i = 0; i < 10000 && ended == 0; ++i) {
-    ended = ::waitpid(pid_, &status, WNOHANG);
-    if (ended < 0 && errno == EINTR) ended = 0;
-    if (ended == 0) std::this_thread::sleep_for(std::chrono::microseconds(i < 100 ? 100 : 1000));
+  for (int i = 0; i < 10000 && ended.si_pid == 0; ++i) {
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != EINTR) break;
+    if (ended.si_pid == 0) std::this_thread::sleep_for(std::chrono::microseconds(i < 100 ? 100 : 1000));
   }
+  ::kill(-pid_, SIGKILL);  // what it started; until it is reaped, nobody else can have its number
+  int status = 0;
+  if (ended.si_pid != 0) ::waitpid(pid_, &status, 0);
   receive_errors();
-  std::string text;
-  if (ended <= 0)
-    text = "lost";
-  else if (WIFSIGNALED(status))
-    text = "killed by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
-  else
-    text = "ended with status " + std::to_string(WEXITSTATUS(status));
+  End end;
+  if (ended.si_pid == 0) {
+    end.text = "lost";
+  } else if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    end.text = "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+    end.from_outside = signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT ||
+                       signal == SIGQUIT || signal == SIGXFSZ || signal == SIGXCPU;
+  } else {
+    end.text = "ended with status " + std::to_string(WEXITSTATUS(status));
+  }
   while (!said_.empty() && said_.back() == '\n') said_.pop_back();
-  if (!said_.empty()) text += ", saying: " + said_.substr(said_.size() > 1000 ? said_.size() - 1000 : 0);
-  end_ = text;
-  return text;
+  if (!said_.empty()) end.text += ", saying: " + said_.substr(said_.size() > 1000 ? said_.size() - 1000 : 0);
+  end_ = end;
+  return end;
 }
 
 }  // namespace tuner::worker

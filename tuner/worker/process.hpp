@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/worker/protocol.hpp>
@@ -40,11 +41,20 @@ class WorkerProcess {
   std::optional<Message> next() { return decoder_.next(); }
   /// Reads what it said on standard output and error; keeps the end of it.
   void receive_errors();
+  /// What it has said since this was last called.
+  std::string take_said() { return std::exchange(said_, {}); }
 
+  /// It and all that it started.
   void kill();
-  /// Waits for its end: "killed by signal 11 (Segmentation fault)", "ended with status 1", with the last lines it
-  /// printed.
-  std::string wait();
+  /// Whether it was stopped, or went on, since this was last asked: then it was not its own fault that it was late.
+  bool was_stopped();
+  /// How it ended.
+  struct End {
+    std::string text;  ///< "killed by signal 11 (Segmentation fault)", "ended with status 1", with its last lines
+    bool from_outside = false;  ///< by a signal that nothing it ran would raise: killed by a person, or short of memory
+  };
+  /// Waits for its end. Nothing that it started lives on.
+  End wait();
 
  private:
   pid_t pid_ = -1;
@@ -53,7 +63,7 @@ class WorkerProcess {
   std::size_t sent_ = 0;  // of the first
   Decoder decoder_;
   std::string said_;
-  std::optional<std::string> end_;
+  std::optional<End> end_;
 };
 
 }  // namespace tuner::worker

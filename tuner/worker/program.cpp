@@ -2,6 +2,8 @@
 #include <system_error>
 #include <vector>
 
+#include <cache/paths.hpp>
+
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
@@ -14,14 +16,11 @@ std::filesystem::path find_worker_program() {
     if (fs::is_regular_file(given, ignored)) return given;
     throw WorkerError(std::string("$TUNER_WORKER is ") + given + ", which is not a file");
   }
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::vector<fs::path> places = {folder / name, folder / ".." / "libexec" / "tuner" / name};
-#ifdef TUNER_LIBEXEC_DIR
-  places.push_back(fs::path(TUNER_LIBEXEC_DIR) / "tuner" / name);
-#endif
-#ifdef TUNER_BUILD_BIN_DIR
-  places.push_back(fs::path(TUNER_BUILD_BIN_DIR) / name);
-#endif
+  std::vector<fs::path> places = {fs::read_symlink("/proc/self/exe", ignored).parent_path() / name};
+  for (const fs::path& prefix : cache::installation_prefixes()) {
+    places.push_back(prefix / "bin" / name);
+    places.push_back(prefix / "libexec" / "tuner" / name);
+  }
   std::string tried;
   for (const fs::path& place : places) {
     if (fs::is_regular_file(place, ignored)) return place.lexically_normal();

@@ -22,14 +22,16 @@
 #include <vector>
 
 #include <tuner/measure/runner.hpp>
-#include <tuner/worker/values.hpp>
+#include <tuner/worker/fields.hpp>
+#include <tuner/worker/serialise.hpp>
 
 namespace tuner::worker {
 
-constexpr std::uint16_t protocol_version = 1;
+constexpr std::uint16_t protocol_version = 2;
 constexpr std::uint64_t max_message_bytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };
+constexpr Role last(Role) { return Role::run; }
 
 /// First message to a worker.
 struct Open {
@@ -60,6 +62,7 @@ struct Evaluate {
 struct Remeasure {
   std::vector<Configuration> configurations;
   std::vector<Image> images;  ///< one for each
+  double seconds = 0;         ///< then no further round begins
 };
 struct Quit {};
 
@@ -78,9 +81,9 @@ struct PhaseReport {
   Phase phase = Phase::prepare;
   double limit_s = 0;
 };
-struct Compiled {
+struct CompileAnswer {
   std::uint64_t id = 0;
-  std::variant<Image, CompileError> result;
+  CompileResult result;
   double seconds = 0;
 };
 struct Evaluated {
@@ -93,8 +96,24 @@ struct Remeasured {
   bool usable = true;
 };
 
+auto fields(Is<Open> auto& m) {
+  return std::tie(m.role, m.backend, m.device, m.warm_up, m.source, m.file_name, m.size, m.measure);
+}
+auto fields(Is<Prepare> auto& m) { return std::tie(m.image); }
+auto fields(Is<Compile> auto& m) { return std::tie(m.id, m.request); }
+auto fields(Is<Evaluate> auto& m) { return std::tie(m.id, m.configuration, m.image, m.best_ns); }
+auto fields(Is<Remeasure> auto& m) { return std::tie(m.configurations, m.images, m.seconds); }
+auto fields(Is<Quit> auto&) { return std::tie(); }
+auto fields(Is<Opened> auto& m) { return std::tie(m.device, m.architecture, m.compiler); }
+auto fields(Is<Prepared> auto&) { return std::tie(); }
+auto fields(Is<Failed> auto& m) { return std::tie(m.message, m.final); }
+auto fields(Is<PhaseReport> auto& m) { return std::tie(m.phase, m.limit_s); }
+auto fields(Is<CompileAnswer> auto& m) { return std::tie(m.id, m.result, m.seconds); }
+auto fields(Is<Evaluated> auto& m) { return std::tie(m.id, m.trial, m.usable); }
+auto fields(Is<Remeasured> auto& m) { return std::tie(m.trials, m.usable); }
+
 using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Quit, Opened, Prepared, Failed, PhaseReport,
-                             Compiled, Evaluated, Remeasured>;
+                             CompileAnswer, Evaluated, Remeasured>;
 
 /// Header and values.
 std::vector<std::byte> encode(const Message& message);

@@ -1,12 +1,12 @@
 #include <tuner/worker/run_lane.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <tuner/measure/run_order.hpp>
-#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::worker {
 namespace {
@@ -17,6 +17,7 @@ constexpr double between_phases_s = 60;  // copying, comparing, allocating: slow
 Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
   Trial trial;
   trial.configuration = configuration;
+  trial.crashed = !loss.innocent;
   const std::string where =
       phase == Phase::prepare ? std::string("while starting") : fmt::format("in phase {}", text(phase));
   if (loss.hung)
@@ -28,8 +29,8 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
 
 }  // namespace
 
-RunLane::RunLane(RunLaneOptions options, RunLaneEvents events)
-    : options_(std::move(options)), events_(std::move(events)) {}
+RunLane::RunLane(RunLaneOptions options, RunLaneEvents events, SessionTimes& times)
+    : options_(std::move(options)), events_(std::move(events)), times_(times) {}
 
 void RunLane::start() {
   started_ = Clock::now();
@@ -58,10 +59,10 @@ std::vector<Configuration> RunLane::withdraw(std::span<const Configuration> conf
   return out;
 }
 
-void RunLane::remeasure(std::vector<FinalistJob> finalists) {
+void RunLane::remeasure(std::vector<FinalistJob> finalists, double seconds) {
   finalists_ = std::move(finalists);
+  finalist_s_ = seconds;
   finalist_trials_.clear();
-  finalist_lost_.clear();
   one_by_one_ = false;
   finalists_sent_ = false;
 }
@@ -80,7 +81,7 @@ void RunLane::schedule() {
     slot_.send(Evaluate{next_id_++, job.configuration, *job.image, best_ns_});
     if (sent_.empty()) {
       wait_before_first_ = seconds_since(idle_since_);
-      wait_s_ += wait_before_first_;
+      times_.wait += wait_before_first_;
       expect_work();
     }
     sent_.push_back(std::move(job));
@@ -96,6 +97,7 @@ void RunLane::expect_work() {
 
 void RunLane::send_finalists() {
   Remeasure message;
+  message.seconds = finalist_s_;
   const std::size_t first = one_by_one_ ? finalist_trials_.size() : 0;
   const std::size_t end = one_by_one_ ? first + 1 : finalists_.size();
   for (std::size_t i = first; i < end; ++i) {
@@ -128,7 +130,8 @@ void RunLane::handle(Message message) {
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
-    (restarts_ == 0 ? start_s_ : restart_s_) += seconds_since(started_);
+      (void)slot_.take_said();  // nothing that a configuration printed
+    (times_.run_restarts == 0 ? times_.start : times_.restart) += seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Evaluated>(&message); answer != nullptr && !sent_.empty()) {
     evaluated(std::move(*answer));
@@ -137,7 +140,7 @@ void RunLane::handle(Message message) {
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     slot_.stop();
     if (state_ == State::prepared)
-      lost({false, "ended by an error: " + failed->message});
+      lost({false, false, "ended by an error: " + failed->message});
     else if (failed->final)
       events_.failed(failed->message, true);
     else
@@ -150,20 +153,35 @@ void RunLane::handle(Message message) {
 void RunLane::evaluated(Evaluated answer) {
   RunJob job = std::move(sent_.front());
   sent_.pop_front();
+  tell_what_was_printed(job.configuration);
   start_failures_ = 0;
   answer.trial.times.compile = job.compile_s;
   answer.trial.times.wait = std::exchange(wait_before_first_, 0);
+  const bool innocent = std::holds_alternative<Timeout>(answer.trial.outcome) && slot_.was_stopped() && try_again(job);
   if (const Measurement* m = answer.trial.measurement(); m != nullptr && answer.trial.verified) set_best(m->median_ns);
-  const bool failed = std::holds_alternative<LaunchError>(answer.trial.outcome) ||
-                      std::holds_alternative<Timeout>(answer.trial.outcome);
   if (sent_.empty()) {
     idle_since_ = Clock::now();
     slot_.expect_nothing();
   } else {
     expect_work();
   }
-  events_.finished(std::move(job), std::move(answer.trial), failed);
-  if (!answer.usable) lost({false, {}});
+  if (!innocent) events_.finished(std::move(job), std::move(answer.trial));
+  if (!answer.usable) lost({});
+}
+
+/// Gives \p job a second try, if this was its first.
+bool RunLane::try_again(RunJob& job) {
+  if (std::exchange(job.again, true)) return false;
+  ready_.push_front(std::move(job));
+  return true;
+}
+
+/// A kernel prints in each of its many runs: the first that does is shown, and no other.
+void RunLane::tell_what_was_printed(const Configuration& configuration) {
+  const std::string said = slot_.take_said();
+  if (said.empty() || std::exchange(printed_, true)) return;
+  std::fprintf(stderr, "tuner: the kernel prints, which is shown once, here with %s:\n%s%s",
+               configuration.text().c_str(), said.c_str(), said.back() == '\n' ? "" : "\n");
 }
 
 void RunLane::remeasured(Remeasured answer) {
@@ -171,32 +189,36 @@ void RunLane::remeasured(Remeasured answer) {
   finalists_sent_ = false;
   const std::size_t expected = one_by_one_ ? 1 : finalists_.size();
   if (answer.trials.size() != expected) throw ProtocolError("a finalist is missing");
-  for (Trial& trial : answer.trials) {
-    finalist_lost_.push_back(std::holds_alternative<LaunchError>(trial.outcome) ||
-                             std::holds_alternative<Timeout>(trial.outcome));
-    finalist_trials_.push_back(std::move(trial));
-  }
+  for (Trial& trial : answer.trials) finalist_trials_.push_back(std::move(trial));
   idle_since_ = Clock::now();
   start_failures_ = 0;
   if (finalist_trials_.size() == finalists_.size()) {
     finalists_.clear();
-    events_.remeasured(std::move(finalist_trials_), std::move(finalist_lost_));
+    events_.remeasured(std::move(finalist_trials_));
   }
-  if (!answer.usable) lost({false, {}});
+  if (!answer.usable) lost({});
 }
 
 /// \p loss without a message: its last answer has already told what happened.
 void RunLane::lost(const Loss& loss) {
   slot_.stop();
+  if (state_ == State::preparing && !loss.innocent)
+    return start_failed(
+        fmt::format("{}: the kernel's reference took its worker down, most likely by reading or writing "
+                    "outside its buffers: {}",
+                    options_.open.file_name, loss.message),
+        true);
   if (state_ != State::prepared) return start_failed("a run worker cannot start: " + loss.message, false);
   const bool told = loss.message.empty();
   const bool guiltless = !told && sent_.empty() && !finalists_sent_;
   if (!told && !sent_.empty()) {
     RunJob guilty = std::move(sent_.front());
     sent_.pop_front();
-    Trial trial = failed_trial(guilty.configuration, loss, phase_);
-    trial.times.compile = guilty.compile_s;
-    events_.finished(std::move(guilty), std::move(trial), true);
+    if (!loss.innocent || !try_again(guilty)) {
+      Trial trial = failed_trial(guilty.configuration, loss, phase_);
+      trial.times.compile = guilty.compile_s;
+      events_.finished(std::move(guilty), std::move(trial));
+    }
   }
   // What was only queued in its pipe is innocent.
   while (!sent_.empty()) {
@@ -207,18 +229,16 @@ void RunLane::lost(const Loss& loss) {
     finalists_sent_ = false;
     if (one_by_one_) {
       finalist_trials_.push_back(failed_trial(finalists_[finalist_trials_.size()].configuration, loss, phase_));
-      finalist_lost_.push_back(true);
       if (finalist_trials_.size() == finalists_.size()) {
         finalists_.clear();
-        events_.remeasured(std::move(finalist_trials_), std::move(finalist_lost_));
+        events_.remeasured(std::move(finalist_trials_));
       }
     } else {
       one_by_one_ = true;
       finalist_trials_.clear();
-      finalist_lost_.clear();
     }
   }
-  ++restarts_;
+  ++times_.run_restarts;
   started_ = Clock::now();
   if (guiltless)
     start_failed("run workers end before they run anything: " + loss.message, false);
@@ -226,8 +246,9 @@ void RunLane::lost(const Loss& loss) {
     start_worker();
 }
 
-void RunLane::start_failed(const std::string& message, bool final) {
-  if (final || ++start_failures_ >= options_.max_start_failures) return events_.failed(message, false);
+/// \p reference: the kernel's reference is to blame, if it happens again.
+void RunLane::start_failed(const std::string& message, bool reference) {
+  if (++start_failures_ >= (reference ? 2 : options_.max_start_failures)) return events_.failed(message, reference);
   start_worker();
 }
 

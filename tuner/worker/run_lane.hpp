@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/worker_slot.hpp>
 
 namespace tuner::worker {
@@ -28,6 +29,7 @@ struct RunJob {
   Configuration configuration;
   std::shared_ptr<const Image> image;
   double compile_s = 0;
+  bool again = false;  ///< its worker was stopped or killed from outside: this is its second try
 };
 
 struct FinalistJob {
@@ -37,16 +39,16 @@ struct FinalistJob {
 
 struct RunLaneEvents {
   std::function<void(const Device& device, const std::string& architecture)> opened;  ///< by each new worker
-  /// \p lost: the configuration took the worker down, or hung.
-  std::function<void(RunJob job, Trial trial, bool lost)> finished;
-  std::function<void(std::vector<Trial> trials, std::vector<bool> lost)> remeasured;
+  std::function<void(RunJob job, Trial trial)> finished;
+  std::function<void(std::vector<Trial> trials)> remeasured;
   /// \p reference: the kernel's reference or text is at fault, not the workers.
   std::function<void(std::string message, bool reference)> failed;
 };
 
 class RunLane {
  public:
-  RunLane(RunLaneOptions options, RunLaneEvents events);
+  /// \p times: counts its waiting, starts and restarts there; must outlive it.
+  RunLane(RunLaneOptions options, RunLaneEvents events, SessionTimes& times);
   /// Starts the worker. Throws WorkerError.
   void start();
 
@@ -61,31 +63,28 @@ class RunLane {
   void set_best(double best_ns) {
     if (best_ns > 0 && (best_ns_ <= 0 || best_ns < best_ns_)) best_ns_ = best_ns;
   }
-  void remeasure(std::vector<FinalistJob> finalists);
+  void remeasure(std::vector<FinalistJob> finalists, double seconds);
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
   void quit() { slot_.quit(); }
-
-  bool prepared() const { return state_ == State::prepared; }
-  double start_s() const { return start_s_; }
-  double wait_s() const { return wait_s_; }
-  double restart_s() const { return restart_s_; }
-  std::size_t restarts() const { return restarts_; }
 
  private:
   enum class State { starting, open, preparing, prepared };
   void start_worker();
   void handle(Message message);
   void evaluated(Evaluated answer);
+  bool try_again(RunJob& job);
+  void tell_what_was_printed(const Configuration& configuration);
   void remeasured(Remeasured answer);
   void lost(const Loss& loss);
-  void start_failed(const std::string& message, bool final);
+  void start_failed(const std::string& message, bool reference);
   void expect_work();
   void send_finalists();
 
   RunLaneOptions options_;
   RunLaneEvents events_;
+  SessionTimes& times_;
   WorkerSlot slot_;
   State state_ = State::starting;
   std::optional<std::shared_ptr<const Image>> reference_;
@@ -98,16 +97,16 @@ class RunLane {
   // Finalists that are being measured again: all at once, or one after the other once a worker was lost over them.
   std::vector<FinalistJob> finalists_;
   std::vector<Trial> finalist_trials_;
-  std::vector<bool> finalist_lost_;
+  double finalist_s_ = 0;
   bool one_by_one_ = false;
   bool finalists_sent_ = false;
+
+  bool printed_ = false;  // a kernel did, and it was shown
 
   Phase phase_ = Phase::prepare;
   Clock::time_point started_, idle_since_;
   double wait_before_first_ = 0;
-  double start_s_ = 0, wait_s_ = 0, restart_s_ = 0;
   std::size_t start_failures_ = 0;  // since something was run
-  std::size_t restarts_ = 0;
 };
 
 }  // namespace tuner::worker

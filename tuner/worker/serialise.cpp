@@ -2,11 +2,31 @@
 
 namespace tuner::worker {
 
-void Writer::put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
+void Writer::put(const Configuration& configuration) {
+  put(std::uint64_t{configuration.entries().size()});
+  for (const auto& [name, value] : configuration.entries()) {
+    put(name);
+    put(static_cast<std::uint8_t>(value.is_integer() ? 0 : value.is_boolean() ? 1 : 2));
+    if (value.is_string())
+      put(value.string());
+    else
+      put(value.integer());
+  }
+}
 
-void Writer::put(std::span<const std::byte> bytes) {
-  put(std::uint64_t{bytes.size()});
-  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+void Reader::get(Configuration& configuration) {
+  configuration = {};
+  for (std::size_t count = get_count(1); count > 0; --count) {
+    const auto name = get<std::string>();
+    const auto type = get<std::uint8_t>();
+    if (type > 2) throw ProtocolError("message has a value of unknown type");
+    if (type == 2)
+      configuration.set(name, get<std::string>());
+    else if (const auto number = get<std::int64_t>(); type == 1)
+      configuration.set(name, number != 0);
+    else
+      configuration.set(name, number);
+  }
 }
 
 std::span<const std::byte> Reader::need(std::size_t count) {
@@ -19,8 +39,7 @@ std::span<const std::byte> Reader::need(std::size_t count) {
 }
 
 std::size_t Reader::get_count(std::size_t bytes) {
-  std::uint64_t count = 0;
-  get(count);
+  const auto count = get<std::uint64_t>();
   if (count > bytes_.size() / bytes)
     throw ProtocolError("message claims " + std::to_string(count) + " elements in " + std::to_string(bytes_.size()) +
                         " bytes");
@@ -28,8 +47,7 @@ std::size_t Reader::get_count(std::size_t bytes) {
 }
 
 void Reader::get(bool& value) {
-  std::uint8_t byte = 0;
-  get(byte);
+  const auto byte = get<std::uint8_t>();
   if (byte > 1) throw ProtocolError("message has a truth value of " + std::to_string(byte));
   value = byte == 1;
 }
@@ -44,10 +62,14 @@ void Reader::get(std::vector<std::byte>& result) {
   result.assign(bytes.begin(), bytes.end());
 }
 
+void Reader::get(std::vector<double>& values) {
+  values.resize(get_count(sizeof(double)));
+  const auto bytes = need(values.size() * sizeof(double));
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+}
+
 void Reader::end() const {
   if (!bytes_.empty()) throw ProtocolError("message has " + std::to_string(bytes_.size()) + " bytes too many");
 }
-
-void Reader::bad_enumerator() { throw ProtocolError("message has an unknown enumerator"); }
 
 }  // namespace tuner::worker

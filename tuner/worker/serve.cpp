@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@ class Connection {
   }
 
   void send(const Message& message) {
+    std::fflush(stdout);  // what a kernel printed comes before the answer
     const std::vector<std::byte> bytes = encode(message);
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -69,7 +71,7 @@ class CompileWorker {
     connection.send(Opened{std::nullopt, {}, compiler_->identity()});
   }
 
-  void answer(Compile message) {
+  bool answer(const Compile& message) {
     const auto start = std::chrono::steady_clock::now();
     CompileResult result;
     try {
@@ -78,7 +80,8 @@ class CompileWorker {
       result = CompileError{error.what(), {}};
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    connection_.send(Compiled{message.id, std::move(result), seconds.count()});
+    connection_.send(CompileAnswer{message.id, std::move(result), seconds.count()});
+    return true;
   }
 
  private:
@@ -99,11 +102,17 @@ class RunWorker {
     backend_ = open_backend(open.backend, open.device, [this](const Device& device, const std::string& architecture) {
       connection_.send(Opened{device, architecture, {}});
     });
-    runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure);
+    try {
+      runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure);
+    } catch (const Error& error) {  // no room for its buffers: the device is open, and stays as small as it is
+      connection_.send(Failed{error.what(), true});
+      throw PipeClosed{};
+    }
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
   }
 
-  void answer(const Prepare& message) {
+  /// False when no more can be run here.
+  bool answer(const Prepare& message) {
     try {
       runner_->prepare(message.image ? &*message.image : nullptr);
     } catch (const Error& error) {
@@ -111,9 +120,9 @@ class RunWorker {
       throw PipeClosed{};
     }
     connection_.send(Prepared{});
+    return true;
   }
 
-  /// False when no more can be run here.
   bool answer(const Evaluate& message) {
     Trial trial = runner_->evaluate(message.configuration, message.image, message.best_ns);
     const bool usable = runner_->usable();
@@ -122,10 +131,12 @@ class RunWorker {
   }
 
   bool answer(const Remeasure& message) {
+    if (message.images.size() != message.configurations.size())
+      throw ProtocolError("remeasure: not one image for each");
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
       finalists.push_back({message.configurations[i], &message.images[i]});
-    std::vector<Trial> trials = runner_->remeasure(finalists);
+    std::vector<Trial> trials = runner_->remeasure(finalists, message.seconds);
     const bool usable = runner_->usable();
     connection_.send(Remeasured{std::move(trials), usable});
     return usable;
@@ -141,31 +152,21 @@ class RunWorker {
 /// Ends the process without running destructors: a lost device may make them hang.
 [[noreturn]] void leave(int status) { ::_exit(status); }
 
-int serve_open(Connection& connection, const Open& open) {
-  if (open.role == Role::compile) {
-    CompileWorker worker(connection, open);
-    while (true) {
-      Message message = connection.receive();
-      if (std::holds_alternative<Quit>(message)) return EXIT_SUCCESS;
-      if (auto* compile = std::get_if<Compile>(&message))
-        worker.answer(std::move(*compile));
-      else
-        throw ProtocolError("unexpected message to a compile worker");
-    }
-  }
-  RunWorker worker(connection, open);
+/// Gives each message to \p worker, until the session wants no more or \p worker cannot.
+template <typename Worker>
+int work(Worker worker, Connection& connection) {
   while (true) {
-    const Message message = connection.receive();
+    Message message = connection.receive();
     if (std::holds_alternative<Quit>(message)) return EXIT_SUCCESS;
-    if (const auto* prepare = std::get_if<Prepare>(&message))
-      worker.answer(*prepare);
-    else if (const auto* evaluate = std::get_if<Evaluate>(&message)) {
-      if (!worker.answer(*evaluate)) leave(EXIT_FAILURE);
-    } else if (const auto* remeasure = std::get_if<Remeasure>(&message)) {
-      if (!worker.answer(*remeasure)) leave(EXIT_FAILURE);
-    } else {
-      throw ProtocolError("unexpected message to a run worker");
-    }
+    const bool usable = std::visit(
+        [&](auto& each) -> bool {
+          if constexpr (requires { worker.answer(each); })
+            return worker.answer(each);
+          else
+            throw ProtocolError("a message that this worker does not answer");
+        },
+        message);
+    if (!usable) leave(EXIT_FAILURE);
   }
 }
 
@@ -178,7 +179,8 @@ int serve(int in, int out) {
     if (std::holds_alternative<Quit>(first)) return EXIT_SUCCESS;
     const auto* open = std::get_if<Open>(&first);
     if (open == nullptr) throw ProtocolError("the first message must be open");
-    return serve_open(connection, *open);
+    if (open->role == Role::compile) return work(CompileWorker(connection, *open), connection);
+    return work(RunWorker(connection, *open), connection);
   } catch (const PipeClosed&) {
     return EXIT_SUCCESS;
   } catch (const std::exception& error) {

@@ -21,7 +21,9 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
   const auto replaced = [&] { return !process_ || generation_ != generation; };
   if (fds[first + 1].revents != 0) process_->receive_errors();
   if (process_->wants_write()) process_->flush();
-  if (fds[first].revents != 0) {
+  // Also at the deadline: it may be this process that was stopped, and the answer long there.
+  const bool late = deadline_ && Clock::now() >= *deadline_;
+  if (fds[first].revents != 0 || late) {
     const bool open = process_->receive();
     try {
       while (!replaced()) {
@@ -40,12 +42,14 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
 }
 
 Loss WorkerSlot::lose(bool hung, const std::string& because) {
+  const bool stopped = hung && process_->was_stopped();
   if (!because.empty()) process_->kill();
-  const std::string end = process_->wait();
+  const WorkerProcess::End end = process_->wait();
   process_.reset();
   deadline_.reset();
   first_fd_.reset();
-  return {hung, because.empty() ? end : because};
+  if (!because.empty()) return {hung, stopped, because};
+  return {hung, end.from_outside, end.text};
 }
 
 }  // namespace tuner::worker

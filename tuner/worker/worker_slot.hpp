@@ -20,8 +20,9 @@ namespace tuner::worker {
 
 /// How a worker was lost.
 struct Loss {
-  bool hung = false;    ///< killed at its deadline
-  std::string message;  ///< "killed by signal 11 (Segmentation fault)", "did not answer for 3.0 s"
+  bool hung = false;      ///< killed at its deadline
+  bool innocent = false;  ///< stopped or killed from outside: what it ran is not to blame
+  std::string message;    ///< "killed by signal 11 (Segmentation fault)", "did not answer for 3.0 s"
 };
 
 class WorkerSlot {
@@ -37,9 +38,11 @@ class WorkerSlot {
   void quit() {
     if (process_) process_->send(Quit{});
   }
-  pid_t pid() const { return process_ ? process_->pid() : -1; }
+  /// WorkerProcess::was_stopped().
+  bool was_stopped() { return process_ && process_->was_stopped(); }
 
   void send(const Message& message) { process_->send(message); }
+  std::string take_said() { return process_ ? process_->take_said() : std::string(); }
   /// It must answer or report within \p seconds.
   void expect_within(double seconds) {
     limit_s_ = seconds;

@@ -47,14 +47,15 @@ std::string describe(const Driver& driver, CUresult result) {
 }
 
 const LoadedDriver& process_driver() {
-  static const LoadedDriver loaded = load_driver("libcuda.so.1");
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const LoadedDriver& loaded = *new const LoadedDriver(load_driver("libcuda.so.1"));
   return loaded;
 }
 
-/// The path inside the repository.
+/// The path inside the repository: nobody needs to know where it was built.
 std::string_view short_path(std::string_view path) {
-  const std::size_t at = path.rfind("tuner/backend/");
-  return at == std::string_view::npos ? path : path.substr(at);
+  const std::size_t at = path.rfind("/tuner/");
+  return at == std::string_view::npos ? path : path.substr(at + 1);
 }
 
 }  // namespace

@@ -138,12 +138,13 @@ std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
 }
 
 const std::variant<Nvrtc, std::string>& process_nvrtc() {
-  static const std::variant<Nvrtc, std::string> loaded = [] {
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const auto& loaded = *new const std::variant<Nvrtc, std::string>([] {
     NvrtcSearch search;
     search.asked = environment("TUNER_NVRTC");
     search.newest_major = driver_status().version / 1000;
     return load_nvrtc(search);
-  }();
+  }());
   return loaded;
 }
 

@@ -70,21 +70,22 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
 }
 
 const std::string& shim_hash() {
-  static const std::string hash = [] {
+  // Never destroyed: destructors of static objects may launch kernels.
+  static const auto& hash = *new const std::string([] {
     std::vector<std::string_view> parts;
     for (const ShimFile& file : shim_files()) {
       parts.push_back(file.name);
       parts.push_back(file.text);
     }
     return cache::sha256_of_parts(parts);
-  }();
+  }());
   return hash;
 }
 
 /// For those who gave no function to be warned with.
 void warn_once(const std::string& message) {
   static std::mutex mutex;
-  static std::set<std::string> told;
+  static auto& told = *new std::set<std::string>;  // never destroyed: see above
   const std::lock_guard lock(mutex);
   if (told.insert(message).second) std::fprintf(stderr, "tuner: %s\n", message.c_str());
 }
@@ -215,10 +216,12 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
   command.insert(command.end(), {"-I" + directory.path().string(), "-iquote", folder.empty() ? "." : folder.string(),
                                  "-o", object.string(), source.string()});
-  ProcessResult result =
-      run_process(command, {.timeout_s = options_.compile_timeout_s, .temporary_directory = directory.path()});
+  ProcessResult result = run_process(
+      command,
+      {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = directory.path()});
   replace_all(result.output, directory.path().string() + '/', "");
   if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
+  if (result.stopped) return CompileError{"nobody waits for it any more", ""};
   if (result.timed_out) {
     std::ostringstream message;
     message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";

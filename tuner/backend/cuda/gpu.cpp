@@ -1,28 +1,14 @@
-#include <tuner/runtime/gpu.hpp>
+#include <tuner/backend/gpu.hpp>
 
 #include <atomic>
 #include <map>
 #include <mutex>
 
-#ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
-#endif
 
-namespace tuner::runtime {
-namespace {
-
-StreamState this_thread_as_a_stream() {
-  static std::atomic<std::uint64_t> threads{0};
-  static thread_local const std::uint64_t number = ++threads;
-  return {number, false, nullptr};
-}
-
-}  // namespace
-
-#ifdef TUNER_HAS_CUDA
-
+namespace tuner {
 namespace {
 
 CUcontext handle_of(const ContextName& context) { return reinterpret_cast<CUcontext>(context.handle); }
@@ -108,10 +94,11 @@ std::string why_unreachable(const void* pointer, int ordinal, const ContextName&
          ": copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host";
 }
 
-StreamState stream_state(const ContextName& context, Stream stream) {
+StreamState stream_state(const ContextName& context, void* stream) {
   if (is_host(context)) return this_thread_as_a_stream();
   const cuda::ContextGuard guard(handle_of(context));
   const cuda::Driver& driver = cuda::driver();
+  auto* const handle = static_cast<CUstream>(stream);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   StreamState state;
   CUgraph graph = nullptr;
@@ -119,15 +106,15 @@ StreamState stream_state(const ContextName& context, Stream stream) {
 #if CUDA_VERSION >= 12000
   if (driver.cuStreamGetCaptureInfo != nullptr) {
 #if CUDA_VERSION >= 13000
-    result = driver.cuStreamGetCaptureInfo(stream.handle(), &status, nullptr, &graph, nullptr, nullptr, nullptr);
+    result = driver.cuStreamGetCaptureInfo(handle, &status, nullptr, &graph, nullptr, nullptr, nullptr);
 #else
-    result = driver.cuStreamGetCaptureInfo(stream.handle(), &status, nullptr, &graph, nullptr, nullptr);
+    result = driver.cuStreamGetCaptureInfo(handle, &status, nullptr, &graph, nullptr, nullptr);
 #endif
   } else {
-    result = driver.cuStreamIsCapturing(stream.handle(), &status);
+    result = driver.cuStreamIsCapturing(handle, &status);
   }
 #else
-  result = driver.cuStreamIsCapturing(stream.handle(), &status);
+  result = driver.cuStreamIsCapturing(handle, &status);
 #endif
   if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
     throw Error(
@@ -138,17 +125,18 @@ StreamState stream_state(const ContextName& context, Stream stream) {
   cuda::check(result, "cuStreamGetCaptureInfo");
   state.capturing = status != CU_STREAM_CAPTURE_STATUS_NONE;
   state.graph = graph;
+  if (state.capturing) return state;  // to ask for the id of such a stream would end the capture
 #if CUDA_VERSION >= 12000
   if (driver.cuStreamGetId != nullptr) {
     unsigned long long id = 0;
-    cuda::check(driver.cuStreamGetId(stream.handle(), &id), "cuStreamGetId");
+    cuda::check(driver.cuStreamGetId(handle, &id), "cuStreamGetId");
     state.id = id;
     return state;
   }
 #endif
   // An older driver: the handle. The per-thread default stream is one handle for many streams.
-  state.id = reinterpret_cast<std::uintptr_t>(stream.handle()) + 1;
-  if (stream.handle() == CU_STREAM_PER_THREAD) state.id = this_thread_as_a_stream().id << 32;
+  state.id = reinterpret_cast<std::uintptr_t>(handle) + 1;
+  if (handle == CU_STREAM_PER_THREAD) state.id = this_thread_as_a_stream().id << 32;
   return state;
 }
 
@@ -194,23 +182,4 @@ std::unique_ptr<Backend> open_gpu_context(const ContextName& context) {
   return make_cuda_backend(std::move(options));
 }
 
-#else
-
-bool gpu_available() { return false; }
-ContextName current_gpu_context() { return {}; }
-ContextName gpu_context_of(const void*) { return {}; }
-ContextName primary_gpu_context(int) { return {}; }
-bool is_alive(const ContextName&) { return true; }
-std::string why_unreachable(const void*, int, const ContextName&) { return {}; }
-StreamState stream_state(const ContextName&, Stream) { return this_thread_as_a_stream(); }
-void keep_until_destroyed(void*, void (*)(void*), void*) {}
-BesideCaptures::BesideCaptures(const ContextName&) {}
-BesideCaptures::~BesideCaptures() = default;
-void wait_for_all(const ContextName&) {}
-std::unique_ptr<Backend> open_gpu_context(const ContextName&) {
-  throw Error("this tuner was built without the cuda backend");
-}
-
-#endif
-
-}  // namespace tuner::runtime
+}  // namespace tuner

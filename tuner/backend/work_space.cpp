@@ -1,4 +1,4 @@
-#include <tuner/runtime/work_space.hpp>
+#include <tuner/backend/work_space.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include <tuner/core/error.hpp>
 
-namespace tuner::runtime {
+namespace tuner {
 
 struct WorkSpaces::Loan {
   Owned owned;
@@ -163,4 +163,4 @@ bool WorkSpaces::lend(void* graph, const WorkNeed& need, WorkSpace& space) {
   return true;
 }
 
-}  // namespace tuner::runtime
+}  // namespace tuner

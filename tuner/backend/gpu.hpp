@@ -2,14 +2,14 @@
 /// The few questions that serving asks of the CUDA driver at each call. Without a driver (or without CUDA at build
 /// time) the answers are "no GPU". Everything here may be called from several threads.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/problem.hpp>
 
-namespace tuner::runtime {
+namespace tuner {
 
 /// A device context. Handles come back for other contexts, ids never do.
 struct ContextName {
@@ -36,13 +36,19 @@ bool is_alive(const ContextName& context);
 std::string why_unreachable(const void* pointer, int ordinal, const ContextName& context);
 
 struct StreamState {
-  std::uint64_t id = 0;  ///< no other stream of the process ever has it
+  std::uint64_t id = 0;  ///< no other stream of the process ever has it; 0 while capturing
   bool capturing = false;
   void* graph = nullptr;  ///< that the capture builds
 };
-/// On the host backend each thread is a stream. Throws Error for the default stream while a stream that waits for it is
-/// captured.
-StreamState stream_state(const ContextName& context, Stream stream);
+/// \p stream: a CUstream. On the host backend each thread is a stream. Throws Error for the default stream while a
+/// stream that waits for it is captured.
+StreamState stream_state(const ContextName& context, void* stream);
+/// What stands for a stream where launches end before they return.
+inline StreamState this_thread_as_a_stream() {
+  static std::atomic<std::uint64_t> threads{0};
+  static thread_local const std::uint64_t number = ++threads;
+  return {number, false, nullptr};
+}
 /// Calls release(object) once \p graph and everything made of it has been destroyed. Throws Error.
 void keep_until_destroyed(void* graph, void (*release)(void*), void* object);
 
@@ -63,4 +69,4 @@ void wait_for_all(const ContextName& context);
 /// A backend on \p context, which must stay alive. Throws Error.
 std::unique_ptr<Backend> open_gpu_context(const ContextName& context);
 
-}  // namespace tuner::runtime
+}  // namespace tuner

@@ -17,9 +17,9 @@
 #include <mutex>
 #include <vector>
 
-#include <tuner/runtime/gpu.hpp>
+#include <tuner/backend/gpu.hpp>
 
-namespace tuner::runtime {
+namespace tuner {
 
 struct WorkNeed {
   std::size_t zeroed = 0, scratch = 0;  ///< bytes, multiples of kWorkAlignment
@@ -95,4 +95,4 @@ class WorkSpaces {
   std::shared_ptr<Reserve> reserve_;
 };
 
-}  // namespace tuner::runtime
+}  // namespace tuner

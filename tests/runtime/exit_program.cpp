@@ -1,0 +1,32 @@
+// Calls the library from the destructor of a static object that is older than everything of the library: before main()
+// nothing of it exists, after main() its own static objects have been destroyed. Exit status 0: both calls were right.
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include <tuner/reduce.hpp>
+
+namespace {
+
+int sum_of_ones(int n) {
+  const std::vector<int> ones(static_cast<std::size_t>(n), 1);
+  return tuner::reduce(ones.data(), n);
+}
+
+struct Late {
+  ~Late() {
+    try {
+      // A size class that main() did not meet: the whole way of a first call.
+      if (sum_of_ones(1000) == 1000 && sum_of_ones(30'000) == 30'000) return;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    ::_exit(1);
+  }
+} late;
+
+}  // namespace
+
+int main() { return sum_of_ones(1000) == 1000 ? 0 : 1; }

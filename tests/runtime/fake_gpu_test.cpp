@@ -1,0 +1,195 @@
+// Serving on a driver that only keeps books (fake_libcuda.cpp): what is asked of it, and what is refused before that.
+#include <dlfcn.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include <tuner/backend/cuda/context.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/tuner.hpp>
+
+#include "fake_libcuda.hpp"
+#include "serving_environment.hpp"
+
+namespace tuner {
+namespace {
+
+using cuda::check;
+using cuda::driver;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+/// A kernel with both kinds of work space; its parameters: n, x, part, ticket.
+constexpr const char* kText = R"(
+#pragma tuner kernel counted
+#pragma tuner size n : uint64
+#pragma tuner parameter block = 32
+#pragma tuner in x[n] : float
+#pragma tuner scratch part[ceil_div(n, block)] : float
+#pragma tuner zeroed ticket[1] : unsigned
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments n, x, part, ticket
+#pragma tuner instantiate counted<block>
+#pragma tuner default block=32
+template <int block> __global__ void counted(unsigned long long n, const float* x, float* part, unsigned* ticket) {
+  if (threadIdx.x == 0) part[blockIdx.x] = x[0] + *ticket + n;
+}
+)";
+
+class FakeGpu : public testing::ServingEnvironment {
+ protected:
+  FakeGpu() : ServingEnvironment("auto", "never") {}
+  void SetUp() override {
+    void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+    auto* const find = library ? reinterpret_cast<FakeDriver* (*)()>(::dlsym(library, "fake_driver")) : nullptr;
+    ASSERT_NE(find, nullptr) << "the environment does not put the fake driver first: LD_LIBRARY_PATH";
+    seen_ = find();
+    const std::string none = why_no_gpu();
+    if (!none.empty()) GTEST_SKIP() << "compiles with NVRTC: " << none;
+    use(0);
+    x_ = allocate(1 << 16);
+  }
+  void TearDown() override { driver().cuCtxSetCurrent(nullptr); }
+
+  static void use(int device) {
+    CUcontext context = nullptr;
+    check(driver().cuDevicePrimaryCtxRetain(&context, device), "retain");
+    check(driver().cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  }
+  static const float* allocate(std::size_t elements) {
+    CUdeviceptr address = 0;
+    check(driver().cuMemAlloc(&address, elements * sizeof(float)), "cuMemAlloc");
+    return reinterpret_cast<const float*>(address);
+  }
+  static void reset(int device) {
+    using Reset = CUresult (*)(CUdevice);
+    reinterpret_cast<Reset>(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuDevicePrimaryCtxReset_v2"))(device);
+  }
+  static CUgraph capture(CUstream stream, const std::function<void()>& calls) {
+    check(driver().cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "begin");
+    calls();
+    CUgraph graph = nullptr;
+    check(driver().cuStreamEndCapture(stream, &graph), "end");
+    return graph;
+  }
+  void* part_of_last() const { return seen_->parameters[2]; }
+
+  const Kernel kernel_ = Kernel::from_source(kText, "counted.cu");
+  const float* x_ = nullptr;
+  FakeDriver* seen_ = nullptr;
+};
+
+TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {
+  kernel_.launch(nullptr, {40'000}, x_);
+  const FakeDriver before = *seen_;
+  for (std::size_t n = 36'864; n < 40'960; ++n) {
+    kernel_.launch(nullptr, {n}, x_);
+    ASSERT_EQ(seen_->grid, (n + 31) / 32);
+  }
+  EXPECT_EQ(seen_->allocations, before.allocations);
+  EXPECT_EQ(seen_->modules, before.modules);
+  EXPECT_EQ(seen_->launches, before.launches + 4096);
+}
+
+TEST_F(FakeGpu, GivesEachStreamWorkSpaceOfItsOwn) {
+  const cuda::UniqueStream a = cuda::make_stream(), b = cuda::make_stream();
+  kernel_.launch(a.get(), {1000}, x_);
+  void* const first = part_of_last();
+  kernel_.launch(b.get(), {1000}, x_);
+  EXPECT_NE(part_of_last(), first);
+  kernel_.launch(a.get(), {1001}, x_);
+  EXPECT_EQ(part_of_last(), first);
+}
+
+TEST_F(FakeGpu, LendsEachCapturedCallWorkSpaceUntilItsGraphIsDestroyed) {
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel_.launch(stream.get(), {1000}, x_);
+  std::set<void*> spaces{part_of_last()};
+  kernel_.prepare(stream.get(), {1000}, x_);
+  const std::size_t allocations = seen_->allocations;
+  const auto call = [&] {
+    kernel_.launch(stream.get(), {1000}, x_);
+    EXPECT_TRUE(spaces.insert(part_of_last()).second) << "lent twice";
+  };
+  CUgraph first = capture(stream.get(), [&] { call(), call(); });
+  CUgraph second = capture(stream.get(), call);
+  EXPECT_EQ(seen_->allocations, allocations);
+  driver().cuGraphDestroy(first);
+  driver().cuGraphDestroy(second);
+  for (int i = 0; i < 100; ++i) {
+    driver().cuGraphDestroy(capture(stream.get(), [&] { kernel_.launch(stream.get(), {1000}, x_); }));
+  }
+}
+
+TEST_F(FakeGpu, RefusesACapturedCallThatNothingWasPreparedForAndAllocatesNothing) {
+  const cuda::UniqueStream stream = cuda::make_stream();
+  const FakeDriver before = *seen_;
+  CUgraph graph = capture(stream.get(), [&] {
+    EXPECT_THAT(error_of([&] { kernel_.launch(stream.get(), {50'000}, x_); }), HasSubstr("call prepare()"));
+    EXPECT_THAT(error_of([&] { kernel_.prepare(stream.get(), {50'000}, x_); }), HasSubstr("before the capture"));
+    EXPECT_THAT(error_of([&] { (void)reduce(x_, 100, {Operation::sum, stream.get()}); }), HasSubstr("reduce_async"));
+  });
+  EXPECT_EQ(seen_->allocations, before.allocations);
+  EXPECT_EQ(seen_->launches, before.launches);
+  driver().cuGraphDestroy(graph);
+}
+
+TEST_F(FakeGpu, RefusesACapturedCallOnceTheRoomForCapturesIsUsedUp) {
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel_.prepare(stream.get(), {1000}, x_);
+  std::size_t captured = 0;
+  std::string error;
+  CUgraph graph = capture(stream.get(), [&] {
+    for (; captured < 1000 && error.find("prepare()") == std::string::npos; ++captured) {
+      error = error_of([&] { kernel_.launch(stream.get(), {1000}, x_); });
+    }
+  });
+  EXPECT_GT(captured, Kernel::kCaptures);
+  EXPECT_THAT(error, HasSubstr("prepare()"));
+  driver().cuGraphDestroy(graph);
+}
+
+TEST_F(FakeGpu, ServesTheContextThatFollowsAReset) {
+  kernel_.launch(nullptr, {1000}, x_);
+  const unsigned long long before = seen_->context;
+  const std::size_t modules = seen_->modules;
+  reset(0);
+  EXPECT_THAT(error_of([&] { kernel_.launch(nullptr, {1000}, x_); }), HasSubstr("has been destroyed"));
+  use(0);
+  kernel_.launch(nullptr, {1000}, x_);
+  EXPECT_NE(seen_->context, before);
+  EXPECT_GT(seen_->modules, modules) << "loaded anew";
+}
+
+TEST_F(FakeGpu, RefusesPointersOfAnotherGpuAndOfTheHost) {
+  use(1);
+  const float* const elsewhere = allocate(1000);
+  use(0);
+  kernel_.launch(nullptr, {1000}, x_);
+  const std::size_t launches = seen_->launches;
+  EXPECT_THAT(error_of([&] { kernel_.launch(nullptr, {1000}, elsewhere); }),
+              HasSubstr("'x' is memory of GPU 1, which GPU 0 cannot access"));
+  const std::vector<float> here(1000);
+  EXPECT_THAT(error_of([&] { kernel_.launch(nullptr, {1000}, here.data()); }), HasSubstr("'x' is host memory"));
+  EXPECT_EQ(seen_->launches, launches);
+}
+
+TEST_F(FakeGpu, ServesAThreadWithoutAContextWhereItsPointersAre) {
+  use(1);
+  const float* const elsewhere = allocate(1000);
+  kernel_.launch(nullptr, {1000}, elsewhere);
+  const unsigned long long second = seen_->context;
+  driver().cuCtxSetCurrent(nullptr);
+  kernel_.launch(nullptr, {1000}, elsewhere);
+  EXPECT_EQ(seen_->context, second);
+  kernel_.launch(nullptr, {1000}, x_);
+  EXPECT_NE(seen_->context, second);
+}
+
+}  // namespace
+}  // namespace tuner

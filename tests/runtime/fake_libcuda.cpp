@@ -1,0 +1,235 @@
+// A CUDA driver for machines without a GPU: contexts, streams, captures, pointers and launches as bookkeeping over
+// ordinary memory. Kernels do not run. Built as libcuda.so.1, which the tests load in place of the driver.
+#include "fake_libcuda.hpp"
+
+#include <cuda.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+struct CUctx_st {
+  unsigned long long id = 0;  // 0: destroyed
+  int device = 0;
+};
+struct CUgraph_st {
+  std::vector<std::pair<CUhostFn, void*>> objects;
+};
+struct CUstream_st {
+  unsigned long long id = 0;
+  CUgraph graph = nullptr;  // while captured
+};
+struct CUuserObject_st {
+  CUhostFn destroy;
+  void* object;
+};
+
+namespace {
+
+constexpr int kDevices = 2;
+unsigned long long next_id = 100;
+CUctx_st primary[kDevices];
+thread_local std::vector<CUcontext> current;
+CUstream_st default_stream{7, nullptr};
+std::map<CUdeviceptr, std::pair<std::size_t, int>> memory;  // bytes and device
+std::mutex mutex;
+FakeDriver seen;
+
+CUcontext top() { return current.empty() ? nullptr : current.back(); }
+CUstream_st& stream_of(CUstream stream) { return stream == nullptr ? default_stream : *stream; }
+
+int attribute(CUdevice_attribute which) {
+  switch (which) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      return 9;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      return 0;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+      return 32;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      return 132;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
+      return 1024;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
+      return 64;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+      return 2147483647;
+    default:
+      return 65535;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+FakeDriver* fake_driver() { return &seen; }
+
+CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int* version) { return *version = 13000, CUDA_SUCCESS; }
+CUresult cuGetErrorName(CUresult, const char** name) { return *name = "FAKE_ERROR", CUDA_SUCCESS; }
+CUresult cuGetErrorString(CUresult, const char** text) { return *text = "of the fake driver", CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; }
+CUresult cuDeviceGetCount(int* count) { return *count = kDevices, CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char* name, int bytes, CUdevice) { return std::strncpy(name, "fake", bytes), CUDA_SUCCESS; }
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
+  return *value = attribute(which), CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) { return *bytes = std::size_t{1} << 30, CUDA_SUCCESS; }
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  if (primary[device].id == 0) primary[device] = {next_id++, device};
+  return *context = &primary[device], CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxReset(CUdevice device) { return primary[device].id = 0, CUDA_SUCCESS; }
+CUresult cuCtxGetCurrent(CUcontext* context) { return *context = top(), CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext context) {
+  if (!current.empty()) current.pop_back();
+  if (context != nullptr) current.push_back(context);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext context) { return current.push_back(context), CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  *context = top();
+  return current.pop_back(), CUDA_SUCCESS;
+}
+CUresult cuCtxGetDevice(CUdevice* device) { return *device = top()->device, CUDA_SUCCESS; }
+CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
+  *id = context->id;
+  return *id == 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
+
+CUresult cuModuleLoadData(CUmodule* module, const void*) {
+  return *module = reinterpret_cast<CUmodule>(&seen), ++seen.modules, CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) {
+  return *function = reinterpret_cast<CUfunction>(&seen), CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
+  return *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 16, CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
+CUresult cuLaunchKernel(CUfunction, unsigned grid, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void** parameters, void**) {
+  ++seen.launches;
+  seen.grid = grid;
+  for (std::size_t i = 0; i < 4; ++i) std::memcpy(&seen.parameters[i], parameters[i], sizeof(void*));
+  seen.context = top()->id;
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
+  return *blocks = 1, CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  *address = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  memory[*address] = {bytes, top()->device};
+  ++seen.allocations;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  const std::lock_guard lock(mutex);
+  memory.erase(address);
+  std::free(reinterpret_cast<void*>(address));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned) { return cuMemAlloc(address, bytes); }
+CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned) {
+  return *address = std::malloc(bytes), CUDA_SUCCESS;
+}
+CUresult cuMemFreeHost(void* address) { return std::free(address), CUDA_SUCCESS; }
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* host, unsigned) {
+  return *address = reinterpret_cast<CUdeviceptr>(host), CUDA_SUCCESS;
+}
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) { return *free = *total = 1 << 30, CUDA_SUCCESS; }
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+  return std::memcpy(reinterpret_cast<void*>(to), from, bytes), CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  return std::memcpy(to, reinterpret_cast<void*>(from), bytes), CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr, CUdeviceptr, std::size_t, CUstream) { return CUDA_SUCCESS; }
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
+  return std::memset(reinterpret_cast<void*>(to), value, bytes), CUDA_SUCCESS;
+}
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** answers, CUdeviceptr address) {
+  const std::lock_guard lock(mutex);
+  auto at = memory.upper_bound(address);
+  const bool known = at != memory.begin() && address < std::prev(at)->first + std::prev(at)->second.first;
+  const int device = known ? std::prev(at)->second.second : -2;
+  for (unsigned i = 0; i < count; ++i) {
+    if (which[i] == CU_POINTER_ATTRIBUTE_CONTEXT)
+      *static_cast<CUcontext*>(answers[i]) = known ? &primary[device] : nullptr;
+    else if (which[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER)
+      *static_cast<CUdeviceptr*>(answers[i]) = known && top() != nullptr && top()->device == device ? address : 0;
+    else if (which[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+      *static_cast<unsigned*>(answers[i]) = known ? CU_MEMORYTYPE_DEVICE : 0;
+    else if (which[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+      *static_cast<int*>(answers[i]) = device;
+    else
+      *static_cast<unsigned*>(answers[i]) = 0;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  return *stream = new CUstream_st{next_id++, nullptr}, CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy(CUstream stream) { return delete stream, CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult cuStreamGetCtx(CUstream, CUcontext* context) { return *context = top(), CUDA_SUCCESS; }
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  if (stream_of(stream).graph != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as the true one
+  return *id = stream_of(stream).id, CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  *status = stream_of(stream).graph != nullptr ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+  return stream_of(stream).graph = new CUgraph_st, CUDA_SUCCESS;
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  return *graph = std::exchange(stream_of(stream).graph, nullptr), CUDA_SUCCESS;
+}
+#if CUDA_VERSION >= 13000
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* graph,
+                                const CUgraphNode**, const CUgraphEdgeData**, std::size_t*) {
+#else
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* graph,
+                                const CUgraphNode**, std::size_t*) {
+#endif
+  *graph = stream_of(stream).graph;
+  return cuStreamIsCapturing(stream, status);
+}
+CUresult cuUserObjectCreate(CUuserObject* object, void* pointer, CUhostFn destroy, unsigned, unsigned) {
+  return *object = new CUuserObject_st{destroy, pointer}, CUDA_SUCCESS;
+}
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned, unsigned) {
+  graph->objects.emplace_back(object->destroy, object->object);
+  return delete object, CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  for (const auto& [destroy, object] : graph->objects) destroy(object);
+  return delete graph, CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent* event, unsigned) { return *event = reinterpret_cast<CUevent>(&seen), CUDA_SUCCESS; }
+CUresult cuEventDestroy(CUevent) { return CUDA_SUCCESS; }
+CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }
+CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
+CUresult cuEventSynchronize(CUevent) { return CUDA_SUCCESS; }
+CUresult cuEventElapsedTime(float* ms, CUevent, CUevent) { return *ms = 1, CUDA_SUCCESS; }
+
+}  // extern "C"

@@ -1,0 +1,11 @@
+#pragma once
+/// What the fake driver has seen. `extern "C" FakeDriver* fake_driver()` of the library answers it.
+
+#include <cstddef>
+
+struct FakeDriver {
+  std::size_t launches = 0, allocations = 0, modules = 0;
+  unsigned grid = 0;               ///< of the last launch
+  void* parameters[4] = {};        ///< the first eight bytes of each
+  unsigned long long context = 0;  ///< that was current at it
+};

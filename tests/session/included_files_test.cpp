@@ -1,0 +1,101 @@
+// An edited header is another kernel: no image and no result of before may answer for it.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/session/images.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/session/tuning.hpp>
+
+#include "fakes.hpp"
+
+namespace tuner {
+namespace {
+
+using namespace tuner::testing;
+using ::testing::HasSubstr;
+
+class IncludedFiles : public ::testing::Test {
+ protected:
+  IncludedFiles() {
+    write("kernel.cu", "#include \"outer.h\"\n" + small_kernel().source);
+    write("outer.h", "# include \"inner.h\"\n");
+    write("inner.h", "// one\n");
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
+  KernelSpec read() const { return read_kernel_file(folder_ / "kernel.cu"); }
+  static CompileRequest request(const KernelSpec& spec) {
+    return compile_request(spec, complete(spec, {{{"n", 1000}}, {}}), "sm_90", {"copy<float, 32, 1>"});
+  }
+  static std::string key(const KernelSpec& spec) { return image_key(request(spec), "compiler 1"); }
+  static std::string source_hash(const KernelSpec& spec) { return to_record(spec, Objective{}).source_hash; }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(IncludedFiles, BelongToTheIdentityOfImagesAndResultsHoweverDeepTheyAre) {
+  const KernelSpec before = read();
+  EXPECT_EQ(source_hash(read()), source_hash(before));
+  EXPECT_EQ(key(read()), key(before));
+  write("inner.h", "// two\n");
+  EXPECT_NE(source_hash(read()), source_hash(before));
+  EXPECT_NE(key(read()), key(before));
+  std::filesystem::remove(folder_ / "inner.h");
+  EXPECT_NE(source_hash(read()), source_hash(before));
+}
+
+TEST_F(IncludedFiles, MakeAnImageUnfitToBeKeptWhenTheyChangedWhileItWasCompiled) {
+  const CompileRequest before = request(read());
+  EXPECT_TRUE(is_addressable(before));
+  write("inner.h", "// two\n");
+  EXPECT_FALSE(is_addressable(before));
+  EXPECT_TRUE(is_addressable(request(read())));
+}
+
+TEST_F(IncludedFiles, ThatAMacroNamesMakeAnImageUnfitToBeKept) {
+  write("kernel.cu", "#define FILE \"inner.h\"\n#include FILE\n" + small_kernel().source);
+  EXPECT_FALSE(is_addressable(request(read())));
+}
+
+TEST_F(IncludedFiles, AreNoPartOfAKernelThatIncludesNothing) {
+  const KernelSpec spec = small_kernel();
+  EXPECT_EQ(spec.includes, nullptr) << "results of before stay valid";
+  EXPECT_TRUE(is_addressable(request(spec)));
+}
+
+class TuneKernel : public ::testing::Test {
+ protected:
+  std::string error(const KernelSpec& spec, const TuningOptions& options) const {
+    Wisdom wisdom({folder_ / "wisdom.db", {}, false, {}});
+    return error_of([&] { tune_kernel(spec, small_problem(), some_device(), wisdom, options, nullptr); });
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TuneKernel, RefusesAKernelWithoutAReference) {
+  EXPECT_THAT(error(small_kernel(), {}), HasSubstr("kernel 'copy' has no reference"));
+}
+
+TEST_F(TuneKernel, RefusesToIsolateWhatCannotTravel) {
+  TuningOptions options;
+  KernelSpec spec = small_kernel();
+  options.reference = [](const ProblemSize&, std::map<std::string, HostBuffer>&) {};
+  EXPECT_THAT(error(spec, options), HasSubstr("which worker processes cannot run"));
+  options.reference = {};
+  spec.reference = spec.launches;
+  spec.source = "__global__ void f() {}";
+  EXPECT_THAT(error(spec, options), HasSubstr("described in code"));
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,28 @@
+#pragma once
+/// What follows from the kind of a backend and must be known before one is opened. Whoever would ask for a backend's
+/// name asks here.
+
+#include <cstddef>
+#include <string>
+
+#include <tuner/core/device.hpp>
+
+namespace tuner {
+
+struct BackendTraits {
+  bool keeps_objects = false;  ///< its compiler remembers what it compiled: images need not be stored
+  bool shares_cores = false;   ///< runs where everything else does: what takes long may only be waiting
+  std::size_t batch = 0;       ///< configurations that one compile should have; 0: as many as cores suggest
+};
+
+inline BackendTraits traits(const DeviceKey& key) {
+  if (key.backend == "host") return {true, true, 8};
+  return {};
+}
+
+/// CompileRequest::architecture for a device.
+inline std::string architecture_of(const DeviceKey& key) {
+  return key.backend == "host" ? "host" : "sm_" + std::to_string(key.compute_capability);
+}
+
+}  // namespace tuner

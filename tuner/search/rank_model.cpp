@@ -1,0 +1,101 @@
+#include <tuner/search/rank_model.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tuner::search {
+
+namespace {
+
+constexpr std::size_t kCompilerFeatures = 4;  // registers, spills, static shared memory, occupancy
+constexpr std::size_t kMostPrior = 1000;      // results of the best, and as many others, that a prior needs
+
+/// log((rank + 1/2) / count) of each row; equal objectives share the mean of their ranks, failures are equal.
+std::vector<double> log_ranks(const std::vector<Known>& known) {
+  std::vector<std::size_t> order(known.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return known[a].objective < known[b].objective; });
+  std::vector<double> out(known.size());
+  const auto count = static_cast<double>(known.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() && known[order[end]].objective == known[order[first]].objective) ++end;
+    const double rank = 0.5 * static_cast<double>(first + end - 1);
+    for (std::size_t i = first; i < end; ++i) out[order[i]] = std::log((rank + 0.5) / count);
+    first = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+void RankModel::fit(const std::vector<Known>& known, Random& random) {
+  targets_ = log_ranks(known);
+  forest_.fit(feature_rows(known), width(), targets_, options_, random);
+  best_target_ = *std::min_element(targets_.begin(), targets_.end());
+  informed_is_old_ = true;
+}
+
+Prediction RankModel::predict(Index index) const {
+  std::vector<float> row(width());
+  write_features(index, row.data());
+  return forest_.predict(row.data());
+}
+
+std::vector<Prediction> RankModel::predict_compiled(std::span<const Index> indices, const std::vector<Known>& known,
+                                                    Random& random) {
+  const std::size_t wide = width() + kCompilerFeatures;
+  if (informed_is_old_) {
+    informed_is_old_ = false;
+    std::vector<float> rows(targets_.size() * wide);
+    for (std::size_t i = 0; i < targets_.size(); ++i) write_compiled_features(known[i].index, rows.data() + i * wide);
+    informed_.fit(rows, wide, targets_, options_, random);
+  }
+  std::vector<float> row(wide);
+  std::vector<Prediction> predictions;
+  for (const Index index : indices) {
+    write_compiled_features(index, row.data());
+    predictions.push_back(informed_.predict(row.data()));
+  }
+  return predictions;
+}
+
+void RankModel::learn_prior(const std::vector<Known>& sorted, Random& random) {
+  const std::vector<double> levels = log_ranks(sorted);
+  std::vector<Known> shown;
+  std::vector<double> targets;
+  const std::size_t step = 1 + (sorted.size() - 1) / kMostPrior;
+  for (std::size_t i = 0; i < sorted.size(); i += i < kMostPrior ? 1 : step) {
+    shown.push_back(sorted[i]);
+    targets.push_back(levels[i]);
+  }
+  prior_ = Forest();
+  const std::vector<float> rows = feature_rows(shown);
+  prior_.fit(rows, features_.width(), targets, options_, random);
+}
+
+std::vector<float> RankModel::feature_rows(const std::vector<Known>& known) const {
+  std::vector<float> rows(known.size() * width());
+  for (std::size_t i = 0; i < known.size(); ++i) write_features(known[i].index, rows.data() + i * width());
+  return rows;
+}
+
+void RankModel::write_features(Index index, float* out) const {
+  features_.write(index, out);
+  if (!prior_.empty()) out[features_.width()] = static_cast<float>(prior_.predict(out).mean);
+}
+
+void RankModel::write_compiled_features(Index index, float* out) const {
+  write_features(index, out);
+  float* told = out + width();
+  const auto at = resources_.find(index);
+  const Resources needs = at == resources_.end() ? Resources{} : at->second;
+  const double numbers[kCompilerFeatures] = {static_cast<double>(needs.registers),
+                                             static_cast<double>(needs.spill_bytes),
+                                             static_cast<double>(needs.static_shared_bytes), 64 * needs.occupancy};
+  for (std::size_t i = 0; i < kCompilerFeatures; ++i)
+    told[i] = listens_ ? static_cast<float>(std::log2(1 + numbers[i])) : 0.0f;
+}
+
+}  // namespace tuner::search
