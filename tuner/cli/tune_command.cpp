@@ -46,7 +46,6 @@ class TuneRun {
   int run() {
     introduce();
     if (request_.dry_run) return dry_run();
-    require_reference();
     if (!request_.database.empty()) require_database(request_.database, "--db");
     if (!request_.log.empty()) {
       require_output(request_.log, OutputKind::trial_log, request_.force, "--log");
@@ -167,15 +166,6 @@ class TuneRun {
     const int seconds = choice_.device.key.backend == "host" ? 30 : 60;
     budget.wall_time = std::chrono::seconds(seconds);
     console_.line(fmt::format("budget    {} s (--budget, --trials or --fraction choose)", seconds));
-  }
-
-  /// Nothing could win: only a configuration whose output was seen to be right does.
-  void require_reference() const {
-    if (!spec_.reference.empty()) return;
-    throw Error(
-        fmt::format("{}: kernel {} has no 'reference' line, so that no configuration can be verified and none can "
-                    "win; add one (docs/kernel-files.md)",
-                    spec_.file, spec_.name));
   }
 
   /// One clear message instead of as many failed trials.
