@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -114,6 +115,37 @@ TEST_F(Trouble, ACorruptDatabaseIsSetAsideAndTuningGoesOn) {
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("warning:"));
   EXPECT_THAT(tune({"--kernel", small_kernel()}).out, HasSubstr("answered from"));
+}
+
+TEST_F(Trouble, SomebodysFileIsReadByNoCommandAsADatabaseAndChangedByNone) {
+  const std::string notes = "my notes, long enough to be looked at by a library for databases";
+  file("notes.txt", notes);
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"show"},
+                                                  {"export", "-"},
+                                                  {"cache", "doctor"},
+                                                  {"cache", "stats"},
+                                                  {"cache", "lift"},
+                                                  {"cache", "clear", "--results"},
+                                                  {"explain", "--kernel", "reduce", "--size", "n=5"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--db", "notes.txt"});
+    const Finished run = tune(arguments);
+    EXPECT_EQ(run.code, 1) << command[0];
+    EXPECT_THAT(run.err, HasSubstr("it is no wisdom database")) << command[0];
+    std::ifstream in(folder() / "notes.txt");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), notes) << command[0];
+  }
+  EXPECT_EQ(tune({"merge", "notes.txt", "notes.txt"}).code, 1);
+}
+
+TEST_F(Trouble, WhatCannotBeStoredIsAFailure) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--trials", "3"}).code, 0);
+  fs::create_directory(folder() / "folder.db");
+  EXPECT_EQ(tune({"merge", "folder.db", (cache() / "wisdom.db").string()}).code, 1);
+  ASSERT_EQ(tune({"export", "--all", "all.wisdom"}).code, 0);
+  const Finished run = shell("trap '' XFSZ; ulimit -f 8; exec \"$TUNE\" import --db small.db all.wisdom");
+  EXPECT_EQ(run.code, 1) << run.out;
+  EXPECT_THAT(run.out, ::testing::Not(HasSubstr("new:")));
 }
 
 TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {

@@ -74,6 +74,7 @@ int explain_command(int argc, char** argv) {
   const Device device = choose_device(given.count("device") ? text_of(given, "device") : default_device()).device;
   WisdomOptions where;
   where.database = text_of(given, "db");
+  where.read_only = true;
   where.warn = [](std::string_view text) { warn(text); };
   Wisdom wisdom(where);
 

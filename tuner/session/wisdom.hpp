@@ -20,11 +20,12 @@ struct WisdomOptions {
   std::filesystem::path application;  ///< a further folder or file with shipped databases
   bool shipped = true;                ///< look for shipped databases at all
   std::function<void(std::string_view)> warn;
+  bool read_only = false;  ///< the user's database is not written, nor made; one that is broken is an error
 };
 
 class Wisdom {
  public:
-  /// Never fails: what cannot be opened is replaced by memory, with a warning.
+  /// Never fails, unless it is to read only: what cannot be opened is replaced by memory, with a warning.
   explicit Wisdom(const WisdomOptions& options);
 
   cache::Database& user() { return user_; }
