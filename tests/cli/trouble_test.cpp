@@ -162,6 +162,35 @@ TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {
   EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
 }
 
+TEST_F(Trouble, ALimitOnTheSizeOfFilesIsToldAndKillsNothing) {
+  const std::string kernel = small_kernel();
+  const Finished run =
+      shell("ulimit -f 1; exec \"$TUNE\" --kernel " + kernel + " --size n=1000 --device host --trials 2");
+  EXPECT_LT(run.code, 128) << run.err;
+  EXPECT_NE(run.err, "");
+}
+
+TEST_F(Trouble, WhatAKernelPrintsIsShownOnce) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find("  for (int k"), "  if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"n is %d\\n\", n);\n");
+  const Finished run =
+      tune({"--kernel", file("prints.cu", text), "--size", "n=1000", "--device", "host", "--trials", "3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("the kernel prints, which is shown once"));
+  EXPECT_THAT(run.err, HasSubstr("n is 33\n"));
+}
+
+TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {
+  std::string text = contents(small_kernel());
+  text.replace(text.find("x[n]\n"), 5, "x[n * 1000000000000]\n");
+  const Finished run =
+      tune({"--kernel", file("huge.cu", text), "--size", "n=1000", "--device", "host", "--trials", "1"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("no room for "));
+  EXPECT_THAT(run.err, HasSubstr("are free"));
+  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("cannot be opened")));
+}
+
 TEST_F(Trouble, OutputThatCannotBeWrittenIsAFailure) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   const Finished run = shell("\"$TUNE\" list > /dev/full");
