@@ -24,14 +24,11 @@ bool is_better_evidence(const BestRecord& a, const BestRecord& b) {
   return key(a) < key(b);
 }
 
-std::optional<BestRecord> known_best(Store& store, const BestRecord& like) {
-  const auto device = find_device(store, like.device.key);
-  const auto kernel = find_kernel(store, like.kernel);
-  const auto problem = find_problem(store, like.problem);
-  if (!device || !kernel || !problem) return std::nullopt;
+std::optional<BestRecord> known_best(Store& store, BestRecord like) {
   static const std::string sql =
       select_best() + " WHERE b.device_id = ? AND b.kernel_id = ? AND b.problem_id = ? AND b.environment_id = ?";
-  Query row(store, sql, *device, *kernel, *problem, ensure_environment(store, like.environment));
+  Query row(store, sql, ensure_device(store, like.device), ensure_kernel(store, like.kernel),
+            ensure_problem(store, like.problem), ensure_environment(store, like.environment));
   BestRecord known;
   if (row.next() && take(row, known)) return known;
   return std::nullopt;  // a damaged row may be replaced

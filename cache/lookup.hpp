@@ -1,6 +1,6 @@
 #pragma once
-/// Finds the best known configuration for a problem on a device and says how it was found. Takes a few microseconds
-/// to tens of microseconds: callers keep a table of their own in front of it.
+/// Finds the best known configuration for a problem on a device and says how it was found. Takes tens of microseconds,
+/// and some ten more for each result that is near: callers keep a table of their own in front of it.
 
 #include <functional>
 #include <optional>

@@ -265,18 +265,6 @@ std::int64_t ensure_device(Statements& store, DeviceRecord& device) {
   return row.integer();
 }
 
-std::optional<std::int64_t> find_device(Statements& store, const std::string& key) {
-  return first(Query(store, "SELECT id FROM device WHERE key = ?", key));
-}
-
-std::optional<std::int64_t> find_kernel(Statements& store, const KernelRecord& kernel) {
-  return find_row(store, "kernel", kernel);
-}
-
-std::optional<std::int64_t> find_problem(Statements& store, const ProblemRecord& problem) {
-  return find_row(store, "problem", problem);
-}
-
 std::int64_t ensure_environment(Statements& store, const EnvironmentRecord& environment) {
   return ensure_row(store, "environment", environment);
 }
@@ -286,7 +274,7 @@ std::int64_t ensure_kernel(Statements& store, const KernelRecord& kernel) {
 }
 
 std::int64_t ensure_problem(Statements& store, const ProblemRecord& problem) {
-  if (const auto id = find_problem(store, problem)) return *id;
+  if (const auto id = find_row(store, "problem", problem)) return *id;
   static const std::string add = insert_into("problem", "log2_first, " + own_columns<ProblemRecord>());
   insert(store, add, problem, std::tuple(log2_first(problem.sizes)));
   return inserted(store);

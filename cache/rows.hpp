@@ -22,11 +22,6 @@ std::int64_t ensure_environment(Statements& store, const EnvironmentRecord& envi
 std::int64_t ensure_kernel(Statements& store, const KernelRecord& kernel);
 std::int64_t ensure_problem(Statements& store, const ProblemRecord& problem);
 
-/// The same ids without adding; nullopt when there is no such row.
-std::optional<std::int64_t> find_device(Statements& store, const std::string& key);
-std::optional<std::int64_t> find_kernel(Statements& store, const KernelRecord& kernel);
-std::optional<std::int64_t> find_problem(Statements& store, const ProblemRecord& problem);
-
 // `SELECT … FROM …` of whole records, to be followed by conditions. The columns are read by take() in their order, and
 // what is selected after them by the caller. Tables: d, e, k, p, c for identities.
 /// `… , b.crc` of best b, without FROM.

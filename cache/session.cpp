@@ -193,15 +193,13 @@ namespace {
 /// Undamaged sessions of the same tuning, oldest first.
 std::vector<SessionRecord> same_sessions(Store& store, const SessionKey& key) {
   std::vector<SessionRecord> found;
-  const auto kernel = find_kernel(store, key.kernel);
-  const auto device = find_device(store, key.device.key);
-  const auto problem = find_problem(store, key.problem);
-  if (!kernel || !device || !problem) return found;
   static const std::string sql =
       select_sessions() +
-      " WHERE s.kernel_id = ? AND s.device_id = ? AND s.problem_id = ? AND s.conditions = ? AND e.driver = ? AND "
-      "e.compiler = ? ORDER BY s.started, s.id";
-  Query row(store, sql, *kernel, *device, *problem, key.conditions, key.environment.driver, key.environment.compiler);
+      " WHERE d.key = ? AND k.kernel = ? AND k.source = ? AND k.objective = ? AND p.choices = ? AND p.sizes = ? AND "
+      "s.conditions = ? AND e.driver = ? AND e.compiler = ? ORDER BY s.started, s.id";
+  Query row(store, sql, key.device.key, key.kernel.name, key.kernel.source_hash, key.kernel.objective,
+            key.problem.choices, sizes_text(key.problem.sizes), key.conditions, key.environment.driver,
+            key.environment.compiler);
   while (row.next()) {
     SessionRecord session;
     if (take(row, session) && session.key.kernel == key.kernel && session.key.device.key == key.device.key &&

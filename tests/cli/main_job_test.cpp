@@ -193,8 +193,7 @@ TEST_F(MainJob, ASecondInterruptEndsAtOnce) {
 
 TEST_F(MainJob, AHangUpThatIsIgnoredFromOutsideStaysIgnored) {  // nohup
   Started run = start_shell("trap '' HUP; exec \"$TUNE\" --verbose --trials 4 --kernel " + small_kernel());
-  while (run.running() && run.err().find("  block=") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  wait_until([&] { return !run.running() || run.err().find("  block=") != std::string::npos; });
   run.signal_group(SIGHUP);
   const Finished finished = run.finish();
   EXPECT_EQ(finished.code, 0) << finished.err;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -116,6 +117,37 @@ TEST_F(Trouble, ACorruptDatabaseIsSetAsideAndTuningGoesOn) {
   EXPECT_THAT(tune({"--kernel", small_kernel()}).out, HasSubstr("answered from"));
 }
 
+TEST_F(Trouble, SomebodysFileIsReadByNoCommandAsADatabaseAndChangedByNone) {
+  const std::string notes = "my notes, long enough to be looked at by a library for databases";
+  file("notes.txt", notes);
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"show"},
+                                                  {"export", "-"},
+                                                  {"cache", "doctor"},
+                                                  {"cache", "stats"},
+                                                  {"cache", "lift"},
+                                                  {"cache", "clear", "--results"},
+                                                  {"explain", "--kernel", "reduce", "--size", "n=5"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--db", "notes.txt"});
+    const Finished run = tune(arguments);
+    EXPECT_EQ(run.code, 1) << command[0];
+    EXPECT_THAT(run.err, HasSubstr("it is no wisdom database")) << command[0];
+    std::ifstream in(folder() / "notes.txt");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), notes) << command[0];
+  }
+  EXPECT_EQ(tune({"merge", "notes.txt", "notes.txt"}).code, 1);
+}
+
+TEST_F(Trouble, WhatCannotBeStoredIsAFailure) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--trials", "3"}).code, 0);
+  fs::create_directory(folder() / "folder.db");
+  EXPECT_EQ(tune({"merge", "folder.db", (cache() / "wisdom.db").string()}).code, 1);
+  ASSERT_EQ(tune({"export", "--all", "all.wisdom"}).code, 0);
+  const Finished run = shell("trap '' XFSZ; ulimit -f 8; exec \"$TUNE\" import --db small.db all.wisdom");
+  EXPECT_EQ(run.code, 1) << run.out;
+  EXPECT_THAT(run.out, ::testing::Not(HasSubstr("new:")));
+}
+
 TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {
   const std::string kernel = small_kernel();
   ASSERT_EQ(tune({"--kernel", kernel, "--size", "n=700"}).code, 0);  // what must not be lost; all objects are compiled
@@ -128,6 +160,35 @@ TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {
   EXPECT_THAT(run.out, HasSubstr("n=708\nbest  block="));
   EXPECT_THAT(tune({"--kernel", kernel, "--size", "n=700"}).out, HasSubstr("answered from"));
   EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
+}
+
+TEST_F(Trouble, ALimitOnTheSizeOfFilesIsToldAndKillsNothing) {
+  const std::string kernel = small_kernel();
+  const Finished run =
+      shell("ulimit -f 1; exec \"$TUNE\" --kernel " + kernel + " --size n=1000 --device host --trials 2");
+  EXPECT_LT(run.code, 128) << run.err;
+  EXPECT_NE(run.err, "");
+}
+
+TEST_F(Trouble, WhatAKernelPrintsIsShownOnce) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find("  for (int k"), "  if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"n is %d\\n\", n);\n");
+  const Finished run =
+      tune({"--kernel", file("prints.cu", text), "--size", "n=1000", "--device", "host", "--trials", "3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("the kernel prints, which is shown once"));
+  EXPECT_THAT(run.err, HasSubstr("n is 33\n"));
+}
+
+TEST_F(Trouble, AProblemWithoutRoomIsRefusedWithWhatThereIs) {
+  std::string text = contents(small_kernel());
+  text.replace(text.find("x[n]\n"), 5, "x[n * 1000000000000]\n");
+  const Finished run =
+      tune({"--kernel", file("huge.cu", text), "--size", "n=1000", "--device", "host", "--trials", "1"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("no room for "));
+  EXPECT_THAT(run.err, HasSubstr("are free"));
+  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("cannot be opened")));
 }
 
 TEST_F(Trouble, OutputThatCannotBeWrittenIsAFailure) {

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tests/temporary_folder.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner {
@@ -18,11 +19,6 @@ using ::testing::HasSubstr;
 
 class InputFile : public ::testing::Test {
  protected:
-  InputFile() {
-    std::string pattern = (fs::temp_directory_path() / "tuner-input-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~InputFile() override { fs::remove_all(folder_); }
   static std::string complaint(const fs::path& path, std::int64_t limit = 100) {
     try {
       read_input_file(path, limit, "kernel file");
@@ -31,7 +27,7 @@ class InputFile : public ::testing::Test {
     }
     return "no error";
   }
-  fs::path folder_;
+  const testing::TemporaryFolder folder_;
 };
 
 TEST_F(InputFile, IsReadWhole) {
@@ -50,7 +46,7 @@ TEST_F(InputFile, IsRefusedUnlessItIsARegularFile) {
   ASSERT_EQ(::mkfifo((folder_ / "fifo.cu").c_str(), 0600), 0);
   EXPECT_THAT(complaint(folder_ / "fifo.cu"), HasSubstr("no regular file"));
   EXPECT_THAT(complaint("/dev/zero"), HasSubstr("no regular file"));
-  EXPECT_THAT(complaint(folder_), HasSubstr("a folder"));
+  EXPECT_THAT(complaint(folder_.path()), HasSubstr("a folder"));
   EXPECT_THAT(complaint(folder_ / "none.cu"), HasSubstr("no such file"));
 }
 

@@ -254,7 +254,7 @@ const Malformed kMalformed[] = {
     {"TooManyParameters", repeated_lines("parameter p", " = 1", 200), 130, 25, "more than 128 parameters"},
     {"TooManyConstraints", repeated_lines("constraint c", ": 1", 300), 258, 26, "more than 256 constraints"},
     {"TooManyLets", repeated_lines("let l", " = 1", 20000), 4097, 14, "more than 4096 directives"},
-    {"TooLargeAFile", std::string(testing::kVectorAdd) + std::string(9 << 20, ' '), 1, 1, "larger than 8 MB"},
+    {"TooLargeAFile", std::string(testing::kVectorAdd) + std::string(2 << 20, ' '), 1, 1, "larger than 1 MB"},
     {"ErrorBehindManyBlanks", with_line(12, "  #  pragma\ttuner   grid  blok"), 12, 27, "unknown name 'blok'"},
 };
 

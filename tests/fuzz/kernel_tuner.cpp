@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tuner::replay;
   try {
-    const Recording recording = parse_kernel_tuner({reinterpret_cast<const char*>(data), size}, "fuzz");
+    const Recording recording = parse_recording({reinterpret_cast<const char*>(data), size}, "fuzz");
     if (recording.rows.size() != recording.space.size()) __builtin_trap();
     if (recording.optimum().has_value() != (recording.valid_count() > 0)) __builtin_trap();
   } catch (const RecordingError&) {

@@ -44,6 +44,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       tests = rooms[name];
       tests.insert({name, "tests"});
     }
+    rooms["tests/cache"].insert("tuner/core");  // that both read configurations the same way
     rooms["tests/templates"] = rooms["tests/worker"];
     rooms["tests/project"] = rooms["tests/cli"];
     rooms["tests/fuzz"] = rooms["tests/cli"];

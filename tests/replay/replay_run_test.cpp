@@ -85,6 +85,16 @@ TEST(Replay, EndsARepeatAtEachKindOfBudget) {
   EXPECT_LT(run_replay({convolution()}, options).results[0].mean_trials, 200);
 }
 
+TEST(Replay, TriesFirstWhatItIsTold) {
+  const Recording recording = convolution();
+  EnumeratedSpace::Index best = 0;
+  while (recording.rows[best].objective != recording.optimum()) ++best;
+  ReplayOptions options = quick();
+  options.first = {{{"of", "another space"}}, recording.space.configuration(best)};
+  for (const ReplayResult& result : run_replay({recording}, options).results)
+    EXPECT_EQ(result.trials_to_percent, std::vector<std::size_t>(options.repeats, 1)) << result.strategy;
+}
+
 TEST(Replay, RefusesUnknownStrategiesAndOptions) {
   ReplayOptions options = quick();
   options.strategies = {"autoo"};

@@ -42,7 +42,7 @@ class ShippedWisdom : public ::testing::TestWithParam<Shipped> {
     EXPECT_TRUE(match.shipped) << size.text();
   }
 
-  Wisdom wisdom_{{":memory:", TUNER_BINARY_DIR "/share/tuner/wisdom", true, {}}};
+  Wisdom wisdom_{{.database = ":memory:", .application = TUNER_BINARY_DIR "/share/tuner/wisdom", .warn = {}}};
 };
 
 TEST_P(ShippedWisdom, CoversReductionsOfEveryTypeFromOneElementToTwoToTheThirtyOne) {

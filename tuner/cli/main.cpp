@@ -1,5 +1,6 @@
 // The `tune` program: finds the command and turns exceptions into messages and exit codes.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -116,6 +117,7 @@ int flushed(int code) {
 int main(int argc, char** argv) {
   using namespace tuner::cli;
   occupy_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // what passes `ulimit -f` is an error of its write
   try {
     return flushed(dispatch(argc, argv));
   } catch (const UsageError& error) {

@@ -77,6 +77,13 @@ replay::ReplayOptions read_replay_options(const po::variables_map& given) {
     for (const std::string& text : given["option"].as<std::vector<std::string>>())
       for (const auto& [name, value] : parse_assignments(text, "--option"))
         options.strategy_options[name] = parse_number(value, "--option", -1e300, 1e300);
+  for (const std::string& one : texts_of(given, "first")) {
+    try {
+      options.first.push_back(Configuration::parse(one));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(std::string("--first: ") + error.what());
+    }
+  }
   options.ahead = static_cast<std::size_t>(parse_count(given["ahead"].as<std::string>(), "--ahead"));
   options.threads = static_cast<std::size_t>(parse_count(given["threads"].as<std::string>(), "--threads"));
   if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -99,6 +106,8 @@ int replay_command(int argc, char** argv) {
       "end each run after 200 (trials), 5% (of the space) or 90s (recorded); default: what is scored");
   add("target", text("OBJECTIVE"), "end each run at an objective at or below this");
   add("until-unlikely", text("P"), "end each run when an improvement of 1% has a probability below P");
+  add("first", po::value<std::vector<std::string>>()->value_name("CONFIG"),
+      "tried first in every space that holds it, as a tuning does with the kernel's default; may be repeated");
   add("option", po::value<std::vector<std::string>>()->value_name("NAME=X"), "option of the strategy; may be repeated");
   add("prior", text("FILE"), "a recording of the same kernel at another size or on another device, known beforehand");
   add("ahead", text("N")->default_value("1"),

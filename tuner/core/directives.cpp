@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/input_file.hpp>
 
 namespace tuner {
 namespace {
@@ -69,8 +70,8 @@ class Scanner {
   }
 
   void require_text() {
-    if (text_.size() > kMostFileBytes)
-      fail(place_, "the file is larger than " + std::to_string(kMostFileBytes >> 20) + " MB; is this a kernel file?");
+    if (text_.size() > static_cast<std::size_t>(kMaxKernelFileBytes))
+      fail(place_, "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
     for (std::size_t i = 0; i < text_.size();) {
       const std::size_t length = utf8_length(text_.substr(i));
       if (length != 0 && text_[i] != '\0') {

@@ -2,7 +2,6 @@
 /// Finds the `#pragma tuner` lines of a kernel file. Knows just enough C++ to tell them from comments and literals.
 /// Private to this room.
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +10,9 @@
 
 namespace tuner {
 
-/// Larger files are refused: nobody writes them, and a mistaken path may name one.
-inline constexpr std::size_t kMostFileBytes = std::size_t{8} << 20;
-
 /// What follows `#pragma tuner` on each such line, comments and blanks at the end left out. Throws SpecError for NUL
 /// bytes, text that is not UTF-8, comments that do not end on their directive's line, and a file that ends in a
-/// continuation, is larger than kMostFileBytes or has thousands of directives.
+/// continuation, is larger than kMaxKernelFileBytes or has thousands of directives.
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file);
 
 }  // namespace tuner

@@ -126,6 +126,8 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
   strategy_options.seed = seed;
   strategy_options.expected_trials = expected_trials(limits, scorer);
   strategy_options.values = options.strategy_options;
+  for (const Configuration& configuration : options.first)
+    if (const auto index = recording.space.find(configuration)) strategy_options.first.push_back(*index);
   TimedStrategy strategy(strategy_name, recording.space, strategy_options);
   if (!prior.empty() && strategy.has_foresight())
     strategy.foresight([&](search::Foresight& f) { f.seed_prior(prior, 1); });

@@ -30,6 +30,8 @@ struct ReplayOptions {
   /// The same kernel at another size or on another device, told to each strategy before it begins
   /// (Foresight::seed_prior()). Must outlive run_replay().
   const Recording* prior = nullptr;
+  /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
+  std::vector<Configuration> first;
   std::size_t threads = 1;
   ScoreOptions score;
 };

@@ -60,7 +60,7 @@ struct StrategyOptions {
   std::uint64_t seed = 0;
   std::optional<std::size_t> expected_trials;  ///< the budget, when it is known
   std::map<std::string, double> values;        ///< options by name; see StrategyInfo
-  /// Proposed before anything else, in this order: the kernel's default, so that no search ends worse than it.
+  /// Proposed before anything else, in this order.
   std::vector<EnumeratedSpace::Index> first;
 };
 

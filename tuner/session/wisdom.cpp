@@ -14,19 +14,15 @@ cache::OpenOptions open_options(const WisdomOptions& options) {
 }
 
 cache::Database open_user(const WisdomOptions& options) {
-  if (options.read_only) {
-    const auto file = options.database.empty() ? cache::user_database_file() : options.database;
-    std::error_code error;
-    if (file && std::filesystem::exists(*file, error))
-      return cache::Database::open_read_only(*file, open_options(options));
-    return cache::Database::in_memory(open_options(options));
-  }
-  if (!options.database.empty()) return cache::Database::open_user(options.database, open_options(options));
-  if (const auto file = cache::user_database_file()) return cache::Database::open_user(*file, open_options(options));
-  if (options.warn) {
+  const auto file = options.database.empty() ? cache::user_database_file() : std::optional(options.database);
+  if (!file && options.warn) {
     options.warn("no cache folder: set TUNER_CACHE_DIR or HOME; results are kept in memory and end with this process");
   }
-  return cache::Database::in_memory(open_options(options));
+  if (!file || (options.read_only && !std::filesystem::exists(*file))) {
+    return cache::Database::in_memory(open_options(options));
+  }
+  return options.read_only ? cache::Database::open_read_only(*file, open_options(options))
+                           : cache::Database::open_user(*file, open_options(options));
 }
 
 }  // namespace

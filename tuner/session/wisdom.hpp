@@ -19,13 +19,13 @@ struct WisdomOptions {
   std::filesystem::path database;     ///< the user's database; empty: the default place
   std::filesystem::path application;  ///< a further folder or file with shipped databases
   bool shipped = true;                ///< look for shipped databases at all
-  bool read_only = false;  ///< only lookups: nothing is made or written; throws for a database that cannot be used
   std::function<void(std::string_view)> warn;
+  bool read_only = false;  ///< the user's database is not written, nor made; one that is broken is an error
 };
 
 class Wisdom {
  public:
-  /// Never fails: what cannot be opened is replaced by memory, with a warning.
+  /// Never fails, unless it is to read only: what cannot be opened is replaced by memory, with a warning.
   explicit Wisdom(const WisdomOptions& options);
 
   cache::Database& user() { return user_; }

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   // The session decides what Ctrl-C means; a closed pipe is seen by write().
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that must not grow
   for (const int fd : {in, out})
     if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return 2;  // compilers that it starts must not hold the pipes
   return tuner::worker::serve(in, out);

@@ -130,7 +130,7 @@ void RunLane::handle(Message message) {
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
-      (void)slot_.take_said();  // nothing that a configuration printed
+    (void)slot_.take_said();  // nothing that a configuration printed
     (times_.run_restarts == 0 ? times_.start : times_.restart) += seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Evaluated>(&message); answer != nullptr && !sent_.empty()) {
@@ -176,12 +176,17 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// A kernel prints in each of its many runs: the first that does is shown, and no other.
+/// A kernel prints in each of its many runs: the first lines are shown, and no others.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
-  const std::string said = slot_.take_said();
+  std::string said = slot_.take_said();
   if (said.empty() || std::exchange(printed_, true)) return;
-  std::fprintf(stderr, "tuner: the kernel prints, which is shown once, here with %s:\n%s%s",
-               configuration.text().c_str(), said.c_str(), said.back() == '\n' ? "" : "\n");
+  constexpr int most_lines = 10;
+  std::size_t end = 0;
+  for (int line = 0; line < most_lines && end != std::string::npos; ++line) end = said.find('\n', end + (line > 0));
+  if (end != std::string::npos) said.resize(end);
+  while (said.ends_with('\n')) said.pop_back();
+  std::fprintf(stderr, "tuner: the kernel prints, which is shown once, here with %s:\n%s\n",
+               configuration.text().c_str(), said.c_str());
 }
 
 void RunLane::remeasured(Remeasured answer) {
