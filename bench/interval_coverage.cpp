@@ -17,6 +17,7 @@
 
 #include <bench/job.hpp>
 
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/measure/statistics.hpp>

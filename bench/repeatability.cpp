@@ -23,6 +23,7 @@
 #include <bench/job.hpp>
 
 #include <tuner/core/enumerated_space.hpp>
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/session/tune_session.hpp>

@@ -43,7 +43,7 @@ template <int block> __global__ void counted(unsigned long long n, const float* 
 
 class FakeGpu : public testing::ServingEnvironment {
  protected:
-  FakeGpu() : ServingEnvironment("auto", "never") {}
+  explicit FakeGpu(const char* device = "auto") : ServingEnvironment(device, "never") {}
   void SetUp() override {
     void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
     auto* const find = library ? reinterpret_cast<FakeDriver* (*)()>(::dlsym(library, "fake_driver")) : nullptr;
@@ -54,12 +54,19 @@ class FakeGpu : public testing::ServingEnvironment {
     use(0);
     x_ = allocate(1 << 16);
   }
-  void TearDown() override { driver().cuCtxSetCurrent(nullptr); }
+  void TearDown() override { leave(); }
 
   static void use(int device) {
     CUcontext context = nullptr;
     check(driver().cuDevicePrimaryCtxRetain(&context, device), "retain");
-    check(driver().cuCtxSetCurrent(context), "cuCtxSetCurrent");
+    leave();
+    check(driver().cuCtxPushCurrent(context), "cuCtxPushCurrent");
+  }
+  /// No context is current then.
+  static void leave() {
+    CUcontext context = nullptr;
+    check(driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+    if (context != nullptr) driver().cuCtxPopCurrent(&context);
   }
   static const float* allocate(std::size_t elements) {
     CUdeviceptr address = 0;
@@ -184,11 +191,25 @@ TEST_F(FakeGpu, ServesAThreadWithoutAContextWhereItsPointersAre) {
   const float* const elsewhere = allocate(1000);
   kernel_.launch(nullptr, {1000}, elsewhere);
   const unsigned long long second = seen_->context;
-  driver().cuCtxSetCurrent(nullptr);
+  leave();
   kernel_.launch(nullptr, {1000}, elsewhere);
   EXPECT_EQ(seen_->context, second);
   kernel_.launch(nullptr, {1000}, x_);
   EXPECT_NE(seen_->context, second);
+}
+
+class FakeGpuByNumber : public FakeGpu {
+ protected:
+  FakeGpuByNumber() : FakeGpu("1") {}
+};
+
+TEST_F(FakeGpuByNumber, ServesAThreadWithoutAContextOnTheGpuOfThatNumber) {
+  leave();
+  const Array<float> x(1000);
+  kernel_.launch(nullptr, {1000}, x.data());
+  CUcontext second = nullptr;
+  check(driver().cuDevicePrimaryCtxRetain(&second, 1), "cuDevicePrimaryCtxRetain");
+  EXPECT_EQ(seen_->context, cuda::context_id(second));
 }
 
 }  // namespace

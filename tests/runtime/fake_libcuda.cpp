@@ -90,11 +90,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxReset(CUdevice device) { return primary[device].id = 0, CUDA_SUCCESS; }
 CUresult cuCtxGetCurrent(CUcontext* context) { return *context = top(), CUDA_SUCCESS; }
-CUresult cuCtxSetCurrent(CUcontext context) {
-  if (!current.empty()) current.pop_back();
-  if (context != nullptr) current.push_back(context);
-  return CUDA_SUCCESS;
-}
 CUresult cuCtxPushCurrent(CUcontext context) { return current.push_back(context), CUDA_SUCCESS; }
 CUresult cuCtxPopCurrent(CUcontext* context) {
   *context = top();
@@ -158,7 +153,6 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, 
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
   return std::memcpy(to, reinterpret_cast<void*>(from), bytes), CUDA_SUCCESS;
 }
-CUresult cuMemcpyDtoDAsync(CUdeviceptr, CUdeviceptr, std::size_t, CUstream) { return CUDA_SUCCESS; }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
   return std::memset(reinterpret_cast<void*>(to), value, bytes), CUDA_SUCCESS;
 }
@@ -189,7 +183,6 @@ CUresult cuStreamDestroy(CUstream stream) { return delete stream, CUDA_SUCCESS; 
 CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
-CUresult cuStreamGetCtx(CUstream, CUcontext* context) { return *context = top(), CUDA_SUCCESS; }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
   if (stream_of(stream).graph != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as the true one
   return *id = stream_of(stream).id, CUDA_SUCCESS;
@@ -229,7 +222,6 @@ CUresult cuEventCreate(CUevent* event, unsigned) { return *event = reinterpret_c
 CUresult cuEventDestroy(CUevent) { return CUDA_SUCCESS; }
 CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }
 CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
-CUresult cuEventSynchronize(CUevent) { return CUDA_SUCCESS; }
 CUresult cuEventElapsedTime(float* ms, CUevent, CUevent) { return *ms = 1, CUDA_SUCCESS; }
 
 }  // extern "C"

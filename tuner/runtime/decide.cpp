@@ -53,14 +53,13 @@ std::optional<Configuration> tune_now(Serving& serving, ServedDevice& device, co
   options.origin = "first use";
   const TuningHere here;
   const BesideCaptures allowed(device.context());
-  const ServedDevice::TuningBackend backend(device);
   try {
     const SessionResult result =
-        tune_kernel(spec, size, device.device(), serving.wisdom(), options, nullptr, &*backend);
+        tune_kernel(spec, size, device.device(), serving.wisdom(), options, nullptr, &device.backend());
     if (result.best) return result.best->configuration;
     serving.warn("kernel '" + spec.name + "': no configuration worked for " + size.text());
   } catch (const Error& error) {
-    if (!(*backend).usable()) throw;
+    if (!device.backend().usable()) throw;
     serving.warn("kernel '" + spec.name + "' was not tuned for " + size.text() + ": " + error.what());
   }
   return std::nullopt;

@@ -37,27 +37,22 @@ PlanKey key_in(const ContextName& context, const KernelSpec& spec, const Call& c
       "the capture begins");
 }
 
-/// A thread that launches the same buffers again need not ask the driver about them again.
+/// What this thread last launched with: the driver need not be asked about the same buffers again.
 struct CheckedPointers {
-  const Plan* plan = nullptr;
-  std::uint64_t context = 0;  // a plan's address may come back
+  std::uint64_t context = 0;
   const void* pointers[kMaxArguments] = {};
 
-  bool covers(const Plan& wanted, const Call& call) const {
-    if (plan != &wanted || context != wanted.key().context) return false;
-    for (std::size_t i = 0; i < call.count; ++i) {
-      if (pointers[i] != call.arguments[i].pointer) return false;
+  bool covers(const ContextName& wanted, const Call& call) const {
+    bool same = context == wanted.id;
+    for (std::size_t i = 0; i < call.count && same; ++i) {
+      same = call.arguments[i].kind != Given::pointer ||
+             (call.arguments[i].pointer == pointers[i] && pointers[i] != nullptr);
     }
-    return true;
+    return same;
   }
-  void remember(const Plan& checked, const Call& call) {
-    plan = &checked;
-    context = checked.key().context;
-    for (std::size_t i = 0; i < call.count; ++i) {
-      pointers[i] = call.arguments[i].pointer;
-      // What may be null depends on the sizes.
-      if (call.arguments[i].kind == Given::pointer && pointers[i] == nullptr) plan = nullptr;
-    }
+  void remember(const ContextName& checked, const Call& call) {
+    context = checked.id;
+    for (std::size_t i = 0; i < call.count; ++i) pointers[i] = call.arguments[i].pointer;
   }
 };
 
@@ -88,7 +83,7 @@ void Kernel::Impl::launch(const Call& call) {
     plan = &new_plan(key, context, call, true, unkept);
     plan->admits(call.sizes, shapes);
   } else {
-    check_pointers(*plan, context, call);
+    check_pointers(context, call);
   }
   const WorkNeed& need = plan->work();
   if (need.none()) return plan->launch(call, shapes, {});
@@ -135,9 +130,9 @@ const Plan& Kernel::Impl::new_plan(const PlanKey& key, const ContextName& contex
   return kept != nullptr ? *kept : *unkept;
 }
 
-void Kernel::Impl::check_pointers(const Plan& plan, const ContextName& context, const Call& call) const {
+void Kernel::Impl::check_pointers(const ContextName& context, const Call& call) const {
   static thread_local CheckedPointers checked;
-  if (checked.covers(plan, call)) return;
+  if (checked.covers(context, call)) return;
   const ServedDevice& device = *Serving::process().find(context);
   bool plain = true;  // nothing null, everything in reach: the usual, found without a heap
   for (std::size_t i = 0; i < call.count && plain; ++i) {
@@ -146,11 +141,9 @@ void Kernel::Impl::check_pointers(const Plan& plan, const ContextName& context, 
     plain =
         pointer != nullptr && (is_host(context) || why_unreachable(pointer, device.device().index, context).empty());
   }
-  if (!plain) {
-    runtime::check_pointers(*spec, bind_call(*spec, choices, call), call, device.device().limits, context,
-                            device.device().index, true);
-  }
-  checked.remember(plan, call);
+  if (plain) return checked.remember(context, call);
+  runtime::check_pointers(*spec, bind_call(*spec, choices, call), call, device.device().limits, context,
+                          device.device().index, true);
 }
 
 }  // namespace tuner

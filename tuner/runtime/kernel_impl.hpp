@@ -23,7 +23,7 @@ struct Kernel::Impl {
   /// it.
   const runtime::Plan& new_plan(const runtime::PlanKey& key, const ContextName& context, const runtime::Call& call,
                                 bool outputs, std::unique_ptr<runtime::Plan>& unkept);
-  void check_pointers(const runtime::Plan& plan, const ContextName& context, const runtime::Call& call) const;
+  void check_pointers(const ContextName& context, const runtime::Call& call) const;
 };
 
 /// For the other files of this room.

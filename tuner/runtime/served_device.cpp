@@ -4,7 +4,6 @@
 #include <thread>
 
 #include <tuner/core/error.hpp>
-#include <tuner/session/backends.hpp>
 #include <tuner/session/images.hpp>
 
 namespace tuner::runtime {
@@ -40,10 +39,9 @@ ServedDevice::ServedDevice(const ContextName& context, std::unique_ptr<Backend> 
       free_results_(~std::uint64_t{0}) {}
 
 std::vector<LoadedFunction> ServedDevice::load(const CompileRequest& request) {
-  std::string key;
+  const std::string key = image_key(request, backend_->compiler().identity());
   {
-    const std::lock_guard lock(loading_);  // the backend may make its compiler now
-    key = image_key(request, backend_->compiler().identity());
+    const std::lock_guard lock(loading_);
     if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second;
   }
   const bool keep = !is_host(context_);  // the host backend keeps its objects by itself
@@ -59,27 +57,6 @@ std::vector<LoadedFunction> ServedDevice::load(const CompileRequest& request) {
   std::vector<LoadedFunction>& functions = loaded_[key];
   for (std::size_t i = 0; i < request.expressions.size(); ++i) functions.push_back({module, i});
   return functions;
-}
-
-void ServedDevice::abandon() {
-  backend_->abandon();
-  const std::lock_guard lock(tuning_);
-  if (tuning_backend_ != nullptr) tuning_backend_->abandon();
-}
-
-ServedDevice::TuningBackend::TuningBackend(ServedDevice& device) : device_(device) {
-  {
-    const std::lock_guard lock(device_.tuning_);
-    backend_ = std::move(device_.tuning_backend_);
-  }
-  if (backend_ != nullptr) return;
-  backend_ = is_host(device_.context_) ? open_backend(device_.device()) : open_gpu_context(device_.context_);
-}
-
-ServedDevice::TuningBackend::~TuningBackend() {
-  if (!backend_->usable()) device_.backend_->abandon();  // a kernel faulted: the context is lost for everybody
-  const std::lock_guard lock(device_.tuning_);
-  if (device_.tuning_backend_ == nullptr && backend_->usable()) device_.tuning_backend_ = std::move(backend_);
 }
 
 ServedDevice::FirstUse::FirstUse(ServedDevice& device, const std::string& problem)

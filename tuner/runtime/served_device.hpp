@@ -37,23 +37,6 @@ class ServedDevice {
   /// Thread-safe; several threads compile at once. Throws Error with the compiler's or driver's message.
   std::vector<LoadedFunction> load(const CompileRequest& request);
 
-  /// The context is gone: nothing in it is freed any more.
-  void abandon();
-
-  /// A backend of its own for one tuning, so that calls are served beside it.
-  class TuningBackend {
-   public:
-    explicit TuningBackend(ServedDevice& device);
-    ~TuningBackend();
-    TuningBackend(const TuningBackend&) = delete;
-    TuningBackend& operator=(const TuningBackend&) = delete;
-    Backend& operator*() const { return *backend_; }
-
-   private:
-    ServedDevice& device_;
-    std::unique_ptr<Backend> backend_;
-  };
-
   /// The right to tune a problem on first use: one at a time for each device.
   class FirstUse {
    public:
@@ -90,13 +73,12 @@ class ServedDevice {
  private:
   ContextName context_;
   std::unique_ptr<Backend> backend_;
-  std::mutex loading_;  // of loaded_ and of what backend_ does for one thread at a time
+  std::mutex loading_;                                         // of loaded_
   std::map<std::string, std::vector<LoadedFunction>> loaded_;  // by image key
   WorkSpaces work_;
-  std::mutex tuning_;  // of the three below
+  std::mutex tuning_;  // of the two below
   std::condition_variable tuned_;
   std::string being_tuned_;
-  std::unique_ptr<Backend> tuning_backend_;  // kept for the next tuning
   std::unique_ptr<DeviceMemory> results_;
   std::atomic<std::uint64_t> free_results_;  // a bit each
 };

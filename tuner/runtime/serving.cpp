@@ -135,7 +135,7 @@ ServedDevice& Serving::device(const ContextName& context) {
       is_host(context) ? open_backend(choose_device("host").device) : open_gpu_context(context);
   auto* const opened = new ServedDevice(context, std::move(backend));
   if (ServedDevice* const before = free->exchange(opened)) {
-    before->abandon();
+    before->backend().abandon();
     gone_.push_back(before);  // plans made for it point there
   }
   return *opened;

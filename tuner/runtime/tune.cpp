@@ -70,9 +70,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.origin = "tuner::tune";
   const runtime::TuningHere here;
   const BesideCaptures allowed(device.context());
-  const runtime::ServedDevice::TuningBackend backend(device);
   const SessionResult session =
-      tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &*backend);
+      tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &device.backend());
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
   KernelAccess::impl(kernel).plans.renew();
 

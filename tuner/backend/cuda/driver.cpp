@@ -92,10 +92,7 @@ LoadedDriver load_driver(const char* library) {
   }
   if (initialised == CUDA_ERROR_NOT_INITIALIZED) {
     status.forked = true;
-    status.reason =
-        "this process was forked from one that had used CUDA, which does not survive fork(): start it with exec, or "
-        "fork "
-        "before the first call to CUDA";
+    status.reason = kForked;
     return loaded;
   }
   if (initialised != CUDA_SUCCESS) {

@@ -50,6 +50,11 @@ struct Driver {
 /// The oldest driver that is used: 11.4 (cuGraphInstantiateWithFlags, NVRTC cubins by minor-version compatibility).
 inline constexpr int kOldestDriver = 11040;
 
+/// What the driver's "not initialized" means after a successful start.
+inline constexpr const char* kForked =
+    "this process was forked from one that had used CUDA, which does not survive fork(): start it with exec, or fork "
+    "before the first call to CUDA";
+
 struct DriverStatus {
   bool available = false;  ///< a driver and at least one device
   bool forked = false;     ///< not, because the process was forked from one that had used CUDA

@@ -1,12 +1,12 @@
 #include <tuner/backend/gpu.hpp>
 
-#include <atomic>
 #include <map>
 #include <mutex>
 
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/pointer.hpp>
 
 namespace tuner {
 namespace {
@@ -31,12 +31,7 @@ ContextName current_gpu_context() {
   if (result == CUDA_ERROR_DEINITIALIZED) {
     throw Error("the CUDA driver has shut down: this call comes after main() has ended; make it earlier");
   }
-  if (result == CUDA_ERROR_NOT_INITIALIZED) {
-    throw Error(
-        "this process was forked from one that had used CUDA, which does not survive fork(): start it with exec, or "
-        "fork "
-        "before the first call to CUDA");
-  }
+  if (result == CUDA_ERROR_NOT_INITIALIZED) throw Error(cuda::kForked);
   cuda::check(result, "cuCtxGetCurrent");
   const ContextName name = name_of(handle);
   if (handle != nullptr && name.id == 0) {
@@ -46,13 +41,7 @@ ContextName current_gpu_context() {
 }
 
 ContextName gpu_context_of(const void* pointer) {
-  CUcontext owner = nullptr;
-  CUpointer_attribute attribute[] = {CU_POINTER_ATTRIBUTE_CONTEXT};
-  void* answer[] = {&owner};
-  if (pointer != nullptr) {
-    cuda::driver().cuPointerGetAttributes(1, attribute, answer, reinterpret_cast<std::uintptr_t>(pointer));
-  }
-  return name_of(owner);
+  return pointer == nullptr ? ContextName{} : name_of(cuda::pointer_info(pointer).context);
 }
 
 ContextName primary_gpu_context(int ordinal) {
@@ -71,26 +60,18 @@ ContextName primary_gpu_context(int ordinal) {
 bool is_alive(const ContextName& context) { return cuda::context_id(handle_of(context)) == context.id; }
 
 std::string why_unreachable(const void* pointer, int ordinal, const ContextName& context) {
-  unsigned memory_type = 0, managed = 0;
-  int device = -1;
-  CUdeviceptr here = 0;
-  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
-  void* answers[] = {&memory_type, &managed, &device, &here};
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const cuda::ContextGuard guard(handle_of(context));
-  // The plural call answers zeros for what it does not know.
-  const CUresult result = cuda::driver().cuPointerGetAttributes(4, attributes, answers, address);
-  if (result != CUDA_ERROR_INVALID_VALUE) cuda::check(result, "cuPointerGetAttributes");
-  if (managed != 0) return {};
-  if (memory_type == CU_MEMORYTYPE_DEVICE) {
-    if (device == ordinal || here == address) return {};  // its own, or a peer's that it may access
-    return "is memory of GPU " + std::to_string(device) + ", which GPU " + std::to_string(ordinal) +
-           " cannot access: make the context of GPU " + std::to_string(device) +
+  const cuda::PointerInfo info = cuda::pointer_info(pointer);
+  const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // a peer's memory too, where it is allowed
+  if (info.kind == cuda::PointerKind::managed || (info.kind != cuda::PointerKind::unknown && here)) return {};
+  const std::string gpu = "GPU " + std::to_string(ordinal);
+  if (info.kind == cuda::PointerKind::device) {
+    if (info.device == ordinal) return {};
+    const std::string owner = "GPU " + std::to_string(info.device);
+    return "is memory of " + owner + ", which " + gpu + " cannot access: make the context of " + owner +
            " current (cudaSetDevice), or copy it over first";
   }
-  if (memory_type == CU_MEMORYTYPE_HOST && here == address) return {};
-  return "is host memory, and the call runs on GPU " + std::to_string(ordinal) +
+  return "is host memory, and the call runs on " + gpu +
          ": copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host";
 }
 

@@ -25,9 +25,11 @@ PointerInfo pointer_info(const void* address) {
   unsigned memory_type = 0, managed = 0;
   int device = -1;
   CUcontext context = nullptr;
+  CUdeviceptr here = 0;
   CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
-  void* answers[] = {&memory_type, &managed, &device, &context};
+                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT,
+                                      CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
+  void* answers[] = {&memory_type, &managed, &device, &context, &here};
   // The plural call answers zeros for an address it does not know; the singular one fails.
   const CUresult result = driver().cuPointerGetAttributes(std::size(attributes), attributes, answers,
                                                           reinterpret_cast<std::uintptr_t>(address));
@@ -45,6 +47,7 @@ PointerInfo pointer_info(const void* address) {
   }
   info.context = context;
   info.device = device;
+  info.here = here;
   return info;
 }
 

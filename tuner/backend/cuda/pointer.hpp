@@ -19,9 +19,10 @@ struct PointerInfo {
   PointerKind kind = PointerKind::unknown;
   CUcontext context = nullptr;  ///< it was allocated in; null for pool memory and unknown pointers
   int device = -1;              ///< ordinal; -1 when unknown
+  CUdeviceptr here = 0;         ///< the address for kernels of the current context; 0: they cannot access it
 };
 
-/// Needs no current context. Throws CudaError.
+/// Needs no current context, but for \ref PointerInfo::here. Throws CudaError.
 PointerInfo pointer_info(const void* address);
 inline PointerKind pointer_kind(const void* address) { return pointer_info(address).kind; }
 

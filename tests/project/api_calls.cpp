@@ -1,0 +1,23 @@
+// Calls as programs make them: compiled as C++17 by every compiler that the public headers are for, with warnings.
+#include <tuner/tuner.hpp>
+
+void calls(const tuner::Kernel& kernel, float* x, const float* in, std::size_t n, unsigned u, short s,
+           CUstream_st* stream) {
+  kernel.launch(nullptr, {n}, in, x);
+  kernel.launch(stream, {u, s}, in, 2.0f, x);
+  kernel.launch({}, {100}, x, x);
+  kernel.launch(stream, tuner::Workspace{x, kernel.workspace_bytes({n}, in, x)}, {n}, in, x);
+  kernel.prepare(stream, {n}, in, x);
+  (void)tuner::reduce(in, n);
+  (void)tuner::reduce(in, 5, tuner::Operation::max);
+  (void)tuner::reduce(in, u, {});
+  (void)tuner::reduce(in, s, {tuner::Operation::min, stream});
+  tuner::reduce_async(in, n, x);
+  tuner::reduce_async(in, n, x, {tuner::Operation::sum, stream, tuner::Order::any, {x, 8}});
+  tuner::prepare_reduce(in, n);
+  tuner::sum_matrix_2d(in, in, x, n, u, stream);
+  (void)tuner::tune(kernel, {n, 10ULL});
+}
+
+static_assert(!std::is_convertible_v<float*, tuner::Stream> && !std::is_convertible_v<void*, tuner::Stream>);
+static_assert(!std::is_convertible_v<double, tuner::Size> && !std::is_convertible_v<bool, tuner::Size>);

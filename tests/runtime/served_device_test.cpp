@@ -1,0 +1,55 @@
+#include <tuner/runtime/served_device.hpp>
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "fake_backend.hpp"
+
+namespace tuner::runtime {
+namespace {
+
+using Turn = ServedDevice::FirstUse::Turn;
+
+TEST(FirstUse, IsForOneProblemOfADeviceAtATime) {
+  ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
+  {
+    const ServedDevice::FirstUse mine(device, "a");
+    EXPECT_EQ(mine.turn(), Turn::mine);
+    EXPECT_EQ(ServedDevice::FirstUse(device, "b").turn(), Turn::later);
+  }
+  EXPECT_EQ(ServedDevice::FirstUse(device, "b").turn(), Turn::mine);
+}
+
+TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
+  ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
+  std::atomic<int> tuning{0}, tuned{0}, waited{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const ServedDevice::FirstUse first(device, "a");
+      if (first.turn() == Turn::over) {
+        EXPECT_GE(tuned, 1) << "the tuning is over";
+        ++waited;
+        return;
+      }
+      EXPECT_EQ(first.turn(), Turn::mine);
+      EXPECT_EQ(++tuning, 1) << "one at a time";
+      std::this_thread::yield();
+      ++tuned;
+      --tuning;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GE(tuned, 1);
+  EXPECT_EQ(tuned + waited, 4);
+}
+
+TEST(ResultSlots, AreLentToOneCallAtATime) {
+  ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
+  const ServedDevice::ResultSlot a(device), b(device);
+  EXPECT_NE(a.address(), b.address());
+}
+
+}  // namespace
+}  // namespace tuner::runtime
