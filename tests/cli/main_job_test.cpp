@@ -219,7 +219,7 @@ TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {
   const Finished one = first.finish(), two = second.finish();
   ASSERT_EQ(one.code, 0) << one.err;
   ASSERT_EQ(two.code, 0) << two.err;
-  const Finished shown = tune({"show", "--json"});
+  const Finished shown = tune({"show", "--kernel", "scale", "--json"});
   EXPECT_EQ(json::parse(shown.out)["best"].size(), 2u) << shown.out;
   EXPECT_EQ(tune({"cache", "doctor"}).code, 0);
 }
