@@ -151,8 +151,7 @@ TEST_F(MainJob, ADryRunEndsAtTheFirstInterrupt) {
   text.replace(text.find(none), none.size(), "block=32 unroll=1 a=1 b=1 c=1 d=1 e=1 f=1");
   text.erase(text.find("#pragma tuner default"), text.find("template") - text.find("#pragma tuner default"));
   Started run = start({"--kernel", file("late.cu", text), "--dry-run"});
-  while (run.running() && run.err().find("device    ") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  wait_until([&] { return !run.running() || run.err().find("device    ") != std::string::npos; });
   run.signal_group(SIGINT);
   EXPECT_EQ(run.finish(std::chrono::seconds(20)).code, 128 + SIGINT);
 }

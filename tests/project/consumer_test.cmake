@@ -25,7 +25,7 @@ must(${WORK}/prefix/bin/tune --version)
 must(${WORK}/prefix/bin/tune list)
 must(${WORK}/prefix/bin/tune --kernel sumMatrix2D --size nx=70,ny=30 --trials 2 --quiet)
 
-file(RENAME ${WORK}/prefix/libexec ${WORK}/libexec)
+file(RENAME ${WORK}/prefix/libexec ${WORK}/aside)
 foreach(command "${WORK}/build/consumer;${WORK}/prefix"
                 "${WORK}/prefix/bin/tune;--kernel;sumMatrix2D;--size;nx=80,ny=30;--trials;2;--quiet")
   execute_process(COMMAND ${command} RESULT_VARIABLE result ERROR_VARIABLE message)
@@ -37,4 +37,4 @@ foreach(command "${WORK}/build/consumer;${WORK}/prefix"
     message(FATAL_ERROR "${command} looks into the build folder: ${message}")
   endif()
 endforeach()
-file(RENAME ${WORK}/libexec ${WORK}/prefix/libexec)
+file(RENAME ${WORK}/aside ${WORK}/prefix/libexec)

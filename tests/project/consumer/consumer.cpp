@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <cache/paths.hpp>
-#include <tuner/worker/isolated_evaluator.hpp>
+#include "places.hpp"
 
 namespace {
 
@@ -19,9 +18,9 @@ int main(int argc, char** argv) {
   std::vector<float> ones(1000, 1.0f);
   try {
     const float sum = tuner::reduce(ones.data(), ones.size());
-    const std::string worker = tuner::find_worker_program().string();
+    const std::string worker = worker_program();
     std::size_t shipped = 0;
-    for (const auto& file : tuner::cache::shipped_database_files()) shipped += lies_in(file.string(), prefix);
+    for (const std::string& file : shipped_databases()) shipped += lies_in(file, prefix);
     std::printf("sum = %g, worker %s, %zu shipped databases\n", sum, worker.c_str(), shipped);
     return sum == 1000.0f && lies_in(worker, prefix) && shipped > 0 ? 0 : 1;
   } catch (const std::exception& error) {
