@@ -71,7 +71,8 @@ class Scanner {
 
   void require_text() {
     if (text_.size() > static_cast<std::size_t>(kMaxKernelFileBytes))
-      fail(place_, "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
+      fail(place_,
+           "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
     for (std::size_t i = 0; i < text_.size();) {
       const std::size_t length = utf8_length(text_.substr(i));
       if (length != 0 && text_[i] != '\0') {

@@ -85,8 +85,8 @@ class IsolatedEvaluator : public Evaluator {
   std::unique_ptr<State> state_;
 };
 
-/// $TUNER_WORKER, else `tuner-worker` beside the running program, else in bin or libexec/tuner of each folder that tuner
-/// may be installed to (cache::installation_prefixes). Throws WorkerError that names the places.
+/// $TUNER_WORKER, else `tuner-worker` beside the running program, else in bin or libexec/tuner of each folder that
+/// tuner may be installed to (cache::installation_prefixes). Throws WorkerError that names the places.
 std::filesystem::path find_worker_program();
 
 }  // namespace tuner
