@@ -4,6 +4,8 @@
 //
 //   never_worse [--device cuda|host] [--tunings 100] [--trials 12] [--rounds 50] [--megabytes 64] [--folder DIR]...
 //
+// Problems for which a kernel's default is no valid configuration are passed over.
+//
 // --megabytes: the most that one run moves; sizes are halved from the kernel's defaults until they fit, and each kernel
 // is tuned at that size, at a 16th and at a 256th of it. Exit status 0 when none ends slower beyond the 95% interval of
 // the median ratio.
@@ -102,12 +104,16 @@ class NeverWorse {
     const std::vector<KernelSpec> specs = kernels(options_.folders);
     fmt::print("{}, {} trials each\n\n", backend_->device().name, options_.trials);
     fmt::print("| kernel | problem | named / default | 95% interval | named |\n| --- | --- | ---: | --- | --- |\n");
-    std::size_t slower = 0, faster = 0;
-    for (std::size_t i = 0; i < options_.tunings; ++i) {
-      const KernelSpec& spec = specs[i % specs.size()];
+    std::size_t slower = 0, faster = 0, done = 0;
+    for (std::size_t turn = 0; done < options_.tunings; ++turn) {
+      const KernelSpec& spec = specs[turn % specs.size()];
+      const DeviceLimits& limits = backend_->device().limits;
       const ProblemSize size =
-          problem(spec, i / specs.size(), static_cast<double>(options_.megabytes) * 1e6, backend_->device().limits);
-      const Configuration named = tune(spec, size, i + 1);
+          problem(spec, turn / specs.size(), static_cast<double>(options_.megabytes) * 1e6, limits);
+      // A default that is meant for narrower types, say, is no configuration of this problem: there is nothing to lose
+      // to.
+      if (!enumerate(spec, size, limits).find(*spec.default_configuration)) continue;
+      const Configuration named = tune(spec, size, ++done);
       const Ratio ratio = compare(spec, size, named);
       slower += ratio.interval.low > 1 ? 1 : 0;
       faster += ratio.interval.high < 1 ? 1 : 0;
