@@ -382,6 +382,18 @@ TEST_F(TuneSession, MinimisesTheNamedMetric) {
   EXPECT_EQ(run(evaluator, options).best->configuration.find("block")->integer(), 32);
 }
 
+TEST_F(TuneSession, WarnsOfAParameterThatChangesNothing) {
+  struct Listener : Observer {
+    std::vector<std::string> warnings;
+    void on_warning(std::string_view message) override { warnings.emplace_back(message); }
+  } listener;
+  spec_.launches.front().instantiate = "copy<T, block, 1>";
+  spec_.launches.front().grid[0] = Expression::parse("ceil_div(n, block)", {"copy.cu", 1, 1});
+  FakeEvaluator evaluator;
+  run(evaluator, {}, &listener);
+  EXPECT_THAT(listener.warnings, ::testing::ElementsAre(HasSubstr("parameter 'unroll' of kernel")));
+}
+
 TEST_F(TuneSession, TellsTheObserverOfEveryTrialWithTheBestSoFar) {
   struct Listener : Observer {
     void on_start(const SessionPlan& plan) override { valid = plan.valid; }

@@ -143,6 +143,9 @@ class Session {
     if (!observer_) return;
     observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed,
                          known_elsewhere_, options_.prior ? std::string_view(options_.prior->origin) : ""});
+    for (const std::string& name : unused_parameters(spec_))
+      observer_->on_warning("parameter '" + name + "' of kernel '" + spec_.name +
+                            "' occurs in no launch: its values only repeat the same program");
   }
 
   void search() {
