@@ -50,6 +50,22 @@ TEST(Decision, GoesToTheOneWithFewerRegistersInATie) {
   EXPECT_EQ(decision.ties, std::vector<std::size_t>{0});
 }
 
+TEST(Decision, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2)),
+                                  trial(128, 64, drifting(1002, 10, 1))};
+  const Decision decision = decide(trials, {.default_at = 2});
+  EXPECT_EQ(decision.winner, 2u);
+  EXPECT_EQ(decision.ties, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Decision, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
+  // In pairs the third is told from the first; the second is not, whose noise is wider.
+  const std::vector<Trial> trials{trial(32, 40, drifting(1000, 1)), trial(64, 16, drifting(1008, 30, 2)),
+                                  trial(128, 64, drifting(1006, 1))};
+  ASSERT_EQ(decide(trials).winner, 1u);
+  EXPECT_EQ(decide(trials, {.default_at = 2}).winner, 0u);
+}
+
 TEST(Decision, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
   for (const int registers : {0, 24}) {
     const std::vector<Trial> trials{trial(64, registers, drifting(1000, 1)), trial(32, registers, drifting(1000.5, 1))};

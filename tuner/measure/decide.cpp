@@ -53,9 +53,17 @@ Decision decide(std::span<const Trial> finalists, const DecideOptions& options) 
   for (const std::size_t i : order)
     if (i == decision.fastest || tie(measured(finalists[decision.fastest]), measured(finalists[i]), options))
       group.push_back(i);
-  decision.winner = *std::min_element(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
-    return simplicity(finalists[a]) < simplicity(finalists[b]);
-  });
+  const std::optional<std::size_t> the_default = options.default_at;
+  if (the_default && std::find(group.begin(), group.end(), *the_default) != group.end()) {
+    decision.winner = *the_default;
+  } else {
+    const auto slower = [&](std::size_t i) {
+      return the_default && measured(finalists[i]).median_ns > measured(finalists[*the_default]).median_ns;
+    };
+    decision.winner = *std::min_element(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(slower(a), simplicity(finalists[a])) < std::pair(slower(b), simplicity(finalists[b]));
+    });
+  }
   std::copy_if(group.begin(), group.end(), std::back_inserter(decision.ties),
                [&](std::size_t i) { return i != decision.winner; });
   return decision;

@@ -1,8 +1,10 @@
 #pragma once
 /// Names a winner among measured trials. The fastest must be ahead by more than the noise; otherwise it is a tie,
-/// which goes to the simplest configuration: fewest registers, then canonical text order.
+/// which goes to the kernel's default where it takes part in it, else to the simplest configuration: fewest registers,
+/// then canonical text order. A configuration that is slower than the default never wins.
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,8 +13,9 @@
 namespace tuner {
 
 struct DecideOptions {
-  double min_lead = 0.002;  ///< leads below this part are ties however quiet the measurements are
-  double max_loss = 0.01;   ///< nothing whose median is slower by more than this is ever called a tie
+  double min_lead = 0.002;                ///< leads below this part are ties however quiet the measurements are
+  double max_loss = 0.01;                 ///< nothing whose median is slower by more than this is ever called a tie
+  std::optional<std::size_t> default_at;  ///< position of the kernel's default among the finalists
 };
 
 struct Decision {

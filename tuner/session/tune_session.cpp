@@ -405,18 +405,10 @@ class Session {
     }
     std::vector<Trial> trials;
     for (const std::size_t i : finalists) trials.push_back(result_.trials[i]);
-    Decision decision = decide(trials);
-    const auto the_default = std::find_if(trials.begin(), trials.end(), [&](const Trial& trial) {
-      return trial.configuration == spec_.default_configuration;
-    });
-    // A tie goes to the simpler one, but not to one that is slower than the default beyond the noise.
-    if (the_default != trials.end()) {
-      const Trial pair[] = {trials[decision.winner], *the_default};
-      if (const Decision of_two = decide(pair); of_two.fastest == 1 && of_two.ties.empty()) {
-        std::erase(decision.ties, decision.fastest);
-        decision.winner = decision.fastest;
-      }
-    }
+    DecideOptions how;
+    for (std::size_t k = 0; k < trials.size(); ++k)
+      if (trials[k].configuration == spec_.default_configuration) how.default_at = k;
+    const Decision decision = decide(trials, how);
     best_ = finalists[decision.winner];
     for (const std::size_t k : decision.ties) result_.ties.push_back(trials[k].configuration);
   }
