@@ -89,7 +89,7 @@ struct Taker {
   void take(std::vector<double>& samples) {
     const auto bytes = row.text();
     samples.resize(bytes.size() / sizeof(double));
-    std::memcpy(samples.data(), bytes.data(), samples.size() * sizeof(double));
+    if (!samples.empty()) std::memcpy(samples.data(), bytes.data(), samples.size() * sizeof(double));
   }
   void take(std::map<std::string, double>& numbers) { parse(row.text(), numbers); }
   void take(ResourceRecord& resources) { parse(row.text(), resources); }

@@ -54,7 +54,10 @@ class FakeGpu : public testing::ServingEnvironment {
     use(0);
     x_ = allocate(1 << 16);
   }
-  void TearDown() override { leave(); }
+  void TearDown() override {
+    for (const CUdeviceptr address : allocated_) driver().cuMemFree(address);
+    leave();
+  }
 
   static void use(int device) {
     CUcontext context = nullptr;
@@ -68,9 +71,10 @@ class FakeGpu : public testing::ServingEnvironment {
     check(driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent");
     if (context != nullptr) driver().cuCtxPopCurrent(&context);
   }
-  static const float* allocate(std::size_t elements) {
+  const float* allocate(std::size_t elements) {
     CUdeviceptr address = 0;
     check(driver().cuMemAlloc(&address, elements * sizeof(float)), "cuMemAlloc");
+    allocated_.push_back(address);
     return reinterpret_cast<const float*>(address);
   }
   static void reset(int device) {
@@ -89,6 +93,7 @@ class FakeGpu : public testing::ServingEnvironment {
   const Kernel kernel_ = Kernel::from_source(kText, "counted.cu");
   const float* x_ = nullptr;
   FakeDriver* seen_ = nullptr;
+  std::vector<CUdeviceptr> allocated_;
 };
 
 TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {
