@@ -299,7 +299,7 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
   for (const auto& [tier, find] : tiers) {
     for (Database* database : databases) {
       auto& store = database->store();
-      const auto candidates = store.read([&] { return find(store, query); });
+      const auto candidates = store.read([&store, &query, find = find] { return find(store, query); });
       if (serve(tier, *database, candidates)) return match;
     }
   }

@@ -62,8 +62,8 @@ std::span<const StrategyInfo> strategies() {
 void check_options(std::string_view strategy, const std::map<std::string, double>& values) {
   const std::vector<OptionInfo>& options = entry_called(strategy).info.options;
   for (const auto& [name, value] : values) {
-    const auto at =
-        std::find_if(options.begin(), options.end(), [&](const auto& option) { return option.name == name; });
+    const auto at = std::find_if(options.begin(), options.end(),
+                                 [&, name = name](const auto& option) { return option.name == name; });
     if (at != options.end()) {
       check_value(*at, value);
       continue;

@@ -76,11 +76,11 @@ class Writer {
   template <typename... T>
   void put(const std::variant<T...>& value) {
     put(static_cast<std::uint8_t>(value.index()));
-    std::visit([this](const auto& each) { put(each); }, value);
+    std::visit([&](const auto& each) { put(each); }, value);
   }
   void put(const Configuration& configuration);
   void put(const Struct auto& value) {
-    std::apply([this](const auto&... each) { (put(each), ...); }, fields(value));
+    std::apply([&](const auto&... each) { (put(each), ...); }, fields(value));
   }
 
   std::vector<std::byte> take() { return std::move(bytes_); }
@@ -140,7 +140,7 @@ class Reader {
   }
   void get(Configuration& configuration);
   void get(Struct auto& value) {
-    std::apply([this](auto&... each) { (get(each), ...); }, fields(value));
+    std::apply([&](auto&... each) { (get(each), ...); }, fields(value));
   }
   template <typename T>
   T get() {
