@@ -13,15 +13,30 @@
 
 namespace tuner::cache {
 
+namespace {
+
+/// Conditions on a record with a context, to be given a filter's three fields.
+constexpr const char* kFiltered =
+    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2) AND (?3 = '' OR choices = ?3)";
+/// The same on a row of the quarantine, with a configuration.
+constexpr const char* kQuarantineFiltered =
+    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2) AND (?3 = '' OR choices = ?3) AND (?4 = '' OR "
+    "quarantined = ?4)";
+
+}  // namespace
+
 std::vector<KernelSummary> kernels(Database& database) {
   auto& store = database.store();
   return store.read([&] {
     std::vector<KernelSummary> found;
     Query row(
         store,
-        "SELECT k.kernel, k.source, k.objective, (SELECT count(DISTINCT problem_id) FROM best WHERE kernel_id = "
-        "k.id), (SELECT count(*) FROM session WHERE kernel_id = k.id), (SELECT count(*) FROM session s JOIN trial "
-        "t ON t.session_id = s.id WHERE s.kernel_id = k.id) FROM kernel k ORDER BY 1, 2, 3");
+        "WITH k AS (SELECT kernel, source, objective FROM best UNION SELECT kernel, source, objective FROM session "
+        "UNION SELECT kernel, source, objective FROM quarantine) SELECT k.kernel, k.source, k.objective, (SELECT "
+        "count(DISTINCT choices || char(10) || sizes) FROM best b WHERE (b.kernel, b.source, b.objective) = "
+        "(k.kernel, k.source, k.objective)), count(s.id), total((SELECT count(*) FROM trial WHERE of = s.session)) "
+        "FROM k LEFT JOIN session s ON (s.kernel, s.source, s.objective) = (k.kernel, k.source, k.objective) "
+        "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3");
     while (row.next()) {
       found.push_back({{row.text(), row.text(), row.text()}, row.integer(), row.integer(), row.integer()});
     }
@@ -29,18 +44,10 @@ std::vector<KernelSummary> kernels(Database& database) {
   });
 }
 
-namespace {
-
-/// Conditions on the tables k, d and p, to be given a filter's three fields.
-constexpr const char* kFiltered =
-    " WHERE (?1 = '' OR k.kernel = ?1) AND (?2 = '' OR d.key = ?2) AND (?3 = '' OR p.choices = ?3)";
-
-}  // namespace
-
 std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
   auto& store = database.store();
   auto found = store.read([&] {
-    static const std::string sql = select_best() + kFiltered;
+    static const std::string sql = select_all<BestRecord>() + kFiltered;
     return take_sound<BestRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
   });
   const auto key = [](const BestRecord& b) {
@@ -55,7 +62,7 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
-    static const std::string sql = select_sessions() + kFiltered + " ORDER BY s.started DESC, s.session";
+    static const std::string sql = select_all<SessionRecord>() + kFiltered + " ORDER BY started DESC, session";
     return take_sound<SessionRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
   });
 }
@@ -63,24 +70,19 @@ std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
-    static const std::string sql = select_quarantine() +
-                                   " WHERE (?1 = '' OR k.kernel = ?1) AND (?2 = '' OR q.device_key = ?2) ORDER BY "
-                                   "q.device_key, k.kernel, k.objective, k.source, c.quarantined";
-    return take_sound<QuarantineRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
+    static const std::string sql = select_all<QuarantineRecord>() + kQuarantineFiltered +
+                                   " ORDER BY device_key, kernel, objective, source, choices, sizes, quarantined";
+    return take_sound<QuarantineRecord>(
+        store, Query(store, sql, filter.kernel, filter.device_key, filter.choices, std::string()));
   });
 }
 
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration) {
   auto& store = database.store();
+  static const std::string sql = std::string("DELETE FROM quarantine") + kQuarantineFiltered;
   std::int64_t lifted = 0;
   store.write([&] {
-    Query(
-        store,
-        "DELETE FROM quarantine WHERE (?1 = '' OR kernel_id IN (SELECT id FROM kernel WHERE kernel = ?1)) AND (?2 = "
-        "'' OR device_key = ?2) AND (?3 = '' OR configuration_id IN (SELECT id FROM configuration WHERE configuration "
-        "= ?3))",
-        filter.kernel, filter.device_key, configuration)
-        .run();
+    Query(store, sql, filter.kernel, filter.device_key, filter.choices, configuration).run();
     lifted = store.connection().getChanges();
   });
   return lifted;
@@ -100,29 +102,30 @@ Statistics statistics(Database& database) {
       : network ? "no WAL: the file is on a network file system"
                 : fmt::format("no WAL: SQLite {} may lose a commit when it resets the log", result.sqlite_version);
   return store.read([&] {
-    const auto count = [&](const char* sql) {
-      Query row(store, sql);
-      return row.next() ? row.integer() : 0;
-    };
+    const auto count = [&](const char* sql) { return number(store.connection(), sql); };
     const auto page = count("PRAGMA page_size");
     result.file_bytes = count("PRAGMA page_count") * page;
     result.free_bytes = count("PRAGMA freelist_count") * page;
-    result.schema_version = static_cast<int>(count("PRAGMA user_version"));
-    {
-      Query row(store, "PRAGMA journal_mode");
-      if (row.next()) result.journal_mode = row.text();
+    result.schema_version = version_of(store.connection()).written;
+    result.journal_mode = word(store.connection(), "PRAGMA journal_mode");
+    constexpr std::pair<std::int64_t Statistics::*, const char*> counts[] = {
+        {&Statistics::kernels,
+         "(SELECT kernel, source, objective FROM best UNION SELECT kernel, source, objective FROM session UNION SELECT "
+         "kernel, source, objective FROM quarantine)"},
+        {&Statistics::devices, "(SELECT key FROM best UNION SELECT key FROM session)"},
+        {&Statistics::environments,
+         "(SELECT driver, compiler, tuner, os FROM best UNION SELECT driver, compiler, tuner, os FROM session)"},
+        {&Statistics::problems, "(SELECT choices, sizes FROM best UNION SELECT choices, sizes FROM session)"},
+        {&Statistics::configurations, "(SELECT configuration FROM best UNION SELECT configuration FROM trial)"},
+        {&Statistics::sessions, "session"},
+        {&Statistics::unfinished_sessions, "session WHERE finished IS NULL"},
+        {&Statistics::trials, "trial"},
+        {&Statistics::failed_trials, "trial WHERE kind <> 'ok'"},
+        {&Statistics::best, "best"},
+        {&Statistics::quarantined, "quarantine"}};
+    for (const auto& [member, rows] : counts) {
+      result.*member = count(fmt::format("SELECT count(*) FROM {}", rows).c_str());
     }
-    result.kernels = count("SELECT count(*) FROM kernel");
-    result.devices = count("SELECT count(*) FROM device");
-    result.environments = count("SELECT count(*) FROM environment");
-    result.problems = count("SELECT count(*) FROM problem");
-    result.configurations = count("SELECT count(*) FROM configuration");
-    result.sessions = count("SELECT count(*) FROM session");
-    result.unfinished_sessions = count("SELECT count(*) FROM session WHERE finished IS NULL");
-    result.trials = count("SELECT count(*) FROM trial");
-    result.failed_trials = count("SELECT count(*) FROM trial WHERE kind <> 'ok'");
-    result.best = count("SELECT count(*) FROM best");
-    result.quarantined = count("SELECT count(*) FROM quarantine");
     return result;
   });
 }
@@ -131,9 +134,9 @@ namespace {
 
 /// How many rows of a kind have a wrong checksum.
 template <class Record>
-std::int64_t damaged(Store& store, const std::string& sql) {
+std::int64_t damaged(Store& store) {
   std::int64_t bad = 0;
-  Query row(store, sql);
+  Query row(store, select_all<Record>());
   while (row.next()) {
     Record record;
     bad += take(row, record) ? 0 : 1;
@@ -163,10 +166,10 @@ std::vector<std::string> doctor(Database& database) {
       findings.push_back(fmt::format("table or index '{}' is missing", name));
     }
     const std::pair<std::int64_t, const char*> damages[] = {
-        {damaged<BestRecord>(store, select_best()), "best configurations have a wrong checksum and are not served"},
-        {damaged<SessionRecord>(store, select_sessions()), "sessions have a wrong checksum"},
-        {damaged<StoredTrial>(store, select_trials()), "trials have a wrong checksum"},
-        {damaged<QuarantineRecord>(store, select_quarantine()),
+        {damaged<BestRecord>(store), "best configurations have a wrong checksum and are not served"},
+        {damaged<SessionRecord>(store), "sessions have a wrong checksum"},
+        {damaged<StoredTrial>(store), "trials have a wrong checksum"},
+        {damaged<QuarantineRecord>(store),
          "rows of the quarantine have a wrong checksum: what they may mean is not served either"}};
     for (const auto& [rows, what] : damages) {
       if (rows > 0) findings.push_back(fmt::format("{} {}", rows, what));

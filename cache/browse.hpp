@@ -31,9 +31,9 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter = {})
 /// Newest first.
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter = {});
 
-/// Configurations that killed or hung what ran them, ordered by device, kernel and configuration.
+/// Configurations that killed or hung what ran them, ordered by device, kernel, problem and configuration.
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter = {});
-/// Lets them be tried and served again: those of \p filter (its choices do not count), or only \p configuration.
+/// Lets them be tried and served again: those of \p filter, or only \p configuration of them.
 /// Returns how many there were.
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});
 

@@ -17,34 +17,7 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-Store::Kind wisdom_kind();
-
-/// Nothing older than the present schema was ever released: the first step will be the one from it.
-void migrate(SQLite::Database& db, int from) {
-  if (from != 0) throw CacheError(other_version(Contents::older, from, wisdom_kind()) + "; it is left as it is");
-  const auto set = [&](const char* key, const std::string& value) {
-    SQLite::Statement insert(db, "INSERT INTO meta(key, value) VALUES(?, ?)");
-    insert.bind(1, key);
-    insert.bind(2, value);
-    insert.exec();
-  };
-  set("uuid", make_uuid());
-  set("role", "user");
-  set("writer", std::to_string(kSchemaVersion));
-  set("min_reader", std::to_string(kSchemaVersion));
-}
-
-Store::Kind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, kWisdomSchema, &migrate}; }
-
-Store::Options store_options(OpenOptions options) {
-  Store::Options result;
-  result.warn = std::move(options.warn);
-  result.busy_timeout = options.busy_timeout;
-  result.check_bytes = options.check_bytes;
-  result.max_pages = options.max_pages;
-  result.strict = options.strict;
-  return result;
-}
+FileKind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, kWisdomSchema}; }
 
 /// What the manifest beside \p file (lines of sha256sum) promises for it; nullopt when it does not name it.
 std::optional<std::string> promised_hash(const fs::path& file) {
@@ -63,26 +36,23 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Database Database::open_user(const fs::path& file, OpenOptions options) {
-  auto settings = store_options(std::move(options));
-  settings.own_place = file == user_database_file();
-  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_write, std::move(settings)));
+  auto kind = wisdom_kind();
+  kind.own_place = file == user_database_file();
+  return Database(std::make_unique<Store>(kind, file, Store::Mode::read_write, std::move(options)));
 }
 
 Database Database::open_read_only(const fs::path& file, OpenOptions options) {
-  auto settings = store_options(std::move(options));
-  settings.strict = true;
-  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(settings)));
+  options.strict = true;
+  return Database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(options)));
 }
 
 Database Database::in_memory(OpenOptions options) {
-  return Database(
-      std::make_unique<Store>(wisdom_kind(), fs::path(), Store::Mode::memory, store_options(std::move(options))));
+  return Database(std::make_unique<Store>(wisdom_kind(), fs::path(), Store::Mode::memory, std::move(options)));
 }
 
 std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions options) {
-  auto settings = store_options(std::move(options));
   const auto ignored = [&](const std::string& reason) {
-    if (settings.warn) settings.warn(fmt::format("wisdom database {} is ignored: {}", file.string(), reason));
+    if (options.warn) options.warn(fmt::format("wisdom database {} is ignored: {}", file.string(), reason));
     return std::nullopt;
   };
   std::error_code error;
@@ -93,9 +63,9 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
     } catch (const CacheError& failure) {
       return ignored(failure.what());
     }
-    settings.skip_check = true;
+    options.check_bytes = 0;
   }
-  Database database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(settings)), true);
+  Database database(std::make_unique<Store>(wisdom_kind(), file, Store::Mode::read_only, std::move(options)), true);
   if (!database.store_->usable()) return std::nullopt;
   return database;
 }
@@ -113,19 +83,37 @@ bool Database::read_only() const { return store_->mode() == Store::Mode::read_on
 bool Database::is_in_memory() const { return store_->in_memory(); }
 std::string Database::trouble() const { return store_->trouble(); }
 
-void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel, const std::string& configuration,
-                          const std::string& reason) {
-  const QuarantineRecord record{device.key, kernel, configuration, reason.substr(0, kMaxProseBytes), now_ms()};
-  for (const auto& problem : {problem_with(device), problem_with(record)}) {
-    if (problem) throw CacheError("cannot quarantine: " + *problem);
+void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,
+                          const std::string& configuration, const std::string& reason) {
+  const QuarantineRecord record{device.key, kernel, problem, configuration, reason.substr(0, kMaxProseBytes), now_ms()};
+  for (const auto& trouble : {problem_with(device), problem_with(record)}) {
+    if (trouble) throw CacheError("cannot quarantine: " + *trouble);
   }
-  store_->write([&] { put_quarantine(*store_, record); });
+  store_->write([&] {
+    if (!stored(*store_, record)) put(*store_, record);  // the earliest report stays
+  });
 }
 
-std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel) {
+std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel,
+                                                    const ProblemRecord& problem) {
   auto records = cache::quarantined(*this, {.kernel = kernel.name, .device_key = device_key});
-  std::erase_if(records, [&](const QuarantineRecord& record) { return record.kernel != kernel; });
+  std::erase_if(records, [&](const QuarantineRecord& record) {
+    return record.kernel != kernel || !alike(record.problem, problem);
+  });
   return records;
+}
+
+void Database::lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
+                               const std::string& configuration) {
+  static const std::string sql = "DELETE FROM quarantine" + same_identity<QuarantineRecord>();
+  store_->write([&] {
+    for (const auto& record : quarantined(device_key, kernel, problem)) {
+      if (record.configuration != configuration) continue;
+      Query row(*store_, sql);
+      visit_identity(record, Binder{row});
+      row.run();
+    }
+  });
 }
 
 }  // namespace tuner::cache

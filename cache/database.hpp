@@ -21,8 +21,8 @@ namespace tuner::cache {
 
 class Store;
 
-/// Version of schema.sql, stored as user_version.
-inline constexpr int kSchemaVersion = 3;
+/// Version of schema.sql, stored in user_version.
+inline constexpr int kSchemaVersion = 4;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
 
@@ -69,12 +69,17 @@ class Database {
   /// The answer of the last open or write that went wrong; empty when all is well.
   std::string trouble() const;
 
-  /// Remembers that \p configuration killed or hung the process that ran it: it is not served on this device any more,
-  /// at any size, until lift_quarantine() (browse.hpp). Not for what merely could not run, such as for want of memory.
-  void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const std::string& configuration,
-                  const std::string& reason);
-  /// Of one kernel source on one device, ordered by configuration.
-  std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel);
+  /// Remembers that \p configuration killed or hung the process that ran it for \p problem. Until that is lifted it is
+  /// neither served nor named best on this device for problems that are alike (alike()): a larger or smaller one may
+  /// well run, and the next size may well not. Not for what merely could not run, such as for want of memory.
+  void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,
+                  const std::string& configuration, const std::string& reason);
+  /// What holds for one kernel source and problem on one device, ordered by problem and configuration.
+  std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel,
+                                            const ProblemRecord& problem);
+  /// Lets \p configuration be served again for problems like \p problem. See also cache::lift_quarantine (browse.hpp).
+  void lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
+                       const std::string& configuration);
 
   /// For the files of this room.
   Store& store() { return *store_; }

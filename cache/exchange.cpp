@@ -2,88 +2,220 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
+#include <variant>
 
 #include <fmt/format.h>
 
-#include <cache/entries.hpp>
 #include <cache/record_checks.hpp>
+#include <cache/rows.hpp>
 #include <cache/session.hpp>
-#include <cache/store.hpp>
 
 namespace tuner::cache {
 namespace {
 
-/// True when \p a is to be kept over \p b: a total order, so that the order of merging does not matter.
-bool is_better_evidence(const BestRecord& a, const BestRecord& b) {
-  const auto number = [](double value) { return std::isfinite(value) ? value : -1; };
-  const auto key = [&](const BestRecord& r) {
-    return std::make_tuple(-r.measured_ms, -r.samples, r.median_ns, std::string_view(r.configuration), number(r.low_ns),
-                           number(r.high_ns), number(r.relative_noise));
+/// What a database holds, one by one: the common form of export, import and merge. Sessions stand before their trials.
+using Entry = std::variant<BestRecord, SessionRecord, StoredTrial, QuarantineRecord>;
+
+/// Why a record of somebody else's is not taken over.
+template <class Record>
+std::optional<std::string> objection_to(const Record& record) {
+  const auto problem = problem_with(record);
+  return problem ? problem : date_in_the_future(record);
+}
+
+// ---- the text form: JSON lines, see cache/README.md
+// ------------------------------------------------------------------
+
+constexpr int kFormat = 1;
+/// What a reader has to hold of one line in memory is some thirty times as much.
+constexpr std::size_t kMaxLineBytes = std::size_t{4} << 20;
+constexpr int kMaxLines = 2'000'000;
+
+/// Device and environment of the lines that follow.
+struct Header {
+  DeviceRecord device;
+  EnvironmentRecord environment;
+};
+
+Json header(const DeviceRecord& device, const EnvironmentRecord& environment) {
+  Json line = {{"tuner_wisdom", kFormat}, {"device", Json::object()}, {"environment", Json::object()}};
+  visit_fields(device, JsonWriter(line["device"]));
+  visit_fields(environment, JsonWriter(line["environment"]));
+  return line;
+}
+
+const Json& member(const Json& line, const char* name) {
+  const auto found = line.find(name);
+  if (found == line.end()) throw MemberError(fmt::format("'{}' is missing", name));
+  return *found;
+}
+
+Header read_header(const Json& line) {
+  const auto& format = member(line, "tuner_wisdom");
+  if (format != kFormat) {
+    throw MemberError(fmt::format("format {} is not known to this tuner (it reads format {})", dump(format), kFormat));
+  }
+  Header result;
+  visit_fields(result.device, JsonReader(member(line, "device")));
+  visit_fields(result.environment, JsonReader(member(line, "environment")));
+  if (const auto problem = problem_with(result.device)) throw MemberError(*problem);
+  return result;
+}
+
+/// A record of a line, under \p header where it needs one.
+template <class Record>
+Record read_record(const Json& line, const std::optional<Header>& header) {
+  Record record;
+  if constexpr (requires { context_of(record); }) {
+    context_of(record).device = header->device;
+    context_of(record).environment = header->environment;
+  }
+  visit_fields(record, JsonReader(line));
+  if (const auto problem = objection_to(record)) throw MemberError(*problem);
+  return record;
+}
+
+/// Reads line after line.
+class Reader {
+ public:
+  void read(std::string_view text) {
+    Json line;
+    try {
+      line = Json::parse(text);
+    } catch (const Json::exception& error) {
+      throw MemberError(fmt::format("not JSON: {}", error.what()));
+    }
+    if (!line.is_object()) throw MemberError("not a JSON object");
+    if (line.contains("tuner_wisdom")) {
+      header_ = read_header(line);
+    } else if (line.contains("trial")) {
+      auto trial = read_record<StoredTrial>(line, header_);
+      if (!sessions_.contains(trial.session)) throw MemberError("a trial stands before its session");
+      entries.emplace_back(std::move(trial));
+    } else if (line.contains("quarantined")) {
+      entries.emplace_back(read_record<QuarantineRecord>(line, header_));
+    } else if (!header_) {
+      throw MemberError("the first line must be a header with 'tuner_wisdom', 'device' and 'environment'");
+    } else if (line.contains("session")) {
+      auto session = read_record<SessionRecord>(line, header_);
+      sessions_.insert(session.uuid);
+      entries.emplace_back(std::move(session));
+    } else {
+      entries.emplace_back(read_record<BestRecord>(line, header_));
+    }
+  }
+
+  std::vector<Entry> entries;
+
+ private:
+  std::optional<Header> header_;
+  std::set<std::string> sessions_;
+};
+
+std::string entries_text(const std::vector<Entry>& entries) {
+  std::string text;
+  const auto append = [&](const Json& line) { (text += dump(line)) += '\n'; };
+  std::optional<std::pair<std::string, EnvironmentRecord>> section;
+  const auto enter = [&](const DeviceRecord& device, const EnvironmentRecord& environment) {
+    std::pair<std::string, EnvironmentRecord> wanted{device.key, environment};
+    if (section == wanted) return;
+    section = std::move(wanted);
+    append(header(device, environment));
+  };
+  for (const auto& entry : entries) {
+    std::visit(
+        [&](const auto& record) {
+          if constexpr (requires { context_of(record); }) {
+            enter(context_of(record).device, context_of(record).environment);
+          }
+          Json line = Json::object();
+          visit_fields(record, JsonWriter(line));
+          append(line);
+        },
+        entry);
+  }
+  return text;
+}
+
+std::vector<Entry> parse_entries(std::string_view text, const std::string& source) {
+  Reader reader;
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!part.empty() && part.back() == '\r') part.remove_suffix(1);
+    if (part.find_first_not_of(" \t") == std::string_view::npos || part.front() == '#') continue;
+    try {
+      if (number > kMaxLines) throw MemberError(fmt::format("more than {} lines", kMaxLines));
+      if (part.size() > kMaxLineBytes) throw MemberError(fmt::format("longer than {} bytes", kMaxLineBytes));
+      reader.read(part);
+    } catch (const MemberError& error) {
+      throw ImportError(source, number, error.what());
+    }
+  }
+  return std::move(reader.entries);
+}
+
+// ---- merging -------------------------------------------------------------------------------------------------------
+
+std::string text_of(const auto& record) {
+  Json line;
+  visit_all(record, JsonWriter(line));
+  return dump(line);
+}
+
+// Whether \p a is to be kept over \p b, which has the same identity: total orders, so that the order of merging does
+// not matter.
+bool is_better(const BestRecord& a, const BestRecord& b) {
+  const auto key = [](const BestRecord& r) {
+    return std::make_tuple(-r.measured_ms, -r.samples, r.median_ns, text_of(r));
   };
   return key(a) < key(b);
 }
+/// The earliest report stays.
+bool is_better(const QuarantineRecord& a, const QuarantineRecord& b) {
+  return std::tie(a.created_ms, a.reason) < std::tie(b.created_ms, b.reason);
+}
+bool is_better(const StoredTrial&, const StoredTrial&) { return false; }
 
-std::optional<BestRecord> known_best(Store& store, BestRecord like) {
-  static const std::string sql =
-      select_best() + " WHERE b.device_id = ? AND b.kernel_id = ? AND b.problem_id = ? AND b.environment_id = ?";
-  Query row(store, sql, ensure_device(store, like.device), ensure_kernel(store, like.kernel),
-            ensure_problem(store, like.problem), ensure_environment(store, like.environment));
-  BestRecord known;
-  if (row.next() && take(row, known)) return known;
-  return std::nullopt;  // a damaged row may be replaced
+/// How far the median of one configuration in one context may lie from another that was measured there.
+constexpr double kMaxRatio = 10;
+
+/// Why \p best cannot be what it says, where its trials are known.
+std::optional<std::string> contradicted(Store& store, const BestRecord& best) {
+  const auto trial = latest_measurement(store, best);
+  if (!trial) return std::nullopt;
+  const double ratio = best.median_ns / trial->trial.median_ns;
+  if (ratio <= kMaxRatio && ratio >= 1 / kMaxRatio) return std::nullopt;
+  return fmt::format("the best of {} for {}, '{}', is said to take {:g} ns, but its trial took {:g} ns",
+                     best.kernel.name, sizes_text(best.problem.sizes), best.configuration, best.median_ns,
+                     trial->trial.median_ns);
 }
 
-/// People's descriptions of a device do not depend on the order of merging either.
-void unite_descriptions(Store& store, DeviceRecord device) {
-  ensure_device(store, device);
-  Query(store,
-        "UPDATE device SET name = max(name, ?1), properties = max(properties, ?2) WHERE key = ?3 AND (name < ?1 "
-        "OR properties < ?2)",
-        device.name, device.properties, device.key)
-      .run();
-}
-
-void apply(Store& store, const BestRecord& best, ImportCount& count) {
-  unite_descriptions(store, best.device);
-  // The numbers of the stored device are part of the evidence.
-  auto record = best;
-  ensure_device(store, record.device);
-  const auto known = known_best(store, record);
-  if (known && !is_better_evidence(record, *known)) {
-    ++count.unchanged;
-    return;
+void apply(Store& store, const auto& record, std::int64_t& added, ImportCount& count) {
+  auto known = stored(store, record);
+  if constexpr (requires { contradicted(store, record); }) {
+    if (known && contradicted(store, *known)) known.reset();
   }
-  put_best(store, record);
-  ++count.best;
+  const bool taken = !known || is_better(record, *known);
+  if (taken) put(store, record);
+  ++(taken ? added : count.unchanged);
 }
 
 void apply(Store& store, const SessionRecord& session, ImportCount& count) {
-  unite_descriptions(store, session.key.device);
-  bool added = false;
-  const auto id = ensure_session(store, session, &added);
-  ++(added ? count.sessions : count.unchanged);
-  if (added || !session.finished_ms) return;
-  Query(store, "UPDATE session SET finished = ?1 WHERE id = ?2 AND coalesce(finished, 0) < ?1", session.finished_ms, id)
-      .run();
+  const auto known = stored(store, session);
+  ++(known ? count.unchanged : count.sessions);
+  auto united = known.value_or(session);
+  // What may be told differently does not depend on the order of merging either.
+  united.finished_ms = std::max(united.finished_ms, session.finished_ms);
+  united.key.device.name = std::max(united.key.device.name, session.key.device.name);
+  united.key.device.properties = std::max(united.key.device.properties, session.key.device.properties);
+  if (!known || text_of(united) != text_of(*known)) put(store, united);
 }
 
-void apply(Store& store, const StoredTrial& trial, ImportCount& count) {
-  std::int64_t session = 0;
-  {
-    Query row(store, "SELECT id FROM session WHERE session = ?", trial.session);
-    if (!row.next()) return;
-    session = row.integer();
-  }
-  ++(put_trial(store, session, trial) ? count.trials : count.unchanged);
-}
-
-void apply(Store& store, const QuarantineRecord& record, ImportCount& count) {
-  ++(put_quarantine(store, record) ? count.quarantined : count.unchanged);
-}
-
-}  // namespace
-
+/// Best configurations only, or everything. Sorted.
 std::vector<Entry> entries_of(Database& database, const Filter& filter, bool everything) {
   auto& store = database.store();
   // One transaction: best, sessions and trials of the same moment.
@@ -91,7 +223,7 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, bool eve
     std::vector<Entry> entries;
     // What stands in a database is somebody's word too.
     const auto add = [&](auto& record) {
-      if (problem_with(record)) return warn_of_damaged_rows(store);
+      if (objection_to(record)) return warn_of_damaged_rows(store);
       entries.emplace_back(std::move(record));
     };
     for (auto& best : best_rows(database, filter)) add(best);
@@ -114,17 +246,33 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, bool eve
   });
 }
 
-ImportCount apply_entries(Database& database, const std::vector<Entry>& entries) {
+/// In one transaction. \p leave_out is told of each record that contradicts what is known; it may throw.
+ImportCount apply_entries(Database& database, const std::vector<Entry>& entries,
+                          const std::function<void(const std::string&)>& leave_out) {
   ImportCount count;
   auto& store = database.store();
   store.write([&] {
     count = {};
+    // Trials first: they bear witness.
     for (const auto& entry : entries) {
-      std::visit([&](const auto& record) { apply(store, record, count); }, entry);
+      if (const auto* session = std::get_if<SessionRecord>(&entry)) apply(store, *session, count);
+      if (const auto* trial = std::get_if<StoredTrial>(&entry)) apply(store, *trial, count.trials, count);
+      if (const auto* banned = std::get_if<QuarantineRecord>(&entry)) apply(store, *banned, count.quarantined, count);
+    }
+    for (const auto& entry : entries) {
+      const auto* best = std::get_if<BestRecord>(&entry);
+      if (best == nullptr) continue;
+      if (const auto problem = contradicted(store, *best)) {
+        leave_out(*problem);
+      } else {
+        apply(store, *best, count.best, count);
+      }
     }
   });
   return count;
 }
+
+}  // namespace
 
 std::string export_wisdom(Database& database, const Filter& filter) {
   return entries_text(entries_of(database, filter, false));
@@ -135,12 +283,19 @@ std::string export_all(Database& database, const Filter& filter) {
 }
 
 ImportCount import_text(Database& database, std::string_view text, const std::string& source) {
-  return apply_entries(database, parse_entries(text, source));
+  return apply_entries(database, parse_entries(text, source),
+                       [&](const std::string& problem) { throw CacheError(source + ": " + problem); });
 }
 
-ImportCount merge(Database& into, Database& from) {
+ImportCount merge(Database& into, Database& from, std::int64_t limit) {
   if (&into == &from) return {};
-  return apply_entries(into, entries_of(from, {}, true));
+  const auto bytes = statistics(from).file_bytes;
+  if (bytes > limit) {
+    throw CacheError(fmt::format("{} has {} bytes: databases of more than {} bytes are not merged",
+                                 from.path().string(), bytes, limit));
+  }
+  return apply_entries(into, entries_of(from, {}, true),
+                       [&](const std::string&) { warn_of_damaged_rows(from.store()); });
 }
 
 }  // namespace tuner::cache

@@ -1,6 +1,9 @@
 #pragma once
 /// Results in and out: reviewable wisdom text, complete exports, and merging of databases.
 ///
+/// What comes in is a stranger's word: a best time that is ten times less or more than what a stored trial of the same
+/// configuration took in the same context is not taken over, nor is a date in the future.
+///
 /// Two results for the same (kernel, problem, device, environment) are resolved the same way everywhere: the later
 /// measurement wins, then more samples, then the lower median, then the order of their text. So merging is
 /// idempotent, commutative and associative. Sessions are united by their uuid, trials by their place in it.
@@ -41,7 +44,10 @@ inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
 /// Plain or gzip, whatever the name; a regular file. Throws CacheError.
 std::string read_text(const std::filesystem::path& file, std::size_t limit = kMaxTextBytes);
 
-/// Takes over everything in \p from, in one transaction; damaged rows of \p from are left out with a warning.
-ImportCount merge(Database& into, Database& from);
+/// A larger database is not merged.
+inline constexpr std::int64_t kMaxMergedBytes = std::int64_t{256} << 20;
+/// Takes over everything in \p from, in one transaction; rows of \p from that are damaged or contradict what is known
+/// are left out with a warning. Throws CacheError when \p from is larger than \p limit bytes.
+ImportCount merge(Database& into, Database& from, std::int64_t limit = kMaxMergedBytes);
 
 }  // namespace tuner::cache

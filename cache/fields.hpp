@@ -19,7 +19,6 @@ enum : unsigned {
   kInstant = 4,   ///< milliseconds since 1970; a date in a text
   kObject = 8,    ///< text that is a JSON object, and stands as one in a text
   kProse = 16,    ///< may be long and have any characters
-  kShared = 32,   ///< in a table of its own, as many rows have the same
 };
 
 template <class T, class Record>
@@ -67,7 +66,7 @@ void visit_fields(Like<ResourceRecord> auto& r, auto&& field) {
 }
 
 void visit_fields(Like<TrialRecord> auto& r, auto&& field) {
-  field("configuration", r.configuration, kShared);
+  field("configuration", r.configuration, kPlain);
   field("kind", r.kind, kPlain);
   field("message", r.message, kOptional | kProse);
   field("log", r.log, kOptional | kProse);
@@ -96,11 +95,19 @@ struct StoredTrial {
 };
 
 void visit_fields(Like<StoredTrial> auto& r, auto&& field) {
+  field("of", r.session, kPlain);
   field("trial", r.seq, kPlain);
   visit_fields(r.trial, field);
 }
 
+/// What was tuned: of SessionKey, BestRecord, QuarantineRecord and WisdomQuery.
+void visit_subject(auto& r, auto&& field) {
+  visit_fields(r.kernel, field);
+  visit_fields(r.problem, field);
+}
+
 void visit_fields(Like<SessionRecord> auto& r, auto&& field) {
+  visit_subject(r.key, field);
   field("session", r.uuid, kPlain);
   field("conditions", r.key.conditions, kPlain);
   field("strategy", r.strategy, kPlain);
@@ -111,7 +118,8 @@ void visit_fields(Like<SessionRecord> auto& r, auto&& field) {
 }
 
 void visit_fields(Like<BestRecord> auto& r, auto&& field) {
-  field("configuration", r.configuration, kShared);
+  visit_subject(r, field);
+  field("configuration", r.configuration, kPlain);
   field("median_ns", r.median_ns, kPlain);
   field("low_ns", r.low_ns, kPlain);
   field("high_ns", r.high_ns, kPlain);
@@ -121,44 +129,44 @@ void visit_fields(Like<BestRecord> auto& r, auto&& field) {
 }
 
 void visit_fields(Like<QuarantineRecord> auto& r, auto&& field) {
-  field("quarantined", r.configuration, kShared);
+  visit_subject(r, field);
+  field("quarantined", r.configuration, kPlain);
   field("device_key", r.device_key, kPlain);
   field("reason", r.reason, kProse);
   field("created", r.created_ms, kInstant);
 }
 
-// A line of the text: what a record is about, then its own fields. The header above it names device and environment.
-void visit_line(Like<BestRecord> auto& r, auto&& field) {
-  visit_fields(r.kernel, field);
-  visit_fields(r.problem, field);
-  visit_fields(r, field);
-}
-void visit_line(Like<SessionRecord> auto& r, auto&& field) {
-  visit_fields(r.key.kernel, field);
-  visit_fields(r.key.problem, field);
-  visit_fields(r, field);
-}
-void visit_line(Like<StoredTrial> auto& r, auto&& field) {
-  field("of", r.session, kPlain);
-  visit_fields(r, field);
-}
-void visit_line(Like<QuarantineRecord> auto& r, auto&& field) {
-  visit_fields(r.kernel, field);
+// Where a record says on which device and with which software it was measured: the header above its line in a text.
+auto& context_of(Like<BestRecord> auto& r) { return r; }
+auto& context_of(Like<SessionRecord> auto& r) { return r.key; }
+
+/// Everything that a record says: the columns of its table.
+void visit_all(auto& r, auto&& field) {
+  if constexpr (requires { context_of(r); }) {
+    visit_fields(context_of(r).device, field);
+    visit_fields(context_of(r).environment, field);
+  }
   visit_fields(r, field);
 }
 
-// Everything that a record says.
-void visit_all(Like<BestRecord> auto& r, auto&& field) {
-  visit_fields(r.device, field);
+/// What no two tunings have in common: of SessionKey and BestRecord.
+void visit_context(auto& r, auto&& field) {
+  visit_subject(r, field);
+  field("key", r.device.key, kPlain);
   visit_fields(r.environment, field);
-  visit_line(r, field);
 }
-void visit_all(Like<SessionRecord> auto& r, auto&& field) {
-  visit_fields(r.key.device, field);
-  visit_fields(r.key.environment, field);
-  visit_line(r, field);
+
+// What tells a record from all others of its kind.
+void visit_identity(Like<BestRecord> auto& r, auto&& field) { visit_context(r, field); }
+void visit_identity(Like<SessionRecord> auto& r, auto&& field) { field("session", r.uuid, kPlain); }
+void visit_identity(Like<StoredTrial> auto& r, auto&& field) {
+  field("of", r.session, kPlain);
+  field("trial", r.seq, kPlain);
 }
-void visit_all(Like<QuarantineRecord> auto& r, auto&& field) { visit_line(r, field); }
-void visit_all(Like<StoredTrial> auto& r, auto&& field) { visit_line(r, field); }
+void visit_identity(Like<QuarantineRecord> auto& r, auto&& field) {
+  visit_subject(r, field);
+  field("quarantined", r.configuration, kPlain);
+  field("device_key", r.device_key, kPlain);
+}
 
 }  // namespace tuner::cache

@@ -1,6 +1,5 @@
 #include <cache/file_kind.hpp>
 
-#include <cstdint>
 #include <map>
 
 #include <sqlite3.h>
@@ -45,30 +44,29 @@ class Snapshot {
 
 }  // namespace
 
+FormatVersion version_of(SQLite::Database& db) {
+  const auto both = number(db, "PRAGMA user_version");
+  const int written = static_cast<int>(both & 0xffff), reader = static_cast<int>(both >> 16);
+  return {written, reader > 0 ? reader : written};
+}
+
 Contents inspect(SQLite::Database& db, const FileKind& kind) {
   // Another process may be creating it: half of what was before and half of what is now would look foreign.
   const Snapshot snapshot(db);
   const auto application = number(db, "PRAGMA application_id");
-  const auto version = number(db, "PRAGMA user_version");
-  if (application == 0 && version == 0 && number(db, "SELECT count(*) FROM sqlite_schema") == 0) {
+  const auto version = version_of(db);
+  // What a newer file defines may be in words that this SQLite does not know: only here are its definitions read.
+  if (application == 0 && version.written == 0 && number(db, "SELECT count(*) FROM sqlite_schema") == 0) {
     return Contents::empty;
   }
-  if (application != kind.application_id || version < 1) return Contents::foreign;
-  if (version == kind.version) return Contents::ours;
-  if (version < kind.version) return Contents::older;
-  std::int64_t reader = 0;
-  try {
-    if (number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'") != 0) {
-      reader = number(db, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'");
-    }
-  } catch (const SQLite::Exception&) {
-    // Its schema may use words that this SQLite does not know: that is no damage.
-  }
-  return reader > 0 && reader <= kind.version ? Contents::ours : Contents::newer;
+  if (application != kind.application_id || version.written < 1) return Contents::foreign;
+  if (version.written < kind.version) return Contents::older;
+  return version.reader <= kind.version ? Contents::ours : Contents::newer;
 }
 
-std::string other_version(Contents contents, std::int64_t version, const FileKind& kind) {
-  if (contents == Contents::newer) {
+std::string other_version(SQLite::Database& db, const FileKind& kind) {
+  const auto version = version_of(db).written;
+  if (version > kind.version) {
     return fmt::format("it was written by a newer tuner (format {}, this one reads {})", version, kind.version);
   }
   return fmt::format(
@@ -77,21 +75,13 @@ std::string other_version(Contents contents, std::int64_t version, const FileKin
       version, kind.version);
 }
 
-void create_or_migrate(SQLite::Database& db, const FileKind& kind) {
+void create(SQLite::Database& db, const FileKind& kind) {
   db.exec("BEGIN IMMEDIATE");
   try {
-    const auto state = inspect(db, kind);  // another process may have been faster
-    auto version = number(db, "PRAGMA user_version");
-    if (state == Contents::empty) {
+    if (inspect(db, kind) == Contents::empty) {  // another process may have been faster
       db.exec(kind.schema);
-      if (kind.migrate) kind.migrate(db, 0);
-      version = kind.version;
-    }
-    if (state == Contents::older) {
-      for (; version < kind.version; ++version) kind.migrate(db, static_cast<int>(version));
-    }
-    if (state == Contents::empty || state == Contents::older) {
-      db.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kind.application_id, kind.version));
+      db.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kind.application_id,
+                          kind.version << 16 | kind.version));
     }
     db.exec("COMMIT");
   } catch (...) {

@@ -2,7 +2,6 @@
 /// What a database file is: its format, whether a given file has it, and how it gets it. Private to this room.
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,28 +13,33 @@ namespace tuner::cache {
 struct FileKind {
   std::string what;  ///< for messages: "wisdom database"
   int application_id = 0;
-  int version = 0;     ///< user_version
+  int version = 0;
   const char* schema;  ///< creates everything in an empty file
-  /// Brings the file from version \p from to from + 1, inside a transaction; from 0: fills a new file. Throws
-  /// CacheError for a version that it does not know; the file stays as it is then.
-  std::function<void(SQLite::Database&, int from)> migrate;
   bool memory_fallback = true;
   bool durable = true;  ///< false: no fsync; a power cut may cost the file
   bool must_be_private = false;
+  bool own_place = false;  ///< whatever stands there under this name is tuner's, and may be set aside when broken
 };
 
 /// schema.sql, embedded by the build.
 extern const char* const kWisdomSchema;
+
+/// The low and the high half of user_version.
+struct FormatVersion {
+  int written = 0;  ///< the version it was made with
+  int reader = 0;   ///< the oldest version that may read it
+};
+FormatVersion version_of(SQLite::Database& db);
 
 /// What a file is to a program that reads \p kind.
 enum class Contents { ours, empty, older, newer, foreign };
 Contents inspect(SQLite::Database& db, const FileKind& kind);
 
 /// Why a file of another version cannot be used, and what to do.
-std::string other_version(Contents contents, std::int64_t version, const FileKind& kind);
+std::string other_version(SQLite::Database& db, const FileKind& kind);
 
-/// Makes an empty or older file ours, in one transaction; leaves any other as it is. Throws SQLite::Exception.
-void create_or_migrate(SQLite::Database& db, const FileKind& kind);
+/// Makes an empty file ours, in one transaction; leaves any other as it is. Throws SQLite::Exception.
+void create(SQLite::Database& db, const FileKind& kind);
 
 /// Names of the tables and indices of \p schema that \p db lacks.
 std::vector<std::string> missing_definitions(SQLite::Database& db, const char* schema);

@@ -36,26 +36,21 @@ std::int64_t image_checksum(const std::string& key, const std::string& bytes, co
 
 struct ImageCache::Impl {
   Impl(const fs::path& folder, ImageCacheOptions o)
-      : options(std::move(o)), store(kind(), folder / "images.db", Store::Mode::read_write, store_options()) {}
+      : options(std::move(o)),
+        // Nothing is checked when it is opened: every image has its checksum.
+        store(kind(), folder / "images.db", Store::Mode::read_write, {.warn = options.warn, .check_bytes = 0}) {}
 
-  static Store::Kind kind() {
-    Store::Kind kind{"image cache", kImagesId, kImagesVersion, kImagesSchema, {}};
-    kind.memory_fallback = false;
-    kind.durable = false;
-    kind.must_be_private = true;
-    return kind;
+  static FileKind kind() {
+    return {.what = "image cache",
+            .application_id = kImagesId,
+            .version = kImagesVersion,
+            .schema = kImagesSchema,
+            .memory_fallback = false,
+            .durable = false,
+            .must_be_private = true,
+            .own_place = true};
   }
-  Store::Options store_options() const {
-    Store::Options result;
-    result.warn = options.warn;
-    result.check_bytes = 0;  // every image has its checksum
-    result.own_place = true;
-    return result;
-  }
-  std::int64_t total() {
-    Query row(store, "SELECT coalesce(sum(size), 0) FROM image");
-    return row.next() ? row.integer() : 0;
-  }
+  std::int64_t total() { return number(store.connection(), "SELECT coalesce(sum(size), 0) FROM image"); }
   void evict(std::int64_t down_to) {
     std::int64_t bytes = total();
     while (bytes > down_to) {
@@ -128,11 +123,8 @@ ImageCacheStats ImageCache::stats() {
   auto& store = impl_->store;
   auto result = store.read([&] {
     ImageCacheStats stats;
-    Query row(store, "SELECT count(*), coalesce(sum(size), 0) FROM image");
-    if (row.next()) {
-      stats.images = row.integer();
-      stats.bytes = row.integer();
-    }
+    stats.images = number(store.connection(), "SELECT count(*) FROM image");
+    stats.bytes = impl_->total();
     return stats;
   });
   std::error_code error;

@@ -105,7 +105,7 @@ class JsonReader {
       field = value.get<bool>();
     } else if constexpr (std::is_same_v<T, double>) {
       require(value.is_number() || value.is_null(), "a number");
-      field = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+      field = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>() + 0.0;  // one zero
     } else if constexpr (std::is_integral_v<T>) {
       if ((how & kInstant) != 0) {
         const auto ms = value.is_string() ? parse_instant(value.get<std::string>()) : std::nullopt;

@@ -14,8 +14,6 @@
 namespace tuner::cache {
 namespace {
 
-constexpr double kFactorOfTwo = 1.0 + 1e-9;  // |log2 ratio|
-
 struct Candidate {
   BestRecord best;
   bool same_source = false;
@@ -25,43 +23,20 @@ struct Candidate {
   int voters = 0;
 };
 
-/// Sum of |log2 ratio| of the sizes; nullopt when the names differ or, with \p bound, when one is more than a factor
-/// of two away. A size of zero is near to zero only.
-std::optional<double> distance(const Sizes& a, const Sizes& b, bool bound) {
-  if (a.size() != b.size()) return std::nullopt;
-  double sum = 0;
-  for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
-    if (i->first != j->first) return std::nullopt;
-    if (i->second == j->second) continue;
-    const bool zero = i->second == 0 || j->second == 0;
-    if (zero && bound) return std::nullopt;
-    const double step =
-        zero ? 64 : std::abs(std::log2(static_cast<double>(i->second) / static_cast<double>(j->second)));
-    if (bound && step > kFactorOfTwo) return std::nullopt;
-    sum += step;
-  }
-  return sum;
-}
-
-/// Best rows of some devices and problems, for choices ?1, kernel ?2 and objective ?3. CROSS JOIN keeps SQLite to this
-/// order, which follows the indices; without statistics it may choose another.
+/// Best rows for kernel ?1, objective ?2 and choices ?3.
 std::string select_where(const char* conditions) {
-  return "SELECT " + best_columns() +
-         " FROM device d CROSS JOIN problem p CROSS JOIN kernel k"
-         " CROSS JOIN best b ON b.device_id = d.id AND b.kernel_id = k.id AND b.problem_id = p.id"
-         " CROSS JOIN environment e ON e.id = b.environment_id"
-         " CROSS JOIN configuration c ON c.id = b.configuration_id"
-         " WHERE p.choices = ?1 AND k.kernel = ?2 AND k.objective = ?3 AND " +
-         conditions;
+  return select_all<BestRecord>() + " WHERE kernel = ?1 AND objective = ?2 AND choices = ?3 AND " + conditions;
 }
 
-/// Reads the rows of \p row. What a row says is compared with the query again: an index may be damaged where the
-/// table is not.
-std::vector<Candidate> collect(Store& store, Query&& row, const WisdomQuery& query, bool bound) {
+/// The rows of \p sql, which takes \p arguments, that may serve \p query. What a row says is compared with the query
+/// again: an index may be damaged where the table is not. \p bound: only for problems that are alike.
+template <class... Arguments>
+std::vector<Candidate> collect(Store& store, const std::string& sql, const WisdomQuery& query, bool bound,
+                               const Arguments&... arguments) {
   std::vector<Candidate> found;
-  while (row.next()) {
-    BestRecord best;
-    if (!take(row, best) || problem_with(best)) {
+  for (auto& best : take_sound<BestRecord>(
+           store, Query(store, sql, query.kernel.name, query.kernel.objective, query.problem.choices, arguments...))) {
+    if (problem_with(best)) {
       warn_of_damaged_rows(store);
       continue;
     }
@@ -69,8 +44,8 @@ std::vector<Candidate> collect(Store& store, Query&& row, const WisdomQuery& que
         best.problem.choices != query.problem.choices || best.device.backend != query.device.backend) {
       continue;
     }
-    const auto far = distance(query.problem.sizes, best.problem.sizes, bound);
-    if (!far) continue;
+    const auto far = distance(query.problem.sizes, best.problem.sizes);
+    if (!far || (bound && !alike(query.problem, best.problem))) continue;
     Candidate candidate;
     candidate.same_source = best.kernel.source_hash == query.kernel.source_hash;
     candidate.same_software = best.environment.same_software(query.environment);
@@ -95,11 +70,8 @@ void rank(std::vector<Candidate>& candidates, Order order) {
 }
 
 std::vector<Candidate> same_problem(Store& store, const WisdomQuery& q) {
-  static const std::string sql = select_where("d.key = ?4 AND p.sizes = ?5");
-  auto found = collect(store,
-                       Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.key,
-                             sizes_text(q.problem.sizes)),
-                       q, true);
+  static const std::string sql = select_where("key = ?4 AND sizes = ?5");
+  auto found = collect(store, sql, q, true, q.device.key, sizes_text(q.problem.sizes));
   std::erase_if(found, [&](const Candidate& c) {
     return c.best.device.key != q.device.key || c.best.problem.sizes != q.problem.sizes;
   });
@@ -119,12 +91,11 @@ std::vector<Candidate> stale(Store& store, const WisdomQuery& q) {
   return found;
 }
 
+std::int64_t first_size(const WisdomQuery& q) { return q.problem.sizes.empty() ? 0 : q.problem.sizes.begin()->second; }
+
 std::vector<Candidate> near_sizes(Store& store, const WisdomQuery& q) {
-  static const std::string sql = select_where("d.key = ?4 AND p.log2_first BETWEEN ?5 - 1.001 AND ?5 + 1.001");
-  auto found = collect(store,
-                       Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.key,
-                             log2_first(q.problem.sizes)),
-                       q, true);
+  static const std::string sql = select_where("key = ?4 AND first_size BETWEEN ?5 / 2 AND ?5 * 2");
+  auto found = collect(store, sql, q, true, q.device.key, first_size(q));
   std::erase_if(found, [&](const Candidate& c) { return c.best.device.key != q.device.key || c.distance == 0; });
   rank(found, [](const Candidate& c) { return std::make_tuple(!c.same_source, c.distance); });
   return found;
@@ -132,11 +103,8 @@ std::vector<Candidate> near_sizes(Store& store, const WisdomQuery& q) {
 
 std::vector<Candidate> similar_devices(Store& store, const WisdomQuery& q) {
   static const std::string sql =
-      select_where("d.backend = ?4 AND d.compute_capability = ?5 AND p.log2_first BETWEEN ?6 - 1.001 AND ?6 + 1.001");
-  auto found = collect(store,
-                       Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.backend,
-                             q.device.compute_capability, log2_first(q.problem.sizes)),
-                       q, true);
+      select_where("backend = ?4 AND compute_capability = ?5 AND first_size BETWEEN ?6 / 2 AND ?6 * 2");
+  auto found = collect(store, sql, q, true, q.device.backend, q.device.compute_capability, first_size(q));
   std::erase_if(found, [&](const Candidate& c) {
     return c.best.device.key == q.device.key || c.best.device.compute_capability != q.device.compute_capability;
   });
@@ -149,9 +117,8 @@ std::vector<Candidate> similar_devices(Store& store, const WisdomQuery& q) {
 
 /// One candidate for each configuration, with its votes; its record is the one nearest to the query.
 std::vector<Candidate> any_device(Store& store, const WisdomQuery& q) {
-  static const std::string sql = select_where("d.backend = ?4");
-  auto found = collect(store, Query(store, sql, q.problem.choices, q.kernel.name, q.kernel.objective, q.device.backend),
-                       q, false);
+  static const std::string sql = select_where("backend = ?4");
+  auto found = collect(store, sql, q, false, q.device.backend);
   const auto apart = [&](const Candidate& c) {
     return std::abs(c.best.device.compute_capability - q.device.compute_capability);
   };
@@ -219,37 +186,6 @@ std::string explain(Tier tier, const Candidate& c, const WisdomQuery& q) {
   return since.empty() ? text : text + "; " + since;
 }
 
-/// What is quarantined for a query, by the databases that were asked.
-class Quarantine {
- public:
-  void add(Store& store, const WisdomQuery& q) {
-    Query row(store, select_quarantine());
-    while (row.next()) {
-      QuarantineRecord record;
-      const bool sound = take(row, record);
-      if (!sound) warn_of_damaged_rows(store);
-      const bool device = record.device_key == q.device.key, kernel = record.kernel == q.kernel;
-      if (device && kernel) reasons_.emplace(record.configuration, "quarantined on this device: " + record.reason);
-      if (sound) continue;
-      // It names a configuration that kills, and one part of it has been changed. Whatever it may have named is passed
-      // over.
-      if (device && kernel) damaged_ = true;
-      if (device || kernel) reasons_.emplace(record.configuration, kDamaged);
-    }
-  }
-  std::optional<std::string> reason_against(const std::string& configuration) const {
-    if (const auto found = reasons_.find(configuration); found != reasons_.end()) return found->second;
-    return damaged_ ? std::optional<std::string>(kDamaged) : std::nullopt;
-  }
-
- private:
-  static constexpr const char* kDamaged =
-      "may be quarantined on this device: that row of the database is damaged (see `tune cache doctor`)";
-
-  std::map<std::string, std::string> reasons_;
-  bool damaged_ = false;
-};
-
 }  // namespace
 
 std::string_view name(Tier tier) {
@@ -259,7 +195,14 @@ std::string_view name(Tier tier) {
 
 WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> databases, const Accept& accept) {
   WisdomMatch match;
-  Quarantine quarantine;
+  Quarantine quarantine(query.device.key, query.kernel, query.problem);
+  for (Database* database : databases) {
+    auto& store = database->store();
+    store.read([&] {
+      quarantine.add(store);
+      return true;
+    });
+  }
   // The first candidate of the tier that can be used ends the search.
   const auto serve = [&](Tier tier, Database& database, const std::vector<Candidate>& candidates) {
     std::vector<std::string> refused;
@@ -283,13 +226,6 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
     }
     return false;
   };
-  for (Database* database : databases) {
-    auto& store = database->store();
-    store.read([&] {
-      quarantine.add(store, query);
-      return true;
-    });
-  }
   constexpr std::pair<Tier, std::vector<Candidate> (*)(Store&, const WisdomQuery&)> tiers[] = {
       {Tier::exact, exact},
       {Tier::stale, stale},

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,10 +77,17 @@ class Query {
     }
   }
   std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
-  int small() { return static_cast<int>(integer()); }
   /// NaN when absent.
-  double real();
-  std::string text();
+  double real() {
+    const auto value = statement_.getColumn(column_++);
+    return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+  }
+  /// Of text and blobs; empty when absent.
+  std::string text() {
+    const auto value = statement_.getColumn(column_++);
+    const auto* bytes = static_cast<const char*>(value.getBlob());
+    return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
+  }
   /// Whether the next column is absent.
   bool null() { return statement_.getColumn(column_).isNull(); }
   void skip() { ++column_; }

@@ -16,6 +16,10 @@ bool has_control(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
+Complaint over(const char* name, std::size_t size, std::size_t limit, const char* unit) {
+  return size > limit ? Complaint(fmt::format("'{}' has more than {} {}", name, limit, unit)) : std::nullopt;
+}
+
 /// Bounds every field; keeps the first complaint.
 struct Bounds {
   Complaint complaint = {};
@@ -24,45 +28,31 @@ struct Bounds {
   void operator()(const char* name, const T& field, unsigned how) {
     if (!complaint) complaint = check(name, field, how);
   }
-  static Complaint check(const char* name, const std::string& text, unsigned how) {
-    const auto limit = (how & kProse) != 0 ? kMaxProseBytes : kMaxTextBytesOfField;
-    if (text.size() > limit) return fmt::format("'{}' is longer than {} bytes", name, limit);
-    if ((how & kProse) == 0 && has_control(text)) return fmt::format("'{}' contains control characters", name);
-    return std::nullopt;
-  }
-  static Complaint check(const char* name, const Sizes& sizes, unsigned) {
-    return count(name, sizes.size(), kMaxNumbers);
-  }
-  static Complaint check(const char* name, const std::map<std::string, double>& numbers, unsigned) {
-    for (const auto& [key, number] : numbers) {
-      if (auto complaint = check(name, key, kPlain)) return complaint;
-    }
-    return count(name, numbers.size(), kMaxNumbers);
-  }
-  static Complaint check(const char* name, const std::vector<double>& samples, unsigned) {
-    return count(name, samples.size(), kMaxSamples);
-  }
   template <class T>
-  static Complaint check(const char*, const T&, unsigned) {
+  static Complaint check(const char* name, const T& field, unsigned how) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      const auto limit = (how & kProse) != 0 ? kMaxProseBytes : kMaxTextBytesOfField;
+      if (field.size() > limit) return fmt::format("'{}' is longer than {} bytes", name, limit);
+      if ((how & kProse) == 0 && has_control(field)) return fmt::format("'{}' contains control characters", name);
+    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+      for (const auto& [key, number] : field) {
+        if (auto bad = check(name, key, kPlain)) return bad;
+      }
+      return over(name, field.size(), kMaxNumbers, "entries");
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      return over(name, field.size(), kMaxNumbers, "entries");
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      return over(name, field.size(), kMaxSamples, "entries");
+    }
     return std::nullopt;
-  }
-  static Complaint count(const char* name, std::size_t size, std::size_t limit) {
-    return size > limit ? Complaint(fmt::format("'{}' has more than {} entries", name, limit)) : std::nullopt;
   }
 };
 
 template <class Record>
 Complaint out_of_bounds(const Record& record) {
   Bounds bounds;
-  visit_fields(record, bounds);
+  visit_all(record, bounds);
   return bounds.complaint;
-}
-
-template <class... Complaints>
-Complaint first_of(Complaints... complaints) {
-  Complaint first;
-  ((first = first ? first : complaints), ...);
-  return first;
 }
 
 /// What Value::parse() reads as an integer must be how Value::text() writes it.
@@ -74,6 +64,37 @@ bool is_canonical(const std::string& value) {
 }
 
 bool is_number(double value) { return std::isfinite(value) && value >= 0; }
+/// The same for one that may be absent.
+bool is_number_or_none(double value) { return std::isnan(value) || is_number(value); }
+
+template <class... Complaints>
+Complaint first_of(Complaints... complaints) {
+  Complaint first;
+  ((first = first ? first : complaints), ...);
+  return first;
+}
+
+/// Of a best record or a trial.
+Complaint interval_problem(const auto& r) {
+  if (!std::isfinite(r.median_ns) || r.median_ns <= 0) return "median_ns is not a positive number";
+  if (r.low_ns <= 0) return "low_ns is not a positive number";
+  if (r.low_ns > r.median_ns || r.high_ns < r.median_ns) return "median_ns is outside of low_ns..high_ns";
+  if (std::isinf(r.high_ns) || !is_number_or_none(r.relative_noise)) {
+    return "high_ns is infinite, or noise negative or infinite";
+  }
+  return std::nullopt;
+}
+
+/// Negative numbers where there can be none: says which.
+struct Negatives {
+  Complaint complaint = {};
+  template <class T>
+  void operator()(const char* name, const T& field, unsigned) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (field < 0 && !complaint) complaint = fmt::format("'{}' is negative", name);
+    }
+  }
+};
 
 }  // namespace
 
@@ -92,10 +113,9 @@ Complaint problem_with(const DeviceRecord& device) {
   if (const auto bad = out_of_bounds(device)) return bad;
   if (device.key.empty()) return "the device has no key";
   if (device.backend.empty()) return fmt::format("device '{}' has no backend", device.key);
-  if (std::min<std::int64_t>({device.compute_capability, device.sm_count, device.l2_bytes, device.memory_bus_bits,
-                              device.max_shared_bytes, device.registers_per_sm}) < 0) {
-    return fmt::format("a number of device '{}' is negative", device.key);
-  }
+  Negatives negatives;
+  visit_fields(device, negatives);
+  if (negatives.complaint) return fmt::format("a number of device '{}' is negative", device.key);
   if (!nlohmann::json::parse(device.properties, nullptr, false).is_object()) {
     return fmt::format("the properties of device '{}' are not a JSON object", device.key);
   }
@@ -152,32 +172,31 @@ Complaint problem_with(const StoredTrial& stored) {
 }
 
 Complaint problem_with(const BestRecord& best) {
-  if (const auto bad = first_of(problem_with(best.kernel), problem_with(best.device), out_of_bounds(best.environment),
-                                problem_with(best.problem), problem_with_configuration(best.configuration))) {
-    return bad;
-  }
-  if (!std::isfinite(best.median_ns) || best.median_ns <= 0) return "median_ns is not a positive number";
-  if (best.low_ns > best.median_ns || best.high_ns < best.median_ns) return "median_ns is outside of low_ns..high_ns";
-  for (const double number : {best.low_ns, best.high_ns, best.relative_noise}) {
-    if (!std::isnan(number) && !is_number(number)) return "low_ns, high_ns or noise is negative or infinite";
-  }
-  if (best.samples < 1) return "samples is not at least 1";
-  return std::nullopt;
+  return first_of(problem_with(best.kernel), problem_with(best.device), problem_with(best.problem),
+                  problem_with_configuration(best.configuration), out_of_bounds(best), interval_problem(best),
+                  best.samples < 1 ? Complaint("samples is not at least 1") : std::nullopt);
 }
 
 Complaint problem_with(const SessionRecord& session) {
   if (session.uuid.empty()) return "the session has no uuid";
-  return first_of(problem_with(session.key.kernel), problem_with(session.key.device),
-                  out_of_bounds(session.key.environment), problem_with(session.key.problem), out_of_bounds(session));
+  return first_of(problem_with(session.key.kernel), problem_with(session.key.device), problem_with(session.key.problem),
+                  out_of_bounds(session));
 }
 
 Complaint problem_with(const QuarantineRecord& record) {
-  return first_of(problem_with(record.kernel), problem_with_configuration(record.configuration), out_of_bounds(record));
+  return first_of(problem_with(record.kernel), problem_with(record.problem),
+                  problem_with_configuration(record.configuration), out_of_bounds(record));
 }
 
 Complaint contradiction_in(const TrialRecord& t) {
   for (const auto& [name, number] : t.times_s) {
     if (!is_number(number)) return fmt::format("the time '{}' is not a number from 0 on", name);
+  }
+  if (!is_number_or_none(t.clock_mhz)) return "clock_mhz is negative or infinite";
+  if (t.resources) {
+    Negatives negatives;
+    visit_fields(*t.resources, negatives);
+    if (negatives.complaint || t.resources->occupancy > 1) return "a number of 'resources' is out of range";
   }
   if (t.kind != "ok") return std::nullopt;
   if (t.samples_ns.empty()) return "a measurement without samples";
@@ -186,15 +205,12 @@ Complaint contradiction_in(const TrialRecord& t) {
     return "a sample is not a positive number";
   }
   std::sort(sorted.begin(), sorted.end());
-  const auto middle = sorted.size() / 2;
-  const double lower = sorted[(sorted.size() - 1) / 2], upper = sorted[middle];
+  const double lower = sorted[(sorted.size() - 1) / 2], upper = sorted[sorted.size() / 2];
   constexpr double rounding = 1e-9;
   if (!(t.median_ns >= lower * (1 - rounding) && t.median_ns <= upper * (1 + rounding))) {
     return fmt::format("median_ns is {:g}, but the median of its samples is {:g}", t.median_ns, (lower + upper) / 2);
   }
-  if (!(t.low_ns <= t.median_ns && t.median_ns <= t.high_ns)) return "median_ns is outside of low_ns..high_ns";
-  if (!is_number(t.relative_noise)) return "noise is not a number from 0 on";
-  return std::nullopt;
+  return interval_problem(t);
 }
 
 }  // namespace tuner::cache

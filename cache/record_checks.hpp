@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include <cache/fields.hpp>
+#include <cache/stamps.hpp>
 
 namespace tuner::cache {
 
@@ -30,5 +33,17 @@ std::optional<std::string> problem_with_configuration(const std::string& text);
 
 /// Why a trial that this process did not measure cannot be what it says: its numbers do not agree with each other.
 std::optional<std::string> contradiction_in(const TrialRecord& trial);
+/// The same for its dates: what is said to come from the future would stay the latest for ever.
+template <class Record>
+std::optional<std::string> date_in_the_future(const Record& record) {
+  constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // clocks differ
+  std::optional<std::string> complaint;
+  visit_fields(record, [&](const char* name, const auto& field, unsigned how) {
+    std::optional<std::int64_t> ms;
+    if constexpr (std::is_convertible_v<decltype(field), std::optional<std::int64_t>>) ms = field;
+    if ((how & kInstant) != 0 && ms > now_ms() + day_ms) complaint = fmt::format("'{}' is in the future", name);
+  });
+  return complaint;
+}
 
 }  // namespace tuner::cache

@@ -1,6 +1,8 @@
 #include <cache/records.hpp>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace tuner::cache {
 
@@ -32,6 +34,35 @@ std::optional<Sizes> parse_sizes(const std::string& text) {
   // One way to write it: sorted, no repetition, no spare zeros or blanks.
   if (sizes_text(sizes) != text) return std::nullopt;
   return sizes;
+}
+
+namespace {
+
+constexpr double kFactorOfTwo = 1.0 + 1e-9;  // |log2 ratio|
+
+/// |log2 ratio|.
+double steps(std::int64_t a, std::int64_t b) {
+  if (a == b) return 0;
+  if (a == 0 || b == 0) return 64;
+  return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
+}
+
+}  // namespace
+
+std::optional<double> distance(const Sizes& a, const Sizes& b) {
+  double sum = 0;
+  const auto add = [&](const auto& x, const auto& y) {
+    sum += steps(x.second, y.second);
+    return x.first == y.first;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), add) ? std::optional(sum) : std::nullopt;
+}
+
+bool alike(const ProblemRecord& a, const ProblemRecord& b) {
+  const auto near = [](const auto& x, const auto& y) {
+    return x.first == y.first && steps(x.second, y.second) <= kFactorOfTwo;
+  };
+  return a.choices == b.choices && std::equal(a.sizes.begin(), a.sizes.end(), b.sizes.begin(), b.sizes.end(), near);
 }
 
 }  // namespace tuner::cache

@@ -58,6 +58,12 @@ std::string sizes_text(const Sizes& sizes);
 /// Inverse of sizes_text(); nullopt for anything it would not write.
 std::optional<Sizes> parse_sizes(const std::string& text);
 
+/// Sum of |log2 ratio| of the sizes, 64 for one that is 0 where the other is not; nullopt when their names differ.
+std::optional<double> distance(const Sizes& a, const Sizes& b);
+/// Whether what is known of one problem is taken for the other too: the choices are the same, and each size is within a
+/// factor of two (a size of 0 is like 0 only).
+bool alike(const ProblemRecord& a, const ProblemRecord& b);
+
 struct ResourceRecord {
   int registers = 0;  ///< per thread
   int spill_bytes = 0;
@@ -127,11 +133,12 @@ struct BestRecord {
   std::int64_t measured_ms = 0;
 };
 
-/// A configuration that killed or hung the process that ran it. It is not tried or served on that device, at any size,
-/// until that is lifted.
+/// A configuration that killed or hung the process that ran it for \p problem. It is not tried, served or named best on
+/// that device for problems that are alike (alike()) until that is lifted.
 struct QuarantineRecord {
   std::string device_key;
   KernelRecord kernel;
+  ProblemRecord problem;
   std::string configuration;
   std::string reason;
   std::int64_t created_ms = 0;

@@ -1,71 +1,146 @@
 #pragma once
-/// Records to rows and back, with their checksums. Everything here runs inside Store::read() or Store::write().
-/// Private to this room.
+/// Records to rows and back, with their checksums: a table for each kind of record, a column for each field. Everything
+/// here runs inside Store::read() or Store::write(). Private to this room.
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <cache/fields.hpp>
+#include <cache/checksum.hpp>
+#include <cache/json_fields.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {
 
-/// log2 as stored in problem.log2_first: -2 for 0, and 0 without sizes.
-double log2_first(const Sizes& sizes);
+static_assert(std::endian::native == std::endian::little, "samples are stored as they are in memory");
 
-// Each finds the row or adds it, and returns its id.
-/// Sets the numbers of \p device to the stored ones: the first description of a device stays.
-std::int64_t ensure_device(Statements& store, DeviceRecord& device);
-std::int64_t ensure_environment(Statements& store, const EnvironmentRecord& environment);
-std::int64_t ensure_kernel(Statements& store, const KernelRecord& kernel);
-std::int64_t ensure_problem(Statements& store, const ProblemRecord& problem);
-
-// `SELECT … FROM …` of whole records, to be followed by conditions. The columns are read by take() in their order, and
-// what is selected after them by the caller. Tables: d, e, k, p, c for identities.
-/// `… , b.crc` of best b, without FROM.
-const std::string& best_columns();
-const std::string& select_best();
-/// Of session s, with the number of its trials.
-const std::string& select_sessions();
-/// Of trial t in session s.
-const std::string& select_trials();
-/// Of quarantine q.
-const std::string& select_quarantine();
-
-// Each reads a record and its checksum; false when that is wrong.
-bool take(Query& row, BestRecord& best);
-bool take(Query& row, SessionRecord& session);
-bool take(Query& row, StoredTrial& trial);
-bool take(Query& row, QuarantineRecord& record);
-
-/// All records of \p row that are sound; warns of the others.
 template <class Record>
-std::vector<Record> take_sound(Store& store, Query&& row);
+inline constexpr const char* kTable = nullptr;
+template <>
+inline constexpr const char* kTable<BestRecord> = "best";
+template <>
+inline constexpr const char* kTable<SessionRecord> = "session";
+template <>
+inline constexpr const char* kTable<StoredTrial> = "trial";
+template <>
+inline constexpr const char* kTable<QuarantineRecord> = "quarantine";
 
-/// Adds or replaces the best of its (kernel, device, problem, environment).
-void put_best(Statements& store, BestRecord best);
-/// The id of the session with this uuid, added when it is not there.
-std::int64_t ensure_session(Statements& store, SessionRecord session, bool* added = nullptr);
-/// False when the session has a trial of this number already.
-bool put_trial(Statements& store, std::int64_t session_id, const StoredTrial& trial);
-/// False when the same, or an earlier one, is there: the earliest report stays, so that the order of merging does not
-/// matter.
-bool put_quarantine(Statements& store, const QuarantineRecord& record);
+// ---- visitors ------------------------------------------------------------------------------------------------------
 
-/// The undamaged trials of a session, in order; warns of the others.
-std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
+/// `a, b, c` and `?, ?, ?`: the columns of the fields, and a place for the value of each.
+struct ColumnList {
+  std::string names, marks;
+
+  template <class T>
+  void operator()(const char* name, const T&, unsigned) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+    marks += marks.empty() ? "?" : ", ?";
+  }
+  std::string condition() const { return " WHERE (" + names + ") = (" + marks + ")"; }
+};
+
+/// Binds each field to the next place.
+struct Binder {
+  Query& query;
+
+  template <class T>
+  void operator()(const char*, const T& field, unsigned) {
+    if constexpr (std::is_same_v<T, double>) {
+      query.bind(std::isfinite(field) ? std::optional(field) : std::nullopt);
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      query.bind(sizes_text(field));
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      query.bind(Blob{{reinterpret_cast<const char*>(field.data()), field.size() * sizeof(double)}});
+    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+      query.bind(dump(JsonWriter::json_of(field)));
+    } else if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) {
+      query.bind(field ? std::optional(dump(JsonWriter::json_of(*field))) : std::nullopt);
+    } else {
+      query.bind(field);
+    }
+  }
+};
+
+/// Reads each field from the next column.
+struct Taker {
+  Query& row;
+  bool good = true;  ///< false: a column does not hold what was written there
+
+  template <class T>
+  void operator()(const char* name, T& field, unsigned how) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      field = row.text();
+    } else if constexpr (std::is_same_v<T, double>) {
+      field = row.real();
+    } else if constexpr (std::is_integral_v<T>) {
+      field = static_cast<T>(row.integer());
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      auto parsed = parse_sizes(row.text());
+      good = good && parsed.has_value();
+      if (parsed) field = std::move(*parsed);
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      const auto bytes = row.text();
+      field.resize(bytes.size() / sizeof(double));
+      if (!field.empty()) std::memcpy(field.data(), bytes.data(), field.size() * sizeof(double));
+    } else if constexpr (requires { field.has_value(); }) {
+      row.null() ? row.skip() : (*this)(name, field.emplace(), how);
+    } else {
+      try {
+        JsonReader::set(field, Json::parse(row.text(), nullptr, false), name);
+      } catch (const MemberError&) {
+        good = false;
+      }
+    }
+  }
+};
+
+/// CRC-32 of all that a record says, spelt out as in a text.
+template <class Record>
+std::int64_t checksum(const Record& record) {
+  Json line;
+  visit_all(record, JsonWriter(line, kRemark));
+  return crc32(dump(line));
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------
+
+/// `SELECT … FROM TABLE`, to be followed by conditions; its rows are for take().
+template <class Record>
+const std::string& select_all() {
+  static const std::string sql = [] {
+    ColumnList columns;
+    Record record;
+    visit_all(record, columns);
+    constexpr bool counts = std::is_same_v<Record, SessionRecord>;
+    return fmt::format("SELECT {}, crc{} FROM {}", columns.names,
+                       counts ? ", (SELECT count(*) FROM trial WHERE of = session)" : "", kTable<Record>);
+  }();
+  return sql;
+}
+
+/// False when the checksum is wrong.
+template <class Record>
+bool take(Query& row, Record& record) {
+  Taker taker{row};
+  visit_all(record, taker);
+  const bool sound = row.integer() == checksum(record) && taker.good;
+  if constexpr (requires { record.trials; }) record.trials = row.integer();
+  return sound;
+}
 
 /// One warning for all damaged rows of a file.
 void warn_of_damaged_rows(Store& store);
 
+/// All records of \p row that are sound; warns of the others.
 template <class Record>
 std::vector<Record> take_sound(Store& store, Query&& row) {
   std::vector<Record> found;
   while (row.next()) {
-    Record record;
-    if (take(row, record)) {
+    if (Record record; take(row, record)) {
       found.push_back(std::move(record));
     } else {
       warn_of_damaged_rows(store);
@@ -73,5 +148,63 @@ std::vector<Record> take_sound(Store& store, Query&& row) {
   }
   return found;
 }
+
+/// ` WHERE (…) = (?…)` of the columns that tell a record from the others of its kind.
+template <class Record>
+std::string same_identity() {
+  ColumnList columns;
+  Record record;
+  visit_identity(record, columns);
+  return columns.condition();
+}
+
+/// The stored record with the identity of \p record; nullopt also for a damaged one, which may be replaced.
+template <class Record>
+std::optional<Record> stored(Statements& store, const Record& record) {
+  static const std::string sql = select_all<Record>() + same_identity<Record>();
+  Query row(store, sql);
+  visit_identity(record, Binder{row});
+  Record found;
+  return row.next() && take(row, found) ? std::optional(std::move(found)) : std::nullopt;
+}
+
+/// Adds \p record, in the place of one with the same identity.
+template <class Record>
+void put(Statements& store, const Record& record) {
+  static const std::string remove = fmt::format("DELETE FROM {}", kTable<Record>) + same_identity<Record>();
+  static const std::string add = [&] {
+    ColumnList columns;
+    visit_all(record, columns);
+    return fmt::format("INSERT INTO {}({}, crc) VALUES({}, ?)", kTable<Record>, columns.names, columns.marks);
+  }();
+  Query old(store, remove);
+  visit_identity(record, Binder{old});
+  old.run();
+  Query row(store, add);
+  visit_all(record, Binder{row});
+  row.bind(checksum(record));
+  row.run();
+}
+
+/// The undamaged trials of a session, in order; warns of the others.
+std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
+/// The latest verified, finished measurement of \p best's configuration in its context, whatever the session.
+std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
+
+/// What is quarantined for a problem, by the databases that were asked.
+class Quarantine {
+ public:
+  Quarantine(std::string device_key, KernelRecord kernel, ProblemRecord problem)
+      : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problem_(std::move(problem)) {}
+  void add(Store& store);
+  std::optional<std::string> reason_against(const std::string& configuration) const;
+
+ private:
+  const std::string device_key_;
+  const KernelRecord kernel_;
+  const ProblemRecord problem_;
+  std::map<std::string, std::string> reasons_;
+  bool damaged_ = false;
+};
 
 }  // namespace tuner::cache

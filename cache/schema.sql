@@ -1,67 +1,34 @@
--- Tuning results, version 3. application_id and user_version are set beside this text by cache/database.cpp.
--- Columns are named as in the wisdom text (cache/fields.hpp). Identities are text
--- and numbers that mean something outside this file, so that files can be merged and read.
-
--- uuid, role (user, shipped), writer (version that created it), min_reader (oldest schema version that may read it)
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-
-CREATE TABLE device(
-  id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE,              -- the silicon, not its name
-  name TEXT NOT NULL,
-  backend TEXT NOT NULL,
-  compute_capability INTEGER NOT NULL,
-  sm_count INTEGER NOT NULL,
-  l2_bytes INTEGER NOT NULL,
-  memory_bus_bits INTEGER NOT NULL,
-  max_shared_bytes INTEGER NOT NULL,
-  registers_per_sm INTEGER NOT NULL,
-  properties TEXT NOT NULL) STRICT;
-CREATE INDEX device_class ON device(backend, compute_capability, sm_count);
-
-CREATE TABLE environment(
-  id INTEGER PRIMARY KEY,
-  driver TEXT NOT NULL, compiler TEXT NOT NULL, tuner TEXT NOT NULL, os TEXT NOT NULL,
-  UNIQUE(driver, compiler, tuner, os)) STRICT;
-
-CREATE TABLE kernel(
-  id INTEGER PRIMARY KEY,
-  kernel TEXT NOT NULL,
-  source TEXT NOT NULL CHECK(length(source) = 64),
-  objective TEXT NOT NULL,
-  UNIQUE(kernel, objective, source)) STRICT;
-
-CREATE TABLE problem(
-  id INTEGER PRIMARY KEY,
-  choices TEXT NOT NULL,                 -- must match exactly
-  sizes TEXT NOT NULL,                   -- `nx=4096 ny=4096`
-  log2_first REAL NOT NULL,              -- log2 of the first size, -2 for 0: bounds the search for near sizes
-  UNIQUE(choices, sizes)) STRICT;
-CREATE INDEX problem_near ON problem(choices, log2_first);
-
-CREATE TABLE configuration(id INTEGER PRIMARY KEY, configuration TEXT NOT NULL UNIQUE) STRICT;
+-- Tuning results, version 4. application_id and user_version are set beside this text by cache/file_kind.cpp.
+-- A row says everything about itself, as a line of the wisdom text does, in columns of the same names
+-- (cache/fields.hpp): so rows can be checked, merged and read one by one. crc is of all that a row says, but for what
+-- may be told differently of the same thing (the device's name and properties, when a session finished).
 
 CREATE TABLE session(
   id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,                     -- the silicon, not its name
+  name TEXT NOT NULL, backend TEXT NOT NULL,
+  compute_capability INTEGER NOT NULL, sm_count INTEGER NOT NULL, l2_bytes INTEGER NOT NULL,
+  memory_bus_bits INTEGER NOT NULL, max_shared_bytes INTEGER NOT NULL, registers_per_sm INTEGER NOT NULL,
+  properties TEXT NOT NULL,              -- JSON object
+  driver TEXT NOT NULL, compiler TEXT NOT NULL, tuner TEXT NOT NULL, os TEXT NOT NULL,
+  kernel TEXT NOT NULL, source TEXT NOT NULL, objective TEXT NOT NULL,
+  choices TEXT NOT NULL,
+  sizes TEXT NOT NULL,                   -- `nx=4096 ny=4096`
   session TEXT NOT NULL UNIQUE,          -- uuid
-  kernel_id INTEGER NOT NULL REFERENCES kernel,
-  device_id INTEGER NOT NULL REFERENCES device,
-  environment_id INTEGER NOT NULL REFERENCES environment,
-  problem_id INTEGER NOT NULL REFERENCES problem,
   conditions TEXT NOT NULL,
   strategy TEXT NOT NULL,
   seed INTEGER NOT NULL,                 -- 64 bits, unsigned
   origin TEXT NOT NULL,
   started INTEGER NOT NULL,
   finished INTEGER,                      -- absent: interrupted, or still running
-  crc INTEGER NOT NULL) STRICT;          -- of all but finished, with everything it refers to, spelt out
-CREATE INDEX session_key ON session(kernel_id, device_id, problem_id);
+  crc INTEGER NOT NULL) STRICT;
+CREATE INDEX session_problem ON session(kernel, choices, sizes);
 
 CREATE TABLE trial(
   id INTEGER PRIMARY KEY,
-  session_id INTEGER NOT NULL REFERENCES session,
+  of TEXT NOT NULL REFERENCES session(session) DEFERRABLE INITIALLY DEFERRED,
   trial INTEGER NOT NULL,                -- place in the session, from 1
-  configuration_id INTEGER NOT NULL REFERENCES configuration,
+  configuration TEXT NOT NULL,
   kind TEXT NOT NULL CHECK(kind IN ('ok', 'compile', 'launch', 'timeout', 'wrong', 'invalid')),
   message TEXT NOT NULL,
   log TEXT NOT NULL,
@@ -75,29 +42,36 @@ CREATE TABLE trial(
   samples_ns BLOB NOT NULL,              -- doubles; empty for a failure
   created INTEGER NOT NULL,
   crc INTEGER NOT NULL,
-  UNIQUE(session_id, trial)) STRICT;
-CREATE INDEX trial_configuration ON trial(session_id, configuration_id);
+  UNIQUE(of, trial)) STRICT;
+CREATE INDEX trial_configuration ON trial(of, configuration);
 
--- Only verified measurements get here (or what a reviewed wisdom text says).
+-- Only verified measurements get here (or what a reviewed wisdom text says). One for each kernel, problem, device and
+-- environment.
 CREATE TABLE best(
   id INTEGER PRIMARY KEY,
-  device_id INTEGER NOT NULL REFERENCES device,
-  kernel_id INTEGER NOT NULL REFERENCES kernel,
-  problem_id INTEGER NOT NULL REFERENCES problem,
-  environment_id INTEGER NOT NULL REFERENCES environment,
-  configuration_id INTEGER NOT NULL REFERENCES configuration,
+  key TEXT NOT NULL, name TEXT NOT NULL, backend TEXT NOT NULL,
+  compute_capability INTEGER NOT NULL, sm_count INTEGER NOT NULL, l2_bytes INTEGER NOT NULL,
+  memory_bus_bits INTEGER NOT NULL, max_shared_bytes INTEGER NOT NULL, registers_per_sm INTEGER NOT NULL,
+  properties TEXT NOT NULL,
+  driver TEXT NOT NULL, compiler TEXT NOT NULL, tuner TEXT NOT NULL, os TEXT NOT NULL,
+  kernel TEXT NOT NULL, source TEXT NOT NULL, objective TEXT NOT NULL,
+  choices TEXT NOT NULL, sizes TEXT NOT NULL,
+  first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER)),  -- bounds the search for near sizes
+  configuration TEXT NOT NULL,
   median_ns REAL NOT NULL, low_ns REAL, high_ns REAL, noise REAL,
   samples INTEGER NOT NULL,
   measured INTEGER NOT NULL,
-  crc INTEGER NOT NULL,
-  UNIQUE(device_id, kernel_id, problem_id, environment_id)) STRICT;
+  crc INTEGER NOT NULL) STRICT;
+CREATE INDEX best_problem ON best(kernel, choices, sizes);
+CREATE INDEX best_near ON best(kernel, choices, first_size);
 
 -- Configurations that killed or hung the process that ran them.
 CREATE TABLE quarantine(
+  kernel TEXT NOT NULL, source TEXT NOT NULL, objective TEXT NOT NULL,
+  choices TEXT NOT NULL, sizes TEXT NOT NULL,
+  quarantined TEXT NOT NULL,             -- configuration
   device_key TEXT NOT NULL,
-  kernel_id INTEGER NOT NULL REFERENCES kernel,
-  configuration_id INTEGER NOT NULL REFERENCES configuration,
   reason TEXT NOT NULL,
   created INTEGER NOT NULL,
   crc INTEGER NOT NULL,
-  PRIMARY KEY(device_key, kernel_id, configuration_id)) STRICT, WITHOUT ROWID;
+  PRIMARY KEY(kernel, source, objective, choices, sizes, quarantined, device_key)) STRICT, WITHOUT ROWID;

@@ -36,12 +36,11 @@ struct SessionWriter::Impl {
   }
 
   /// Inside a transaction: the session's row, and \p fresh of its trials, the last of the \p end to be stored by now.
-  std::int64_t put(const std::vector<StoredTrial>& fresh, std::size_t end) {
-    bool added = false;
-    const auto id = ensure_session(store, record, &added);
+  void put(const std::vector<StoredTrial>& fresh, std::size_t end) {
     // A file that was set aside took this session with it: the new one gets all of it.
-    for (const StoredTrial& trial : added ? trials_from(0, end) : fresh) put_trial(store, id, trial);
-    return id;
+    const bool is_new = !stored(store, record);
+    if (is_new) cache::put(store, record);
+    for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) cache::put(store, trial);
   }
 
   /// Commits what has been added when it is called. \p mutex is free meanwhile: a commit waits for the disk, and
@@ -143,30 +142,26 @@ void SessionWriter::set_best(const std::string& configuration) {
   auto& store = impl_->store;
   const auto& key = impl_->record.key;
   store.write([&] {
-    const auto id = impl_->put({}, committed());
-    std::optional<StoredTrial> measured;
-    {
-      // Of all sessions for the same (kernel, device, problem, environment), the latest.
-      static const std::string sql =
-          select_trials() +
-          " JOIN session own ON s.kernel_id = own.kernel_id AND s.device_id = own.device_id AND s.problem_id = "
-          "own.problem_id AND s.environment_id = own.environment_id WHERE own.id = ? AND c.configuration = ? AND "
-          "t.kind "
-          "= 'ok' AND t.verified = 1 AND t.abandoned = 0 AND t.median_ns > 0 ORDER BY t.created DESC, s.id DESC, "
-          "t.trial DESC";
-      Query row(store, sql, id, configuration);
-      while (!measured && row.next()) {
-        StoredTrial stored;
-        if (take(row, stored) && stored.trial.configuration == configuration) measured = std::move(stored);
-      }
+    impl_->put({}, committed());
+    Quarantine quarantine(key.device.key, key.kernel, key.problem);
+    quarantine.add(store);
+    if (const auto reason = quarantine.reason_against(configuration)) {
+      throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
     }
+    BestRecord best{key.kernel, key.device, key.environment, key.problem, configuration};
+    const auto measured = latest_measurement(store, best);
     if (!measured) {
       throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",
                                    configuration, key.kernel.name, sizes_text(key.problem.sizes)));
     }
     const auto& t = measured->trial;
-    put_best(store, {key.kernel, key.device, key.environment, key.problem, configuration, t.median_ns, t.low_ns,
-                     t.high_ns, t.relative_noise, std::max<std::int64_t>(1, std::ssize(t.samples_ns)), t.created_ms});
+    best.median_ns = t.median_ns;
+    best.low_ns = t.low_ns;
+    best.high_ns = t.high_ns;
+    best.relative_noise = t.relative_noise;
+    best.samples = std::max<std::int64_t>(1, std::ssize(t.samples_ns));
+    best.measured_ms = t.created_ms;
+    put(store, best);
   });
 }
 
@@ -176,8 +171,8 @@ void SessionWriter::finish() {
   impl_->record.finished_ms = now_ms();
   auto& store = impl_->store;
   store.write([&] {
-    const auto id = impl_->put({}, committed());
-    Query(store, "UPDATE session SET finished = ? WHERE id = ?", impl_->record.finished_ms, id).run();
+    impl_->put({}, committed());
+    Query(store, "UPDATE session SET finished = ? WHERE session = ?", impl_->record.finished_ms, uuid()).run();
   });
 }
 
@@ -192,23 +187,14 @@ namespace {
 
 /// Undamaged sessions of the same tuning, oldest first.
 std::vector<SessionRecord> same_sessions(Store& store, const SessionKey& key) {
-  std::vector<SessionRecord> found;
   static const std::string sql =
-      select_sessions() +
-      " WHERE d.key = ? AND k.kernel = ? AND k.source = ? AND k.objective = ? AND p.choices = ? AND p.sizes = ? AND "
-      "s.conditions = ? AND e.driver = ? AND e.compiler = ? ORDER BY s.started, s.id";
-  Query row(store, sql, key.device.key, key.kernel.name, key.kernel.source_hash, key.kernel.objective,
-            key.problem.choices, sizes_text(key.problem.sizes), key.conditions, key.environment.driver,
-            key.environment.compiler);
-  while (row.next()) {
-    SessionRecord session;
-    if (take(row, session) && session.key.kernel == key.kernel && session.key.device.key == key.device.key &&
-        session.key.problem == key.problem && session.key.conditions == key.conditions) {
-      found.push_back(std::move(session));
-    } else {
-      warn_of_damaged_rows(store);
-    }
-  }
+      select_all<SessionRecord>() + " WHERE kernel = ? AND choices = ? AND sizes = ? ORDER BY started, id";
+  auto found = take_sound<SessionRecord>(
+      store, Query(store, sql, key.kernel.name, key.problem.choices, sizes_text(key.problem.sizes)));
+  std::erase_if(found, [&](const SessionRecord& s) {
+    return s.key.kernel != key.kernel || s.key.device.key != key.device.key || s.key.problem != key.problem ||
+           s.key.conditions != key.conditions || !s.key.environment.same_software(key.environment);
+  });
   return found;
 }
 
@@ -221,11 +207,8 @@ std::vector<TrialRecord> finished_trials(Database& database, const SessionKey& k
     for (const auto& session : same_sessions(database.store(), key)) {
       for (auto& trial : session_trials(database, session.uuid)) {
         const auto [at, is_new] = place.try_emplace(trial.configuration, all.size());
-        if (is_new) {
-          all.push_back(std::move(trial));
-        } else {
-          all[at->second] = std::move(trial);
-        }
+        if (is_new) all.emplace_back();
+        all[at->second] = std::move(trial);
       }
     }
     return all;

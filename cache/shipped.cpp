@@ -19,19 +19,12 @@ namespace {
 
 void build(const fs::path& text_file, const fs::path& target) {
   auto database = Database::in_memory();
-  const auto text = read_text(text_file);
-  import_text(database, text, text_file.string());
-  auto& store = database.store();
-  store.write([&] {
-    // Nothing of when or where it was built goes into it.
-    Query(store, "UPDATE meta SET value = 'shipped' WHERE key = 'role'").run();
-    Query(store, "UPDATE meta SET value = ? WHERE key = 'uuid'", sha256_hex(text)).run();
-  });
+  import_text(database, read_text(text_file), text_file.string());
   std::error_code error;
   fs::remove(target, error);
   try {
     // Without gaps or traces of what stood there before: equal texts give equal files.
-    SQLite::Statement vacuum(store.connection(), "VACUUM INTO ?");
+    SQLite::Statement vacuum(database.store().connection(), "VACUUM INTO ?");
     vacuum.bind(1, target.string());
     vacuum.exec();
   } catch (const SQLite::Exception& failure) {

@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 
 }  // namespace
 
-Store::Store(Kind kind, fs::path file, Mode mode, Options options)
+Store::Store(FileKind kind, fs::path file, Mode mode, OpenOptions options)
     : kind_(std::move(kind)),
       file_(std::move(file)),
       mode_(mode),
@@ -78,7 +78,7 @@ void Store::connect(int flags) {
 bool Store::quick_check() {
   std::error_code error;
   const auto size = fs::file_size(file_, error);
-  if (options_.skip_check || error || static_cast<std::int64_t>(size) > options_.check_bytes) return true;
+  if (error || static_cast<std::int64_t>(size) > options_.check_bytes) return true;
   return word(*connection_, "PRAGMA quick_check(1)") == "ok";
 }
 
@@ -94,7 +94,7 @@ void Store::open_file() {
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto refusal = open_once();
     if (!refusal) return;
-    if (refusal->suffix != nullptr && !is_tuners_ && !options_.own_place) {
+    if (refusal->suffix != nullptr && !is_tuners_ && !kind_.own_place) {
       refusal = Refusal{refusal->reason + "; it is left as it is: give another name, or move it away"};
     }
     if (refusal->suffix == nullptr) return degrade(refusal->reason);
@@ -120,10 +120,10 @@ std::optional<Store::Refusal> Store::open_once() {
     is_tuners_ = number(*connection_, "PRAGMA application_id") == kind_.application_id;
     const auto state = inspect(*connection_, kind_);
     if (state == Contents::foreign) return Refusal{fmt::format("it is no {}", kind_.what), "foreign"};
-    if (state == Contents::newer) {
-      const auto version = number(*connection_, "PRAGMA user_version");
+    if (state == Contents::newer || state == Contents::older) {
+      const auto reason = other_version(*connection_, kind_) + "; it is left as it is";
       close();
-      return Refusal{other_version(state, version, kind_) + "; it is left as it is"};
+      return Refusal{reason};
     }
     if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
     if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
@@ -133,7 +133,7 @@ std::optional<Store::Refusal> Store::open_once() {
     }
     prepare_for_writing(*connection_, file_, kind_.durable);
     if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
-    if (state != Contents::ours) create_or_migrate(*connection_, kind_);
+    if (state != Contents::ours) create(*connection_, kind_);
     return std::nullopt;
   } catch (const SQLite::Exception& failure) {
     rollback(connection_.get());
@@ -169,9 +169,7 @@ void Store::open_read_only() {
       state = inspect(*connection_, kind_);
     }
     if (state == Contents::empty || state == Contents::foreign) return drop(fmt::format("it is no {}", kind_.what));
-    if (state != Contents::ours) {
-      return drop(other_version(*state, number(*connection_, "PRAGMA user_version"), kind_));
-    }
+    if (state != Contents::ours) return drop(other_version(*connection_, kind_));
     if (!quick_check()) drop("it is damaged");
   } catch (const SQLite::Exception& failure) {
     drop(failure.getErrorCode() == SQLITE_NOTADB
@@ -184,7 +182,7 @@ void Store::open_read_only() {
 void Store::open_memory() {
   in_memory_ = true;
   connection_ = connect_memory();
-  create_or_migrate(*connection_, kind_);
+  create(*connection_, kind_);
   connection_->exec("PRAGMA foreign_keys = ON");
 }
 

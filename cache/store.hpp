@@ -17,7 +17,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/connection.hpp>
-#include <cache/error.hpp>
+#include <cache/database.hpp>
 #include <cache/file_kind.hpp>
 #include <cache/file_replacement.hpp>
 #include <cache/query.hpp>
@@ -28,19 +28,8 @@ namespace tuner::cache {
 class Store : public Statements {
  public:
   enum class Mode { read_write, read_only, memory };
-  using Kind = FileKind;
 
-  struct Options {
-    WarningSink warn;
-    std::chrono::milliseconds busy_timeout{10'000};
-    std::int64_t check_bytes = 0;
-    int max_pages = 0;
-    bool skip_check = false;
-    bool strict = false;     ///< trouble is thrown (CacheError); nothing is replaced by memory or ignored
-    bool own_place = false;  ///< whatever stands there under this name is tuner's, and may be set aside when broken
-  };
-
-  Store(Kind kind, std::filesystem::path file, Mode mode, Options options);
+  Store(FileKind kind, std::filesystem::path file, Mode mode, OpenOptions options);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -95,10 +84,10 @@ class Store : public Statements {
   bool recover(const SQLite::Exception& error);
   void run(const char* literal);
 
-  Kind kind_;
+  FileKind kind_;
   std::filesystem::path file_;
   Mode mode_;
-  Options options_;
+  OpenOptions options_;
   mutable std::recursive_mutex mutex_;
   Patience patience_;
   std::set<std::string> warned_;

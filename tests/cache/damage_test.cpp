@@ -170,7 +170,7 @@ TEST(ReadOnly, OpeningReadsAndNeverWrites) {
     EXPECT_EQ(find(database, query()).best->configuration, "block=1");
     EXPECT_EQ(find(database, query()).database, file.string());
     EXPECT_FALSE(find(database, query()).shipped);
-    EXPECT_THROW(database.quarantine(h200(), reduce_kernel(), "block=1", "x"), CacheError);
+    EXPECT_THROW(database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "x"), CacheError);
   }
   EXPECT_EQ(read_file(file), before);
   EXPECT_THAT(names_in(folder.path()), ElementsAre("wisdom.db"));
@@ -232,7 +232,7 @@ TEST(Damage, LeavesAFileOfANewerTunerAlone) {
   { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
   {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
-    db.exec("PRAGMA user_version = 99; UPDATE meta SET value = '99' WHERE key = 'min_reader'");
+    db.exec("PRAGMA user_version = 6488163");  // 99, to be read from 99 on
   }
   const auto before = read_file(file);
   Warnings warnings;
@@ -254,7 +254,8 @@ TEST(Damage, IsNotWhatANewerTunerWroteInWordsThatWeDoNotKnow) {
   {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
     db.exec(
-        "PRAGMA user_version = 99; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE best(a "
+        "PRAGMA user_version = 6488163; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE "
+        "best(a "
         "FUTURE (SYNTAX' WHERE name = 'best'");
   }
   const auto before = read_file(file);
@@ -272,7 +273,7 @@ TEST(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
   {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
-    db.exec("PRAGMA user_version = 4; ALTER TABLE best ADD COLUMN novelty TEXT");
+    db.exec("PRAGMA user_version = 262149; ALTER TABLE best ADD COLUMN novelty TEXT");
   }
   Warnings warnings;
   auto database = Database::open_user(file, warnings.options());
@@ -506,8 +507,8 @@ TEST(Doctor, FindsAMissingIndex) {
   const auto file = folder / "wisdom.db";
   { Database::open_user(file); }
   EXPECT_THAT(findings(file), ElementsAre());
-  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX problem_near"); }
-  EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'problem_near' is missing")));
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX best_near"); }
+  EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'best_near' is missing")));
 }
 
 TEST(Doctor, FindsADamagedQuarantineAndNothingItMayHaveMeantIsServed) {
@@ -517,11 +518,12 @@ TEST(Doctor, FindsADamagedQuarantineAndNothingItMayHaveMeantIsServed) {
     auto database = Database::open_user(file);
     store_best(database, session_key(), "block=256", 1);
     store_best(database, session_key(5), "block=128", 1);
-    database.quarantine(h200(), reduce_kernel(), "block=256", "it hung");
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=256", "it hung");
   }
-  for (const char* flip : {"UPDATE quarantine SET device_key = 'cudb'", "UPDATE quarantine SET kernel_id = 77",
+  for (const char* flip : {"UPDATE quarantine SET device_key = 'cudb'", "UPDATE quarantine SET kernel = 'reducf'",
                            "UPDATE quarantine SET reason = 'it hunG'", "UPDATE quarantine SET created = 3",
-                           "UPDATE quarantine SET configuration_id = (SELECT max(id) FROM configuration)"}) {
+                           "UPDATE quarantine SET sizes = 'n=5'", "UPDATE quarantine SET sizes = 'n='",
+                           "UPDATE quarantine SET quarantined = 'block=128'"}) {
     fs::copy_file(file, folder / "flipped.db", fs::copy_options::overwrite_existing);
     { SQLite::Database((folder / "flipped.db").string(), SQLite::OPEN_READWRITE).exec(flip); }
     auto database = Database::open_read_only(folder / "flipped.db");

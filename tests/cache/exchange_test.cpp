@@ -24,7 +24,7 @@ void fill(Database& database) {
   auto key = session_key();
   key.device = a100();
   store_best(database, key, "block=512", 2000);
-  database.quarantine(h200(), reduce_kernel(), "block=1024", "hang");
+  database.quarantine(h200(), reduce_kernel(), problem(), "block=1024", "hang");
   SessionWriter writer(database, session_key(77));
   auto odd = failed_trial("block=3", "compile", "error: \"x\"\n\xff");
   odd.log = "line 1\nline 2";
@@ -172,6 +172,11 @@ TEST(Import, ChecksWhatItIsTold) {
       {{"\"samples_ns\":[990.0", "\"samples_ns\":[-990.0"}, "a sample is not a positive number"},
       {{"\"samples_ns\":[990.0", "\"samples_ns\":[null"}, "a sample is not a positive number"},
       {{"\"compile\":0.125", "\"compile\":-0.125"}, "the time 'compile'"},
+      {{"\"clock_mhz\":1980.0", "\"clock_mhz\":-1980.0"}, "clock_mhz is negative"},
+      {{"\"spill_bytes\":0", "\"spill_bytes\":-1"}, "'resources'"},
+      {{"\"low_ns\":990.0", "\"low_ns\":0.0"}, "low_ns is not a positive number"},
+      {{"\"measured\":\"2", "\"measured\":\"9"}, "'measured' is in the future"},
+      {{"\"started\":\"2", "\"started\":\"9"}, "'started' is in the future"},
       {{"\"samples\":3", "\"samples\":-3"}, "samples is not at least 1"},
       {{"\"noise\":0.004", "\"noise\":-0.004"}, "negative or infinite"},
       {{"NVIDIA H200", "\\u001b[2Jx"}, "'name' contains control characters"},
@@ -208,6 +213,62 @@ TEST(Import, ServesANegativeZeroLikeAnyOther) {
   EXPECT_EQ(find(database, query()).tier, Tier::exact);
 }
 
+/// As if \p configuration had taken \p median_ns in a file that somebody made, later than whatever is known.
+std::string claim(double median_ns) {
+  auto text = valid_text();
+  const auto set = [&](const std::string& name, double value) {
+    const auto at = text.find(":", text.find('"' + name + '"')) + 1;
+    text.replace(at, text.find(',', at) - at, std::to_string(value));
+  };
+  set("median_ns", median_ns);
+  set("low_ns", median_ns);
+  set("high_ns", median_ns);
+  return text;
+}
+
+TEST(Import, TakesNoTimeThatTheTrialsOfTheConfigurationBelie) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(), "block=256", 400'000);
+  for (const double lie : {5.0, 39'000.0, 4'100'000.0}) {
+    try {
+      import_text(database, claim(lie));
+      ADD_FAILURE() << "imported: " << lie;
+    } catch (const CacheError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("but its trial took 400000 ns"));
+    }
+    EXPECT_EQ(best_rows(database).at(0).median_ns, 400'000);
+  }
+  EXPECT_EQ(import_text(database, claim(300'000)).best, 1) << "another day, another clock";
+}
+
+TEST(Merge, PrefersTrialsToClaimsWhateverTheOrder) {
+  auto honest = Database::in_memory();
+  store_best(honest, session_key(), "block=256", 400'000);
+  auto liar = Database::in_memory();
+  import_text(liar, claim(5));
+  auto first = Database::in_memory();
+  merge(first, honest);
+  merge(first, liar);
+  EXPECT_EQ(best_rows(first).at(0).median_ns, 400'000);
+  auto last = Database::in_memory();
+  merge(last, liar);
+  merge(last, honest);
+  EXPECT_EQ(export_all(last), export_all(first));
+}
+
+TEST(Merge, RefusesADatabaseThatIsLargerThanTheLimit) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(), "block=256", 1000);
+  auto into = Database::in_memory();
+  try {
+    merge(into, database, 10'000);
+    ADD_FAILURE() << "merged";
+  } catch (const CacheError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more than 10000 bytes"));
+  }
+  EXPECT_TRUE(sessions(into).empty());
+}
+
 TEST(Merge, LeavesOutWhatContradictsItself) {
   auto stranger = Database::in_memory();
   {
@@ -234,7 +295,7 @@ TEST(Merge, IsIdempotentAndCommutative) {
     auto key = session_key(1 << (20 + which));
     key.device = renamed;
     store_best(database, key, "block=8", 5);
-    database.quarantine(h200(), reduce_kernel(), "block=1024", which == 0 ? "hang" : "fault");
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=1024", which == 0 ? "hang" : "fault");
     return database;
   };
   auto a = make(0);

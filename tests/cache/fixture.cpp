@@ -53,8 +53,10 @@ EnvironmentRecord environment() { return {"13.0", "nvrtc 13.0", "0.1.0", "Debian
 
 KernelRecord reduce_kernel() { return {"reduce", std::string(64, 'a'), "time"}; }
 
+ProblemRecord problem(std::int64_t n) { return {"T=float operation=sum", {{"n", n}}}; }
+
 SessionKey session_key(std::int64_t n) {
-  return {reduce_kernel(), h200(), environment(), {"T=float operation=sum", {{"n", n}}}, R"({"cold":true})"};
+  return {reduce_kernel(), h200(), environment(), problem(n), R"({"cold":true})"};
 }
 
 TrialRecord trial(const std::string& configuration, double median_ns) {

@@ -55,6 +55,7 @@ DeviceRecord h100();
 DeviceRecord a100();
 EnvironmentRecord environment();
 KernelRecord reduce_kernel();
+ProblemRecord problem(std::int64_t n = 1 << 20);
 SessionKey session_key(std::int64_t n = 1 << 20);
 TrialRecord trial(const std::string& configuration, double median_ns);
 TrialRecord failed_trial(const std::string& configuration, const std::string& kind, const std::string& message);

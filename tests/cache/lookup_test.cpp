@@ -183,12 +183,22 @@ TEST(Wisdom, NeverServesWhatIsQuarantinedHere) {
   store_best(database, session_key(), "block=256", 1000);
   store_best(database, session_key(1 << 19), "block=128", 1000);
   auto other = Database::in_memory();
-  other.quarantine(h200(), reduce_kernel(), "block=256", "illegal address");
+  other.quarantine(h200(), reduce_kernel(), problem(), "block=256", "illegal address");
   Database* databases[] = {&database, &other};
   const auto match = lookup(query(), databases);
   EXPECT_EQ(match.best->configuration, "block=128");
   ASSERT_EQ(match.rejected.size(), 1u);
   EXPECT_THAT(match.rejected[0].reason, HasSubstr("illegal address"));
+}
+
+TEST(Wisdom, ServesAtOneSizeWhatIsQuarantinedAtAnother) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(1 << 10), "block=256", 1000);
+  database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=256", "it hung");
+  EXPECT_EQ(find(database, query(1 << 10)).tier, Tier::exact);
+  const auto match = find(database, query(1 << 20));
+  EXPECT_FALSE(match) << "the portable tier offers it";
+  EXPECT_THAT(match.rejected.at(0).reason, HasSubstr("it hung"));
 }
 
 TEST(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {

@@ -237,36 +237,73 @@ TEST(Quarantine, RemembersWhatCrashedOnThisDeviceOnly) {
   const TemporaryFolder folder;
   {
     auto database = Database::open_user(folder / "wisdom.db");
-    database.quarantine(h200(), reduce_kernel(), "block=2", "illegal address");
-    database.quarantine(h200(), reduce_kernel(), "block=1", "hang");
-    database.quarantine(h200(), reduce_kernel(), "block=1", "hang again");
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=2", "illegal address");
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang");
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang again");
   }
   auto database = Database::open_user(folder / "wisdom.db");
-  const auto records = database.quarantined(h200().key, reduce_kernel());
+  const auto records = database.quarantined(h200().key, reduce_kernel(), problem());
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].configuration, "block=1");
   EXPECT_EQ(records[0].reason, "hang");
   EXPECT_EQ(records[1].reason, "illegal address");
-  EXPECT_TRUE(database.quarantined(h100().key, reduce_kernel()).empty());
+  EXPECT_TRUE(database.quarantined(h100().key, reduce_kernel(), problem()).empty());
   auto changed = reduce_kernel();
   changed.source_hash = std::string(64, 'c');
-  EXPECT_TRUE(database.quarantined(h200().key, changed).empty());
+  EXPECT_TRUE(database.quarantined(h200().key, changed, problem()).empty());
 }
 
 TEST(Quarantine, IsLiftedByDeviceKernelAndConfiguration) {
   auto database = Database::in_memory();
   auto scan = reduce_kernel();
   scan.name = "scan";
-  database.quarantine(h200(), reduce_kernel(), "block=1", "hang");
-  database.quarantine(h200(), reduce_kernel(), "block=2", "hang");
-  database.quarantine(h100(), reduce_kernel(), "block=1", "hang");
-  database.quarantine(h200(), scan, "block=1", "hang");
+  database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang");
+  database.quarantine(h200(), reduce_kernel(), problem(), "block=2", "hang");
+  database.quarantine(h100(), reduce_kernel(), problem(), "block=1", "hang");
+  database.quarantine(h200(), scan, problem(), "block=1", "hang");
   EXPECT_EQ(quarantined(database).size(), 4u);
   EXPECT_EQ(lift_quarantine(database, {.kernel = "reduce", .device_key = h200().key}, "block=1"), 1);
   EXPECT_EQ(quarantined(database, {.kernel = "reduce"}).size(), 2u);
   EXPECT_EQ(lift_quarantine(database, {.device_key = h200().key}), 2);
   EXPECT_EQ(lift_quarantine(database, {}), 1);
   EXPECT_TRUE(quarantined(database).empty());
+}
+
+TEST(Quarantine, HoldsForProblemsThatAreAlike) {
+  auto database = Database::in_memory();
+  database.quarantine(h200(), reduce_kernel(), problem(1000), "block=1", "hang");
+  const auto holds_for = [&](const ProblemRecord& asked) {
+    return !database.quarantined(h200().key, reduce_kernel(), asked).empty();
+  };
+  EXPECT_TRUE(holds_for(problem(1000)));
+  EXPECT_TRUE(holds_for(problem(501)));
+  EXPECT_TRUE(holds_for(problem(2000)));
+  EXPECT_FALSE(holds_for(problem(499)));
+  EXPECT_FALSE(holds_for(problem(2001)));
+  EXPECT_FALSE(holds_for(problem(0)));
+  EXPECT_FALSE(holds_for({"T=double operation=sum", {{"n", 1000}}}));
+  EXPECT_FALSE(holds_for({"T=float operation=sum", {{"m", 1000}}}));
+  database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=1", "hang");
+  database.lift_quarantine(h200().key, reduce_kernel(), problem(1000), "block=1");
+  EXPECT_FALSE(holds_for(problem(1000)));
+  EXPECT_TRUE(holds_for(problem(1 << 20))) << "what is well at one size may still hang at another";
+}
+
+TEST(Quarantine, KeepsAConfigurationFromBeingNamedBest) {
+  auto database = Database::in_memory();
+  SessionWriter writer(database, session_key());
+  writer.add(trial("block=1", 10));
+  database.quarantine(h200(), reduce_kernel(), problem((1 << 20) - 3), "block=1", "it hung");
+  try {
+    writer.set_best("block=1");
+    ADD_FAILURE() << "named best";
+  } catch (const CacheError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("quarantined on this device: it hung"));
+  }
+  EXPECT_TRUE(best_rows(database).empty());
+  database.lift_quarantine(h200().key, reduce_kernel(), problem(), "block=1");
+  writer.set_best("block=1");
+  EXPECT_EQ(best_rows(database).size(), 1u);
 }
 
 TEST(Statistics, CountWhatIsThere) {

@@ -41,7 +41,7 @@ TEST_F(Shipped, AnswersLikeAnyOtherButIsReadOnly) {
   ASSERT_EQ(::stat(database_file.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0444u);
   EXPECT_THAT(names_in(folder / "share"), ElementsAre("MANIFEST.sha256", "example.db")) << "nothing beside it";
-  EXPECT_THROW(database->quarantine(h200(), reduce_kernel(), "block=1", "x"), CacheError);
+  EXPECT_THROW(database->quarantine(h200(), reduce_kernel(), problem(), "block=1", "x"), CacheError);
 }
 
 TEST_F(Shipped, GivesTheReviewedTextBack) {

@@ -197,7 +197,7 @@ TEST_F(Program, ListsAndLiftsTheQuarantine) {
   {
     cache::Database database = cache::Database::open_user(cache() / "wisdom.db");
     const cache::BestRecord best = cache::best_rows(database).at(0);
-    database.quarantine(best.device, best.kernel, "block=32 unroll=1", "it hung");
+    database.quarantine(best.device, best.kernel, best.problem, "block=32 unroll=1", "it hung");
   }
   EXPECT_THAT(tune({"cache", "quarantine"}).out, HasSubstr("block=32 unroll=1"));
   EXPECT_EQ(json::parse(tune({"cache", "quarantine", "--json"}).out)["quarantine"][0]["reason"], "it hung");

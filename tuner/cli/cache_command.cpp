@@ -84,13 +84,17 @@ int doctor(const po::variables_map& given) {
 /// What crashed or hung and is therefore neither tried nor served.
 int quarantine(const po::variables_map& given) {
   cache::Database database = open_for_reading(database_file(given));
-  Table table({{"kernel"}, {"configuration"}, {"since"}, {"reason"}, {"device"}});
+  Table table({{"kernel"}, {"choices"}, {"sizes"}, {"configuration"}, {"since"}, {"reason"}, {"device"}});
   Json list = Json::array();
   for (const cache::QuarantineRecord& one : cache::quarantined(database, read_filter(given))) {
-    table.add({one.kernel.name, one.configuration, format_instant(one.created_ms), one.reason, one.device_key});
+    const std::string sizes = cache::sizes_text(one.problem.sizes);
+    table.add({one.kernel.name, one.problem.choices, sizes, one.configuration, format_instant(one.created_ms),
+               one.reason, one.device_key});
     list.push_back({{"kernel", one.kernel.name},
                     {"source_hash", one.kernel.source_hash},
                     {"device", one.device_key},
+                    {"choices", one.problem.choices},
+                    {"sizes", sizes},
                     {"configuration", one.configuration},
                     {"reason", one.reason},
                     {"created_ms", one.created_ms}});

@@ -20,7 +20,7 @@ int merge_command(int argc, char** argv) {
     return print_help(
         "Usage: tune merge OUT IN...\n"
         "Unites databases: OUT, made when it is not there, takes over everything in the others. Of two\n"
-        "results for the same problem the later measurement stays.",
+        "results for the same problem the later measurement stays. A source may have 256 MiB.",
         options, "  tune merge all.db node1.db node2.db\n");
   const Texts files = texts_of(given, "files");
   if (files.size() < 2) throw UsageError("merge needs a result and at least one source: tune merge OUT IN...");

@@ -13,7 +13,7 @@ DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, 
     : database_(database), options_(std::move(options)) {
   key_ = {to_record(spec, options_.objective), to_record(device), environment_record(device), to_record(size),
           options_.conditions};
-  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel)) {
+  for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem)) {
     quarantine_.emplace(record.configuration, record.reason);
   }
   cache::SessionOptions session;
@@ -47,11 +47,11 @@ void DatabaseStore::append(const Trial& trial) {
   const std::string configuration = trial.configuration.text();
   if (!trial.crashed) {
     if (trial.verified && quarantine_.erase(configuration) > 0)
-      cache::lift_quarantine(database_, {.kernel = key_.kernel.name, .device_key = key_.device.key}, configuration);
+      database_.lift_quarantine(key_.device.key, key_.kernel, key_.problem, configuration);
     return;
   }
   const std::string reason(message(trial.outcome));
-  database_.quarantine(key_.device, key_.kernel, configuration, reason);
+  database_.quarantine(key_.device, key_.kernel, key_.problem, configuration, reason);
   quarantine_.emplace(configuration, reason);
 }
 
