@@ -1,27 +1,33 @@
-/// libFuzzer: any bytes are exported results, or an ImportError; what was read is written in one form and reads as
-/// itself.
+/// libFuzzer: any bytes are results to import, or a CacheError; what was imported is exported in one form and imports
+/// as itself.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include <cache/entries.hpp>
-#include <cache/error.hpp>
+#include <cache/exchange.hpp>
+
+namespace {
+
+std::string imported(std::string_view text) {
+  auto database = tuner::cache::Database::in_memory();
+  tuner::cache::import_text(database, text, "fuzz");
+  return tuner::cache::export_all(database);
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tuner::cache;
+  using tuner::cache::CacheError;
   try {
-    const auto entries = parse_entries({reinterpret_cast<const char*>(data), size}, "fuzz");
-    const std::string text = entries_text(entries);
-    std::string again;
+    const std::string text = imported({reinterpret_cast<const char*>(data), size});
     try {
-      again = entries_text(parse_entries(text, "written"));
-    } catch (const ImportError&) {
+      if (imported(text) != text) __builtin_trap();
+    } catch (const CacheError&) {
       __builtin_trap();  // what was accepted cannot be read back
     }
-    if (again != text) __builtin_trap();
-  } catch (const ImportError&) {
+  } catch (const CacheError&) {
   }
   return 0;
 }
