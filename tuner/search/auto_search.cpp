@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tuner/search/acquisition.hpp>
 #include <tuner/search/candidates.hpp>
 #include <tuner/search/improvement.hpp>
 #include <tuner/search/rank_model.hpp>
 #include <tuner/search/registry.hpp>
-#include <tuner/search/spread.hpp>
 
 namespace tuner::search {
 
@@ -57,7 +55,7 @@ class Auto final : public BasicStrategy, public Foresight {
   };
 
   Auto(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
-      : BasicStrategy(space, options), options_(own), spread_(space), model_(space, own.forest, own.compiler) {
+      : BasicStrategy(space, options), options_(own), model_(space, own.forest, own.compiler) {
     const double most = std::max(4.0, own.start_share * static_cast<double>(planned_trials()));
     start_ = static_cast<std::size_t>(std::min(static_cast<double>(own.start), most));
   }
@@ -75,13 +73,9 @@ class Auto final : public BasicStrategy, public Foresight {
   };
 
   std::optional<Index> next() override;
-  void proposed(Index index) override {
-    ++made_;
-    spread_.seen(index);
-  }
-  void told(const Observation& observation) override;
+  void told(const Observation& observation, Asker) override;
 
-  bool starting() const { return made_ < start_ || history_.valid_count() < 2; }
+  bool starting() const override { return BasicStrategy::starting() || history_.valid_count() < 2; }
   bool finishing() const {
     return static_cast<double>(history_.known().size()) > (1 - options_.finish) * static_cast<double>(planned_trials());
   }
@@ -95,13 +89,9 @@ class Auto final : public BasicStrategy, public Foresight {
   double merit(Prediction prediction) const;
 
   Options options_;
-  Spread spread_;
   RankModel model_;
-  std::vector<Index> prior_start_;  // what was best elsewhere, best last
-  std::vector<Wanted> queue_;       // what the model wants next, best last
+  std::vector<Wanted> queue_;  // what the model wants next, best last
   double boldness_ = 1;
-  std::size_t start_ = 0;
-  std::size_t made_ = 0;
   std::size_t refits_ = 0;
   std::size_t may_give_up_ = 0;  // proposals, until the next result
   bool improved_ = false;        // since the last fit
@@ -113,7 +103,7 @@ class Auto final : public BasicStrategy, public Foresight {
   } judged_;
 };
 
-void Auto::told(const Observation& observation) {
+void Auto::told(const Observation& observation, Asker) {
   if (observation.resources) model_.compiled(observation.index, *observation.resources);
   may_give_up_ = options_.exchange;
   if (!history_.best() || history_.best()->index != observation.index) return;
@@ -122,12 +112,6 @@ void Auto::told(const Observation& observation) {
 }
 
 std::optional<Index> Auto::next() {
-  while (!prior_start_.empty()) {
-    const Index index = prior_start_.back();
-    prior_start_.pop_back();
-    if (history_.is_fresh(index)) return index;
-  }
-  if (starting()) return spread_.next(history_, random_);
   if (!model_.has_choice()) return std::nullopt;
   if (fit_is_due()) refit();
   while (!queue_.empty()) {
@@ -186,10 +170,9 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
   if (known.empty()) return;
   std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) { return a.objective < b.objective; });
   // The better half of the start comes from there, the more the more it is trusted.
-  auto count = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
-  prior_start_.clear();
-  for (count = std::min(count, known.size()); count > 0; --count)
-    if (std::isfinite(known[count - 1].objective)) prior_start_.push_back(known[count - 1].index);
+  const auto share = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
+  for (std::size_t i = 0; i < std::min(share, known.size()); ++i)
+    if (std::isfinite(known[i].objective)) first_.push_back(known[i].index);
   if (known.size() < kLeastPrior) return;
   model_.learn_prior(known, random_);
   improved_ = true;  // what was known is seen in another light
@@ -202,7 +185,7 @@ std::optional<double> Auto::improvement_probability(double factor) {
   const double record = 1 / (static_cast<double>(history_.known().size() - improved_at_) + 2);
   const bool is_judged = judged_.chance && judged_.refit == refits_ && judged_.factor == factor && !improved_;
   if (!is_judged) {
-    if (history_.valid_count() < 8 || made_ < start_ || !model_.has_choice()) return std::nullopt;
+    if (history_.valid_count() < 8 || starting() || !model_.has_choice()) return std::nullopt;
     std::vector<Index> wanted;
     for (std::size_t i = queue_.size() - std::min(queue_.size(), kJudged); i < queue_.size(); ++i)
       wanted.push_back(queue_[i].index);

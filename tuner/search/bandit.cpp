@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <deque>
-#include <unordered_map>
 
 #include <tuner/search/registry.hpp>
 
@@ -10,9 +9,7 @@ namespace tuner::search {
 
 namespace {
 
-using Entry = StrategyEntry (*)();
-constexpr std::array<Entry, 5> kArms{genetic_algorithm_entry, pso_entry, diff_evo_entry, basin_hopping_entry,
-                                     mls_entry};
+constexpr std::array kArms{"genetic_algorithm", "pso", "diff_evo", "basin_hopping", "mls"};
 
 /// Several strategies that all learn everything; who recently found improvements is asked more often.
 class Bandit final : public BasicStrategy {
@@ -27,9 +24,9 @@ class Bandit final : public BasicStrategy {
   };
   Bandit(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
       : BasicStrategy(space, options), options_(own) {
-    for (const Entry entry : kArms)
+    for (const char* arm : kArms)
       arms_.push_back(
-          entry().make(space, {options.seed * kArms.size() + arms_.size(), options.expected_trials, {}, {}}));
+          make_strategy(arm, space, {options.seed * kArms.size() + arms_.size(), options.expected_trials, {}, {}}));
   }
 
  private:
@@ -39,10 +36,10 @@ class Bandit final : public BasicStrategy {
   };
 
   std::optional<Index> next() override {
-    asked_ = choose();
+    asker_ = choose();
     // Another arm may have proposed the same: then the next wish of this one counts.
     for (int attempt = 0; attempt < 8; ++attempt) {
-      const auto wish = arms_[asked_]->propose(1);
+      const auto wish = arms_[*asker_]->propose(1);
       if (wish.empty()) return std::nullopt;
       if (history_.is_fresh(wish.front())) return wish.front();
     }
@@ -72,22 +69,15 @@ class Bandit final : public BasicStrategy {
     return best;
   }
 
-  void proposed(Index index) override { asked_for_[index] = asked_; }
-
-  void told(const Observation& observation) override {
+  void told(const Observation& observation, Asker asked) override {
     for (auto& arm : arms_) arm->learn({&observation, 1});
-    const auto asked = asked_for_.find(observation.index);
-    if (asked == asked_for_.end()) return;
-    const bool improved = history_.best() && history_.best()->index == observation.index;
-    window_.push_back({asked->second, improved});
+    if (!asked) return;
+    window_.push_back({*asked, history_.best() && history_.best()->index == observation.index});
     if (window_.size() > options_.window) window_.pop_front();
-    asked_for_.erase(asked);
   }
 
   Options options_;
   std::vector<std::unique_ptr<Strategy>> arms_;
-  std::size_t asked_ = 0;
-  std::unordered_map<Index, std::size_t> asked_for_;
   std::deque<Use> window_;  // oldest first
 };
 

@@ -7,13 +7,20 @@ namespace tuner::search {
 BasicStrategy::BasicStrategy(const EnumeratedSpace& space, const StrategyOptions& options)
     : history_(space),
       random_(options.seed),
+      first_(options.first.begin(), options.first.end()),
       planned_trials_(std::min(space.size(), options.expected_trials.value_or(200))),
-      first_(options.first.rbegin(), options.first.rend()) {}
+      spread_(space) {}
+
+EnumeratedSpace::Digits BasicStrategy::digits(Index index) const {
+  EnumeratedSpace::Digits out(space().parameters().size());
+  space().digits(index, out);
+  return out;
+}
 
 std::optional<Index> BasicStrategy::next_first() {
   while (!first_.empty()) {
-    const Index index = first_.back();
-    first_.pop_back();
+    const Index index = first_.front();
+    first_.pop_front();
     if (index < space().size() && history_.is_fresh(index)) return index;
   }
   return std::nullopt;
@@ -22,11 +29,14 @@ std::optional<Index> BasicStrategy::next_first() {
 std::vector<Index> BasicStrategy::propose(std::size_t n) {
   std::vector<Index> out;
   while (out.size() < n && history_.fresh_count() > 0) {
+    asker_.reset();
     std::optional<Index> wanted = next_first();
-    if (!wanted) wanted = next();
+    if (!wanted) wanted = starting() ? spread_.next(history_, random_) : next();
     if (!wanted || !history_.is_fresh(*wanted)) wanted = history_.random_fresh(random_);
+    if (starting()) spread_.seen(*wanted);
+    if (asker_) askers_[*wanted] = *asker_;
     history_.propose(*wanted);
-    proposed(*wanted);
+    ++proposed_;
     out.push_back(*wanted);
   }
   return out;
@@ -35,12 +45,14 @@ std::vector<Index> BasicStrategy::propose(std::size_t n) {
 void BasicStrategy::learn(std::span<const Observation> observations) {
   for (const Observation& observation : observations) {
     if (observation.index >= space().size()) continue;
+    Asker asker;
+    if (const auto asked = askers_.extract(observation.index)) asker = asked.mapped();
     if (observation.withdrawn) {
       history_.withdraw(observation.index);
       continue;
     }
     history_.learn(observation);
-    told(observation);
+    told(observation, asker);
   }
 }
 

@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tuner/search/acquisition.hpp>
+#include <tuner/search/candidates.hpp>
 #include <tuner/search/features.hpp>
 #include <tuner/search/gaussian_process.hpp>
 #include <tuner/search/registry.hpp>
-#include <tuner/search/spread.hpp>
 
 namespace tuner::search {
 
@@ -26,15 +25,12 @@ class BayesOpt final : public BasicStrategy {
     }
   };
   BayesOpt(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
-      : BasicStrategy(space, options),
-        options_(own),
-        start_(std::min(static_cast<double>(own.start), std::max(3.0, 0.2 * static_cast<double>(planned_trials())))),
-        spread_(space),
-        features_(space) {}
+      : BasicStrategy(space, options), options_(own), features_(space) {
+    start_ = std::min(own.start, std::max<std::size_t>(3, (planned_trials() + 4) / 5));
+  }
 
  private:
   std::optional<Index> next() override {
-    if (static_cast<double>(made_) < start_) return spread_.next(history_, random_);
     if (history_.valid_count() < 2 || features_.width() == 0) return std::nullopt;
     if (until_refit_ == 0 || improved_) refit();
     while (!queue_.empty()) {
@@ -48,12 +44,7 @@ class BayesOpt final : public BasicStrategy {
     return std::nullopt;
   }
 
-  void proposed(Index index) override {
-    ++made_;
-    spread_.seen(index);
-  }
-
-  void told(const Observation& observation) override {
+  void told(const Observation& observation, Asker) override {
     improved_ = improved_ || (history_.best() && history_.best()->index == observation.index);
   }
 
@@ -75,39 +66,16 @@ class BayesOpt final : public BasicStrategy {
     improved_ = false;
     const std::vector<Known> seen = rows();
     until_refit_ = 1 + history_.known().size() / 24;
-    std::vector<double> levels;
-    for (const Known& row : seen)
-      if (std::isfinite(row.objective)) levels.push_back(level(row.objective));
-    std::sort(levels.begin(), levels.end());
-    // Slow configurations differ for many reasons that do not matter: everything past the median, failures too,
-    // counts as the median.
-    const double cap = levels[levels.size() / 2];
-    const std::size_t width = features_.width();
-    std::vector<float> matrix(seen.size() * width);
-    std::vector<double> targets;
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-      features_.write(seen[i].index, matrix.data() + i * width);
-      targets.push_back(std::isfinite(seen[i].objective) ? std::min(level(seen[i].objective), cap) : cap);
-    }
+    const std::vector<double> targets = capped_levels(seen);
     const std::size_t attempts = seen.size() < 60 ? 8 : seen.size() < 120 ? 4 : 1;
-    model_.fit(matrix, width, targets, attempts, random_);
-    rank_candidates(levels.front());
+    model_.fit(features_.rows(seen), features_.width(), targets, attempts, random_);
+    rank_candidates(*std::min_element(targets.begin(), targets.end()));
   }
 
-  static double level(double objective) { return objective > 0 ? std::log(objective) : objective; }
-
   void rank_candidates(double best) {
-    std::vector<Index> candidates;
-    for (const Known& elite : history_.elites(5))
-      for (const Index index : space().neighbours(elite.index, Neighbourhood::hamming))
-        if (history_.is_fresh(index)) candidates.push_back(index);
-    for (std::size_t i = 0; i < options_.pool; ++i)
-      if (const auto index = history_.random_fresh(random_)) candidates.push_back(*index);
-    std::sort(candidates.begin(), candidates.end());
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
     std::vector<float> row(features_.width());
     std::vector<std::pair<double, Index>> ranked;
-    for (const Index index : candidates) {
+    for (const Index index : candidates(history_, random_, {5, 5, 0, options_.pool}, false)) {
       features_.write(index, row.data());
       ranked.emplace_back(model_.mean(row.data()), index);
     }
@@ -126,14 +94,11 @@ class BayesOpt final : public BasicStrategy {
   }
 
   Options options_;
-  double start_;
-  Spread spread_;
   Features features_;
   GaussianProcess model_;
   std::vector<Index> queue_;  // best last
   std::size_t until_refit_ = 0;
   bool improved_ = false;
-  std::size_t made_ = 0;
 };
 
 }  // namespace

@@ -7,17 +7,16 @@ constexpr std::size_t kFreeSteps = 2000;  // over known ground, before a chain c
 constexpr std::size_t kMostChains = 64;
 }  // namespace
 
-void SampledChain::advance(double objective) {
-  if (left_ == 0) return step(objective);
+void Chain::advance(double objective) {
+  if (left_ == 0) {
+    const auto next = step(objective);
+    return next ? void(wanted_ = *next) : restart();
+  }
   if (left_ == samples_ || objective < best_objective_) {
-    best_ = sample_;
+    best_ = wanted_;
     best_objective_ = objective;
   }
-  if (--left_ > 0) {
-    sample_ = history_.anywhere(random_);
-  } else {
-    begin(best_, best_objective_);
-  }
+  wanted_ = --left_ > 0 ? history_.anywhere(random_) : begin(best_, best_objective_);
 }
 
 std::optional<Index> ChainStrategy::walk(std::unique_ptr<Chain>& chain) {

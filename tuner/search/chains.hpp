@@ -11,45 +11,37 @@
 
 namespace tuner::search {
 
+/// Starts from the best of some random configurations, at first and whenever it begins anew.
 class Chain {
  public:
-  virtual ~Chain() = default;
-  /// The configuration whose result this chain needs next.
-  virtual Index wanted() const = 0;
-  /// The result of wanted(): infinity for a failure. Decides what is wanted next.
-  virtual void advance(double objective) = 0;
-};
-
-/// A chain that starts from the best of some random configurations, at first and whenever it begins anew.
-class SampledChain : public Chain {
- public:
-  SampledChain(History& history, Random& random, std::size_t samples)
-      : history_(history), random_(random), samples_(samples) {
+  Chain(History& history, Random& random, std::size_t samples) : history_(history), random_(random), samples_(samples) {
     restart();
   }
-  Index wanted() const final { return left_ > 0 ? sample_ : walking(); }
-  void advance(double objective) final;
+  virtual ~Chain() = default;
+  /// The configuration whose result this chain needs next.
+  Index wanted() const { return wanted_; }
+  /// The result of wanted(): infinity for a failure. Decides what is wanted next.
+  void advance(double objective);
 
  protected:
-  /// The walk begins at \p best, whose result is \p objective.
-  virtual void begin(Index best, double objective) = 0;
-  /// wanted() and advance() of the walk.
-  virtual Index walking() const = 0;
-  virtual void step(double objective) = 0;
-
-  void restart() {
-    left_ = samples_;
-    sample_ = history_.anywhere(random_);
-  }
+  /// The walk begins at \p best, whose result is \p objective: what is wanted first.
+  virtual Index begin(Index best, double objective) = 0;
+  /// The result of wanted(): what is wanted next, or nothing: to begin anew.
+  virtual std::optional<Index> step(double objective) = 0;
 
   History& history_;
   Random& random_;
 
  private:
+  void restart() {
+    left_ = samples_;
+    wanted_ = history_.anywhere(random_);
+  }
+
   std::size_t samples_;
   std::size_t left_ = 0;  // samples
-  Index sample_ = 0;
-  Index best_ = 0;
+  Index wanted_ = 0;
+  Index best_ = 0;  // sample
   double best_objective_ = HUGE_VAL;
 };
 

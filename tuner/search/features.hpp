@@ -1,25 +1,26 @@
 #pragma once
-/// Configurations as numbers for models: one feature for each parameter that has a choice. Internal to the room.
+/// Configurations and objectives as numbers for models. Internal to the room.
 
 #include <cstddef>
 #include <vector>
 
-#include <tuner/core/enumerated_space.hpp>
+#include <tuner/search/history.hpp>
 
 namespace tuner::search {
 
-/// Sizes (positive integers over a range of at least 4) count by their logarithm, other parameters by their position
-/// in the list of values. Features are scaled so that one step of an average parameter is about 1.
+/// One feature for each parameter that has a choice. Sizes (positive integers over a range of at least 4) count by
+/// their logarithm, other parameters by their position in the list of values, so that one step of an average parameter
+/// is about 1.
 class Features {
  public:
   explicit Features(const EnumeratedSpace& space);
   std::size_t width() const { return parameters_.size(); }
   /// Writes width() numbers.
-  void write(EnumeratedSpace::Index index, float* out) const {
+  void write(Index index, float* out) const {
     for (std::size_t f = 0; f < parameters_.size(); ++f) out[f] = values_[f][space_.digit(index, parameters_[f])];
   }
-  /// Parameter number of a feature.
-  std::size_t parameter(std::size_t feature) const { return parameters_[feature]; }
+  /// Those of all \p known, row by row.
+  std::vector<float> rows(const std::vector<Known>& known) const;
   /// The feature's value of each digit.
   const std::vector<float>& values(std::size_t feature) const { return values_[feature]; }
 
@@ -28,5 +29,9 @@ class Features {
   std::vector<std::size_t> parameters_;
   std::vector<std::vector<float>> values_;
 };
+
+/// Logarithms of the objectives, or themselves where one is not positive. Slow configurations differ for many reasons
+/// that do not matter: everything past the median, failures too, counts as the median. Precondition: something worked.
+std::vector<double> capped_levels(const std::vector<Known>& known);
 
 }  // namespace tuner::search

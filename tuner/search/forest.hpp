@@ -11,14 +11,10 @@
 #include <span>
 #include <vector>
 
+#include <tuner/search/prediction.hpp>
 #include <tuner/search/random_numbers.hpp>
 
 namespace tuner::search {
-
-struct Prediction {
-  double mean = 0;
-  double deviation = 0;
-};
 
 struct ForestOptions {
   std::size_t trees = 32;

@@ -10,7 +10,7 @@
 
 #include <Eigen/Cholesky>
 
-#include <tuner/search/forest.hpp>
+#include <tuner/search/prediction.hpp>
 #include <tuner/search/random_numbers.hpp>
 
 namespace tuner::search {

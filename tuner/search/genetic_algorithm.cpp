@@ -3,7 +3,6 @@
 
 #include <tuner/search/nearest_valid.hpp>
 #include <tuner/search/registry.hpp>
-#include <tuner/search/spread.hpp>
 
 namespace tuner::search {
 
@@ -24,19 +23,17 @@ class GeneticAlgorithm final : public BasicStrategy {
     }
   };
   GeneticAlgorithm(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
-      : BasicStrategy(space, options), options_(own), spread_(space), width_(space.parameters().size()) {}
+      : BasicStrategy(space, options), options_(own) {
+    start_ = std::min(own.population, std::max<std::size_t>(4, planned_trials() / 5));
+  }
 
  private:
   std::optional<Index> next() override {
-    const std::size_t start = std::min(options_.population, std::max<std::size_t>(4, planned_trials() / 5));
-    if (made_ < start) return spread_.next(history_, random_);
     if (members_.size() < 2) return std::nullopt;
-    EnumeratedSpace::Digits child(width_);
-    EnumeratedSpace::Digits other(width_);
     for (int attempt = 0; attempt < 8; ++attempt) {
-      space().digits(parent(), child);
-      space().digits(parent(), other);
-      for (std::size_t p = 0; p < width_; ++p)
+      EnumeratedSpace::Digits child = digits(parent());
+      const EnumeratedSpace::Digits other = digits(parent());
+      for (std::size_t p = 0; p < child.size(); ++p)
         if (random_.chance(0.5)) child[p] = other[p];
       mutate(child);
       const auto valid = nearest_valid(space(), random_, child);
@@ -45,12 +42,7 @@ class GeneticAlgorithm final : public BasicStrategy {
     return nearest_fresh(history_, random_, parent());
   }
 
-  void proposed(Index index) override {
-    ++made_;
-    spread_.seen(index);
-  }
-
-  void told(const Observation& observation) override {
+  void told(const Observation& observation, Asker) override {
     const double objective = history_.objective(observation.index);
     std::erase_if(members_, [&](const Known& member) { return member.index == observation.index; });
     if (!std::isfinite(objective)) return;
@@ -72,7 +64,7 @@ class GeneticAlgorithm final : public BasicStrategy {
   void mutate(EnumeratedSpace::Digits& child) {
     double choices = 0;
     for (const TuningParameter& parameter : space().parameters()) choices += parameter.values.size() > 1;
-    for (std::size_t p = 0; p < width_; ++p) {
+    for (std::size_t p = 0; p < child.size(); ++p) {
       const int count = static_cast<int>(space().parameters()[p].values.size());
       if (count < 2 || !random_.chance(options_.mutation / choices)) continue;
       const int step = random_.chance(0.5) ? 1 : -1;
@@ -84,9 +76,6 @@ class GeneticAlgorithm final : public BasicStrategy {
   }
 
   Options options_;
-  Spread spread_;
-  std::size_t width_;
-  std::size_t made_ = 0;
   std::vector<Known> members_;  // best first
 };
 

@@ -10,37 +10,28 @@ void History::propose(Index index) {
   if (state_[index] != State::fresh) return;
   state_[index] = State::pending;
   ++used_;
-  ++proposed_;
 }
 
 void History::withdraw(Index index) {
   if (state_[index] != State::pending) return;
   state_[index] = State::fresh;
   --used_;
-  --proposed_;
   if (rest_.empty() || in_rest_[index]) return;
   rest_.push_back(index);
   in_rest_[index] = true;
 }
 
-bool History::learn(const Observation& observation) {
+void History::learn(const Observation& observation) {
   const bool valid = observation.objective && std::isfinite(*observation.objective);
   const double objective = valid ? *observation.objective : std::numeric_limits<double>::infinity();
   State& state = state_[observation.index];
-  const State before = state;
-  if (before == State::fresh) ++used_;
-  if (before == State::pending) ++proposed_known_;
-  if (before == State::valid) --valid_count_;
+  if (state == State::fresh) ++used_;
+  if (state == State::valid) --valid_count_;
   state = valid ? State::valid : State::failed;
   if (valid) ++valid_count_;
-  objective_[observation.index] = objective;
-  const bool is_new = before == State::fresh || before == State::pending;
-  if (is_new) {
-    known_.push_back({observation.index, objective});
-  } else {
-    for (Known& entry : known_)
-      if (entry.index == observation.index) entry.objective = objective;
-  }
+  const auto [at, is_new] = position_.emplace(observation.index, known_.size());
+  if (is_new) known_.emplace_back();
+  known_[at->second] = {observation.index, objective};
   if (!is_new && best_ && best_->index == observation.index) {
     best_.reset();  // the best was measured again: look for it among all
     for (const Known& entry : known_)
@@ -48,7 +39,6 @@ bool History::learn(const Observation& observation) {
   } else if (valid && (!best_ || objective < best_->objective)) {
     best_ = Known{observation.index, objective};
   }
-  return is_new;
 }
 
 std::optional<Index> History::random_fresh(Random& random) {

@@ -32,18 +32,17 @@ class History {
   State state(Index index) const { return state_[index]; }
   bool is_fresh(Index index) const { return state_[index] == State::fresh; }
   /// Infinity for a failure. Precondition: the state is valid or failed.
-  double objective(Index index) const { return objective_.at(index); }
+  double objective(Index index) const { return known_[position_.at(index)].objective; }
 
   void propose(Index index);
   /// A pending configuration becomes fresh again.
   void withdraw(Index index);
-  /// Returns false when the configuration was known already (the later observation counts).
-  bool learn(const Observation& observation);
+  /// Of a configuration learnt twice the later observation counts.
+  void learn(const Observation& observation);
 
   /// In the order learnt, failures included.
   const std::vector<Known>& known() const { return known_; }
   std::size_t valid_count() const { return valid_count_; }
-  std::size_t pending_count() const { return proposed_ - proposed_known_; }
   std::size_t fresh_count() const { return space_.size() - used_; }
   const std::optional<Known>& best() const { return best_; }
 
@@ -59,14 +58,12 @@ class History {
  private:
   const EnumeratedSpace& space_;
   std::vector<State> state_;
-  std::unordered_map<Index, double> objective_;
   std::vector<Known> known_;
+  std::unordered_map<Index, std::size_t> position_;  // in known_
   std::optional<Known> best_;
   std::size_t valid_count_ = 0;
-  std::size_t used_ = 0;  // not fresh
-  std::size_t proposed_ = 0;
-  std::size_t proposed_known_ = 0;  // proposed, then learnt
-  std::vector<Index> rest_;         // superset of the fresh ones, once they are the minority; each once
+  std::size_t used_ = 0;     // not fresh
+  std::vector<Index> rest_;  // superset of the fresh ones, once they are the minority; each once
   std::vector<bool> in_rest_;
 };
 

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include <tuner/search/nearest_valid.hpp>
 #include <tuner/search/registry.hpp>
-#include <tuner/search/spread.hpp>
 
 namespace tuner::search {
 
@@ -15,7 +13,7 @@ struct Particle {
   std::vector<double> velocity;
   std::vector<double> best_position;
   double best_objective = HUGE_VAL;
-  bool flying = false;  // its result is pending
+  Index latest = 0;  // where it was sent last
 };
 
 /// Particles pulled towards their own best and the best of their ring neighbours. A particle moves on as soon as its
@@ -37,40 +35,28 @@ class ParticleSwarm final : public BasicStrategy {
     }
   };
   ParticleSwarm(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
-      : BasicStrategy(space, options),
-        options_(own),
-        spread_(space),
-        size_(std::clamp<std::size_t>(planned_trials() / 5, 3, own.particles)),
-        width_(space.parameters().size()) {}
+      : BasicStrategy(space, options), options_(own) {
+    start_ = std::clamp<std::size_t>(planned_trials() / 5, 3, own.particles);
+  }
 
  private:
   std::optional<Index> next() override {
-    mover_.reset();
-    if (particles_.size() < size_) {
-      const auto at = spread_.next(history_, random_);
-      if (at) release(*at);
-      return at;
-    }
-    for (std::size_t attempt = 0; attempt < 2 * size_; ++attempt) {
-      turn_ = (turn_ + 1) % size_;
-      if (particles_[turn_].flying) continue;
-      if (const auto at = move(particles_[turn_])) {
-        mover_ = turn_;
+    for (std::size_t attempt = 0; attempt < 2 * particles_.size(); ++attempt) {
+      turn_ = (turn_ + 1) % particles_.size();
+      Particle& particle = particles_[turn_];
+      if (history_.state(particle.latest) == State::pending) continue;
+      if (const auto at = move(particle)) {
+        asker_ = turn_;
+        particle.latest = *at;
         return at;
       }
     }
     return std::nullopt;
   }
 
-  void release(Index at) {
-    Particle particle;
-    EnumeratedSpace::Digits digits(width_);
-    space().digits(at, digits);
-    particle.position.assign(digits.begin(), digits.end());
-    particle.best_position = particle.position;
-    for (std::size_t p = 0; p < width_; ++p) particle.velocity.push_back(random_.uniform(-0.25, 0.25) * last(p));
-    mover_ = particles_.size();
-    particles_.push_back(std::move(particle));
+  std::vector<double> position(Index index) const {
+    const EnumeratedSpace::Digits at = digits(index);
+    return {at.begin(), at.end()};
   }
 
   double last(std::size_t p) const { return static_cast<double>(space().parameters()[p].values.size() - 1); }
@@ -78,8 +64,8 @@ class ParticleSwarm final : public BasicStrategy {
   /// Where the particle's next step lands, as a fresh configuration.
   std::optional<Index> move(Particle& particle) {
     const std::vector<double>& leader = leader_position();
-    EnumeratedSpace::Digits digits(width_);
-    for (std::size_t p = 0; p < width_; ++p) {
+    EnumeratedSpace::Digits landed(leader.size());
+    for (std::size_t p = 0; p < landed.size(); ++p) {
       double& v = particle.velocity[p];
       double& x = particle.position[p];
       v = options_.inertia * v + options_.own * random_.uniform() * (particle.best_position[p] - x) +
@@ -90,16 +76,16 @@ class ParticleSwarm final : public BasicStrategy {
         x = std::clamp(x, 0.0, last(p));
         v = -0.5 * v;
       }
-      digits[p] = static_cast<std::uint16_t>(std::nearbyint(x));
+      landed[p] = static_cast<std::uint16_t>(std::nearbyint(x));
     }
-    const auto valid = nearest_valid(space(), random_, digits);
+    const auto valid = nearest_valid(space(), random_, landed);
     if (!valid) return std::nullopt;
     // A known place has nothing to tell: the particle is turned away to one beside it.
     const auto fresh = nearest_fresh(history_, random_, *valid);
     if (!fresh) return std::nullopt;
-    space().digits(*fresh, digits);
-    for (std::size_t p = 0; p < width_; ++p)
-      if (std::nearbyint(particle.position[p]) != digits[p]) particle.position[p] = digits[p];
+    landed = digits(*fresh);
+    for (std::size_t p = 0; p < landed.size(); ++p)
+      if (std::nearbyint(particle.position[p]) != landed[p]) particle.position[p] = landed[p];
     return fresh;
   }
 
@@ -113,35 +99,24 @@ class ParticleSwarm final : public BasicStrategy {
     return particles_[leader].best_position;
   }
 
-  void proposed(Index index) override {
-    spread_.seen(index);
-    if (!mover_) return;
-    particles_[*mover_].flying = true;
-    flight_[index] = *mover_;
-  }
-
-  void told(const Observation& observation) override {
-    const auto flight = flight_.find(observation.index);
-    if (flight == flight_.end()) return;
-    Particle& particle = particles_[flight->second];
-    particle.flying = false;
-    flight_.erase(flight);
-    const double objective = history_.objective(observation.index);
-    if (!(objective < particle.best_objective)) return;
-    particle.best_objective = objective;
-    EnumeratedSpace::Digits digits(width_);
-    space().digits(observation.index, digits);
-    particle.best_position.assign(digits.begin(), digits.end());
+  void told(const Observation& observation, Asker mover) override {
+    const Index index = observation.index;
+    const double objective = history_.objective(index);
+    if (mover) {
+      Particle& particle = particles_[*mover];
+      if (!(objective < particle.best_objective)) return;
+      particle.best_objective = objective;
+      particle.best_position = position(index);
+    } else if (particles_.size() < start_) {
+      Particle& particle = particles_.emplace_back(Particle{position(index), {}, position(index), objective, index});
+      for (std::size_t p = 0; p < particle.position.size(); ++p)
+        particle.velocity.push_back(random_.uniform(-0.25, 0.25) * last(p));
+    }
   }
 
   Options options_;
-  Spread spread_;
-  std::size_t size_;
-  std::size_t width_;
   std::size_t turn_ = 0;
-  std::optional<std::size_t> mover_;
   std::vector<Particle> particles_;
-  std::unordered_map<Index, std::size_t> flight_;
 };
 
 }  // namespace

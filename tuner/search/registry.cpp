@@ -27,16 +27,23 @@ const std::vector<StrategyEntry>& table() {
   return entries;
 }
 
-const StrategyEntry& entry_called(std::string_view name) {
+/// The one of \p all called \p name. Throws std::invalid_argument: \p complaint, with a suggestion, \p introduction and
+/// all names.
+template <typename Named>
+const Named& called(std::string_view name, std::span<const Named> all, const std::string& complaint,
+                    const char* introduction) {
   std::vector<std::string> names;
   std::string list;
-  for (const StrategyEntry& entry : table()) {
-    if (entry.info.name == name) return entry;
-    names.push_back(entry.info.name);
-    list += (list.empty() ? "" : ", ") + entry.info.name;
+  for (const Named& one : all) {
+    if (one.name == name) return one;
+    names.push_back(one.name);
+    list += (list.empty() ? introduction : ", ") + one.name;
   }
-  throw std::invalid_argument("there is no strategy '" + std::string(name) + "'" + suggestion(name, names) +
-                              "; there are " + list);
+  throw std::invalid_argument(complaint + suggestion(name, names) + list);
+}
+
+const StrategyInfo& info_called(std::string_view name) {
+  return called(name, strategies(), "there is no strategy '" + std::string(name) + '\'', "; there are ");
 }
 
 void check_value(const OptionInfo& option, double value) {
@@ -60,29 +67,18 @@ std::span<const StrategyInfo> strategies() {
 }
 
 void check_options(std::string_view strategy, const std::map<std::string, double>& values) {
-  const std::vector<OptionInfo>& options = entry_called(strategy).info.options;
+  const std::span<const OptionInfo> options = info_called(strategy).options;
   for (const auto& [name, value] : values) {
-    const auto at = std::find_if(options.begin(), options.end(),
-                                 [&, name = name](const auto& option) { return option.name == name; });
-    if (at != options.end()) {
-      check_value(*at, value);
-      continue;
-    }
-    std::vector<std::string> names;
-    std::string list;
-    for (const OptionInfo& option : options) {
-      names.push_back(option.name);
-      list += (list.empty() ? "; it has " : ", ") + option.name;
-    }
-    throw std::invalid_argument("strategy '" + std::string(strategy) + "' has no option '" + name + "'" +
-                                suggestion(name, names) + list);
+    const std::string complaint = "strategy '" + std::string(strategy) + "' has no option '" + name + '\'';
+    check_value(called(name, options, complaint, "; it has "), value);
   }
 }
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
                                         const StrategyOptions& options) {
   check_options(name, options.values);
-  return entry_called(name).make(space, options);
+  const auto position = static_cast<std::size_t>(&info_called(name) - strategies().data());
+  return table()[position].make(space, options);
 }
 
 }  // namespace tuner::search

@@ -12,7 +12,7 @@ namespace {
 /// exp(-loss / temperature), the loss in units of the way from the best to the median of what is known, so that
 /// temperatures mean the same on every kernel. The temperature falls geometrically from hot to cold, then the chain
 /// starts hot again from where it is best.
-class Annealing final : public SampledChain {
+class Annealing final : public Chain {
  public:
   struct Options {
     double hot = 0.1;
@@ -27,31 +27,30 @@ class Annealing final : public SampledChain {
     }
   };
   Annealing(History& history, Random& random, const Options& options, std::size_t planned)
-      : SampledChain(history, random, options.samples),
+      : Chain(history, random, options.samples),
         options_(options),
         steps_(static_cast<double>(options.steps > 0 ? options.steps : std::max<std::size_t>(20, planned))),
         temperature_(options.hot) {}
 
  private:
-  void begin(Index best, double objective) override {
+  Index begin(Index best, double objective) override {
     here_ = best_ = best;
     objective_ = best_objective_ = objective;
-    wanted_ = neighbour();
+    return neighbour();
   }
-  Index walking() const override { return wanted_; }
-  void step(double objective) override {
+  std::optional<Index> step(double objective) override {
     if (accepts(objective)) {
-      here_ = wanted_;
+      here_ = wanted();
       objective_ = objective;
     }
     if (objective < best_objective_) {
-      best_ = wanted_;
+      best_ = wanted();
       best_objective_ = objective;
       rejected_ = 0;
     }
     temperature_ *= std::pow(options_.cold / options_.hot, 1 / steps_);
     if (temperature_ < options_.cold || ++rejected_ > steps_) reheat();
-    wanted_ = neighbour();
+    return neighbour();
   }
 
   bool accepts(double objective) {
@@ -100,7 +99,6 @@ class Annealing final : public SampledChain {
   Options options_;
   double steps_;
   double temperature_;
-  Index wanted_ = 0;
   Index here_ = 0;
   double objective_ = HUGE_VAL;
   Index best_ = 0;

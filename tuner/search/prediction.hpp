@@ -1,13 +1,16 @@
 #pragma once
-/// What a model's prediction is worth: shared by the model-based strategies. Internal to the room.
+/// What models say, and what it is worth: shared by the model-based strategies. Internal to the room.
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include <tuner/search/forest.hpp>
-
 namespace tuner::search {
+
+struct Prediction {
+  double mean = 0;
+  double deviation = 0;
+};
 
 inline double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 

@@ -21,10 +21,31 @@ class Exhaustive final : public BasicStrategy {
   std::size_t next_ = 0;
 };
 
+/// Uniform without replacement, after a start that is spread over the values of every parameter.
+class RandomSearch final : public BasicStrategy {
+ public:
+  struct Options {
+    std::size_t spread_start = 16;
+    void visit(auto&& option) { option("spread_start", spread_start, 0, 1e6); }
+  };
+  RandomSearch(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
+      : BasicStrategy(space, options) {
+    start_ = own.spread_start;
+  }
+
+ private:
+  std::optional<Index> next() override { return std::nullopt; }
+};
+
 }  // namespace
 
 StrategyEntry exhaustive_entry() {
   return entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-");
+}
+
+StrategyEntry random_entry() {
+  return entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
+                                "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)");
 }
 
 }  // namespace tuner::search
