@@ -176,6 +176,7 @@ TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
       {with("\n \"32,1\" : { \"bx\":32,\"t\":1,\n\"time\":1,\n  \"compile_time\": \"long\"}"),
        "made.csv:7:19: 'compile_time' is not a number"},
       {with(R"("32,1":{"bx":32,"t":1,"time":1,,})"), "made.csv:4:32: not JSON: syntax error"},
+      {cache_head + first_entry + R"(,"32,1":{"bx":32 "t":1)", "made.csv:3:167: not JSON: syntax error"},
       {"{\"cache\": nonsense}", "made.csv:1:12: not JSON: syntax error"},
       {"{\n\"cache\": []}", "made.csv:2:10: there is no object \"cache\""},
       {"{\"cache\": {},\n \"tune_params_keys\": [\"a\", 3]}", "made.csv:2:28: 3 is not the name of a parameter"},
@@ -280,10 +281,10 @@ TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
 }
 
 TEST(MakeRecording, KeepsTheLastTrialOfAConfigurationAndNeverAnInfiniteObjective) {
-  const std::vector<RecordedTrial> trials{{{{"a", 1}}, 5.0, 1, OutcomeKind::ok},
-                                          {{{"a", 2}}, HUGE_VAL, 1, OutcomeKind::ok},
-                                          {{{"a", 3}}, 4.0, 1, OutcomeKind::wrong},
-                                          {{{"a", 1}}, 3.0, 2, OutcomeKind::ok}};
+  const std::vector<RecordedTrial> trials{{{5.0, 1, OutcomeKind::ok}, {{"a", 1}}},
+                                          {{HUGE_VAL, 1, OutcomeKind::ok}, {{"a", 2}}},
+                                          {{4.0, 1, OutcomeKind::wrong}, {{"a", 3}}},
+                                          {{3.0, 2, OutcomeKind::ok}, {{"a", 1}}}};
   const Recording recording = make_recording("mine", trials, "ns");
   ASSERT_EQ(recording.space.size(), 3u);
   EXPECT_EQ(recording.rows[0].objective, 3.0);
@@ -292,8 +293,8 @@ TEST(MakeRecording, KeepsTheLastTrialOfAConfigurationAndNeverAnInfiniteObjective
   EXPECT_FALSE(recording.rows[2].objective);
   EXPECT_EQ(recording.rows[2].kind, OutcomeKind::wrong);
   EXPECT_THROW(make_recording("none", {}), RecordingError);
-  const std::vector<RecordedTrial> unequal{{{{"a", 1}}, 5.0, 1, OutcomeKind::ok},
-                                           {{{"b", 1}}, 5.0, 1, OutcomeKind::ok}};
+  const std::vector<RecordedTrial> unequal{{{5.0, 1, OutcomeKind::ok}, {{"a", 1}}},
+                                           {{5.0, 1, OutcomeKind::ok}, {{"b", 1}}}};
   EXPECT_THROW(make_recording("unequal", unequal), RecordingError);
 }
 

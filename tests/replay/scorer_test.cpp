@@ -53,7 +53,7 @@ TEST(Scorer, ReproducesThePublishedScoreOfRecordedTraces) {
 /// Objectives 1 … count, one second each.
 Recording staircase(int count) {
   std::vector<RecordedTrial> trials;
-  for (int i = 1; i <= count; ++i) trials.push_back({{{"i", i}}, static_cast<double>(i), 1.0, OutcomeKind::ok});
+  for (int i = 1; i <= count; ++i) trials.push_back({{static_cast<double>(i), 1.0, OutcomeKind::ok}, {{"i", i}}});
   return make_recording("staircase", trials);
 }
 
@@ -80,8 +80,8 @@ TEST(Scorer, CountsAResultFromTheTimeItIsKnownAndBackFillsTheFirst) {
 }
 
 TEST(Scorer, GivesTheWorstRankToARepeatWithoutAnyValidResult) {
-  std::vector<RecordedTrial> trials{{{{"i", 0}}, std::nullopt, 1.0, OutcomeKind::compile}};
-  for (int i = 1; i <= 50; ++i) trials.push_back({{{"i", i}}, static_cast<double>(i), 1.0, OutcomeKind::ok});
+  std::vector<RecordedTrial> trials{{{std::nullopt, 1.0, OutcomeKind::compile}, {{"i", 0}}}};
+  for (int i = 1; i <= 50; ++i) trials.push_back({{static_cast<double>(i), 1.0, OutcomeKind::ok}, {{"i", i}}});
   const Recording recording = make_recording("failing", trials);
   const Scorer scorer(recording);
   const EnumeratedSpace::Index failed = 0;
@@ -95,16 +95,26 @@ TEST(Scorer, ScoresTinyAndConstantSpacesWithoutDividingByZero) {
     const EnumeratedSpace::Index first = 0;
     EXPECT_TRUE(std::isfinite(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&first, 1})}).value));
   }
-  const std::vector<RecordedTrial> equal{{{{"i", 1}}, 2.0, 0.0, OutcomeKind::ok},
-                                         {{{"i", 2}}, 2.0, 0.0, OutcomeKind::ok}};
+  const std::vector<RecordedTrial> equal{{{2.0, 0.0, OutcomeKind::ok}, {{"i", 1}}},
+                                         {{2.0, 0.0, OutcomeKind::ok}, {{"i", 2}}}};
   const Recording recording = make_recording("equal", equal);
   const Scorer scorer(recording);
   const EnumeratedSpace::Index first = 1;
   EXPECT_TRUE(std::isfinite(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&first, 1})}).value));
 }
 
+TEST(Scorer, CallsAnOptimumOfZeroReachedWhereItIs) {
+  const std::vector<RecordedTrial> trials{{{0.0, 1.0, OutcomeKind::ok}, {{"i", 1}}},
+                                          {{4.0, 1.0, OutcomeKind::ok}, {{"i", 2}}}};
+  const Recording recording = make_recording("zero", trials);
+  const Scorer scorer(recording);
+  const EnumeratedSpace::Index best = 0;
+  EXPECT_EQ(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&best, 1})}).relative_to_optimum, 1);
+  EXPECT_EQ(share_of_optimum(0, 4), 0);
+}
+
 TEST(Scorer, RefusesARecordingWithoutAValidRow) {
-  const std::vector<RecordedTrial> trials{{{{"i", 0}}, std::nullopt, 1.0, OutcomeKind::compile}};
+  const std::vector<RecordedTrial> trials{{{std::nullopt, 1.0, OutcomeKind::compile}, {{"i", 0}}}};
   const Recording recording = make_recording("failing", trials);
   EXPECT_THROW(Scorer{recording}, RecordingError);
 }

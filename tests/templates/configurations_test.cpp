@@ -14,7 +14,7 @@ using Choices = std::map<std::string, std::string>;
 
 /// Picks configurations for each of \p choices, \p each of them, and expects them to be right at \p sizes.
 void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int64_t>& sizes,
-                          const std::vector<Choices>& choices, std::size_t each, testing::Sampler& sampler,
+                          const std::vector<Choices>& choices, std::size_t each, testing::Picker& picker,
                           const std::function<void(KernelSpec&, const ProblemSize&)>& adapt = {}) {
   const testing::Subject subject = testing::subject();
   if (!subject.backend) GTEST_SKIP() << subject.why_not;
@@ -22,16 +22,16 @@ void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int6
     const ProblemSize size = complete(spec, {sizes, choice});
     if (adapt) adapt(spec, size);
     const EnumeratedSpace space = enumerate(spec, size, subject.backend->device().limits);
-    testing::expect_right(*subject.backend, spec, size, sampler.pick(space, each / subject.share));
+    testing::expect_right(*subject.backend, spec, size, picker.pick(space, each / subject.share));
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
 /// A share of the sample is too small to promise it.
-void expect_all_values_used(const testing::Sampler& sampler, const KernelSpec& spec,
+void expect_all_values_used(const testing::Picker& picker, const KernelSpec& spec,
                             const std::vector<std::string>& unreachable = {}) {
   if (testing::subject().share == 1 && !::testing::Test::IsSkipped()) {
-    EXPECT_THAT(sampler.never_used(spec.space), ::testing::UnorderedElementsAreArray(unreachable));
+    EXPECT_THAT(picker.never_used(spec.space), ::testing::UnorderedElementsAreArray(unreachable));
   }
 }
 
@@ -61,9 +61,9 @@ void expect_reduce_right(const std::vector<std::string>& types, std::uint64_t se
     choices.push_back({{"T", types[i]}, {"operation", operations[i % 4]}, {"order", "any"}});
     choices.push_back({{"T", types[i]}, {"operation", operations[(i + 1 + i / 4) % 4]}, {"order", "any"}});
   }
-  testing::Sampler sampler(seed);
-  expect_samples_right(spec, {{"n", 20011}}, choices, 12, sampler, reveal);
-  expect_all_values_used(sampler, spec, unreachable);
+  testing::Picker picker(seed);
+  expect_samples_right(spec, {{"n", 20011}}, choices, 12, picker, reveal);
+  expect_all_values_used(picker, spec, unreachable);
 }
 
 TEST(ReduceTemplate, IsRightForFourByteTypesInASampleOfConfigurations) {
@@ -81,36 +81,36 @@ TEST(ReduceTemplate, IsRightForHalfAndBfloat16InASampleOfConfigurations) {
 
 TEST(SumMatrix2DTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("sumMatrix2D");
-  testing::Sampler sampler(5);
+  testing::Picker picker(5);
   expect_samples_right(spec, {{"nx", 257}, {"ny", 67}}, {{{"T", "float"}}, {{"T", "double"}}, {{"T", "int"}}}, 68,
-                       sampler);
-  expect_all_values_used(sampler, spec);
+                       picker);
+  expect_all_values_used(picker, spec);
 }
 
 TEST(ReduceClassicTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("reduceClassic");
-  testing::Sampler sampler(6);
-  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, sampler);
-  expect_all_values_used(sampler, spec);
+  testing::Picker picker(6);
+  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, picker);
+  expect_all_values_used(picker, spec);
 }
 
 TEST(WarpReduceTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("warpReduce");
-  testing::Sampler sampler(7);
+  testing::Picker picker(7);
   expect_samples_right(spec, {{"n", 20011}},
                        {{{"T", "float"}, {"operation", "sum"}},
                         {{"T", "float"}, {"operation", "count"}},
                         {{"T", "int"}, {"operation", "sum"}},
                         {{"T", "int"}, {"operation", "count"}}},
-                       52, sampler);
-  expect_all_values_used(sampler, spec);
+                       52, picker);
+  expect_all_values_used(picker, spec);
 }
 
 TEST(WarpDivergenceTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("warpDivergence");
-  testing::Sampler sampler(8);
-  expect_samples_right(spec, {{"n", 4099}, {"work", 29}}, {{{"T", "float"}}, {{"T", "double"}}}, 104, sampler);
-  expect_all_values_used(sampler, spec);
+  testing::Picker picker(8);
+  expect_samples_right(spec, {{"n", 4099}, {"work", 29}}, {{{"T", "float"}}, {{"T", "double"}}}, 104, picker);
+  expect_all_values_used(picker, spec);
 }
 
 }  // namespace

@@ -54,9 +54,9 @@ KernelSpec built_in(std::string_view name) {
   throw Error("no template " + std::string(name));
 }
 
-std::uint64_t Sampler::next() { return state_ = fill_value::splitmix64(state_); }
+std::uint64_t Picker::next() { return state_ = fill_value::splitmix64(state_); }
 
-std::vector<Configuration> Sampler::pick(const EnumeratedSpace& space, std::size_t count) {
+std::vector<Configuration> Picker::pick(const EnumeratedSpace& space, std::size_t count) {
   constexpr int candidates = 12;
   std::vector<Configuration> picked;
   std::set<EnumeratedSpace::Index> seen;
@@ -83,7 +83,7 @@ std::vector<Configuration> Sampler::pick(const EnumeratedSpace& space, std::size
   return picked;
 }
 
-std::vector<std::string> Sampler::never_used(const SearchSpace& space) const {
+std::vector<std::string> Picker::never_used(const SearchSpace& space) const {
   std::vector<std::string> never;
   for (const TuningParameter& parameter : space.parameters()) {
     for (const Value& value : parameter.values) {

@@ -26,10 +26,10 @@ Subject subject();
 KernelSpec built_in(std::string_view name);
 
 /// Picks configurations that differ: of a few random ones, the one whose values were used least so far. Use one
-/// sampler for all problems of a kernel, so that together they cover every value.
-class Sampler {
+/// picker for all problems of a kernel, so that together they cover every value.
+class Picker {
  public:
-  explicit Sampler(std::uint64_t seed) : state_(seed) {}
+  explicit Picker(std::uint64_t seed) : state_(seed) {}
   std::vector<Configuration> pick(const EnumeratedSpace& space, std::size_t count);
   /// Values of \p space that no pick had, as `parameter=value`.
   std::vector<std::string> never_used(const SearchSpace& space) const;

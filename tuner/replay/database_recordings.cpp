@@ -1,4 +1,4 @@
-#include <tuner/replay/database_recordings.hpp>
+#include <tuner/replay/read_recording.hpp>
 
 #include <algorithm>
 #include <set>
@@ -78,13 +78,6 @@ std::vector<Recording> recordings_of(cache::Database& database, const std::strin
 }
 
 }  // namespace
-
-bool is_database(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
-
-bool is_exported(std::string_view text) {
-  while (text.starts_with('#')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  return text.starts_with("{\"tuner_wisdom\"");
-}
 
 std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn) {
   std::string reason;

@@ -13,93 +13,69 @@ OutcomeKind failure(const std::string& word) {
   return OutcomeKind::launch;
 }
 
-/// The strategy's own time is left out: replays account for their own.
-double seconds(const nlohmann::json& entry, const std::function<std::string(const std::string&)>& place) {
-  double sum = 0;
-  for (const char* part : {"compile_time", "verification_time", "benchmark_time", "framework_time"})
-    sum += number_or(entry, part, 0, place);
-  return sum * 1e-3;
-}
-
 std::vector<std::string> parameter_names(const JsonFile& file) {
-  const auto keys = file.root().find("tune_params_keys");
-  if (keys == file.root().end() || !keys->is_array() || keys->empty())
-    throw RecordingError(file.place({"tune_params_keys"}) + "there is no list \"tune_params_keys\" with names");
+  const nlohmann::json& keys = member(file.root(), "tune_params_keys");
+  if (!keys.is_array() || keys.empty())
+    file.fail(file.root(), "tune_params_keys", "there is no list \"tune_params_keys\" with names");
   std::vector<std::string> names;
-  for (const nlohmann::json& key : *keys) {
-    if (!key.is_string())
-      throw RecordingError(file.place({"tune_params_keys", std::to_string(names.size())}) + key.dump() +
-                           " is not the name of a parameter");
+  for (const nlohmann::json& key : keys) {
+    if (!key.is_string()) file.fail(key, "", key.dump() + " is not the name of a parameter");
     names.push_back(key.get<std::string>());
   }
   return names;
 }
 
-struct ObjectiveOfFile {
-  std::string name = "time";
-  bool larger_is_better = false;
-};
-
 /// Kernel Tuner asks its user for the direction of an objective that is none of its own, and keeps it in newer files.
-ObjectiveOfFile objective_of_file(const JsonFile& file) {
-  ObjectiveOfFile objective;
-  const auto name = file.root().find("objective");
-  if (name != file.root().end() && name->is_string()) objective.name = name->get<std::string>();
-  const auto given = file.root().find("objective_higher_is_better");
-  if (given != file.root().end() && given->is_boolean()) {
-    objective.larger_is_better = given->get<bool>();
-  } else if (is_rate(objective.name)) {
-    objective.larger_is_better = true;
-  } else if (objective.name.find("time") == std::string::npos && objective.name.find("energy") == std::string::npos) {
-    throw RecordingError(file.place({"objective"}) + "whether more or less '" + objective.name +
-                         "' is better is not said; add \"objective_higher_is_better\": true or false to the file");
-  }
-  return objective;
+bool larger_is_better(const JsonFile& file, const std::string& objective) {
+  const nlohmann::json& given = member(file.root(), "objective_higher_is_better");
+  if (given.is_boolean()) return given.get<bool>();
+  if (is_rate(objective)) return true;
+  if (objective.find("time") == std::string::npos && objective.find("energy") == std::string::npos)
+    file.fail(file.root(), "objective",
+              "whether more or less '" + objective +
+                  "' is better is not said; add \"objective_higher_is_better\": true or false to the file");
+  return false;
 }
 
 }  // namespace
 
 Recording parse_kernel_tuner(const JsonFile& file) {
-  const auto cache = file.root().find("cache");
-  if (cache == file.root().end() || !cache->is_object())
-    throw RecordingError(file.place({"cache"}) + "there is no object \"cache\"");
+  const Fail fail = [&](const auto&... of) { file.fail(of...); };
+  const nlohmann::json& cache = member(file.root(), "cache");
+  if (!cache.is_object()) fail(file.root(), "cache", "there is no object \"cache\"");
   const std::vector<std::string> names = parameter_names(file);
-  const ObjectiveOfFile objective = objective_of_file(file);
+  const std::string given = text_or_empty(file.root(), "objective");
+  const std::string name = given.empty() ? "time" : given;
+  if (cache.empty()) fail(cache, "", "the cache is empty");
+  const bool rate = larger_is_better(file, name);
 
   std::vector<RecordedTrial> trials;
-  for (const auto& item : cache->items()) {
-    const std::string& key = item.key();
+  for (const auto& item : cache.items()) {
     const nlohmann::json& entry = item.value();
-    const auto place = [&](const std::string& member) { return file.place({"cache", key, member}); };
-    const auto here = [&] { return file.place({"cache", key}) + "the entry '" + key + "' "; };
-    if (!entry.is_object()) throw RecordingError(here() + "is not an object");
-    RecordedTrial trial;
-    for (const std::string& name : names) {
-      const auto value = entry.find(name);
-      if (value == entry.end()) throw RecordingError(here() + "has no value of '" + name + "'");
-      trial.configuration.set(name, json_value(*value));
+    const std::string it = "the entry '" + item.key() + "' ";
+    if (!entry.is_object()) fail(entry, "", it + "is not an object");
+    RecordedTrial& trial = trials.emplace_back();
+    for (const std::string& parameter : names) {
+      if (!entry.contains(parameter)) fail(entry, "", it + "has no value of '" + parameter + "'");
+      trial.configuration.set(parameter, json_value(entry[parameter]));
     }
     // A failure may stand in place of the time alone; a time in place of another objective is of another unit.
-    const std::string measured = entry.contains(objective.name) ? objective.name : "time";
-    const auto result = entry.find(measured);
-    if (result == entry.end() || (result->is_number() && measured != objective.name))
-      throw RecordingError(here() + "has no '" + objective.name + "'");
-    if (result->is_number()) {
-      const double value = result->get<double>();
-      trial.objective = objective.larger_is_better ? reciprocal(value, place(measured)) : value;
-    } else if (result->is_string() || result->is_null()) {
-      trial.kind = failure(result->is_string() ? result->get<std::string>() : "");
+    const std::string measured = entry.contains(name) ? name : "time";
+    const nlohmann::json& result = member(entry, measured);
+    if (!entry.contains(measured) || (result.is_number() && measured != name))
+      fail(entry, "", it + "has no '" + name + "'");
+    if (result.is_number()) {
+      trial.objective = objective(entry, measured, rate, fail);
+    } else if (result.is_string() || result.is_null()) {
+      trial.kind = failure(text_or_empty(entry, measured));
     } else {
-      throw RecordingError(place(measured) + '\'' + measured + "' is neither a number nor the name of a failure");
+      fail(entry, measured, '\'' + measured + "' is neither a number nor the name of a failure");
     }
-    trial.eval_seconds = seconds(entry, place);
-    trials.push_back(std::move(trial));
+    // The strategy's own time is left out: replays account for their own.
+    for (const char* part : {"compile_time", "verification_time", "benchmark_time", "framework_time"})
+      trial.eval_seconds += 1e-3 * number_or(entry, part, 0, fail);
   }
-  if (trials.empty()) throw RecordingError(file.place({"cache"}) + "the cache is empty");
-  const std::string unit = objective.name == "time"     ? "ms"
-                           : objective.larger_is_better ? "1 / (" + objective.name + ")"
-                                                        : objective.name;
-  return make_recording(file.origin(), trials, unit);
+  return make_recording(file.origin(), trials, name == "time" ? "ms" : rate ? "1 / (" + name + ")" : name);
 }
 
 }  // namespace tuner::replay

@@ -25,6 +25,15 @@ std::string first_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
+/// True for the first bytes of a database file.
+bool is_database(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
+
+/// True for text of `tune export`.
+bool is_exported(std::string_view text) {
+  while (text.starts_with('#')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.starts_with("{\"tuner_wisdom\"");
+}
+
 }  // namespace
 
 std::string read_text(const std::filesystem::path& path) {

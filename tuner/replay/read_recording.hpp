@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <tuner/replay/database_recordings.hpp>
 #include <tuner/replay/recording.hpp>
 
 namespace tuner::replay {
@@ -21,8 +21,16 @@ inline constexpr std::size_t kMostFields = std::size_t{1} << 22;       ///< of a
 inline constexpr std::size_t kMostJsonValues = std::size_t{1} << 24;
 inline constexpr std::size_t kMostJsonDepth = 64;
 
-/// All recordings of a file, whose format is told by its content: one, or of tuner's own results one for each problem
-/// (database_recordings.hpp). Throws RecordingError naming the file and, where there is one, line and column.
+/// Spaces with fewer measured configurations than this compare nothing.
+inline constexpr std::size_t kFewestMeasured = 8;
+
+/// Receives one sentence for each part of a database that is left out.
+using Warn = std::function<void(const std::string&)>;
+
+/// All recordings of a file, whose format is told by its content: one, or of tuner's own results (a database, opened
+/// read-only, or text of `tune export`) one for each kernel, source, device, software, conditions and problem of which
+/// at least kFewestMeasured configurations were measured; the others are left out with a warning. Throws RecordingError
+/// naming the file and, where there is one, line and column, and when nothing is left.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
 
 /// Of a file that is no database of tuner's. Throws RecordingError likewise.
@@ -37,6 +45,10 @@ Recording parse_recording(std::string_view text, const std::string& origin);
 /// CSV: a header of parameter names, `eval_time_s` and `objective`; one row a configuration; an empty objective is a
 /// failure. An optional column `outcome` holds the words of OutcomeKind. At most kMostFields fields.
 Recording parse_csv(std::string_view text, const std::string& origin);
+
+/// Of what `tune export --all` writes and of a database file, as read_recordings().
+std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn = {});
+std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn = {});
 
 /// The whole file, decompressed when it is gzip. Throws RecordingError.
 std::string read_text(const std::filesystem::path& path);

@@ -25,7 +25,7 @@ Recording make_recording(std::string name, std::span<const RecordedTrial> trials
   std::vector<Configuration> configurations;
   Recording out;
   for (const RecordedTrial& trial : trials) {
-    RecordedRow row{trial.objective, trial.eval_seconds, trial.kind, trial.resources};
+    RecordedRow row = trial;
     if (row.objective && !std::isfinite(*row.objective)) row.objective.reset();
     if (!row.objective && row.kind == OutcomeKind::ok) row.kind = OutcomeKind::launch;
     if (row.objective && row.kind != OutcomeKind::ok) row.objective.reset();

@@ -15,21 +15,16 @@
 
 namespace tuner::replay {
 
-/// One recorded configuration.
-struct RecordedTrial {
-  Configuration configuration;
+/// What became of one configuration.
+struct RecordedRow {
   std::optional<double> objective;  ///< smaller is better, in the recording's own unit; nothing: it failed
   double eval_seconds = 0;          ///< what trying it cost: compiling, verifying, measuring and overhead
   OutcomeKind kind = OutcomeKind::ok;
   std::optional<Resources> resources = {};  ///< what the compiler told; known for tuner's own databases only
 };
 
-/// A recorded row without its configuration, which the space knows.
-struct RecordedRow {
-  std::optional<double> objective;
-  double eval_seconds = 0;
-  OutcomeKind kind = OutcomeKind::ok;
-  std::optional<Resources> resources = {};
+struct RecordedTrial : RecordedRow {
+  Configuration configuration;
 };
 
 struct Recording {

@@ -57,56 +57,16 @@ std::size_t expected_trials(const Limits& limits, const Scorer& scorer) {
   return std::isfinite(draws) ? std::min(limits.trials, static_cast<std::size_t>(draws) + 1) : limits.trials;
 }
 
-/// A strategy whose own CPU time is taken.
-class TimedStrategy {
- public:
-  TimedStrategy(const std::string& name, const EnumeratedSpace& space, const search::StrategyOptions& options) {
-    const Stopwatch watch{cpu_seconds_};
-    strategy_ = search::make_strategy(name, space, options);
-    foresight_ = search::foresight(*strategy_);
-  }
-  template <typename Call>
-  auto operator()(Call call) {
-    const Stopwatch watch{cpu_seconds_};
-    return call(*strategy_);
-  }
-  bool has_foresight() const { return foresight_ != nullptr; }
-  /// Precondition: has_foresight().
-  template <typename Call>
-  auto foresight(Call call) {
-    const Stopwatch watch{cpu_seconds_};
-    return call(*foresight_);
-  }
-  double cpu_seconds() const { return cpu_seconds_; }
-
- private:
-  struct Stopwatch {
-    double& sum;
-    double begin = thread_cpu_seconds();
-    ~Stopwatch() { sum += thread_cpu_seconds() - begin; }
-  };
-  std::unique_ptr<search::Strategy> strategy_;
-  search::Foresight* foresight_ = nullptr;
-  double cpu_seconds_ = 0;
-};
-
-search::Observation observation(EnumeratedSpace::Index index, const RecordedRow& row) {
-  search::Observation out;
-  out.index = index;
-  out.objective = row.objective;
-  out.resources = row.resources;
-  return out;
-}
-
 /// What the strategy thinks now of the proposals that wait.
-void reconsider(TimedStrategy& strategy, std::vector<EnumeratedSpace::Index>& waiting) {
-  if (waiting.size() < 2 || !strategy.has_foresight()) return;
-  auto order = strategy.foresight([&](search::Foresight& f) { return f.reconsider(waiting); });
+void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>& waiting) {
+  search::Foresight* const foresight = search::foresight(strategy);
+  if (waiting.size() < 2 || !foresight) return;
+  auto order = foresight->reconsider(waiting);
   if (!order) return;
   for (const auto index : waiting) {
     if (std::find(order->begin(), order->end(), index) != order->end()) continue;
     const search::Observation taken_back{index, std::nullopt, std::nullopt, true};
-    strategy([&](search::Strategy& s) { s.learn({&taken_back, 1}); });
+    strategy.learn({&taken_back, 1});
   }
   waiting = std::move(*order);
 }
@@ -116,21 +76,19 @@ std::vector<search::Observation> elsewhere(const Recording& prior, const Recordi
   std::vector<search::Observation> out;
   for (EnumeratedSpace::Index row = 0; row < prior.rows.size(); ++row)
     if (const auto index = recording.space.find(prior.space.configuration(row)))
-      out.push_back(observation(*index, prior.rows[row]));
+      out.push_back({*index, prior.rows[row].objective, prior.rows[row].resources});
   return out;
 }
 
 Run run_once(const Recording& recording, const Scorer& scorer, const Limits& limits, const std::string& strategy_name,
              const ReplayOptions& options, std::span<const search::Observation> prior, std::uint64_t seed) {
-  search::StrategyOptions strategy_options;
-  strategy_options.seed = seed;
-  strategy_options.expected_trials = expected_trials(limits, scorer);
-  strategy_options.values = options.strategy_options;
+  search::StrategyOptions strategy_options{seed, expected_trials(limits, scorer), options.strategy_options, {}};
   for (const Configuration& configuration : options.first)
     if (const auto index = recording.space.find(configuration)) strategy_options.first.push_back(*index);
-  TimedStrategy strategy(strategy_name, recording.space, strategy_options);
-  if (!prior.empty() && strategy.has_foresight())
-    strategy.foresight([&](search::Foresight& f) { f.seed_prior(prior, 1); });
+  const double begin = thread_cpu_seconds();
+  const auto strategy = search::make_strategy(strategy_name, recording.space, strategy_options);
+  search::Foresight* const foresight = search::foresight(*strategy);
+  if (!prior.empty() && foresight) foresight->seed_prior(prior, 1);
   Run run;
   std::vector<EnumeratedSpace::Index> rows;
   std::vector<EnumeratedSpace::Index> waiting;  // proposed and compiled
@@ -138,30 +96,30 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
   double best = HUGE_VAL;
   while (spent <= limits.seconds && rows.size() < limits.trials) {
     const std::size_t room = std::min(options.ahead, limits.trials - rows.size()) - waiting.size();
-    for (const auto index : strategy([&](search::Strategy& s) { return s.propose(room); })) {
+    for (const auto index : strategy->propose(room)) {
       waiting.push_back(index);
-      if (options.ahead > 1 && recording.rows[index].resources && strategy.has_foresight())
-        strategy.foresight([&](search::Foresight& f) { f.compiled(index, *recording.rows[index].resources); });
+      if (options.ahead > 1 && recording.rows[index].resources && foresight)
+        foresight->compiled(index, *recording.rows[index].resources);
     }
     if (waiting.empty()) break;
-    reconsider(strategy, waiting);
+    reconsider(*strategy, waiting);
     const auto index = waiting.front();
     waiting.erase(waiting.begin());
     const RecordedRow& row = recording.rows[index];
     rows.push_back(index);
     spent += row.eval_seconds;
-    const search::Observation seen = observation(index, row);
-    strategy([&](search::Strategy& s) { s.learn({&seen, 1}); });
+    const search::Observation seen{index, row.objective, row.resources};
+    strategy->learn({&seen, 1});
     if (row.objective) best = std::min(best, *row.objective);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
     if (limits.target && best <= *limits.target) break;
-    if (limits.until_unlikely && strategy.has_foresight()) {
-      const auto probability = strategy.foresight([](search::Foresight& f) { return f.improvement_probability(0.01); });
+    if (limits.until_unlikely && foresight) {
+      const auto probability = foresight->improvement_probability(0.01);
       if (probability && *probability < *limits.until_unlikely) break;
     }
   }
   run.trials = rows.size();
-  run.cpu_seconds = strategy.cpu_seconds();
+  run.cpu_seconds = thread_cpu_seconds() - begin;
   run.curve = scorer.rank_curve(rows);
   run.at_optimum = best <= scorer.optimum();
   return run;

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <random>
 
-#include <tuner/replay/pchip.hpp>
-
 namespace tuner::replay {
 
 namespace {
@@ -16,6 +14,61 @@ double median_of(std::vector<double> values) {
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
+
+int sign(double v) { return (v > 0) - (v < 0); }
+
+/// Slope at an end, from the first two intervals counted from it.
+double end_slope(double h0, double h1, double secant0, double secant1) {
+  const double slope = ((2 * h0 + h1) * secant0 - h0 * secant1) / (h0 + h1);
+  if (sign(slope) != sign(secant0)) return 0;
+  if (sign(secant0) != sign(secant1) && std::abs(slope) > 3 * std::abs(secant0)) return 3 * secant0;
+  return slope;
+}
+
+/// Shape-preserving piecewise cubic interpolation.
+///
+/// Source: Fritsch, Butland, "A method for constructing local monotone piecewise cubic interpolants", SIAM J. Sci.
+/// Stat. Comput. 5 (1984); end slopes by the three-point formula with Moler's limits.
+class Pchip {
+ public:
+  /// \p x: strictly ascending, at least two.
+  Pchip(std::span<const double> x, std::span<const double> y)
+      : x_(x.begin(), x.end()), y_(y.begin(), y.end()), slope_(x.size()) {
+    const std::size_t last = x_.size() - 1;
+    std::vector<double> width(last);
+    std::vector<double> secant(last);
+    for (std::size_t i = 0; i < last; ++i) {
+      width[i] = x_[i + 1] - x_[i];
+      secant[i] = (y_[i + 1] - y_[i]) / width[i];
+    }
+    if (last == 1) {
+      slope_[0] = slope_[1] = secant[0];
+      return;
+    }
+    for (std::size_t i = 1; i < last; ++i) {
+      if (sign(secant[i - 1]) * sign(secant[i]) <= 0) continue;  // a local extreme: slope 0
+      const double w1 = 2 * width[i] + width[i - 1];
+      const double w2 = width[i] + 2 * width[i - 1];
+      slope_[i] = (w1 + w2) / (w1 / secant[i - 1] + w2 / secant[i]);
+    }
+    slope_[0] = end_slope(width[0], width[1], secant[0], secant[1]);
+    slope_[last] = end_slope(width[last - 1], width[last - 2], secant[last - 1], secant[last - 2]);
+  }
+  /// \p at within the range of x.
+  double operator()(double at) const {
+    auto i = static_cast<std::size_t>(std::upper_bound(x_.begin(), x_.end(), at) - x_.begin());
+    i = std::clamp<std::size_t>(i, 1, x_.size() - 1) - 1;
+    const double h = x_[i + 1] - x_[i];
+    const double t = (at - x_[i]) / h;
+    const double t2 = t * t;
+    const double t3 = t2 * t;
+    return (2 * t3 - 3 * t2 + 1) * y_[i] + (t3 - 2 * t2 + t) * h * slope_[i] + (3 * t2 - 2 * t3) * y_[i + 1] +
+           (t3 - t2) * h * slope_[i + 1];
+  }
+
+ private:
+  std::vector<double> x_, y_, slope_;
+};
 
 /// Number of random draws after which \p portion of the way from the median to the optimum is expected.
 double draws_until(double portion, std::span<const double> ascending) {
@@ -47,21 +100,11 @@ void Scorer::set_times() {
   std::vector<double> all;
   double valid = 0;
   double invalid = 0;
-  std::size_t invalid_count = 0;
   for (const RecordedRow& row : recording_.rows) {
     all.push_back(row.eval_seconds);
-    if (row.objective) {
-      valid += row.eval_seconds;
-    } else {
-      invalid += row.eval_seconds;
-      ++invalid_count;
-    }
+    (row.objective ? valid : invalid) += row.eval_seconds;
   }
-  seconds_a_draw_ = valid / static_cast<double>(ascending_.size());
-  if (invalid_count > 0) {
-    const double share = static_cast<double>(invalid_count) / static_cast<double>(all.size());
-    seconds_a_draw_ += share * invalid / static_cast<double>(invalid_count);
-  }
+  seconds_a_draw_ = valid / static_cast<double>(ascending_.size()) + invalid / static_cast<double>(all.size());
   const double median = median_of(std::move(all));
   const double first = draws_until(options_.start, ascending_) * median;
   const double last = draws_until(options_.end, ascending_) * median;
@@ -145,8 +188,8 @@ Score Scorer::score(std::span<const RankCurve> repeats) const {
   std::vector<std::size_t> all(repeats.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   out.value = score_of(mean_of(all), &out.curve);
-  out.relative_to_optimum = optimum() / out.curve.back();
-  out.random_to_optimum = optimum() / baseline_.back();
+  out.relative_to_optimum = share_of_optimum(optimum(), out.curve.back());
+  out.random_to_optimum = share_of_optimum(optimum(), baseline_.back());
   if (repeats.size() < 2) return out;
 
   std::mt19937_64 random(0x5eed);  // the same repeats give the same standard error

@@ -33,6 +33,11 @@ struct Score {
   std::vector<double> curve;       ///< objective at each time point
 };
 
+/// \p optimum / \p objective; 1 at the optimum, be it 0.
+inline double share_of_optimum(double optimum, double objective) {
+  return objective == optimum ? 1 : optimum / objective;
+}
+
 class Scorer {
  public:
   /// \p recording must outlive the scorer. Throws RecordingError when fewer than one row is valid.

@@ -56,7 +56,7 @@ std::string polyline(const Axes& axes, const std::vector<double>& times, const s
   std::string points;
   const std::size_t step = std::max<std::size_t>(1, times.size() / 250);
   for (std::size_t i = 0; i < times.size() && i < objectives.size(); i += step)
-    points += fmt::format("{:.1f},{:.1f} ", axes.x(times[i]), axes.y(optimum / objectives[i]));
+    points += fmt::format("{:.1f},{:.1f} ", axes.x(times[i]), axes.y(share_of_optimum(optimum, objectives[i])));
   return fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{} points=\"{}\"/>\n", colour, dash,
                      points);
 }
@@ -70,7 +70,7 @@ std::string panel(const ReplayReport& report, std::size_t number, double x0, dou
   const ReplaySpace& space = report.spaces[number];
   double low = 1;
   const std::size_t early = space.baseline.size() / 20;
-  low = std::min(low, space.optimum / space.baseline[early]);
+  low = std::min(low, share_of_optimum(space.optimum, space.baseline[early]));
   low = std::clamp(std::floor(low * 10) / 10, 0.0, 0.9);
   const Axes axes{x0, y0, space.times.front(), space.times.back(), low};
   std::string out = text(x0 + kLeft, y0 + 20, "start", space.name, " font-weight=\"bold\"");

@@ -51,6 +51,7 @@ void BasicStrategy::learn(std::span<const Observation> observations) {
       history_.withdraw(observation.index);
       continue;
     }
+    own_ = history_.state(observation.index) == State::pending;
     history_.learn(observation);
     told(observation, asker);
   }

@@ -45,6 +45,7 @@ class BasicStrategy : public Strategy {
   std::size_t start_ = 0;    // so many proposals are spread
   std::deque<Index> first_;  // proposed before anything else
   Asker asker_;
+  bool own_ = false;  // whether what told() hears of was proposed here
 
  private:
   std::optional<Index> next_first();

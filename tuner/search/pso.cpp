@@ -107,7 +107,7 @@ class ParticleSwarm final : public BasicStrategy {
       if (!(objective < particle.best_objective)) return;
       particle.best_objective = objective;
       particle.best_position = position(index);
-    } else if (particles_.size() < start_) {
+    } else if (own_ && particles_.size() < start_) {
       Particle& particle = particles_.emplace_back(Particle{position(index), {}, position(index), objective, index});
       for (std::size_t p = 0; p < particle.position.size(); ++p)
         particle.velocity.push_back(random_.uniform(-0.25, 0.25) * last(p));
