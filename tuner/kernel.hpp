@@ -21,6 +21,12 @@
 namespace tuner {
 
 struct KernelSpec;
+class Kernel;
+struct TuneOptions;
+struct TuneResult;
+namespace runtime {
+class ServedKernel;
+}
 
 /// A kernel that can be launched. Cheap to copy; copies share what is compiled.
 class Kernel {
@@ -88,10 +94,8 @@ class Kernel {
   std::size_t prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
                              std::size_t count, std::size_t captures) const;
 
-  friend class KernelAccess;
-  struct Impl;
-  explicit Kernel(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;
+  friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
+  std::shared_ptr<runtime::ServedKernel> served_;
 };
 
 }  // namespace tuner

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <vector>
 
 #include <tuner/backend/cuda/context.hpp>
+#include <tuner/runtime/by_context.hpp>
+#include <tuner/runtime/served_device.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
@@ -201,6 +204,59 @@ TEST_F(FakeGpu, ServesAThreadWithoutAContextWhereItsPointersAre) {
   EXPECT_EQ(seen_->context, second);
   kernel_.launch(nullptr, {1000}, x_);
   EXPECT_NE(seen_->context, second);
+}
+
+TEST_F(FakeGpu, AsksTheDriverAtMostTwoQuestionsBesideAWarmLaunchAndAThirdForWorkSpaceOnAStreamOfOnesOwn) {
+  const cuda::UniqueStream stream = cuda::make_stream();
+  const Kernel plain = Kernel::from_source(R"(
+#pragma tuner kernel plain
+#pragma tuner size n
+#pragma tuner parameter block = 32
+#pragma tuner inout x[n] : float
+#pragma tuner inout y[n] : float
+#pragma tuner inout z[n] : float
+#pragma tuner grid 1
+#pragma tuner block block
+#pragma tuner arguments x, y, z, n
+#pragma tuner instantiate plain<block>
+template <int block> __global__ void plain(float*, float*, float*, int) {}
+)",
+                                           "plain.cu");
+  auto* const x = const_cast<float*>(x_);
+  const auto calls = [&](const auto& call) {
+    call();
+    call();
+    const std::size_t before = seen_->calls;
+    call();
+    return seen_->calls - before;
+  };
+  // Which context is current, whether the stream is captured, the launch; which stream it is.
+  EXPECT_EQ(calls([&] { plain.launch(stream.get(), {1000}, x, x, x); }), 3u);
+  EXPECT_EQ(calls([&] { kernel_.launch(nullptr, {1000}, x_); }), 3u);
+  EXPECT_EQ(calls([&] { kernel_.launch(stream.get(), {1000}, x_); }), 4u);
+  ReduceOptions options;
+  options.stream = stream.get();
+  EXPECT_LE(calls([&] { reduce_async(x_, 1000, x, options); }), 4u);
+}
+
+TEST_F(FakeGpu, LetsGoOfWhatBelongedToContextsThatDied) {
+  std::weak_ptr<Backend> before;
+  for (std::size_t i = 0; i < runtime::ByContext<int>::kCapacity + 10; ++i) {
+    reset(0);
+    use(0);
+    kernel_.launch(nullptr, {1000}, x_);
+    EXPECT_TRUE(before.expired()) << "kept beside context " << i << ", which followed it";
+    before = runtime::ServedDevice::of(CallContext(nullptr, 0)).backend;
+  }
+}
+
+TEST_F(FakeGpu, KeepsAnArrayHarmlessWhoseContextHasDied) {
+  std::vector<float> values(100);
+  Array<float> array(values);
+  reset(0);
+  use(0);
+  kernel_.launch(nullptr, {1000}, x_);
+  EXPECT_THAT(error_of([&] { (void)array.to_vector(); }), HasSubstr("lost"));
 }
 
 class FakeGpuByNumber : public FakeGpu {

@@ -89,14 +89,24 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxReset(CUdevice device) { return primary[device].id = 0, CUDA_SUCCESS; }
-CUresult cuCtxGetCurrent(CUcontext* context) { return *context = top(), CUDA_SUCCESS; }
-CUresult cuCtxPushCurrent(CUcontext context) { return current.push_back(context), CUDA_SUCCESS; }
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  ++seen.calls;
+  return *context = top(), CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext context) {
+  ++seen.calls;
+  return current.push_back(context), CUDA_SUCCESS;
+}
 CUresult cuCtxPopCurrent(CUcontext* context) {
+  ++seen.calls;
   *context = top();
   return current.pop_back(), CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return *device = top()->device, CUDA_SUCCESS; }
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
+  ++seen.calls;
+  if (context == nullptr) context = top();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *id = context->id;
   return *id == 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
@@ -115,6 +125,7 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
 CUresult cuLaunchKernel(CUfunction, unsigned grid, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                         void** parameters, void**) {
+  ++seen.calls;
   ++seen.launches;
   seen.grid = grid;
   for (std::size_t i = 0; i < 4; ++i) std::memcpy(&seen.parameters[i], parameters[i], sizeof(void*));
@@ -157,6 +168,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes,
   return std::memset(reinterpret_cast<void*>(to), value, bytes), CUDA_SUCCESS;
 }
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** answers, CUdeviceptr address) {
+  ++seen.calls;
   const std::lock_guard lock(mutex);
   auto at = memory.upper_bound(address);
   const bool known = at != memory.begin() && address < std::prev(at)->first + std::prev(at)->second.first;
@@ -184,6 +196,7 @@ CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  ++seen.calls;
   if (stream_of(stream).graph != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as the true one
   return *id = stream_of(stream).id, CUDA_SUCCESS;
 }
@@ -204,6 +217,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, 
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* graph,
                                 const CUgraphNode**, std::size_t*) {
 #endif
+  ++seen.calls;
   *graph = stream_of(stream).graph;
   return cuStreamIsCapturing(stream, status);
 }

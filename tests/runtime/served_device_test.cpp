@@ -9,16 +9,16 @@
 namespace tuner::runtime {
 namespace {
 
-using Turn = ServedDevice::FirstUse::Turn;
+using Turn = FirstUse::Turn;
 
 TEST(FirstUse, IsForOneProblemOfADeviceAtATime) {
   ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
   {
-    const ServedDevice::FirstUse mine(device, "a");
+    const FirstUse mine(device.first_use, "a");
     EXPECT_EQ(mine.turn(), Turn::mine);
-    EXPECT_EQ(ServedDevice::FirstUse(device, "b").turn(), Turn::later);
+    EXPECT_EQ(FirstUse(device.first_use, "b").turn(), Turn::later);
   }
-  EXPECT_EQ(ServedDevice::FirstUse(device, "b").turn(), Turn::mine);
+  EXPECT_EQ(FirstUse(device.first_use, "b").turn(), Turn::mine);
 }
 
 TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
@@ -27,7 +27,7 @@ TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      const ServedDevice::FirstUse first(device, "a");
+      const FirstUse first(device.first_use, "a");
       if (first.turn() == Turn::over) {
         EXPECT_GE(tuned, 1) << "the tuning is over";
         ++waited;
@@ -47,7 +47,7 @@ TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
 
 TEST(ResultSlots, AreLentToOneCallAtATime) {
   ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
-  const ServedDevice::ResultSlot a(device), b(device);
+  const ResultSlots::Loan a(device.results), b(device.results);
   EXPECT_NE(a.address(), b.address());
 }
 

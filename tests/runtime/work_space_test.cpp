@@ -32,7 +32,7 @@ TEST_F(WorkSpacesTest, GivesEachStreamOneSpaceThatAllItsLaunchesShare) {
 }
 
 TEST_F(WorkSpacesTest, AllocatesNothingOncePrepared) {
-  spaces_.prepare(7, {256, 4096});
+  spaces_.prepare(7, {256, 4096}, 0);
   const std::size_t before = backend_.allocations;
   scratch_of(7, {256, 4096});
   EXPECT_EQ(backend_.allocations, before);

@@ -159,17 +159,20 @@ class Backend {
   virtual bool set_order(const ThreadOrder&) { return false; }
   /// The hot path of serving: enqueues one launch on \p stream (a CUstream; null: the default stream; ignored by the
   /// host backend, which returns when the kernel is done). \p parameters: one pointer to each argument, as
-  /// cuLaunchKernel takes them. No allocation, no lock. Throws Error.
+  /// cuLaunchKernel takes them. The backend's context must be current on this thread. No allocation, no lock. Throws
+  /// Error.
   virtual void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
                        void* stream) = 0;
   /// Waits for \p stream. Throws Error.
   virtual void synchronize(void* stream) = 0;
-  /// Copies on \p stream, behind what was enqueued there, and waits for it. From any thread. Throws Error.
+  /// Copies on \p stream, behind what was enqueued there, and waits for it. From any thread, with the backend's context
+  /// current. Throws Error.
   virtual void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) {
     synchronize(stream);
     download(to, from, bytes);
   }
-  /// fill_bytes() on \p stream, behind what was enqueued there; from any thread.
+  /// fill_bytes() on \p stream, behind what was enqueued there; from any thread, with the
+  /// backend's context current.
   virtual void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* /*stream*/) {
     fill_bytes(to, value, bytes);
   }

@@ -22,32 +22,52 @@ inline bool is_host(const ContextName& context) { return context.id == kHostCont
 
 /// True when there is a driver and a device. Throws Error in a process that was forked from a user of CUDA.
 bool gpu_available();
-/// This thread's current context. Throws Error when it has been destroyed, or the driver has shut down.
-ContextName current_gpu_context();
-/// The context that owns \p pointer; none for memory that is not of a GPU.
-ContextName gpu_context_of(const void* pointer);
 /// The primary context of GPU \p ordinal, kept for the life of the process (what the CUDA runtime would use). Throws
 /// Error.
 ContextName primary_gpu_context(int ordinal);
 /// Whether \p context still exists.
 bool is_alive(const ContextName& context);
 
-/// Why kernels on GPU \p ordinal, in \p context, cannot use \p pointer: "is host memory"; empty when they can.
-std::string why_unreachable(const void* pointer, int ordinal, const ContextName& context);
+/// Why kernels of this thread's current context, on GPU \p ordinal, cannot use \p pointer: "is host memory"; empty when
+/// they can.
+std::string why_unreachable(const void* pointer, int ordinal);
 
-struct StreamState {
-  std::uint64_t id = 0;  ///< no other stream of the process ever has it; 0 while capturing
-  bool capturing = false;
-  void* graph = nullptr;  ///< that the capture builds
+/// The context that the calls of this thread go to, current on it for the length of a scope. What the backend of that
+/// context is asked meanwhile need not look for it again.
+class CallContext {
+ public:
+  /// The thread's own where it has one: one question to the driver. Else the context that owns \p pointer, else the
+  /// primary one of GPU \p ordinal. The host backend's for kOnHost, without asking. Throws Error when the thread's own
+  /// has been destroyed, or the driver has shut down.
+  CallContext(const void* pointer, int ordinal);
+  ~CallContext();
+  CallContext(const CallContext&) = delete;
+  CallContext& operator=(const CallContext&) = delete;
+
+  static constexpr int kOnHost = -1;
+  std::uint64_t id() const { return id_; }
+  ContextName name() const;
+
+  struct Capture {
+    bool active = false;
+    void* graph = nullptr;  ///< that it builds
+  };
+  /// What \p stream, a CUstream, is captured into. Throws Error for the default stream while a stream that waits for it
+  /// is captured.
+  Capture capture(void* stream) const;
+  /// No other stream of the context ever has it. \p stream must not be captured: that would end the capture. On the
+  /// host backend each thread is a stream.
+  std::uint64_t stream_id(void* stream) const;
+
+ private:
+  std::uint64_t id_ = kHostContext.id;
+  bool pushed_ = false;
 };
-/// \p stream: a CUstream. On the host backend each thread is a stream. Throws Error for the default stream while a
-/// stream that waits for it is captured.
-StreamState stream_state(const ContextName& context, void* stream);
 /// What stands for a stream where launches end before they return.
-inline StreamState this_thread_as_a_stream() {
+inline std::uint64_t this_thread_as_a_stream() {
   static std::atomic<std::uint64_t> threads{0};
   static thread_local const std::uint64_t number = ++threads;
-  return {number, false, nullptr};
+  return number;
 }
 /// Calls release(object) once \p graph and everything made of it has been destroyed. Throws Error.
 void keep_until_destroyed(void* graph, void (*release)(void*), void* object);

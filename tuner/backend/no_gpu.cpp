@@ -6,12 +6,14 @@
 namespace tuner {
 
 bool gpu_available() { return false; }
-ContextName current_gpu_context() { return {}; }
-ContextName gpu_context_of(const void*) { return {}; }
 ContextName primary_gpu_context(int) { return {}; }
 bool is_alive(const ContextName&) { return true; }
-std::string why_unreachable(const void*, int, const ContextName&) { return {}; }
-StreamState stream_state(const ContextName&, void*) { return this_thread_as_a_stream(); }
+std::string why_unreachable(const void*, int) { return {}; }
+CallContext::CallContext(const void*, int) {}
+CallContext::~CallContext() = default;
+ContextName CallContext::name() const { return kHostContext; }
+CallContext::Capture CallContext::capture(void*) const { return {}; }
+std::uint64_t CallContext::stream_id(void*) const { return this_thread_as_a_stream(); }
 void keep_until_destroyed(void*, void (*)(void*), void*) {}
 BesideCaptures::BesideCaptures(const ContextName&) {}
 BesideCaptures::~BesideCaptures() = default;

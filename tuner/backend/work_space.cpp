@@ -67,6 +67,7 @@ WorkSpaces::Slot* WorkSpaces::enter(std::uint64_t stream, const WorkNeed& need) 
   const BesideCaptures allowed(context_);
   const std::lock_guard lock(growing_);
   if (Slot* known = find(stream, need)) return known;
+  prepare_captures(need, kCapturesUnasked);
   std::size_t i = stream * 0x9e3779b97f4a7c15u >> 40;
   const auto at = [&]() -> Slot& { return slots_[i % slots_.size()]; };
   while (at().stream.load() != 0 && at().stream.load() != stream) ++i;
@@ -122,10 +123,14 @@ WorkSpaces::Lease::~Lease() {
   slot_->users.fetch_sub(1);
 }
 
-void WorkSpaces::prepare(std::uint64_t stream, const WorkNeed& need) { enter(stream, need)->users.fetch_sub(1); }
+void WorkSpaces::prepare(std::uint64_t stream, const WorkNeed& need, std::size_t captures) {
+  enter(stream, need)->users.fetch_sub(1);
+  const std::lock_guard lock(growing_);
+  prepare_captures(need, captures);
+}
 
 void WorkSpaces::prepare_captures(const WorkNeed& need, std::size_t count) {
-  const std::lock_guard growing(growing_);
+  if (is_host(context_)) return;
   std::size_t missing = count;
   {
     const std::lock_guard lock(reserve_->mutex);

@@ -23,7 +23,8 @@ namespace tuner {
 
 struct WorkNeed {
   std::size_t zeroed = 0, scratch = 0;  ///< bytes, multiples of kWorkAlignment
-  bool none() const { return zeroed == 0 && scratch == 0; }
+  std::size_t bytes() const { return zeroed + scratch; }
+  bool none() const { return bytes() == 0; }
   bool within(const WorkNeed& other) const { return zeroed <= other.zeroed && scratch <= other.scratch; }
 };
 inline constexpr std::size_t kWorkAlignment = 256;
@@ -69,11 +70,12 @@ class WorkSpaces {
     WorkSpace space_;
   };
 
-  /// Makes room for leases of \p stream.
-  void prepare(std::uint64_t stream, const WorkNeed& need);
-  /// Makes room for \p count more captured launches.
-  void prepare_captures(const WorkNeed& need, std::size_t count);
-  /// A space that \p graph keeps; nothing is allocated. False when prepare_captures() has not made enough room.
+  /// Makes room for leases of \p stream and, where there are captures, for \p captures more captured launches.
+  void prepare(std::uint64_t stream, const WorkNeed& need, std::size_t captures);
+  /// Captured launches that the first lease of a space makes room for by itself, so that a program that has called
+  /// before may capture.
+  static constexpr std::size_t kCapturesUnasked = 4;
+  /// A space that \p graph keeps; nothing is allocated. False when there is not room enough.
   bool lend(void* graph, const WorkNeed& need, WorkSpace& space);
 
  private:
@@ -84,6 +86,7 @@ class WorkSpaces {
   Slot* find(std::uint64_t stream, const WorkNeed& need);
   Slot* enter(std::uint64_t stream, const WorkNeed& need);
   Owned allocate(const WorkNeed& need) const;
+  void prepare_captures(const WorkNeed& need, std::size_t count);
   void recycle();
 
   Backend& backend_;

@@ -2,19 +2,21 @@
 
 #include <algorithm>
 
+#include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 
 namespace tuner::detail {
 
 struct ArrayMemory::Impl {
-  runtime::ServedDevice& device;
+  std::shared_ptr<Backend> backend;  // whatever becomes of the context
   std::unique_ptr<DeviceMemory> memory;
 };
 
 ArrayMemory::ArrayMemory(std::size_t bytes) {
-  runtime::Serving& serving = runtime::Serving::process();
-  runtime::ServedDevice& device = serving.device(serving.context_for(nullptr));
-  impl_ = std::make_unique<Impl>(Impl{device, device.backend().allocate(std::max<std::size_t>(bytes, 1))});
+  runtime::ServedDevice::refuse_after_fork();
+  const CallContext context(nullptr, runtime::Serving::process().ordinal());
+  const std::shared_ptr<Backend> backend = runtime::ServedDevice::of(context).backend;
+  impl_ = std::make_unique<Impl>(Impl{backend, backend->allocate(std::max<std::size_t>(bytes, 1))});
 }
 
 ArrayMemory::~ArrayMemory() = default;
@@ -24,12 +26,12 @@ ArrayMemory& ArrayMemory::operator=(ArrayMemory&&) noexcept = default;
 void* ArrayMemory::address() const { return reinterpret_cast<void*>(impl_->memory->address()); }
 
 void ArrayMemory::upload(const void* from, std::size_t bytes) {
-  if (bytes > 0) impl_->device.backend().upload(impl_->memory->address(), from, bytes);
+  if (bytes > 0) impl_->backend->upload(impl_->memory->address(), from, bytes);
 }
 
 void ArrayMemory::download(void* to, std::size_t bytes) const {
-  impl_->device.backend().synchronize(nullptr);
-  if (bytes > 0) impl_->device.backend().download(to, impl_->memory->address(), bytes);
+  impl_->backend->synchronize(nullptr);
+  if (bytes > 0) impl_->backend->download(to, impl_->memory->address(), bytes);
 }
 
 }  // namespace tuner::detail

@@ -8,6 +8,7 @@
 
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/runtime/call.hpp>
+#include <tuner/runtime/served_device.hpp>
 
 namespace tuner::runtime {
 
@@ -22,13 +23,11 @@ inline constexpr std::size_t kWorkSpace = ~std::size_t{0};
 /// sizes, a negative one, or an unknown choice.
 ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices);
 
-/// Throws Error for a wrong number of sizes or arguments, pointers whose types contradict each other or the kernel, and
-/// a pointer to const where the kernel writes.
-BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call);
-
-/// Throws Error for the first pointer that the kernel cannot use in \p context of GPU \p ordinal: null where there are
-/// elements, or out of its reach. \p outputs: whether pointers to what the kernel writes are looked at.
-void check_pointers(const KernelSpec& spec, const BoundCall& bound, const Call& call, const DeviceLimits& limits,
-                    const ContextName& context, int ordinal, bool outputs);
+/// Throws Error for a wrong number of sizes or arguments, pointers whose types contradict each other or the kernel, a
+/// pointer to const where the kernel writes, and a pointer that the kernel cannot use on \p device, whose context is
+/// current: null where there are elements, or out of its reach. \p outputs: whether pointers to what the kernel writes
+/// are looked at.
+BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const ServedDevice& device,
+                    bool outputs);
 
 }  // namespace tuner::runtime

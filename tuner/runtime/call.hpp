@@ -1,15 +1,22 @@
 #pragma once
-/// One call as it comes from the caller, and what makes two calls the same to serving: context, argument types and
-/// size classes. Comparing and hashing that is the whole cost of finding a plan.
+/// One call as it comes from the caller, and what makes two calls in one context the same to serving: argument types
+/// and size classes. Comparing and hashing that is the whole cost of finding a plan.
 
 #include <bit>
 #include <cstdint>
 
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/problem.hpp>
-#include <tuner/backend/gpu.hpp>
 
 namespace tuner::runtime {
+
+/// What a call that waits brings back: \p bytes from device memory of the library's, which takes the place of the
+/// argument \p place.
+struct Value {
+  detail::LaunchArgument* place;
+  void* to;
+  std::size_t bytes;
+};
 
 struct Call {
   Stream stream;
@@ -17,6 +24,9 @@ struct Call {
   const Sizes& sizes;
   const detail::LaunchArgument* arguments;
   std::size_t count;
+  const Value* value = nullptr;
+
+  bool is_pointer(std::size_t i) const { return arguments[i].kind == detail::LaunchArgument::Kind::pointer; }
 };
 inline constexpr std::size_t kMaxArguments = 16;
 
@@ -36,7 +46,6 @@ inline SizeClass size_class(std::int64_t size, std::size_t sizes_of_kernel) {
 }
 
 struct PlanKey {
-  std::uint64_t context = 0;
   std::uint64_t pattern = 0;    ///< four bits an argument: what kind, of which element type
   std::uint64_t constants = 0;  ///< a bit an argument: a pointer to const
   Sizes classes;                ///< the lowest size of each
@@ -44,7 +53,7 @@ struct PlanKey {
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
   std::uint64_t hash() const {
-    std::uint64_t h = context * 0x9e3779b97f4a7c15u ^ pattern ^ constants << 48;
+    std::uint64_t h = pattern * 0x9e3779b97f4a7c15u ^ constants << 48;
     for (std::size_t i = 0; i < classes.count(); ++i) {
       h = (h ^ static_cast<std::uint64_t>(classes[i])) * 0xff51afd7ed558ccdu;
       h ^= h >> 32;
@@ -54,14 +63,12 @@ struct PlanKey {
 };
 
 /// \p call must not have more than kMaxArguments.
-inline PlanKey key_of(const ContextName& context, const Call& call) {
-  using Kind = detail::LaunchArgument::Kind;
+inline PlanKey key_of(const Call& call) {
   PlanKey key;
-  key.context = context.id;
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
     // 0 stands for no argument, 1 to 12 for pointers by element type, 13 to a pointer to void.
-    const int code = argument.kind != Kind::pointer ? 14 : argument.element < 0 ? 13 : argument.element + 1;
+    const int code = !call.is_pointer(i) ? 14 : argument.element < 0 ? 13 : argument.element + 1;
     key.pattern |= static_cast<std::uint64_t>(code) << (4 * i);
     key.constants |= std::uint64_t{argument.is_const} << i;
   }

@@ -4,13 +4,12 @@
 #include <optional>
 
 #include <tuner/core/error.hpp>
+#include <tuner/runtime/call.hpp>
 #include <tuner/session/empty_space.hpp>
 #include <tuner/session/tuning.hpp>
 
 namespace tuner::runtime {
 namespace {
-
-thread_local unsigned tunings_here = 0;
 
 bool good_enough(const cache::WisdomMatch& match) {
   return match && (match.tier == cache::Tier::exact || match.tier == cache::Tier::stale ||
@@ -22,10 +21,10 @@ ProblemSize lowest_of_class(ProblemSize size) {
   return size;
 }
 
-cache::WisdomMatch look_up(Serving& serving, const Device& device, const KernelSpec& spec, const ProblemSize& size) {
-  cache::WisdomMatch own = serving.wisdom().lookup(spec, size, device);
+cache::WisdomMatch look_up(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size) {
+  cache::WisdomMatch own = wisdom.lookup(spec, size, device);
   if (own.tier == cache::Tier::exact || own.tier == cache::Tier::stale) return own;
-  cache::WisdomMatch of_class = serving.wisdom().lookup(spec, lowest_of_class(size), device);
+  cache::WisdomMatch of_class = wisdom.lookup(spec, lowest_of_class(size), device);
   const bool holds =
       of_class && !why_invalid(spec, size, device.limits, Configuration::parse(of_class.best->configuration));
   return holds ? of_class : own;
@@ -45,53 +44,47 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
 }
 
 /// Tunes within the settings' time and stores the result. Nothing when nothing worked.
-std::optional<Configuration> tune_now(Serving& serving, ServedDevice& device, const KernelSpec& spec,
+std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                                       const ProblemSize& size) {
   TuningOptions options;
-  options.session.budget.wall_time = serving.settings().tuning_time;
+  options.session.budget.wall_time = terms.settings.tuning_time;
   options.isolation = Isolation::none;  // the caller's context is here, and the kernel is about to run in it anyway
   options.origin = "first use";
   const TuningHere here;
-  const BesideCaptures allowed(device.context());
   try {
     const SessionResult result =
-        tune_kernel(spec, size, device.device(), serving.wisdom(), options, nullptr, &device.backend());
+        tune_kernel(spec, size, device.device(), terms.wisdom, options, nullptr, device.backend.get());
     if (result.best) return result.best->configuration;
-    serving.warn("kernel '" + spec.name + "': no configuration worked for " + size.text());
+    terms.serving.warn("kernel '" + spec.name + "': no configuration worked for " + size.text());
   } catch (const Error& error) {
-    if (!device.backend().usable()) throw;
-    serving.warn("kernel '" + spec.name + "' was not tuned for " + size.text() + ": " + error.what());
+    if (!device.backend->usable()) throw;
+    terms.serving.warn("kernel '" + spec.name + "' was not tuned for " + size.text() + ": " + error.what());
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-TuningHere::TuningHere() { ++tunings_here; }
-TuningHere::~TuningHere() { --tunings_here; }
-
-Decision decide(Serving& serving, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                 bool may_tune) {
-  using Turn = ServedDevice::FirstUse::Turn;
-  cache::WisdomMatch match = look_up(serving, device.device(), spec, size);
+  using Turn = FirstUse::Turn;
+  cache::WisdomMatch match = look_up(terms.wisdom, device.device(), spec, size);
   if (good_enough(match)) return known(match);
   const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
-  bool for_now = tunings_here > 0;
-  if (may_tune && !empty && !for_now && serving.settings().tune == TuneOnMiss::on_first_use) {
-    const ServedDevice::FirstUse first(device, spec.name + ' ' + size.choices_text() + lowest_of_class(size).text());
+  bool for_now = TuningHere::active();
+  if (may_tune && !empty && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
+    const FirstUse first(device.first_use, spec.name + ' ' + size.choices_text() + lowest_of_class(size).text());
     if (first.turn() == Turn::mine) {
-      if (auto tuned = tune_now(serving, device, spec, size))
+      if (auto tuned = tune_now(terms, device, spec, size))
         return {std::move(*tuned), "tuned on first use in this process"};
     }
     for_now = first.turn() == Turn::later;
-    if (first.turn() == Turn::over) match = look_up(serving, device.device(), spec, size);
+    if (first.turn() == Turn::over) match = look_up(terms.wisdom, device.device(), spec, size);
   }
-  if (match) {
-    Decision decision = known(match);
-    decision.for_now = for_now;
-    return decision;
-  }
-  return {fallback(spec, size, device.device().limits), "default: " + match.reason, for_now};
+  Decision decision =
+      match ? known(match) : Decision{fallback(spec, size, device.device().limits), "default: " + match.reason};
+  decision.for_now = for_now;
+  return decision;
 }
 
 }  // namespace tuner::runtime

@@ -5,7 +5,7 @@
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/runtime/call.hpp>
+#include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 
 namespace tuner::runtime {
@@ -19,16 +19,22 @@ struct Decision {
 /// The configuration for \p size, and so for its size class: the answer for exactly these sizes when there is one, else
 /// the answer for the lowest sizes of their classes, so that it does not depend on which size came first.
 /// \p may_tune: tunes when nothing near is known and the settings allow it. Never throws for a miss; throws Error when
-/// the kernel has no valid configuration for \p size at all.
-Decision decide(Serving& serving, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size, bool may_tune);
+/// the kernel has no valid configuration for \p size at all. Where it may tune, a stream capture of another thread must
+/// not forbid this one anything (BesideCaptures).
+Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+                bool may_tune);
 
 /// While one lives, what this thread calls is served without tuning: it is tuning already.
 class TuningHere {
  public:
-  TuningHere();
-  ~TuningHere();
+  TuningHere() { ++depth_; }
+  ~TuningHere() { --depth_; }
   TuningHere(const TuningHere&) = delete;
   TuningHere& operator=(const TuningHere&) = delete;
+  static bool active() { return depth_ > 0; }
+
+ private:
+  static inline thread_local unsigned depth_ = 0;
 };
 
 }  // namespace tuner::runtime

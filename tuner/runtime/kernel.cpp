@@ -3,15 +3,13 @@
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/decide.hpp>
-#include <tuner/runtime/kernel_impl.hpp>
+#include <tuner/runtime/served_kernel.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner {
 
-Kernel::Kernel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
-Kernel::Kernel(KernelSpec spec) : impl_(std::make_shared<Impl>()) {
-  impl_->spec = std::make_shared<const KernelSpec>(std::move(spec));
+Kernel::Kernel(KernelSpec spec)
+    : served_(std::make_shared<runtime::ServedKernel>(std::make_shared<const KernelSpec>(std::move(spec)), Choices{})) {
 }
 
 Kernel Kernel::from_file(const std::string& name_or_path) { return Kernel(KernelLibrary().find(name_or_path)); }
@@ -20,40 +18,39 @@ Kernel Kernel::from_source(std::string_view text, const std::string& name) {
   return Kernel(parse_kernel_file(text, name));
 }
 
-const std::string& Kernel::name() const { return impl_->spec->name; }
+const std::string& Kernel::name() const { return spec().name; }
 
-const KernelSpec& Kernel::spec() const { return *impl_->spec; }
+const KernelSpec& Kernel::spec() const { return *served_->spec; }
 
 Kernel Kernel::with(const Choices& choices) const {
-  auto impl = std::make_shared<Impl>();
-  impl->spec = impl_->spec;
-  impl->choices = impl_->choices;
-  for (const auto& [name, value] : choices) impl->choices[name] = value;
+  Choices all = choices;
+  all.insert(served_->choices.begin(), served_->choices.end());
   ProblemSize probe;
-  probe.choices = impl->choices;
-  for (const SizeSpec& size : impl->spec->sizes) probe.sizes[size.name] = 1;
-  complete(*impl->spec, probe);  // throws for an unknown choice or value
-  return Kernel(std::move(impl));
+  probe.choices = all;
+  for (const SizeSpec& size : spec().sizes) probe.sizes[size.name] = 1;
+  complete(spec(), probe);  // throws for an unknown choice or value
+  Kernel result = *this;
+  result.served_ = std::make_shared<runtime::ServedKernel>(served_->spec, std::move(all));
+  return result;
 }
 
 void Kernel::launch_erased(Stream stream, Workspace workspace, const Sizes& sizes,
                            const detail::LaunchArgument* arguments, std::size_t count) const {
-  impl_->launch({stream, workspace, sizes, arguments, count});
+  served_->launch({stream, workspace, sizes, arguments, count});
 }
 
 std::size_t Kernel::prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
                                    std::size_t count, std::size_t captures) const {
-  return impl_->prepare({stream, {}, sizes, arguments, count}, captures);
+  return served_->prepare({stream, {}, sizes, arguments, count}, captures);
 }
 
 std::string Kernel::explain(const Sizes& sizes, const Choices& types) const {
-  Choices choices = impl_->choices;
-  for (const auto& [name, value] : types) choices[name] = value;
-  runtime::Serving& serving = runtime::Serving::process();
-  const runtime::WarningsAtEnd warnings(serving);
+  Choices choices = types;
+  choices.insert(served_->choices.begin(), served_->choices.end());
+  const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const ProblemSize size = runtime::problem_of(spec(), sizes, std::move(choices));
-  const runtime::Decision decision =
-      runtime::decide(serving, serving.device(serving.context_for(nullptr)), spec(), size, false);
+  const CallContext context(nullptr, terms.ordinal);
+  const runtime::Decision decision = runtime::decide(terms, runtime::ServedDevice::of(context), spec(), size, false);
   return decision.configuration.text() + " (" + decision.reason + ')';
 }
 

@@ -38,6 +38,14 @@ class Sized {
   std::vector<std::int64_t> low_, high_;
 };
 
+/// The plan is for these sizes alone.
+void pin(PlanParts& parts, const KernelSpec& spec, const Call& call, const Sized& sized) {
+  for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
+    const OpenExpression size = sized.open(Expression::parse(spec.sizes[i].name, {}));
+    parts.conditions.push_back({size, call.sizes[i], call.sizes[i], false});
+  }
+}
+
 void require(PlanParts& parts, const Sized& sized, const Expression& expression, bool truth) {
   const OpenExpression open = sized.open(expression);
   const auto range = sized.range(open);
@@ -83,7 +91,7 @@ std::vector<std::size_t> lay_out_work(PlanParts& parts, const KernelSpec& spec, 
     const std::int64_t here = buffer.count.evaluate_integer(sized.here());
     const auto range = sized.range(sized.open(buffer.count));
     const bool known = range && range->low >= 0 && range->high / 8 <= std::max(here, kFew);
-    if (!known) parts.only = call.sizes;
+    if (!known) pin(parts, spec, call, sized);
     std::size_t& part = buffer.role == BufferRole::zeroed ? parts.work.zeroed : parts.work.scratch;
     offsets[i] = part;
     part += room(known ? range->high : here, info(resolved_type(spec, bound.size, buffer.type)).bytes);
@@ -131,7 +139,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (launch.when) require(parts, sized, *launch.when, launch.when->evaluate_boolean(sized.here()));
     // A size in the name of a function is part of the code.
     for (const std::string_view word : words_of(launch.instantiate)) {
-      if (spec.find_size(word) != nullptr) parts.only = call.sizes;
+      if (spec.find_size(word) != nullptr) pin(parts, spec, call, sized);
     }
   }
   const std::vector<std::size_t> work = lay_out_work(parts, spec, bound, call, sized);
@@ -144,7 +152,8 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (std::find(expressions.begin(), expressions.end(), launch.expression) == expressions.end())
       expressions.push_back(launch.expression);
   }
-  const auto loaded = device.load(compile_request(spec, bound.size, device.backend().architecture(), expressions));
+  const auto loaded =
+      device.functions.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
   for (const ResolvedLaunch& launch : resolved) {
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression) - expressions.begin();
     PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
@@ -158,7 +167,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
                   " arguments");
     }
   }
-  return std::make_unique<Plan>(device.backend(), limits, std::move(parts));
+  return std::make_unique<Plan>(*device.backend, limits, std::move(parts));
 }
 
 }  // namespace tuner::runtime

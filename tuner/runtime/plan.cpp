@@ -6,18 +6,16 @@
 namespace tuner::runtime {
 namespace {
 
-void store_argument(std::byte* to, ElementType type, const detail::LaunchArgument& number) {
+void store_argument(std::byte* to, ElementType type, const detail::LaunchArgument& argument) {
+  const auto store = [&](auto number) {
+    if (store_number(to, type, number)) return;
+    throw Error("the kernel takes a number as " + std::string(info(type).name) + ", which cannot hold " +
+                std::to_string(number));
+  };
   using Number = detail::LaunchArgument::Kind;
-  const bool stored = number.kind == Number::floating ? store_number(to, type, number.number)
-                      : number.kind == Number::signed_integer
-                          ? store_number(to, type, static_cast<std::int64_t>(number.integer))
-                          : store_number(to, type, number.integer);
-  if (stored) return;
-  const std::string text = number.kind == Number::floating ? std::to_string(number.number)
-                           : number.kind == Number::signed_integer
-                               ? std::to_string(static_cast<std::int64_t>(number.integer))
-                               : std::to_string(number.integer);
-  throw Error("the kernel takes a number as " + std::string(info(type).name) + ", which cannot hold " + text);
+  if (argument.kind == Number::floating) return store(argument.number);
+  if (argument.kind == Number::unsigned_integer) return store(argument.integer);
+  store(static_cast<std::int64_t>(argument.integer));
 }
 
 /// The parameters of one launch as the driver takes them: a pointer to each.
@@ -59,41 +57,12 @@ class Parameters {
   alignas(8) std::byte values_[kMaxParameters][8];
 };
 
-std::int64_t& extent(LaunchShape& shape, std::size_t which) {
-  return which < 3 ? shape.grid[which] : which < 6 ? shape.block[which - 3] : shape.shared_bytes;
-}
-
 }  // namespace
 
-Plan::Plan(Backend& backend, DeviceLimits limits, PlanParts parts)
-    : backend_(backend), limits_(limits), parts_(std::move(parts)) {}
-
-bool Plan::admits(const Sizes& sizes, Shapes& shapes) const {
-  if (parts_.only && !(*parts_.only == sizes)) return false;
-  for (const SizeCondition& condition : parts_.conditions) {
-    const std::optional<std::int64_t> value = condition.value.evaluate(sizes.data());
-    if (!value) return false;
-    const std::int64_t judged = condition.truth ? *value != 0 : *value;
-    if (judged < condition.low || judged > condition.high) return false;
-  }
-  for (std::size_t i = 0; i < parts_.launches.size(); ++i) {
-    const PlannedLaunch& launch = parts_.launches[i];
-    shapes[i] = launch.shape;
-    for (const SizedExtent& sized : launch.sized) {
-      const std::optional<std::int64_t> value = sized.value.evaluate(sizes.data());
-      if (!value) return false;
-      extent(shapes[i], sized.extent) = *value;
-    }
-    if (launch.may_exceed && violated_limit(shapes[i], limits_)) return false;
-  }
-  return true;
-}
-
-void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& work) const {
-  for (std::size_t i = 0; i < parts_.launches.size(); ++i) {
-    const PlannedLaunch& launch = parts_.launches[i];
-    const Parameters parameters(launch, call, work);
-    backend_.enqueue(*launch.module, launch.function, shapes[i], parameters.get(), call.stream.handle());
+void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const {
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Parameters parameters(launches[i], call, space);
+    backend_.enqueue(*launches[i].module, launches[i].function, shapes[i], parameters.get(), call.stream.handle());
   }
 }
 

@@ -1,10 +1,8 @@
 #pragma once
 /// A kernel's launches worked out for one size class: configuration chosen, modules loaded, every argument's source
-/// known; sizes are arguments. Launching allocates nothing and takes no lock. Immutable but for the link to the next
-/// plan of the class.
+/// known; sizes are arguments. Launching allocates nothing and takes no lock. Immutable.
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -32,6 +30,10 @@ struct SizedExtent {
   OpenExpression value;
 };
 
+inline std::int64_t& extent(LaunchShape& shape, std::size_t which) {
+  return which < 3 ? shape.grid[which] : which < 6 ? shape.block[which - 3] : shape.shared_bytes;
+}
+
 struct PlannedLaunch {
   std::shared_ptr<const Module> module;
   std::size_t function = 0;
@@ -55,34 +57,41 @@ struct PlanParts {
   Configuration configuration;
   std::vector<PlannedLaunch> launches;
   std::vector<SizeCondition> conditions;
-  std::optional<Sizes> only;  ///< the plan serves these sizes alone
   WorkNeed work;
 };
 
-class Plan {
- public:
+struct Plan : PlanParts {
   using Shapes = std::array<LaunchShape, kMaxLaunches>;
 
-  Plan(Backend& backend, DeviceLimits limits, PlanParts parts);
-
-  const PlanKey& key() const { return parts_.key; }
-  const Configuration& configuration() const { return parts_.configuration; }
-  const WorkNeed& work() const { return parts_.work; }
-  bool several() const { return parts_.launches.size() > 1; }
+  Plan(Backend& backend, DeviceLimits limits, PlanParts parts)
+      : PlanParts(std::move(parts)), backend_(backend), limits_(limits) {}
 
   /// Whether the configuration is valid for \p sizes, which are of the key's classes; \p shapes are then its launches'.
-  bool admits(const Sizes& sizes, Shapes& shapes) const;
-  /// Enqueues all launches on the call's stream. Throws Error, before anything is enqueued for a number that the
-  /// kernel's type cannot hold.
-  void launch(const Call& call, const Shapes& shapes, const WorkSpace& work) const;
-
-  /// The next plan of this key, for sizes that this one does not admit.
-  mutable std::atomic<const Plan*> next{nullptr};
+  bool admits(const Sizes& sizes, Shapes& shapes) const {
+    for (const SizeCondition& condition : conditions) {
+      const std::optional<std::int64_t> value = condition.value.evaluate(sizes.data());
+      if (!value) return false;
+      const std::int64_t judged = condition.truth ? *value != 0 : *value;
+      if (judged < condition.low || judged > condition.high) return false;
+    }
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      shapes[i] = launches[i].shape;
+      for (const SizedExtent& sized : launches[i].sized) {
+        const std::optional<std::int64_t> value = sized.value.evaluate(sizes.data());
+        if (!value) return false;
+        extent(shapes[i], sized.extent) = *value;
+      }
+      if (launches[i].may_exceed && violated_limit(shapes[i], limits_)) return false;
+    }
+    return true;
+  }
+  /// Enqueues all launches on the call's stream; the backend's context is current. Throws Error, before anything is
+  /// enqueued for a number that the kernel's type cannot hold.
+  void launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const;
 
  private:
   Backend& backend_;
   DeviceLimits limits_;
-  PlanParts parts_;
 };
 
 }  // namespace tuner::runtime

@@ -1,7 +1,7 @@
 #pragma once
-/// The plans of one kernel, found without a lock: readers probe an array of atomic pointers, writers fill
-/// its empty slots and publish a larger one when it is half full. Plans and outgrown arrays are kept until the table
-/// dies, so that a reader never sees one disappear; the number of plans is therefore bounded.
+/// The plans of one kernel in one context, found without a lock: readers probe an array of atomic pointers, writers
+/// fill its empty slots and publish a larger one when it is half full. Plans and outgrown arrays are kept until the
+/// table dies, so that a reader never sees one disappear; the number of plans is therefore bounded.
 
 #include <atomic>
 #include <cstddef>
@@ -20,30 +20,22 @@ class PlanTable {
   /// The plan of \p key that admits \p sizes, and their shapes; null when there is none yet.
   const Plan* find(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const {
     const Slots* slots = current_.load(std::memory_order_acquire);
-    const Plan* plan = slots == nullptr ? nullptr : slots->find(key);
-    while (plan != nullptr && !plan->admits(sizes, shapes)) plan = plan->next.load(std::memory_order_acquire);
-    return plan;
+    if (slots == nullptr) return nullptr;
+    for (std::size_t i = key.hash();; ++i) {
+      const Plan* plan = (*slots)[i & (slots->size() - 1)].load(std::memory_order_acquire);
+      if (plan == nullptr || (plan->key == key && plan->admits(sizes, shapes))) return plan;
+    }
   }
 
-  /// Keeps \p plan; null when the table is full, and \p plan stays the caller's. Two plans for the same sizes may be
-  /// added by two threads at once: the first is found.
-  const Plan* insert(std::unique_ptr<Plan>& plan);
+  /// Keeps \p plan, where it is; a full table leaves it to the caller. Two plans for the same sizes may be added by two
+  /// threads at once: the first is found.
+  void insert(std::unique_ptr<Plan>& plan);
   /// Makes find() miss every plan so far: new wisdom has arrived.
   void renew();
 
  private:
-  struct Slots {
-    explicit Slots(std::size_t capacity) : mask(capacity - 1), plans(capacity) {}
-    const Plan* find(const PlanKey& key) const noexcept {
-      for (std::size_t i = key.hash();; ++i) {
-        const Plan* plan = plans[i & mask].load(std::memory_order_acquire);
-        if (plan == nullptr || plan->key() == key) return plan;
-      }
-    }
-    void add(const Plan* plan);
-    std::size_t mask;
-    std::vector<std::atomic<const Plan*>> plans;  // the first of each key; at most half full: probing ends at a null
-  };
+  using Slots = std::vector<std::atomic<const Plan*>>;  // a power of two, at most half full: probing ends at a null
+  static void add(Slots& slots, const Plan& plan);
 
   std::atomic<Slots*> current_{nullptr};
   std::mutex writing_;

@@ -1,86 +1,47 @@
 #pragma once
-/// One device context that calls are served on: its backend, the modules loaded there, work space, result slots for
-/// calls that return a value, and who tunes on it at the moment. When the context dies, so does all that it holds; this
-/// stays for the calls that may still look at it.
+/// One device context that calls are served on, and the process's table of them. When the context dies, so does all
+/// that it holds; what is left here goes with the next context that is opened.
 
 #include <atomic>
-#include <condition_variable>
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/work_space.hpp>
+#include <tuner/runtime/first_use.hpp>
+#include <tuner/runtime/loaded_functions.hpp>
+#include <tuner/runtime/result_slots.hpp>
 
 namespace tuner::runtime {
 
-/// A function in a module that stays loaded.
-struct LoadedFunction {
-  std::shared_ptr<const Module> module;
-  std::size_t function = 0;
-};
+struct ServedDevice {
+  ServedDevice(const ContextName& context_, std::shared_ptr<Backend> backend_)
+      : context(context_),
+        backend(std::move(backend_)),
+        functions(*backend),
+        work(*backend, context),
+        results(*backend) {}
+  ~ServedDevice() { backend->abandon(); }  // only a context that is gone is given up
 
-class ServedDevice {
- public:
-  ServedDevice(const ContextName& context, std::unique_ptr<Backend> backend);
+  /// The device of \p call's context, opened at first use and kept as long as the context lives. Throws Error.
+  static ServedDevice& of(const CallContext& call);
+  /// Throws Error in a process forked from one that was served: threads and driver stayed there.
+  static void refuse_after_fork() {
+    if (forked_.load(std::memory_order_relaxed)) [[unlikely]]
+      throw_forked();
+  }
 
-  const ContextName& context() const { return context_; }
-  Backend& backend() { return *backend_; }
-  const Device& device() const { return backend_->device(); }
-  WorkSpaces& work() { return work_; }
+  const Device& device() const { return backend->device(); }
 
-  /// Compiles (or takes from the image cache) and loads \p request; functions in the order of its expressions.
-  /// Thread-safe; several threads compile at once. Throws Error with the compiler's or driver's message.
-  std::vector<LoadedFunction> load(const CompileRequest& request);
-
-  /// The right to tune a problem on first use: one at a time for each device.
-  class FirstUse {
-   public:
-    enum class Turn {
-      mine,   ///< this thread tunes
-      over,   ///< another thread has just tuned this problem; it was waited for
-      later,  ///< the device is busy with another problem
-    };
-    FirstUse(ServedDevice& device, const std::string& problem);
-    ~FirstUse();
-    FirstUse(const FirstUse&) = delete;
-    FirstUse& operator=(const FirstUse&) = delete;
-    Turn turn() const { return turn_; }
-
-   private:
-    ServedDevice& device_;
-    Turn turn_;
-  };
-
-  /// 16 bytes of device memory for the result of one call, lent to one thread at a time.
-  class ResultSlot {
-   public:
-    explicit ResultSlot(ServedDevice& owner);
-    ~ResultSlot();
-    ResultSlot(const ResultSlot&) = delete;
-    ResultSlot& operator=(const ResultSlot&) = delete;
-    DevicePointer address() const;
-
-   private:
-    ServedDevice& owner_;
-    unsigned index_;
-  };
+  const ContextName context;
+  const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context
+  LoadedFunctions functions;
+  WorkSpaces work;
+  ResultSlots results;
+  FirstUse::Device first_use;
 
  private:
-  ContextName context_;
-  std::unique_ptr<Backend> backend_;
-  std::mutex loading_;                                         // of loaded_
-  std::map<std::string, std::vector<LoadedFunction>> loaded_;  // by image key
-  WorkSpaces work_;
-  std::mutex tuning_;  // of the two below
-  std::condition_variable tuned_;
-  std::string being_tuned_;
-  std::unique_ptr<DeviceMemory> results_;
-  std::atomic<std::uint64_t> free_results_;  // a bit each
+  [[noreturn]] static void throw_forked();
+  static inline std::atomic<bool> forked_{false};
 };
 
 }  // namespace tuner::runtime

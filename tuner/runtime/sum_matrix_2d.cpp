@@ -1,12 +1,15 @@
 #include <tuner/sum_matrix_2d.hpp>
 
-#include <tuner/runtime/kernel_impl.hpp>
+#include <tuner/runtime/served_kernel.hpp>
+#include <tuner/session/kernel_library.hpp>
 
 namespace tuner::detail {
 
 void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stream stream) {
-  static const Kernel& kernel = *new Kernel(Kernel::from_file("sumMatrix2D"));  // never destroyed: see reduce.cpp
-  KernelAccess::impl(kernel).launch({stream, {}, sizes, matrices, 3});
+  // Never destroyed: see reduce.cpp.
+  static runtime::ServedKernel& kernel =
+      *new runtime::ServedKernel(std::make_shared<const KernelSpec>(KernelLibrary().find("sumMatrix2D")), Choices{});
+  kernel.launch({stream, {}, sizes, matrices, 3});
 }
 
 }  // namespace tuner::detail

@@ -5,7 +5,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/decide.hpp>
-#include <tuner/runtime/kernel_impl.hpp>
+#include <tuner/runtime/served_kernel.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -28,33 +28,39 @@ class CallbackObserver final : public Observer {
   std::atomic<bool>& stop_;
 };
 
-TuneResult known(const cache::BestRecord& best) {
+/// Of a stored record or a measurement.
+template <typename Times>
+TuneResult result_of(std::string configuration, const Times& times) {
   TuneResult result;
-  result.configuration = best.configuration;
-  result.median_ns = best.median_ns;
-  result.low_ns = best.low_ns;
-  result.high_ns = best.high_ns;
-  result.from_cache = true;
+  result.configuration = std::move(configuration);
+  result.median_ns = times.median_ns;
+  result.low_ns = times.low_ns;
+  result.high_ns = times.high_ns;
   return result;
 }
 
 }  // namespace
 
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) {
-  runtime::Serving& serving = runtime::Serving::process();
-  const runtime::WarningsAtEnd warnings(serving);
+  runtime::ServedDevice::refuse_after_fork();
+  const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const KernelSpec& spec = kernel.spec();
-  Choices all = KernelAccess::impl(kernel).choices;
-  for (const auto& [name, value] : choices) all[name] = value;
+  Choices all = choices;
+  all.insert(kernel.served_->choices.begin(), kernel.served_->choices.end());
   const ProblemSize size = runtime::problem_of(spec, sizes, std::move(all));
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec)) {
     throw Error("kernel '" + spec.name +
                 "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
   }
-  runtime::ServedDevice& device = serving.device(serving.context_for(nullptr));
+  const CallContext context(nullptr, terms.ordinal);
+  runtime::ServedDevice& device = runtime::ServedDevice::of(context);
   if (!options.force) {
-    const cache::WisdomMatch match = serving.wisdom().lookup(spec, size, device.device());
-    if (match && match.tier == cache::Tier::exact) return known(*match.best);
+    const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());
+    if (match && match.tier == cache::Tier::exact) {
+      TuneResult result = result_of(match.best->configuration, *match.best);
+      result.from_cache = true;
+      return result;
+    }
   }
 
   std::atomic<bool> stop{false};
@@ -69,18 +75,13 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   const runtime::TuningHere here;
-  const BesideCaptures allowed(device.context());
+  const BesideCaptures allowed(device.context);
   const SessionResult session =
-      tune_kernel(spec, size, device.device(), serving.wisdom(), tuning, &observer, &device.backend());
+      tune_kernel(spec, size, device.device(), terms.wisdom, tuning, &observer, device.backend.get());
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
-  KernelAccess::impl(kernel).plans.renew();
+  kernel.served_->renew();
 
-  const Measurement& best = *session.best->measurement();
-  TuneResult result;
-  result.configuration = session.best->configuration.text();
-  result.median_ns = best.median_ns;
-  result.low_ns = best.low_ns;
-  result.high_ns = best.high_ns;
+  TuneResult result = result_of(session.best->configuration.text(), *session.best->measurement());
   result.trials = session.trials.size();
   for (const Trial& trial : session.trials) {
     if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];

@@ -61,6 +61,7 @@ std::uint64_t context_id(CUcontext context) noexcept {
     return driver().cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
   }
 #endif
+  if (context == nullptr && driver().cuCtxGetCurrent(&context) != CUDA_SUCCESS) return 0;
   return reinterpret_cast<std::uintptr_t>(context);
 }
 

@@ -38,8 +38,9 @@ class Context {
   bool owned_ = false;
 };
 
-/// A number that no other context of this process ever has. 0: \p context is destroyed, or the driver has shut down.
-/// The handle itself where the driver is too old to number contexts (before CUDA 12).
+/// A number that no other context of this process ever has; null: of the one that is current on this thread. 0: \p
+/// context is destroyed, none is current, or the driver has shut down. The handle itself where the driver is too old to
+/// number contexts (before CUDA 12).
 std::uint64_t context_id(CUcontext context) noexcept;
 
 /// Makes \p context current for a scope. Costs one query when it is current already.

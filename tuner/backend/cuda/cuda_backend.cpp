@@ -179,7 +179,6 @@ class CudaBackend final : public Backend {
 
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
                void* stream) override {
-    const ContextGuard guard(state_->context.handle());
     const CUfunction handle = static_cast<const CudaModule&>(module).entry(function).kernel.handle;
     watch(driver().cuLaunchKernel(handle, static_cast<unsigned>(shape.grid[0]), static_cast<unsigned>(shape.grid[1]),
                                   static_cast<unsigned>(shape.grid[2]), static_cast<unsigned>(shape.block[0]),
@@ -195,13 +194,11 @@ class CudaBackend final : public Backend {
   }
 
   void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) override {
-    const ContextGuard guard(state_->context.handle());
     watch(driver().cuMemcpyDtoHAsync(to, from, bytes, static_cast<CUstream>(stream)), "cuMemcpyDtoHAsync");
     watch(driver().cuStreamSynchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
   }
 
   void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* stream) override {
-    const ContextGuard guard(state_->context.handle());
     watch(driver().cuMemsetD8Async(to, value, bytes, static_cast<CUstream>(stream)), "cuMemsetD8Async");
   }
 

@@ -25,25 +25,6 @@ bool gpu_available() {
   return cuda::driver_status().available;
 }
 
-ContextName current_gpu_context() {
-  CUcontext handle = nullptr;
-  const CUresult result = cuda::driver().cuCtxGetCurrent(&handle);
-  if (result == CUDA_ERROR_DEINITIALIZED) {
-    throw Error("the CUDA driver has shut down: this call comes after main() has ended; make it earlier");
-  }
-  if (result == CUDA_ERROR_NOT_INITIALIZED) throw Error(cuda::kForked);
-  cuda::check(result, "cuCtxGetCurrent");
-  const ContextName name = name_of(handle);
-  if (handle != nullptr && name.id == 0) {
-    throw Error("the CUDA context that is current on this thread has been destroyed: make another one current first");
-  }
-  return name;
-}
-
-ContextName gpu_context_of(const void* pointer) {
-  return pointer == nullptr ? ContextName{} : name_of(cuda::pointer_info(pointer).context);
-}
-
 ContextName primary_gpu_context(int ordinal) {
   static std::mutex mutex;
   static std::map<int, ContextName>& kept = *new std::map<int, ContextName>;  // never released: see Serving::process()
@@ -57,10 +38,11 @@ ContextName primary_gpu_context(int ordinal) {
   return known;
 }
 
-bool is_alive(const ContextName& context) { return cuda::context_id(handle_of(context)) == context.id; }
+bool is_alive(const ContextName& context) {
+  return is_host(context) || cuda::context_id(handle_of(context)) == context.id;
+}
 
-std::string why_unreachable(const void* pointer, int ordinal, const ContextName& context) {
-  const cuda::ContextGuard guard(handle_of(context));
+std::string why_unreachable(const void* pointer, int ordinal) {
   const cuda::PointerInfo info = cuda::pointer_info(pointer);
   const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // a peer's memory too, where it is allowed
   if (info.kind == cuda::PointerKind::managed || (info.kind != cuda::PointerKind::unknown && here)) return {};
@@ -75,13 +57,44 @@ std::string why_unreachable(const void* pointer, int ordinal, const ContextName&
          ": copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host";
 }
 
-StreamState stream_state(const ContextName& context, void* stream) {
-  if (is_host(context)) return this_thread_as_a_stream();
-  const cuda::ContextGuard guard(handle_of(context));
+CallContext::CallContext(const void* pointer, int ordinal) {
+  if (ordinal == kOnHost) return;
+  id_ = cuda::context_id(nullptr);
+  if (id_ != 0) return;
+  CUcontext handle = nullptr;
+  const CUresult result = cuda::driver().cuCtxGetCurrent(&handle);
+  if (result == CUDA_ERROR_DEINITIALIZED) {
+    throw Error("the CUDA driver has shut down: this call comes after main() has ended; make it earlier");
+  }
+  if (result == CUDA_ERROR_NOT_INITIALIZED) throw Error(cuda::kForked);
+  cuda::check(result, "cuCtxGetCurrent");
+  if (handle != nullptr) {
+    throw Error("the CUDA context that is current on this thread has been destroyed: make another one current first");
+  }
+  ContextName chosen = pointer == nullptr ? ContextName{} : name_of(cuda::pointer_info(pointer).context);
+  if (chosen.id == 0) chosen = primary_gpu_context(ordinal);
+  cuda::check(cuda::driver().cuCtxPushCurrent(handle_of(chosen)), "cuCtxPushCurrent");
+  pushed_ = true;
+  id_ = chosen.id;
+}
+
+CallContext::~CallContext() {
+  CUcontext popped = nullptr;
+  if (pushed_) cuda::driver().cuCtxPopCurrent(&popped);
+}
+
+ContextName CallContext::name() const {
+  if (id_ == kHostContext.id) return kHostContext;
+  CUcontext handle = nullptr;
+  cuda::check(cuda::driver().cuCtxGetCurrent(&handle), "cuCtxGetCurrent");
+  return {id_, reinterpret_cast<std::uintptr_t>(handle)};
+}
+
+CallContext::Capture CallContext::capture(void* stream) const {
+  if (id_ == kHostContext.id) return {};
   const cuda::Driver& driver = cuda::driver();
   auto* const handle = static_cast<CUstream>(stream);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  StreamState state;
   CUgraph graph = nullptr;
   CUresult result = CUDA_SUCCESS;
 #if CUDA_VERSION >= 12000
@@ -100,25 +113,28 @@ StreamState stream_state(const ContextName& context, void* stream) {
   if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
     throw Error(
         "the default stream cannot be used while a stream that waits for it is captured: pass the captured stream, or "
-        "one "
-        "created with cudaStreamNonBlocking");
+        "one created with cudaStreamNonBlocking");
   }
   cuda::check(result, "cuStreamGetCaptureInfo");
-  state.capturing = status != CU_STREAM_CAPTURE_STATUS_NONE;
-  state.graph = graph;
-  if (state.capturing) return state;  // to ask for the id of such a stream would end the capture
+  return {status != CU_STREAM_CAPTURE_STATUS_NONE, graph};
+}
+
+std::uint64_t CallContext::stream_id(void* stream) const {
+  if (id_ == kHostContext.id) return this_thread_as_a_stream();
+  auto* const handle = static_cast<CUstream>(stream);
+  // A context has one legacy default stream as long as it lives: nobody need be asked for its id.
+  constexpr std::uint64_t kLegacyStream = ~std::uint64_t{0};
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return kLegacyStream;
 #if CUDA_VERSION >= 12000
-  if (driver.cuStreamGetId != nullptr) {
+  if (cuda::driver().cuStreamGetId != nullptr) {
     unsigned long long id = 0;
-    cuda::check(driver.cuStreamGetId(handle, &id), "cuStreamGetId");
-    state.id = id;
-    return state;
+    cuda::check(cuda::driver().cuStreamGetId(handle, &id), "cuStreamGetId");
+    return id;
   }
 #endif
   // An older driver: the handle. The per-thread default stream is one handle for many streams.
-  state.id = reinterpret_cast<std::uintptr_t>(handle) + 1;
-  if (handle == CU_STREAM_PER_THREAD) state.id = this_thread_as_a_stream().id << 32;
-  return state;
+  if (handle == CU_STREAM_PER_THREAD) return this_thread_as_a_stream() << 32;
+  return reinterpret_cast<std::uintptr_t>(handle);
 }
 
 void keep_until_destroyed(void* graph, void (*release)(void*), void* object) {

@@ -1,0 +1,43 @@
+#pragma once
+/// What stands behind a tuner::Kernel: its plans, and the way of a call to one.
+
+#include <memory>
+#include <mutex>
+
+#include <tuner/runtime/by_context.hpp>
+#include <tuner/runtime/plan_table.hpp>
+#include <tuner/runtime/served_device.hpp>
+
+namespace tuner::runtime {
+
+class ServedKernel {
+ public:
+  ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
+      : spec(std::move(of)), choices(std::move(chosen)) {}
+
+  /// See Kernel. A call with a Value waits for it.
+  void launch(const Call& call);
+  /// Answers with the bytes of work space of the call's plan.
+  std::size_t prepare(const Call& call, std::size_t captures);
+  /// New wisdom has arrived: plans are made anew.
+  void renew();
+
+  const std::shared_ptr<const KernelSpec> spec;
+  const Choices choices;
+
+ private:
+  struct InContext {
+    explicit InContext(ServedDevice& device_) : device(device_) {}
+    ServedDevice& device;
+    PlanTable plans;
+  };
+  struct Way;
+  void find_plan(const Call& call, Way& way) const;
+  /// \p outputs: whether pointers to them are looked at. \p refusal: why this cannot be inside a capture.
+  void make_plan(const Call& call, Way& way, bool outputs, const char* refusal);
+  void check_pointers(const Call& call, const Way& way) const;
+
+  ByContext<InContext> contexts_;
+};
+
+}  // namespace tuner::runtime
