@@ -239,6 +239,14 @@ template <int block> __global__ void plain(float*, float*, float*, int) {}
   EXPECT_LE(calls([&] { reduce_async(x_, 1000, x, options); }), 4u);
 }
 
+TEST_F(FakeGpu, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
+  std::string text = kText;
+  text.replace(text.find("in x[n] : float"), 15, "in x[n] : double");
+  const auto* const doubles = reinterpret_cast<const double*>(x_);
+  EXPECT_THAT(error_of([&] { Kernel::from_source(text, "counted.cu").launch(nullptr, {1000}, doubles); }),
+              HasSubstr("'x' is declared as a buffer of double, but parameter 2 of counted<32> is float const*"));
+}
+
 TEST_F(FakeGpu, LetsGoOfWhatBelongedToContextsThatDied) {
   std::weak_ptr<Backend> before;
   for (std::size_t i = 0; i < runtime::ByContext<int>::kCapacity + 10; ++i) {

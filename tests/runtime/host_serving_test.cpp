@@ -187,6 +187,17 @@ template <int block> __global__ void repeat(float* y, int times, int n) {
   EXPECT_THAT(y_, ::testing::Each(7.0f));
 }
 
+TEST_F(HostServing, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
+  std::string text = kScale;
+  text.replace(text.find("out y[n]"), 8, "out y[n] : int");
+  const Kernel kernel = Kernel::from_source(text, "scale.cu");
+  std::vector<int> y(1000);
+  const std::string error = error_of([&] { kernel.launch(nullptr, {1000}, x_.data(), 2.0f, y.data()); });
+  EXPECT_THAT(error, HasSubstr("scale.cu:9:"));
+  EXPECT_THAT(error, HasSubstr("'y' is declared as a buffer of int, but parameter 3 of scale<float, 32> is float*"));
+  EXPECT_THAT(error_of([&] { tune(kernel, {1000}); }), HasSubstr("'y' is declared as a buffer of int"));
+}
+
 TEST_F(HostServing, WorksInTheCallersWorkSpaceWhateverItHolds) {
   std::vector<int> values(5000, 2);
   std::vector<std::byte> memory(reduce_workspace_bytes(values.data(), values.size()) + 256, std::byte{0x55});

@@ -61,6 +61,8 @@ class Module {
   virtual ~Module() = default;
   /// Resources with occupancy for blocks of \p shape.
   virtual Resources resources(std::size_t function, const LaunchShape& shape) const = 0;
+  /// What the kernel takes, as C++ types; empty where it does not say (core/parameter_types.hpp).
+  virtual std::vector<std::string> parameter_types(std::size_t /*function*/) const { return {}; }
 };
 
 using DevicePointer = std::uintptr_t;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tuner/backend/fill_value.hpp>
+#include <tuner/core/parameter_types.hpp>
 
 namespace tuner {
 namespace {
@@ -97,6 +98,30 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
     }
   }
   return result;
+}
+
+std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& launch, const std::string& expression,
+                                      const std::vector<BoundArgument>& arguments,
+                                      const std::vector<std::string>& taken) {
+  if (taken.empty()) return std::nullopt;
+  const std::string place = launch.location.text();
+  const std::string here = place.empty() ? "" : place + ": ";
+  if (taken.size() != arguments.size())
+    return here + expression + " takes " + std::to_string(taken.size()) + " arguments, not " +
+           std::to_string(arguments.size());
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const BoundArgument& argument = arguments[i];
+    const bool buffer = argument.kind == BoundArgument::Kind::buffer;
+    if (argument.kind == BoundArgument::Kind::constant) continue;
+    if (buffer && (spec.buffers[argument.index].role == BufferRole::scratch ||
+                   spec.buffers[argument.index].role == BufferRole::zeroed))
+      continue;
+    if (may_take(taken[i], argument.type, buffer)) continue;
+    return here + "'" + launch.arguments[i] + "' is declared as " + (buffer ? "a buffer of " : "") +
+           std::string(info(argument.type).name) + ", but parameter " + std::to_string(i + 1) + " of " + expression +
+           " is " + taken[i];
+  }
+  return std::nullopt;
 }
 
 }  // namespace tuner

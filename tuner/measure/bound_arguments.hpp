@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -24,6 +26,13 @@ struct BoundArgument {
 /// declares.
 std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
                                           const Configuration& configuration);
+
+/// Why a kernel that takes \p taken (Module::parameter_types()) cannot be given \p arguments, which bind_arguments()
+/// made for \p launch: the place, the argument, both types. Nothing when it can, or does not say what it takes. Of work
+/// space the type only says how much: it may be used as any.
+std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& launch, const std::string& expression,
+                                      const std::vector<BoundArgument>& arguments,
+                                      const std::vector<std::string>& taken);
 
 /// Writes \p value in the bytes of \p type (at most 8) to \p to; fractions are cut off where it is an integer's. False,
 /// and nothing written, for a value that the type cannot hold. half and bfloat16 are rounded from float.

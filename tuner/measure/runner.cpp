@@ -12,6 +12,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
@@ -113,6 +114,10 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
     const Resources resources = module.resources(*function, resolved.shape);
     result.resources = result.resources ? worst(*result.resources, resources) : resources;
     if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
+    if (!result.invalid)
+      result.invalid = wrong_type(spec, *resolved.spec, resolved.expression,
+                                  bind_arguments(spec, *resolved.spec, problem.size(), configuration),
+                                  module.parameter_types(*function));
     result.launches.push_back(
         {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference)});
   }

@@ -159,7 +159,11 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
     added.module = loaded[static_cast<std::size_t>(at)].module;
     added.function = loaded[static_cast<std::size_t>(at)].function;
-    for (const BoundArgument& argument : bind_arguments(spec, *launch.spec, bound.size, configuration)) {
+    const auto arguments = bind_arguments(spec, *launch.spec, bound.size, configuration);
+    if (const auto why =
+            wrong_type(spec, *launch.spec, launch.expression, arguments, added.module->parameter_types(added.function)))
+      throw Error("kernel '" + spec.name + "': " + *why);
+    for (const BoundArgument& argument : arguments) {
       added.parameters.push_back(source_of(argument, spec, bound, work));
     }
     if (added.parameters.size() > kMaxParameters) {

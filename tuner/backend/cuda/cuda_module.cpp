@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <tuner/core/occupancy.hpp>
+#include <tuner/core/parameter_types.hpp>
 
 namespace tuner::cuda {
 
@@ -11,6 +12,7 @@ CudaModule::CudaModule(SharedState state, const Image& image)
   for (const CompiledFunction& compiled : image.functions) {
     Entry entry;
     entry.kernel = get_function(module_.get(), compiled.symbol);
+    entry.symbol = compiled.symbol;
     entry.spill_bytes = compiled.resources.spill_bytes;
     const DeviceLimits& limits = state_->device.limits;
     allow_shared_memory(entry.kernel, limits.max_shared_bytes - entry.kernel.resources.static_shared_bytes, limits);
@@ -40,6 +42,10 @@ Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) 
   resources.blocks_per_sm = fit.blocks_per_sm;
   resources.occupancy = fit.fraction;
   return resources;
+}
+
+std::vector<std::string> CudaModule::parameter_types(std::size_t function) const {
+  return tuner::parameter_types(entries_.at(function).symbol);
 }
 
 CudaMemory::~CudaMemory() {

@@ -19,8 +19,11 @@ class CudaModule final : public Module {
 
   Resources resources(std::size_t function, const LaunchShape& shape) const override;
 
+  std::vector<std::string> parameter_types(std::size_t function) const override;
+
   struct Entry {
     KernelFunction kernel;
+    std::string symbol;
     int spill_bytes = 0;           ///< by the compiler
     mutable bool has_run = false;  ///< set by run(): its first launch is over
   };

@@ -14,6 +14,7 @@
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 #include <tuner/backend/host/descriptor.hpp>
+#include <tuner/core/parameter_types.hpp>
 
 namespace tuner::host {
 namespace {
@@ -95,6 +96,10 @@ HostModule::~HostModule() {
   // A library that the loader keeps (thread-local destructors) keeps its descriptor too; see load().
   if (descriptor_ >= 0 && (still_there == nullptr || !path_.empty())) close(descriptor_);
   if (!path_.empty()) unlink(path_.c_str());
+}
+
+std::vector<std::string> HostModule::parameter_types(std::size_t function) const {
+  return tuner::parameter_types(entries_.at(function)->type);
 }
 
 Resources HostModule::resources(std::size_t, const LaunchShape&) const { return {}; }

@@ -23,6 +23,8 @@ class HostModule final : public Module {
   /// All zero: a CPU has neither registers per thread nor occupancy to tell.
   Resources resources(std::size_t function, const LaunchShape& shape) const override;
 
+  std::vector<std::string> parameter_types(std::size_t function) const override;
+
   const std::vector<const tuner_host::EntryInfo*>& entries() const { return entries_; }
   const std::string& expression(std::size_t function) const { return expressions_[function]; }
   tuner_host::GetContext* context() const { return context_; }

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Raised with every change below; a kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 2;
+inline constexpr unsigned kAbiVersion = 3;
 
 struct Index {
   unsigned x, y, z;
@@ -82,6 +82,7 @@ struct EntryInfo {
   Entry* run;
   const unsigned* sizes;  // of the arguments, bytes
   unsigned arguments;
+  const char* type;  // of the function, as std::type_info names it
 };
 
 }  // namespace tuner_host

@@ -2,6 +2,7 @@
 /// Turns kernels into entries that the engine can call: arguments come as pointers to values of the kernel's own types.
 
 #include <exception>
+#include <typeinfo>
 
 namespace tuner_host {
 
@@ -91,15 +92,20 @@ struct EntryOf<K> {
   static void run(void* const* arguments) {
     Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
   }
-  static constexpr EntryInfo info{&run, Kernel<P...>::sizes, sizeof...(P)};
+  static const EntryInfo info;
 };
 template <typename... P, void (*K)(P...) noexcept>
 struct EntryOf<K> {
   static void run(void* const* arguments) {
     Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
   }
-  static constexpr EntryInfo info{&run, Kernel<P...>::sizes, sizeof...(P)};
+  static const EntryInfo info;
 };
+
+template <typename... P, void (*K)(P...)>
+const EntryInfo EntryOf<K>::info{&run, Kernel<P...>::sizes, sizeof...(P), typeid(void(P...)).name()};
+template <typename... P, void (*K)(P...) noexcept>
+const EntryInfo EntryOf<K>::info{&run, Kernel<P...>::sizes, sizeof...(P), typeid(void(P...)).name()};
 
 }  // namespace tuner_host
 

@@ -1,0 +1,73 @@
+#include <tuner/core/parameter_types.hpp>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace tuner {
+namespace {
+
+std::string_view without(std::string_view text, std::string_view ending) {
+  return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
+}
+
+/// The same word for types that stand for each other; empty for those that are none of ours.
+std::string kind_of(std::string_view type) {
+  struct Known {
+    std::string_view name;
+    const char* kind;
+  };
+  constexpr Known known[] = {
+      {"bool", "1"},      {"char", "1"},           {"signed char", "1"}, {"unsigned char", "1"},
+      {"short", "2"},     {"unsigned short", "2"}, {"int", "4"},         {"unsigned int", "4"},
+      {"long", "8"},      {"unsigned long", "8"},  {"long long", "8"},   {"unsigned long long", "8"},
+      {"float", "float"}, {"double", "double"},    {"__half", "half"},   {"__nv_bfloat16", "bfloat16"}};
+  for (const Known& one : known) {
+    if (one.name == type) return one.kind;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> parameter_types(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
+                                                    &std::free);
+  if (status != 0 || text == nullptr) return {};
+  const std::string_view whole = text.get();
+  if (!whole.ends_with(')')) return {};
+  // The last pair of parentheses; commas inside further brackets part no parameters.
+  std::vector<std::string> types;
+  std::size_t end = whole.size() - 1;
+  int depth = 0;
+  for (std::size_t at = end; at-- > 0;) {
+    const char c = whole[at];
+    if (c == ')' || c == '>' || c == ']') ++depth;
+    const bool first = c == '(' && depth == 0;
+    if (first || (c == ',' && depth == 0)) {
+      std::string_view type = whole.substr(at + 1, end - at - 1);
+      if (type.starts_with(' ')) type.remove_prefix(1);
+      if (!type.empty()) types.emplace(types.begin(), type);
+      end = at;
+    }
+    if (first) break;
+    if (c == '(' || c == '<' || c == '[') --depth;
+  }
+  return types;
+}
+
+bool may_take(std::string_view taken, ElementType declared, bool pointer) {
+  taken = without(without(taken, " __restrict__"), " __restrict");
+  const bool points = taken.ends_with('*');
+  std::string_view base = without(taken, "*");
+  base = without(without(without(base, " const"), " volatile"), " const");
+  const std::string kind = kind_of(base);
+  if (kind.empty()) return true;
+  const ElementTypeInfo& wanted = info(declared);
+  const std::string wanted_kind = wanted.is_floating ? std::string(wanted.name) : std::to_string(wanted.bytes);
+  return points == pointer && kind == wanted_kind;
+}
+
+}  // namespace tuner
