@@ -109,12 +109,14 @@ TEST_F(GpuSample, GivesFewerSamplesWhenTheTimeEndsAfterSomeOfThem) {
 }
 
 /// Not a test of speed: prints what the README and the engine's budget rely on.
-TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
+TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeilings) {
   const auto module = load(kTimed, {"empty", "sum", "spin"});
   Launch empty = launch(*module, 0, 1, 32, {});
   std::vector<Sample> samples = taken(backend().sample({&empty, 1}, request(400, false)));
   std::set<double> distinct;
   for (const Sample& sample : samples) distinct.insert(sample.ns);
+  EXPECT_EQ(samples.size(), 400u);
+  EXPECT_GT(*distinct.begin(), 0);
   double step = 1e9;
   for (auto at = std::next(distinct.begin()); at != distinct.end(); ++at) step = std::min(step, *at - *std::prev(at));
   std::cout << "[ measured ] empty kernel between events: median " << median(samples) << " ns, " << distinct.size()
@@ -144,6 +146,7 @@ TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
   std::cout << "[ measured ] sum of 16 MiB: cold " << median(cold) << " ns, hot " << median(hot) << " ns, ratio "
             << median(cold) / median(hot) << "; clock " << cold.back().clock_mhz << " and " << hot.back().clock_mhz
             << " MHz\n";
+  EXPECT_GT(median(cold), median(hot));
   // Is L2 really evicted? Reading a gigabyte in between must not make it any colder.
   const auto gigabyte = backend().allocate(std::size_t{1} << 30);
   backend().fill_bytes(gigabyte->address(), 0, gigabyte->bytes());
@@ -153,9 +156,13 @@ TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
     colder.push_back(taken(backend().sample({&sum, 1}, request(1, false))).at(0));
   }
   std::cout << "[ measured ] the same after reading 1 GiB: " << median(colder) << " ns\n";
+  EXPECT_GT(median(colder), median(hot));
+  EXPECT_LT(median(colder), 1.5 * median(cold));
   const Launch spin = launch(*module, 2, 1, 1, {Argument::of(50'000ull)});
   const auto spun = taken(backend().sample({&spin, 1}, request(32, false)));
   std::cout << "[ measured ] 50 us spin: " << median(spun) << " ns, clock " << spun.back().clock_mhz << " MHz\n";
+
+  EXPECT_GE(median(spun), 49'000) << "the kernel itself waits for 50 us of the GPU's clock, which ticks every us";
 
   const double seconds = seconds_of([] { backend().measure_ceilings(); });
   const Device& device = backend().device();
@@ -163,6 +170,10 @@ TEST_F(GpuSample, PrintsItsResolutionOverheadAndCeilings) {
             << device.copy_ceiling / 1e12 << " TB/s\n";
   EXPECT_GT(device.read_ceiling, 0);
   EXPECT_GT(device.copy_ceiling, 0);
+  const double read = device.read_ceiling, copy = device.copy_ceiling;
+  backend().measure_ceilings();
+  EXPECT_EQ(device.read_ceiling, read) << "measured once";
+  EXPECT_EQ(device.copy_ceiling, copy);
 }
 
 }  // namespace

@@ -107,6 +107,15 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   EXPECT_DOUBLE_EQ(*copy.bytes_per_second, 8e9);
   EXPECT_DOUBLE_EQ(*copy.flops_per_second, 1e9);
   EXPECT_DOUBLE_EQ(*copy.ceiling_fraction, 0.5);
+  EXPECT_EQ(copy.ceiling, "copy");
+  spec.bytes = testing::parsed("3 * n * 4");  // two reads and a write: a third at 100 GB/s, two thirds at 16
+  const Throughput mixed = throughput(spec, size, device, 1000);
+  EXPECT_EQ(mixed.ceiling, "mix");
+  EXPECT_DOUBLE_EQ(*mixed.ceiling_fraction, 12e9 * (2.0 / 3 / 16e9 + 1.0 / 3 / 100e9));
+  device.read_ceiling = 0;
+  EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value()) << "half of it is not known";
+  device.read_ceiling = 100e9;
+  spec.bytes = testing::parsed("2 * n * 4");
   spec.buffers[1].count = testing::parsed("1");
   EXPECT_DOUBLE_EQ(*throughput(spec, size, device, 1000).ceiling_fraction, 0.08);
   spec.bytes.reset();

@@ -12,10 +12,9 @@ namespace tuner {
 struct Throughput {
   std::optional<double> bytes_per_second;  ///< least traffic of one run / time
   std::optional<double> flops_per_second;
-  /// Of the rate at which the device was seen to read, or to copy where the kernel writes too. A copy writes as much as
-  /// it reads: a kernel that writes less may pass 1.
+  /// Of the rate at which the device was seen to stream what the kernel's least traffic is made of.
   std::optional<double> ceiling_fraction;
-  std::string_view ceiling;  ///< "reads" or "copy"
+  std::string_view ceiling;  ///< "reads", "copy", or "mix": part of it reads alone, part a copy
 
   /// Whether the arithmetic rate says more about the kernel than its share of the ceiling: it does more than 8 flops
   /// for each byte, about where GPUs stop being bound by memory (the ridge of the roofline: Williams, Waterman and
@@ -25,8 +24,10 @@ struct Throughput {
   }
 };
 
-/// Of one run of \p spec on \p size in \p ns. The ceiling is the device's read ceiling when outputs are less than a
-/// hundredth of the traffic, else its copy ceiling. Absent: not given in the spec, or not measured on the device.
+/// Of one run of \p spec on \p size in \p ns. The ceiling goes by the share of the traffic that outputs
+/// are: less than a hundredth is held against reads, half or more against a copy, and between them the time is what the
+/// device takes to copy the one part and to read the other (two reads and a write: two thirds copied). Absent: not
+/// given in the spec, or not measured on the device.
 Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Device& device, double ns);
 
 }  // namespace tuner
