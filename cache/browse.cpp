@@ -50,11 +50,7 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
     static const std::string sql = select_all<BestRecord>() + kFiltered;
     return take_sound<BestRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
   });
-  const auto key = [](const BestRecord& b) {
-    const auto& e = b.environment;
-    return std::tie(b.device.key, e.driver, e.compiler, e.tuner, e.os, b.kernel.name, b.kernel.objective,
-                    b.kernel.source_hash, b.problem.choices, b.problem.sizes);
-  };
+  const auto key = [](const BestRecord& b) { return std::tie(b.device.key, b.environment, b.kernel, b.problem); };
   std::sort(found.begin(), found.end(), [&](const BestRecord& a, const BestRecord& b) { return key(a) < key(b); });
   return found;
 }
@@ -162,7 +158,7 @@ std::vector<std::string> doctor(Database& database) {
       findings.push_back(
           fmt::format("row {} of table {} refers to a missing row of {}", row, table, references.text()));
     }
-    for (const auto& name : missing_definitions(store.connection(), kWisdomSchema)) {
+    for (const auto& name : missing_definitions(store.connection(), store.kind())) {
       findings.push_back(fmt::format("table or index '{}' is missing", name));
     }
     const std::pair<std::int64_t, const char*> damages[] = {

@@ -1,18 +1,23 @@
 #include <cache/connection.hpp>
 
 #include <algorithm>
+#include <ctime>
 #include <random>
 #include <thread>
 
-#include <sqlite3.h>
-#include <unistd.h>
-
+#include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cache/database.hpp>
 #include <cache/paths.hpp>
 
 namespace tuner::cache {
+namespace fs = std::filesystem;
 namespace {
 
 /// Waits with jitter, so that no writer starves behind others that happen to be in step.
@@ -32,7 +37,7 @@ int wait_for_lock(void* data, int count) {
 Patience::Patience(std::chrono::milliseconds wait)
     : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
 
-std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience) {
+std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience) {
   auto db = std::make_shared<SQLite::Database>(file.string(), flags);
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);
@@ -55,7 +60,7 @@ const char* journal_mode(int sqlite_version, bool network_file_system) {
   return fixed && !network_file_system ? "WAL" : "DELETE";
 }
 
-void prepare_for_writing(SQLite::Database& db, const std::filesystem::path& file, bool durable) {
+void prepare_for_writing(SQLite::Database& db, const fs::path& file, bool durable) {
   const bool network = on_network_file_system(file);
   const std::string wanted = journal_mode(sqlite3_libversion_number(), network);
   const bool wal = word(db, "PRAGMA journal_mode") == "wal";
@@ -105,6 +110,37 @@ void rollback(SQLite::Database* db) {
   if (db != nullptr && sqlite3_get_autocommit(db->getHandle()) == 0) {
     sqlite3_exec(db->getHandle(), "ROLLBACK", nullptr, nullptr, nullptr);
   }
+}
+
+FileIdentity identity_of(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino};
+}
+
+FolderLock::FolderLock(const fs::path& folder, int operation)
+    : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ >= 0) (void)::flock(descriptor_, operation);
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+fs::path move_aside(const fs::path& file, const FileIdentity& identity, const char* suffix) {
+  const FolderLock lock(file.parent_path(), LOCK_EX);
+  if (identity_of(file) != identity) return {};
+  const auto name = fmt::format("{}.{}-{:%Y%m%dT%H%M%SZ}", file.string(), suffix, fmt::gmtime(std::time(nullptr)));
+  fs::path target = name;
+  std::error_code error;
+  for (int i = 1; fs::exists(target, error); ++i) target = fmt::format("{}-{}", name, i);
+  // The journals go first and along: left behind, they would be applied to the new file.
+  for (const char* side : {"-journal", "-wal", "-shm"}) {
+    const fs::path from = file.string() + side;
+    if (fs::exists(from, error)) fs::rename(from, target.string() + side);
+  }
+  fs::rename(file, target);
+  return target;
 }
 
 }  // namespace tuner::cache

@@ -1,12 +1,14 @@
 #pragma once
 /// SQLite connections as this room wants them: patient, hardened against what a file may contain, and with errors that
-/// tell damage from a file that cannot be written just now. Private to this room.
+/// tell damage from a file that cannot be written just now; and the replacement of a broken file while other processes
+/// open it. Private to this room.
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -38,5 +40,28 @@ std::string word(SQLite::Database& db, const char* sql);
 
 /// Ends the open transaction, where there is one. \p db may be null.
 void rollback(SQLite::Database* db);
+
+/// Device and inode; zeros for a file that is not there.
+using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
+FileIdentity identity_of(const std::filesystem::path& file);
+
+/// Locks the folder of a file between processes: LOCK_EX while a broken file is replaced, LOCK_SH while one is opened.
+/// A connection to the replaced file would take the new one's journal for its own and roll it back. No lock file stays
+/// behind. Where folders cannot be locked (some network file systems) the identity has to do.
+class FolderLock {
+ public:
+  /// \p operation: of flock(2). Waits.
+  FolderLock(const std::filesystem::path& folder, int operation);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+/// Renames \p file and its journals to `FILE.SUFFIX-TIME` and returns that; an empty path when what stands there is not
+/// \p identity any more. This process must have closed it. Throws filesystem_error.
+std::filesystem::path move_aside(const std::filesystem::path& file, const FileIdentity& identity, const char* suffix);
 
 }  // namespace tuner::cache

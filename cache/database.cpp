@@ -1,6 +1,5 @@
 #include <cache/database.hpp>
 
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/sha256.hpp>
+#include <cache/shipped.hpp>
 #include <cache/stamps.hpp>
 #include <cache/store.hpp>
 
@@ -17,16 +17,7 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-FileKind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, kWisdomSchema}; }
-
-/// What the manifest beside \p file (lines of sha256sum) promises for it; nullopt when it does not name it.
-std::optional<std::string> promised_hash(const fs::path& file) {
-  std::ifstream manifest(file.parent_path() / "MANIFEST.sha256");
-  for (std::string line; std::getline(manifest, line);) {
-    if (line.size() > 66 && line.substr(66) == file.filename().string()) return line.substr(0, 64);
-  }
-  return std::nullopt;
-}
+FileKind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, wisdom_schema()}; }
 
 }  // namespace
 
@@ -57,9 +48,11 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
   };
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return ignored("there is no such file");
-  if (const auto promised = promised_hash(file)) {
+  const auto manifest = read_manifest(file.parent_path());
+  if (const auto promised = manifest.find(file.filename().string()); promised != manifest.end()) {
     try {
-      if (sha256_file(file) != *promised) return ignored("its SHA-256 is not the one in MANIFEST.sha256 beside it");
+      if (sha256_file(file) != promised->second)
+        return ignored("its SHA-256 is not the one in MANIFEST.sha256 beside it");
     } catch (const CacheError& failure) {
       return ignored(failure.what());
     }

@@ -35,31 +35,23 @@ constexpr int kMaxLines = 2'000'000;
 
 /// Device and environment of the lines that follow.
 struct Header {
-  DeviceRecord device;
-  EnvironmentRecord environment;
+  int format = kFormat;
+  DeviceRecord device = {};
+  EnvironmentRecord environment = {};
 };
 
-Json header(const DeviceRecord& device, const EnvironmentRecord& environment) {
-  Json line = {{"tuner_wisdom", kFormat}, {"device", Json::object()}, {"environment", Json::object()}};
-  visit_fields(device, JsonWriter(line["device"]));
-  visit_fields(environment, JsonWriter(line["environment"]));
-  return line;
-}
-
-const Json& member(const Json& line, const char* name) {
-  const auto found = line.find(name);
-  if (found == line.end()) throw MemberError(fmt::format("'{}' is missing", name));
-  return *found;
+void visit_fields(Like<Header> auto& r, auto&& field) {
+  field("tuner_wisdom", r.format, kPlain);
+  field("device", r.device, kPlain);
+  field("environment", r.environment, kPlain);
 }
 
 Header read_header(const Json& line) {
-  const auto& format = member(line, "tuner_wisdom");
-  if (format != kFormat) {
+  if (const auto& format = line.at("tuner_wisdom"); format != kFormat) {
     throw MemberError(fmt::format("format {} is not known to this tuner (it reads format {})", dump(format), kFormat));
   }
   Header result;
-  visit_fields(result.device, JsonReader(member(line, "device")));
-  visit_fields(result.environment, JsonReader(member(line, "environment")));
+  visit_fields(result, JsonReader(line));
   if (const auto problem = problem_with(result.device)) throw MemberError(*problem);
   return result;
 }
@@ -116,26 +108,22 @@ class Reader {
 
 std::string entries_text(const std::vector<Entry>& entries) {
   std::string text;
-  const auto append = [&](const Json& line) { (text += dump(line)) += '\n'; };
-  std::optional<std::pair<std::string, EnvironmentRecord>> section;
-  const auto enter = [&](const DeviceRecord& device, const EnvironmentRecord& environment) {
-    std::pair<std::string, EnvironmentRecord> wanted{device.key, environment};
-    if (section == wanted) return;
-    section = std::move(wanted);
-    append(header(device, environment));
+  const auto append = [&](const auto& record) {
+    Json line = Json::object();
+    visit_fields(record, JsonWriter(line));
+    (text += dump(line)) += '\n';
   };
-  for (const auto& entry : entries) {
-    std::visit(
-        [&](const auto& record) {
-          if constexpr (requires { context_of(record); }) {
-            enter(context_of(record).device, context_of(record).environment);
-          }
-          Json line = Json::object();
-          visit_fields(record, JsonWriter(line));
-          append(line);
-        },
-        entry);
-  }
+  std::optional<std::pair<std::string, EnvironmentRecord>> section;
+  const auto append_under_header = [&](const auto& record) {
+    if constexpr (requires { context_of(record); }) {
+      const auto& context = context_of(record);
+      std::pair wanted{context.device.key, context.environment};
+      if (section != wanted) append(Header{kFormat, context.device, context.environment});
+      section = std::move(wanted);
+    }
+    append(record);
+  };
+  for (const auto& entry : entries) std::visit(append_under_header, entry);
   return text;
 }
 
@@ -230,8 +218,7 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, bool eve
     if (!everything) return entries;
     auto all = sessions(database, filter);
     const auto key = [](const SessionRecord& s) {
-      const auto& e = s.key.environment;
-      return std::tie(s.key.device.key, e.driver, e.compiler, e.tuner, e.os, s.started_ms, s.uuid);
+      return std::tie(s.key.device.key, s.key.environment, s.started_ms, s.uuid);
     };
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
     for (auto& session : all) {

@@ -1,6 +1,7 @@
 #include <cache/file_kind.hpp>
 
 #include <map>
+#include <optional>
 
 #include <sqlite3.h>
 
@@ -19,28 +20,11 @@ std::map<std::string, std::string> definitions(SQLite::Database& db) {
   return all;
 }
 
-std::map<std::string, std::string> definitions(const char* schema) {
+std::map<std::string, std::string> definitions(const std::string& schema) {
   const auto fresh = connect_memory();
   fresh->exec(schema);
   return definitions(*fresh);
 }
-
-/// While it lives, all reads see the same state of the file.
-class Snapshot {
- public:
-  explicit Snapshot(SQLite::Database& db) : db_(db), outermost_(sqlite3_get_autocommit(db.getHandle()) != 0) {
-    if (outermost_) db_.exec("BEGIN");
-  }
-  ~Snapshot() {
-    if (outermost_) rollback(&db_);
-  }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-
- private:
-  SQLite::Database& db_;
-  bool outermost_;
-};
 
 }  // namespace
 
@@ -52,7 +36,8 @@ FormatVersion version_of(SQLite::Database& db) {
 
 Contents inspect(SQLite::Database& db, const FileKind& kind) {
   // Another process may be creating it: half of what was before and half of what is now would look foreign.
-  const Snapshot snapshot(db);
+  std::optional<SQLite::Transaction> snapshot;
+  if (sqlite3_get_autocommit(db.getHandle()) != 0) snapshot.emplace(db);
   const auto application = number(db, "PRAGMA application_id");
   const auto version = version_of(db);
   // What a newer file defines may be in words that this SQLite does not know: only here are its definitions read.
@@ -76,24 +61,19 @@ std::string other_version(SQLite::Database& db, const FileKind& kind) {
 }
 
 void create(SQLite::Database& db, const FileKind& kind) {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    if (inspect(db, kind) == Contents::empty) {  // another process may have been faster
-      db.exec(kind.schema);
-      db.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kind.application_id,
-                          kind.version << 16 | kind.version));
-    }
-    db.exec("COMMIT");
-  } catch (...) {
-    rollback(&db);
-    throw;
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+  if (inspect(db, kind) == Contents::empty) {  // another process may have been faster
+    db.exec(kind.schema);
+    db.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kind.application_id,
+                        kind.version << 16 | kind.version));
   }
+  transaction.commit();
 }
 
-std::vector<std::string> missing_definitions(SQLite::Database& db, const char* schema) {
+std::vector<std::string> missing_definitions(SQLite::Database& db, const FileKind& kind) {
   std::vector<std::string> missing;
   const auto present = definitions(db);
-  for (const auto& [name, text] : definitions(schema)) {
+  for (const auto& [name, text] : definitions(kind.schema)) {
     if (!present.contains(name)) missing.push_back(name);
   }
   return missing;

@@ -14,15 +14,12 @@ struct FileKind {
   std::string what;  ///< for messages: "wisdom database"
   int application_id = 0;
   int version = 0;
-  const char* schema;  ///< creates everything in an empty file
+  std::string schema;  ///< creates everything in an empty file
   bool memory_fallback = true;
   bool durable = true;  ///< false: no fsync; a power cut may cost the file
   bool must_be_private = false;
   bool own_place = false;  ///< whatever stands there under this name is tuner's, and may be set aside when broken
 };
-
-/// schema.sql, embedded by the build.
-extern const char* const kWisdomSchema;
 
 /// The low and the high half of user_version.
 struct FormatVersion {
@@ -41,8 +38,8 @@ std::string other_version(SQLite::Database& db, const FileKind& kind);
 /// Makes an empty file ours, in one transaction; leaves any other as it is. Throws SQLite::Exception.
 void create(SQLite::Database& db, const FileKind& kind);
 
-/// Names of the tables and indices of \p schema that \p db lacks.
-std::vector<std::string> missing_definitions(SQLite::Database& db, const char* schema);
+/// Names of the tables and indices of \p kind that \p db lacks.
+std::vector<std::string> missing_definitions(SQLite::Database& db, const FileKind& kind);
 
 /// Whether the file has the very definitions of \p kind and SQLite finds no fault in it. Reads all of it.
 bool is_intact(SQLite::Database& db, const FileKind& kind);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/checksum.hpp>
 #include <cache/paths.hpp>
 #include <cache/stamps.hpp>
 #include <cache/store.hpp>
@@ -51,15 +50,13 @@ struct ImageCache::Impl {
             .own_place = true};
   }
   std::int64_t total() { return number(store.connection(), "SELECT coalesce(sum(size), 0) FROM image"); }
-  void evict(std::int64_t down_to) {
-    std::int64_t bytes = total();
-    while (bytes > down_to) {
-      Query row(store,
-                "DELETE FROM image WHERE rowid = (SELECT rowid FROM image ORDER BY used_ms LIMIT 1) RETURNING size");
-      if (!row.next()) return;
-      bytes -= row.integer();
-      row.run();
-    }
+  /// Keeps the images used last, as many as have \p bytes together.
+  void keep(std::int64_t bytes) {
+    Query(store,
+          "DELETE FROM image WHERE key IN (SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY used_ms DESC, key) AS "
+          "kept FROM image) WHERE kept > ?)",
+          bytes)
+        .run();
   }
   /// The cache is a convenience: whatever goes wrong with it is no error of the caller's.
   void write(const std::function<void()>& work) {
@@ -115,7 +112,7 @@ void ImageCache::put(const std::string& key, const std::string& bytes, const std
     Query(store, "INSERT INTO image(key, bytes, meta, size, crc, used_ms) VALUES(?,?,?,?,?,?) ON CONFLICT DO NOTHING",
           key, Blob{bytes}, meta, size, crc, now_ms())
         .run();
-    if (impl_->total() > impl_->options.max_bytes) impl_->evict(impl_->options.max_bytes / 10 * 9);
+    if (impl_->total() > impl_->options.max_bytes) impl_->keep(impl_->options.max_bytes / 10 * 9);
   });
 }
 

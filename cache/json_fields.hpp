@@ -26,6 +26,11 @@ class MemberError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Records within records stand as objects.
+template <class T>
+inline constexpr bool kIsRecord =
+    std::is_same_v<T, ResourceRecord> || std::is_same_v<T, DeviceRecord> || std::is_same_v<T, EnvironmentRecord>;
+
 /// Adds each field to an object. Numbers that are none become null; optional fields that hold nothing are left out.
 class JsonWriter {
  public:
@@ -58,7 +63,7 @@ class JsonWriter {
       auto object = Json::object();
       for (const auto& [name, number] : field) object[name] = json_of(number);
       return object;
-    } else if constexpr (std::is_same_v<T, ResourceRecord>) {
+    } else if constexpr (kIsRecord<T>) {
       auto object = Json::object();
       visit_fields(field, JsonWriter(object));
       return object;
@@ -133,7 +138,7 @@ class JsonReader {
     } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
       require(value.is_object(), "an object");
       for (const auto& [key, number] : value.items()) set(field[key], number, name);
-    } else if constexpr (std::is_same_v<T, ResourceRecord>) {
+    } else if constexpr (kIsRecord<T>) {
       visit_fields(field, JsonReader(value));
     } else if (!value.is_null()) {
       set(field.emplace(), value, name, how);

@@ -15,6 +15,7 @@ namespace tuner::cache {
 namespace {
 
 struct Candidate {
+  Tier tier = Tier::portable;
   BestRecord best;
   bool same_source = false;
   bool same_software = false;
@@ -69,47 +70,23 @@ void rank(std::vector<Candidate>& candidates, Order order) {
             [&](const Candidate& a, const Candidate& b) { return full(a) < full(b); });
 }
 
-std::vector<Candidate> same_problem(Store& store, const WisdomQuery& q) {
-  static const std::string sql = select_where("key = ?4 AND sizes = ?5");
-  auto found = collect(store, sql, q, true, q.device.key, sizes_text(q.problem.sizes));
-  std::erase_if(found, [&](const Candidate& c) {
-    return c.best.device.key != q.device.key || c.best.problem.sizes != q.problem.sizes;
-  });
-  rank(found, [](const Candidate& c) { return std::make_tuple(!c.same_source); });
-  return found;
-}
-
-std::vector<Candidate> exact(Store& store, const WisdomQuery& q) {
-  auto found = same_problem(store, q);
-  std::erase_if(found, [](const Candidate& c) { return !c.same_source || !c.same_software; });
-  return found;
-}
-
-std::vector<Candidate> stale(Store& store, const WisdomQuery& q) {
-  auto found = same_problem(store, q);
-  std::erase_if(found, [](const Candidate& c) { return c.same_source && c.same_software; });
-  return found;
-}
-
-std::int64_t first_size(const WisdomQuery& q) { return q.problem.sizes.empty() ? 0 : q.problem.sizes.begin()->second; }
-
-std::vector<Candidate> near_sizes(Store& store, const WisdomQuery& q) {
-  static const std::string sql = select_where("key = ?4 AND first_size BETWEEN ?5 / 2 AND ?5 * 2");
-  auto found = collect(store, sql, q, true, q.device.key, first_size(q));
-  std::erase_if(found, [&](const Candidate& c) { return c.best.device.key != q.device.key || c.distance == 0; });
-  rank(found, [](const Candidate& c) { return std::make_tuple(!c.same_source, c.distance); });
-  return found;
-}
-
-std::vector<Candidate> similar_devices(Store& store, const WisdomQuery& q) {
+/// What was measured on devices of this compute capability for problems like this one, each in its tier.
+std::vector<Candidate> near(Store& store, const WisdomQuery& q) {
   static const std::string sql =
       select_where("backend = ?4 AND compute_capability = ?5 AND first_size BETWEEN ?6 / 2 AND ?6 * 2");
-  auto found = collect(store, sql, q, true, q.device.backend, q.device.compute_capability, first_size(q));
-  std::erase_if(found, [&](const Candidate& c) {
-    return c.best.device.key == q.device.key || c.best.device.compute_capability != q.device.compute_capability;
-  });
+  const auto& sizes = q.problem.sizes;
+  auto found = collect(store, sql, q, true, q.device.backend, q.device.compute_capability,
+                       sizes.empty() ? 0 : sizes.begin()->second);
+  for (auto& c : found) {
+    c.tier = c.best.device.key != q.device.key  ? Tier::similar_device
+             : c.best.problem.sizes != sizes    ? Tier::nearest_size
+             : c.same_source && c.same_software ? Tier::exact
+                                                : Tier::stale;
+  }
+  std::erase_if(found,
+                [&](const Candidate& c) { return c.best.device.compute_capability != q.device.compute_capability; });
   rank(found, [&](const Candidate& c) {
-    return std::make_tuple(!c.same_source, std::abs(c.best.device.sm_count - q.device.sm_count), c.distance,
+    return std::make_tuple(c.tier, !c.same_source, std::abs(c.best.device.sm_count - q.device.sm_count), c.distance,
                            std::string_view(c.best.device.key));
   });
   return found;
@@ -208,6 +185,7 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
     std::vector<std::string> refused;
     for (const auto& candidate : candidates) {
       const auto& configuration = candidate.best.configuration;
+      if (candidate.tier != tier) continue;
       if (std::find(refused.begin(), refused.end(), configuration) != refused.end()) continue;
       auto reason = quarantine.reason_against(configuration);
       if (!reason && accept) reason = accept(configuration);
@@ -226,17 +204,19 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
     }
     return false;
   };
-  constexpr std::pair<Tier, std::vector<Candidate> (*)(Store&, const WisdomQuery&)> tiers[] = {
-      {Tier::exact, exact},
-      {Tier::stale, stale},
-      {Tier::nearest_size, near_sizes},
-      {Tier::similar_device, similar_devices},
-      {Tier::portable, any_device}};
-  for (const auto& [tier, find] : tiers) {
+  const auto search = [&](std::vector<Candidate> (*find)(Store&, const WisdomQuery&)) {
+    std::vector<std::vector<Candidate>> found;
     for (Database* database : databases) {
       auto& store = database->store();
-      const auto candidates = store.read([&store, &query, find = find] { return find(store, query); });
-      if (serve(tier, *database, candidates)) return match;
+      found.push_back(store.read([&] { return find(store, query); }));
+    }
+    return found;
+  };
+  const auto nearby = search(near);
+  for (const Tier tier : {Tier::exact, Tier::stale, Tier::nearest_size, Tier::similar_device, Tier::portable}) {
+    const auto found = tier == Tier::portable ? search(any_device) : nearby;
+    for (std::size_t i = 0; i < databases.size(); ++i) {
+      if (serve(tier, *databases[i], found[i])) return match;
     }
   }
   match.database = ":memory:";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -28,11 +29,9 @@ std::optional<std::string> environment(const char* name) {
 
 std::vector<fs::path> split(const std::string& list) {
   std::vector<fs::path> parts;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const auto end = std::min(list.find(':', begin), list.size());
-    if (end > begin) parts.emplace_back(list.substr(begin, end - begin));
-    begin = end + 1;
+  std::istringstream in(list);
+  for (std::string part; std::getline(in, part, ':');) {
+    if (!part.empty()) parts.emplace_back(part);
   }
   return parts;
 }
@@ -145,27 +144,11 @@ std::optional<std::string> exposure_of(const fs::path& path) {
 bool on_network_file_system(const fs::path& path) {
   struct statfs info {};
   if (::statfs(path.c_str(), &info) != 0) return false;
-  // linux/magic.h and statfs(2), where they are named.
-  constexpr std::uint32_t network[] = {
-      0x6969,      // NFS
-      0x517B,      // SMB
-      0xFE534D42,  // SMB2
-      0xFF534D42,  // CIFS
-      0x65735546,  // FUSE: may be anything, sshfs for one
-      0x01021997,  // 9P
-      0x0BD00BD0,  // Lustre
-      0x47504653,  // GPFS
-      0x00C36400,  // Ceph
-      0x19830326,  // BeeGFS
-      0xAAD7AAEA,  // PanFS
-      0x5346414F,  // AFS
-      0x6B414653,  // kAFS
-      0x73757245,  // Coda
-      0x564C,      // NCP
-      0x7461636F,  // OCFS2
-      0x01161970,  // GFS2
-      0x786F4256,  // VirtualBox shared folders
-  };
+  // linux/magic.h and statfs(2), where they are named. In order: NFS, SMB, SMB2, CIFS, FUSE (may be anything, sshfs for
+  // one), 9P; Lustre, GPFS, Ceph, BeeGFS, PanFS, AFS; kAFS, Coda, NCP, OCFS2, GFS2, VirtualBox.
+  constexpr std::uint32_t network[] = {0x6969,     0x517B,     0xFE534D42, 0xFF534D42, 0x65735546, 0x01021997,
+                                       0x0BD00BD0, 0x47504653, 0x00C36400, 0x19830326, 0xAAD7AAEA, 0x5346414F,
+                                       0x6B414653, 0x73757245, 0x564C,     0x7461636F, 0x01161970, 0x786F4256};
   return std::find(std::begin(network), std::end(network), static_cast<std::uint32_t>(info.f_type)) !=
          std::end(network);
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// Prepared statements that are made once and run with their arguments. Private to this room.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -54,10 +55,7 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  void bind(std::int64_t value) { statement_.bind(++bound_, value); }
-  void bind(std::uint64_t value) { bind(static_cast<std::int64_t>(value)); }
-  void bind(int value) { bind(std::int64_t{value}); }
-  void bind(bool value) { bind(std::int64_t{value}); }
+  void bind(std::integral auto value) { statement_.bind(++bound_, static_cast<std::int64_t>(value)); }
   void bind(double value) { statement_.bind(++bound_, value); }
   void bind(const std::string& value) { statement_.bind(++bound_, value); }
   void bind(const Blob& value) {

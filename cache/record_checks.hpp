@@ -39,9 +39,12 @@ std::optional<std::string> date_in_the_future(const Record& record) {
   constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // clocks differ
   std::optional<std::string> complaint;
   visit_fields(record, [&](const char* name, const auto& field, unsigned how) {
-    std::optional<std::int64_t> ms;
-    if constexpr (std::is_convertible_v<decltype(field), std::optional<std::int64_t>>) ms = field;
-    if ((how & kInstant) != 0 && ms > now_ms() + day_ms) complaint = fmt::format("'{}' is in the future", name);
+    if constexpr (std::is_constructible_v<std::optional<std::int64_t>, decltype(field)> &&
+                  !std::is_floating_point_v<std::decay_t<decltype(field)>>) {
+      if ((how & kInstant) != 0 && std::optional<std::int64_t>(field) > now_ms() + day_ms) {
+        complaint = fmt::format("'{}' is in the future", name);
+      }
+    }
   });
   return complaint;
 }

@@ -3,6 +3,7 @@
 /// these records; whoever has richer types converts. All times are nanoseconds of one run, all instants milliseconds
 /// since 1970 (UTC).
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,6 +39,7 @@ struct EnvironmentRecord {
     return driver == other.driver && compiler == other.compiler;
   }
   friend bool operator==(const EnvironmentRecord&, const EnvironmentRecord&) = default;
+  friend auto operator<=>(const EnvironmentRecord&, const EnvironmentRecord&) = default;
 };
 
 struct KernelRecord {
@@ -45,12 +47,14 @@ struct KernelRecord {
   std::string source_hash;         ///< 64 hexadecimal digits: SHA-256 of the source, as far as its owner counts it
   std::string objective = "time";  ///< what was minimised
   friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
+  friend auto operator<=>(const KernelRecord&, const KernelRecord&) = default;
 };
 
 struct ProblemRecord {
   std::string choices;  ///< `T=float operation=sum`: must match exactly
   Sizes sizes;          ///< never negative; may match nearby ones
   friend bool operator==(const ProblemRecord&, const ProblemRecord&) = default;
+  friend auto operator<=>(const ProblemRecord&, const ProblemRecord&) = default;
 };
 
 /// `n=4096 rows=2`, sorted by name; equal sizes have equal text.

@@ -1,6 +1,51 @@
 #include <cache/rows.hpp>
 
 namespace tuner::cache {
+namespace {
+
+/// `a TEXT NOT NULL, b REAL`: the columns of the fields.
+struct ColumnDefinitions {
+  std::string text;
+
+  template <class T>
+  void operator()(const char* name, const T&, unsigned) {
+    text += fmt::format("  {} {},\n", name, type<T>());
+  }
+  template <class T>
+  static std::string type() {
+    if constexpr (std::is_same_v<T, double>) return "REAL";  // absent: no number
+    if constexpr (std::is_integral_v<T>) return "INTEGER NOT NULL";
+    if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) return "INTEGER";
+    if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) return "TEXT";
+    if constexpr (std::is_same_v<T, std::vector<double>>) return "BLOB NOT NULL";
+    return "TEXT NOT NULL";
+  }
+};
+
+template <class Record>
+std::string create_table(const char* constraints) {
+  ColumnDefinitions columns;
+  Record record;
+  visit_all(record, columns);
+  return fmt::format("CREATE TABLE {}(\n  id INTEGER PRIMARY KEY,\n{}  crc INTEGER NOT NULL{}) STRICT;\n",
+                     kTable<Record>, columns.text, constraints);
+}
+
+}  // namespace
+
+std::string wisdom_schema() {
+  return create_table<SessionRecord>(",\n  UNIQUE(session)") +
+         create_table<StoredTrial>(
+             ",\n  UNIQUE(of, trial),\n  FOREIGN KEY(of) REFERENCES session(session) DEFERRABLE INITIALLY DEFERRED") +
+         // The first size bounds the search for near ones.
+         create_table<BestRecord>(
+             ",\n  first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER))") +
+         create_table<QuarantineRecord>("") +
+         "CREATE INDEX session_problem ON session(kernel, choices, sizes);\n"
+         "CREATE INDEX trial_configuration ON trial(of, configuration);\n"
+         "CREATE INDEX best_problem ON best(kernel, choices, sizes);\n"
+         "CREATE INDEX best_near ON best(kernel, choices, first_size);\n";
+}
 
 void warn_of_damaged_rows(Store& store) {
   store.warn_once("rows", fmt::format("wisdom database {}: damaged rows were left out", store.display_path()));

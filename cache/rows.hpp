@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <cache/checksum.hpp>
 #include <cache/json_fields.hpp>
 #include <cache/store.hpp>
 
@@ -121,6 +120,9 @@ const std::string& select_all() {
   }();
   return sql;
 }
+
+/// What creates all tables in an empty file: tests/cache/schema_4.sql.
+std::string wisdom_schema();
 
 /// False when the checksum is wrong.
 template <class Record>

@@ -35,17 +35,9 @@ struct SessionWriter::Impl {
     return {at(first), at(end)};
   }
 
-  /// Inside a transaction: the session's row, and \p fresh of its trials, the last of the \p end to be stored by now.
-  void put(const std::vector<StoredTrial>& fresh, std::size_t end) {
-    // A file that was set aside took this session with it: the new one gets all of it.
-    const bool is_new = !stored(store, record);
-    if (is_new) cache::put(store, record);
-    for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) cache::put(store, trial);
-  }
-
-  /// Commits what has been added when it is called. \p mutex is free meanwhile: a commit waits for the disk, and
-  /// add() must not.
-  void commit() {
+  /// Commits what has been added when it is called, and what \p also writes. \p mutex is free meanwhile: a commit waits
+  /// for the disk, and add() must not.
+  void commit(const std::function<void()>& also = {}) {
     const std::lock_guard one(committing);
     std::size_t begin = 0, end = 0;
     {
@@ -53,9 +45,15 @@ struct SessionWriter::Impl {
       begin = committed;
       end = history.size();
     }
-    if (begin == end && session_known) return;
+    if (begin == end && session_known && !also) return;
     const std::vector<StoredTrial> fresh = trials_from(begin, end);
-    store.write([&] { put(fresh, end); });
+    store.write([&] {
+      // A file that was set aside took this session with it: the new one gets all of it.
+      const bool is_new = !stored(store, record);
+      if (is_new) put(store, record);
+      for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store, trial);
+      if (also) also();
+    });
     session_known = true;
     const std::lock_guard lock(mutex);
     committed = end;
@@ -137,12 +135,9 @@ void SessionWriter::add(const TrialRecord& trial) {
 void SessionWriter::flush() { impl_->commit(); }
 
 void SessionWriter::set_best(const std::string& configuration) {
-  impl_->commit();
-  const std::lock_guard one(impl_->committing);
   auto& store = impl_->store;
   const auto& key = impl_->record.key;
-  store.write([&] {
-    impl_->put({}, committed());
+  impl_->commit([&] {
     Quarantine quarantine(key.device.key, key.kernel, key.problem);
     quarantine.add(store);
     if (const auto reason = quarantine.reason_against(configuration)) {
@@ -166,13 +161,9 @@ void SessionWriter::set_best(const std::string& configuration) {
 }
 
 void SessionWriter::finish() {
-  impl_->commit();
-  const std::lock_guard one(impl_->committing);
-  impl_->record.finished_ms = now_ms();
-  auto& store = impl_->store;
-  store.write([&] {
-    impl_->put({}, committed());
-    Query(store, "UPDATE session SET finished = ? WHERE session = ?", impl_->record.finished_ms, uuid()).run();
+  impl_->commit([&] {
+    impl_->record.finished_ms = now_ms();
+    Query(impl_->store, "UPDATE session SET finished = ? WHERE session = ?", impl_->record.finished_ms, uuid()).run();
   });
 }
 

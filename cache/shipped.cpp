@@ -1,7 +1,6 @@
 #include <cache/shipped.hpp>
 
 #include <fstream>
-#include <map>
 #include <string>
 #include <system_error>
 
@@ -35,6 +34,15 @@ void build(const fs::path& text_file, const fs::path& target) {
 
 }  // namespace
 
+std::map<std::string, std::string> read_manifest(const fs::path& folder) {
+  std::map<std::string, std::string> hashes;
+  std::ifstream manifest(folder / kManifestName);
+  for (std::string line; std::getline(manifest, line);) {
+    if (line.size() > 66) hashes.insert_or_assign(line.substr(66), line.substr(0, 64));
+  }
+  return hashes;
+}
+
 std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -55,14 +63,8 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
     discard();
     throw;
   }
-  std::map<std::string, std::string> manifest;
-  {
-    std::ifstream old(folder / "MANIFEST.sha256");
-    for (std::string line; std::getline(old, line);) {
-      if (line.size() > 66 && fs::exists(folder / line.substr(66), error))
-        manifest[line.substr(66)] = line.substr(0, 64);
-    }
-  }
+  auto manifest = read_manifest(folder);
+  std::erase_if(manifest, [&](const auto& entry) { return !fs::exists(folder / entry.first, error); });
   std::vector<fs::path> files;
   for (const auto& [part, target] : built) {
     manifest[target.filename().string()] = sha256_file(part);
@@ -76,7 +78,7 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
   }
   std::string lines;
   for (const auto& [name, hash] : manifest) lines += hash + "  " + name + '\n';
-  write_text(folder / "MANIFEST.sha256", lines);
+  write_text(folder / kManifestName, lines);
   return files;
 }
 

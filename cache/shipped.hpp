@@ -2,11 +2,18 @@
 /// Builds the read-only databases that a package ships from reviewed wisdom text.
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 #include <cache/error.hpp>
 
 namespace tuner::cache {
+
+/// Lines of sha256sum, beside the databases.
+inline constexpr const char* kManifestName = "MANIFEST.sha256";
+/// What the manifest in \p folder promises: SHA-256 by file name. Empty without one.
+std::map<std::string, std::string> read_manifest(const std::filesystem::path& folder);
 
 /// Makes `NAME.db` in \p folder from each `NAME.jsonl` (or `.jsonl.gz`), mode 0444, and writes their SHA-256 to
 /// `MANIFEST.sha256` beside them, where lines of other files that are still there stay. Equal texts give equal

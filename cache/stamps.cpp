@@ -7,6 +7,7 @@
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <fmt/format.h>
+#include <zlib.h>
 
 namespace tuner::cache {
 
@@ -38,6 +39,11 @@ std::optional<std::int64_t> parse_instant(const std::string& text) {
   const auto result = static_cast<std::int64_t>(timegm(&utc)) * 1000 + ms;
   if (instant_text(result) != text) return std::nullopt;
   return result;
+}
+
+std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
+  // zlib's crc32() takes 32-bit lengths; crc32_z takes all.
+  return static_cast<std::uint32_t>(::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace tuner::cache

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,6 +19,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
+
+/// Of a file that is being opened: nothing of it that is whole gives any of these errors.
+bool is_damage_of_file(const SQLite::Exception& failure) {
+  const int code = failure.getErrorCode();
+  return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
+}
 
 }  // namespace
 
@@ -137,15 +144,8 @@ std::optional<Store::Refusal> Store::open_once() {
     return std::nullopt;
   } catch (const SQLite::Exception& failure) {
     rollback(connection_.get());
-    const int code = failure.getErrorCode();
-    const bool not_a_database = code == SQLITE_NOTADB;
     close();
-    if (not_a_database)
-      return Refusal{fmt::format("it is no {}, or damaged from its first bytes on", kind_.what), "corrupt"};
-    if (is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT) {
-      return Refusal{fmt::format("it is damaged ({})", failure.what()), "corrupt"};
-    }
-    return Refusal{explain(failure)};
+    return Refusal{reason_of(failure), is_damage_of_file(failure) ? "corrupt" : nullptr};
   } catch (const std::exception& failure) {
     close();
     return Refusal{failure.what()};
@@ -172,11 +172,15 @@ void Store::open_read_only() {
     if (state != Contents::ours) return drop(other_version(*connection_, kind_));
     if (!quick_check()) drop("it is damaged");
   } catch (const SQLite::Exception& failure) {
-    drop(failure.getErrorCode() == SQLITE_NOTADB
-             ? fmt::format("it is no {}, or damaged from its first bytes on", kind_.what)
-         : is_damage(failure.getErrorCode()) ? "it is damaged"
-                                             : explain(failure));
+    drop(reason_of(failure));
   }
+}
+
+std::string Store::reason_of(const SQLite::Exception& failure) const {
+  if (failure.getErrorCode() == SQLITE_NOTADB) {
+    return fmt::format("it is no {}, or damaged from its first bytes on", kind_.what);
+  }
+  return is_damage_of_file(failure) ? fmt::format("it is damaged ({})", failure.what()) : explain(failure);
 }
 
 void Store::open_memory() {
@@ -217,16 +221,11 @@ void Store::degrade(const std::string& reason) {
     try {
       patience_.limit = std::min(patience_.limit, std::chrono::milliseconds(1000));
       auto memory = connect_memory();
-      sqlite3_backup* backup = sqlite3_backup_init(memory->getHandle(), "main", old->getHandle(), "main");
-      const int result = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_step(backup, -1);
-      sqlite3_backup_finish(backup);
-      if (result == SQLITE_DONE) {
+      if (SQLite::Backup(*memory, *old).executeStep(-1) == SQLITE_DONE && inspect(*memory, kind_) == Contents::ours) {
+        memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
-        if (inspect(*connection_, kind_) == Contents::ours) {
-          connection_->exec("PRAGMA foreign_keys = ON");
-          has_contents_ = true;
-          return;
-        }
+        has_contents_ = true;
+        return;
       }
     } catch (const SQLite::Exception&) {
       // What cannot be read cannot be taken along.
@@ -293,41 +292,34 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 
 // ---- work ----------------------------------------------------------------------------------------------------------
 
-namespace {
-struct Nesting {
-  explicit Nesting(int& depth) : depth_(depth) { ++depth_; }
-  ~Nesting() { --depth_; }
-  int& depth_;
+/// What is not committed in its life is taken back.
+struct Store::Transaction {
+  Transaction(Store& owner, const char* begin) : store(owner) {
+    Query(store, begin).run();
+    ++store.depth_;
+  }
+  ~Transaction() {
+    --store.depth_;
+    rollback(store.connection_.get());
+  }
+  void commit() { Query(store, "COMMIT").run(); }
+  Store& store;
 };
-}  // namespace
-
-void Store::run(const char* literal) {
-  auto& step = statement(literal);
-  step.tryReset();
-  step.executeStep();
-  step.tryReset();
-}
 
 void Store::guarded_read(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
   if (!connection_) return;
-  const bool outermost = depth_ == 0;
-  const Nesting nesting(depth_);
-  if (!outermost) return work();
+  if (depth_ > 0) return work();
   try {
-    run("BEGIN");
+    Transaction transaction(*this, "BEGIN");
     work();
-    run("COMMIT");
+    transaction.commit();
   } catch (const SQLite::Exception& error) {
-    rollback(connection_.get());
     const int code = error.getErrorCode() & 0xff;
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ||
         !recover(error)) {
       report_unreadable(error);
     }
-  } catch (...) {
-    rollback(connection_.get());
-    throw;
   }
 }
 
@@ -338,22 +330,17 @@ bool Store::write(const std::function<void()>& work) {
     work();
     return true;
   }
-  const Nesting nesting(depth_);
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
-      run("BEGIN IMMEDIATE");
+      Transaction transaction(*this, "BEGIN IMMEDIATE");
       work();
-      run("COMMIT");
+      transaction.commit();
       return true;
     } catch (const SQLite::Exception& error) {
-      rollback(connection_.get());
       const std::string message = error.what();
       if (attempt >= 4 || !recover(error)) {
         throw CacheError(fmt::format("{} {}: {}", kind_.what, display_path(), message));
       }
-    } catch (...) {
-      rollback(connection_.get());
-      throw;
     }
   }
   return false;

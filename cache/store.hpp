@@ -19,7 +19,6 @@
 #include <cache/connection.hpp>
 #include <cache/database.hpp>
 #include <cache/file_kind.hpp>
-#include <cache/file_replacement.hpp>
 #include <cache/query.hpp>
 
 namespace tuner::cache {
@@ -38,6 +37,7 @@ class Store : public Statements {
   /// Where the contents come from: the file also when it is only read, or continued in memory; else `:memory:`.
   std::string display_path() const;
   Mode mode() const { return mode_; }
+  const FileKind& kind() const { return kind_; }
   bool usable() const;
   bool in_memory() const;
   std::string trouble() const;
@@ -65,6 +65,9 @@ class Store : public Statements {
     const char* suffix = nullptr;  ///< for setting it aside, when a new file would do
   };
 
+  struct Transaction;
+  /// Why a file could not be opened.
+  std::string reason_of(const SQLite::Exception& failure) const;
   void guarded_read(const std::function<void()>& work);
   void open_file();
   std::optional<Refusal> open_once();
@@ -82,7 +85,6 @@ class Store : public Statements {
   void report_unreadable(const SQLite::Exception& error);
   /// True when the work should be tried again, on whatever the store is now.
   bool recover(const SQLite::Exception& error);
-  void run(const char* literal);
 
   FileKind kind_;
   std::filesystem::path file_;

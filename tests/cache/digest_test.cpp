@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cache/checksum.hpp>
+#include <cache/stamps.hpp>
 #include <cache/records.hpp>
 #include <cache/sha256.hpp>
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <cache/browse.hpp>
 #include <cache/session.hpp>
 #include <cache/store.hpp>
@@ -304,6 +306,18 @@ TEST(Quarantine, KeepsAConfigurationFromBeingNamedBest) {
   database.lift_quarantine(h200().key, reduce_kernel(), problem(), "block=1");
   writer.set_best("block=1");
   EXPECT_EQ(best_rows(database).size(), 1u);
+}
+
+TEST(Schema, IsTheOneOfItsVersion) {
+  const TemporaryFolder folder;
+  { Database::open_user(folder / "wisdom.db"); }
+  SQLite::Database db((folder / "wisdom.db").string());
+  SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
+  ASSERT_TRUE(row.executeStep());
+  ASSERT_EQ(kSchemaVersion, 4);
+  EXPECT_EQ(row.getColumn(0).getString(),
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_4.sql"))
+      << "another schema has another version";
 }
 
 TEST(Statistics, CountWhatIsThere) {
