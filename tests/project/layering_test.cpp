@@ -24,14 +24,14 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/backend"] = {"tuner/core"};
     rooms["tuner/backend/host"] = {"tuner/core", "tuner/backend", "cache"};
     rooms["tuner/backend/cuda"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/backend/all"] = {"tuner/core", "tuner/backend", "tuner/backend/host", "tuner/backend/cuda"};
     rooms["tuner/replay"] = {"tuner/core", "tuner/search", "cache"};
     rooms["tuner/measure"] = {"tuner/core", "tuner/backend"};
-    rooms["tuner/worker"] = {"tuner/core",        "cache", "tuner/measure", "tuner/backend", "tuner/backend/host",
-                             "tuner/backend/cuda"};
+    rooms["tuner/worker"] = {"tuner/core", "cache", "tuner/measure", "tuner/backend", "tuner/backend/all"};
     rooms["tuner/session"] = rooms["tuner/worker"];
     rooms["tuner/session"].insert({"tuner/worker", "tuner/search", "tuner/replay"});
     rooms["tuner/runtime"] = rooms["tuner/session"];
-    rooms["tuner/runtime"].insert({"tuner/session", "api"});
+    rooms["tuner/runtime"].insert({"tuner/session", "api", "tuner/backend/host", "tuner/backend/cuda"});
     rooms["api"] = {"tuner/runtime", "tuner/core"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
     rooms["tuner/cli"].insert("tuner/runtime");

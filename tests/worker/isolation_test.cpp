@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -27,11 +28,12 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 constexpr const char* kernel_text = R"(
 #pragma tuner kernel      scripted
 #pragma tuner size        n : int = 64
-#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_hangs compiler_babbles refused is_stopped_once is_killed_once is_killed
+#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_hangs compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled
 #pragma tuner in          a[n] : float
 #pragma tuner out         c[n] : float
 #pragma tuner block       32
@@ -71,6 +73,19 @@ class IsolationTest : public ::testing::Test {
   static Event next_event(Evaluator& evaluator) {
     for (;;)
       if (auto event = evaluator.next_event(std::chrono::seconds(1))) return *event;
+  }
+
+  /// To all that is in flight: "well ok", "fast withdrawn".
+  static std::vector<std::string> what_happens(Evaluator& evaluator) {
+    std::vector<std::string> happened;
+    while (evaluator.in_flight() > 0) {
+      const Event event = next_event(evaluator);
+      if (const auto* trial = std::get_if<Trial>(&event))
+        happened.push_back(trial->configuration.find("does")->string() + " " + std::string(kind(trial->outcome)));
+      else
+        happened.push_back(std::get<Withdrawn>(event).configuration.find("does")->string() + " withdrawn");
+    }
+    return happened;
   }
 
   KernelSpec spec;
@@ -118,19 +133,26 @@ TEST_F(IsolationTest, DoesNotRunWhatWasWithdrawnWhileItWaited) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   // The first hangs, the second is in the run worker's pipe by then, the others wait.
   for (const char* const what : {"hangs", "well", "fast", "wrong"}) evaluator.submit(does(what), 0);
-  std::vector<std::string> happened;
   for (int compiled = 0; compiled < 4;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
-  const Configuration waiting[] = {does("fast"), does("wrong")};
+  const Configuration waiting[] = {does("well"), does("fast"), does("wrong")};
   evaluator.withdraw(waiting);
-  while (evaluator.in_flight() > 0) {
-    const Event event = next_event(evaluator);
-    if (const auto* trial = std::get_if<Trial>(&event))
-      happened.push_back(trial->configuration.find("does")->string() + " " + std::string(kind(trial->outcome)));
-    else
-      happened.push_back(std::get<Withdrawn>(event).configuration.find("does")->string() + " withdrawn");
-  }
-  EXPECT_THAT(happened,
-              ::testing::UnorderedElementsAre("hangs timeout", "well ok", "fast withdrawn", "wrong withdrawn"));
+  EXPECT_THAT(what_happens(evaluator),
+              UnorderedElementsAre("hangs timeout", "well withdrawn", "fast withdrawn", "wrong withdrawn"));
+}
+
+TEST_F(IsolationTest, TakesBackWhatWaitsInThePipeOfItsRunWorker) {
+  options.compile_workers = 1;
+  options.batch = 1;
+  const testing::TemporaryFolder folder;
+  ::setenv("TUNER_TEST_MARKER", (folder / "runs").c_str(), 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const char* const what : {"runs_until_recalled", "well", "fast"}) evaluator.submit(does(what), 0);
+  for (int compiled = 0; compiled < 3;) compiled += std::holds_alternative<Compiled>(next_event(evaluator));
+  ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "runs"); }));
+  const Configuration all[] = {does("runs_until_recalled"), does("well"), does("fast")};
+  evaluator.withdraw(all);
+  EXPECT_THAT(what_happens(evaluator),
+              UnorderedElementsAre("runs_until_recalled ok", "well withdrawn", "fast withdrawn"));
 }
 
 TEST_F(IsolationTest, TakesBackWhatIsStillCompiling) {

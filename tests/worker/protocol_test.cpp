@@ -48,19 +48,20 @@ std::vector<Message> samples() {
   return {open,
           Prepare{image},
           Prepare{},
-          Compile{7, {"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90", {}, {}}},
-          Evaluate{8, configuration, image, 12.5},
+          Compile{{"text", "k.cu", {"f<1>"}, {"A=1"}, "sm_90", {}, {}}},
+          Evaluate{configuration, image, 12.5},
           Remeasure{{configuration}, {image}, 1.5},
           Quit{},
-          Opened{device, "sm_90", "nvrtc"},
+          Opened{device, "nvrtc"},
           Prepared{},
           Failed{"no device", true},
           PhaseReport{Phase::measure, 2.5},
-          CompileAnswer{9, image, 0.5},
-          CompileAnswer{9, CompileError{"no", "log"}, 0.5},
-          Evaluated{10, measured, true},
-          Evaluated{10, slow, false},
-          Remeasured{{measured, failed, invalid}, true}};
+          CompileAnswer{image, 0.5},
+          CompileAnswer{CompileError{"no", "log"}, 0.5},
+          Recall{},
+          Ran{{measured}, true},
+          Ran{{slow}, false},
+          Ran{{measured, failed, invalid}, true}};
 }
 
 TEST(Protocol, CarriesEveryMessageUnchanged) {
@@ -78,9 +79,9 @@ TEST(Protocol, CarriesEveryMessageUnchanged) {
 
 TEST(Protocol, KeepsTheMembersOfATrial) {
   Decoder decoder;
-  decoder.feed(encode(samples()[13]));
+  decoder.feed(encode(Ran(std::get<Ran>(samples()[14]))));
   const auto message = decoder.next();
-  const Trial& trial = std::get<Evaluated>(*message).trial;
+  const Trial& trial = std::get<Ran>(*message).trials.at(0);
   EXPECT_EQ(trial.configuration.text(), "block=32 cache=plain unroll=true");
   ASSERT_NE(trial.measurement(), nullptr);
   EXPECT_EQ(trial.measurement()->samples_ns, (std::vector<double>{1, 2, 3}));

@@ -8,21 +8,20 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 
-#include <tuner/worker/protocol.hpp>
+#include <tuner/worker/connection.hpp>
 
 namespace {
 
 using namespace tuner;
 using namespace tuner::worker;
 
-int in = 3, out = 4;
+int out = 4;
+std::optional<Connection> session;
 
-void send(const Message& message) {
-  const auto bytes = encode(message);
-  if (::write(out, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::exit(1);
-}
+void send(const Message& message) { session->send(message); }
 
 [[noreturn]] void hang() {
   while (true) ::pause();
@@ -51,18 +50,20 @@ void compile(const Compile& message) {
     if (has(expression, "compiler_hangs")) hang();
     if (has(expression, "compiler_babbles")) (void)!::write(out, "what?  this is no message", 25);
     if (has(expression, "refused")) {
-      send(CompileAnswer{message.id, CompileError{"refused", expression}, 0.001});
+      send(CompileAnswer{CompileError{"refused", expression}, 0.001});
       return;
     }
     image.functions.push_back({expression, expression, {}});
   }
-  send(CompileAnswer{message.id, image, 0.001});
+  send(CompileAnswer{image, 0.001});
 }
 
 Trial run(const Configuration& configuration) {
   const std::string does = configuration.find("does")->string();
   // Only what hangs is short of time: a machine that stalls must not make timeouts of the others.
   send(PhaseReport{Phase::verify, does == "hangs" || does == "is_stopped_once" ? 0.1 : 60});
+  if (does == "runs_until_recalled" && first_time())
+    while (!session->recalled()) ::usleep(1000);
   if (does == "is_killed") std::raise(SIGKILL);
   if (does.ends_with("_once") && first_time()) {
     std::raise(does == "is_stopped_once" ? SIGSTOP : SIGKILL);
@@ -94,29 +95,12 @@ Trial run(const Configuration& configuration) {
   return trial;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 4) return 2;
-  in = std::atoi(argv[1]);
-  out = std::atoi(argv[2]);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const char* mode_text = std::getenv("TUNER_TEST_WORKER");
-  const std::string mode = mode_text == nullptr ? "" : mode_text;
-  if (mode == "dies") return 7;
-
-  Decoder decoder;
+int serve(const std::string& mode) {
   Role role = Role::compile;
   while (true) {
-    std::optional<Message> message;
-    while (!(message = decoder.next())) {
-      std::byte bytes[65536];
-      const ssize_t count = ::read(in, bytes, sizeof bytes);
-      if (count <= 0) return 0;
-      decoder.feed(std::span(bytes, static_cast<std::size_t>(count)));
-    }
-    if (std::holds_alternative<Quit>(*message)) return 0;
-    if (const auto* open = std::get_if<Open>(&*message)) {
+    const Message message = session->receive();
+    if (std::holds_alternative<Quit>(message)) return 0;
+    if (const auto* open = std::get_if<Open>(&message)) {
       role = open->role;
       if (mode == "old") {
         auto bytes = encode(Opened{});
@@ -133,13 +117,12 @@ int main(int argc, char** argv) {
         opened.device.emplace();
         opened.device->key.backend = "scripted";
         opened.device->key.compute_capability = 1;
-        opened.architecture = "sm_1";
       } else {
         opened.compiler = "scripted 1";
       }
       send(opened);
     }
-    if (std::holds_alternative<Prepare>(*message)) {
+    if (std::holds_alternative<Prepare>(message)) {
       if (mode == "bad reference")
         send(Failed{"the reference gives NaN", true});
       else if (mode == "reference crashes")
@@ -147,17 +130,35 @@ int main(int argc, char** argv) {
       else
         send(Prepared{});
     }
-    if (const auto* request = std::get_if<Compile>(&*message)) compile(*request);
-    if (const auto* evaluate = std::get_if<Evaluate>(&*message)) {
-      const Trial trial = run(evaluate->configuration);
+    if (const auto* request = std::get_if<Compile>(&message)) compile(*request);
+    if (const auto* evaluate = std::get_if<Evaluate>(&message)) {
       const bool poisoned = evaluate->configuration.find("does")->string() == "poisons";
-      send(Evaluated{evaluate->id, trial, !poisoned});
+      Ran answer{{}, !poisoned};
+      if (!session->recalled()) answer.trials.push_back(run(evaluate->configuration));
+      send(answer);
       if (poisoned) return 1;
     }
-    if (const auto* remeasure = std::get_if<Remeasure>(&*message)) {
-      Remeasured answer;
+    if (const auto* remeasure = std::get_if<Remeasure>(&message)) {
+      Ran answer;
       for (const Configuration& configuration : remeasure->configurations) answer.trials.push_back(run(configuration));
       send(answer);
     }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  out = std::atoi(argv[2]);
+  session.emplace(std::atoi(argv[1]), out);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* mode_text = std::getenv("TUNER_TEST_WORKER");
+  const std::string mode = mode_text == nullptr ? "" : mode_text;
+  if (mode == "dies") return 7;
+  try {
+    return serve(mode);
+  } catch (const PipeClosed&) {
+    return 0;
   }
 }

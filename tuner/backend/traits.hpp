@@ -4,10 +4,15 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <tuner/core/device.hpp>
 
 namespace tuner {
+
+// DeviceKey::backend.
+inline constexpr std::string_view kCudaBackend = "cuda";
+inline constexpr std::string_view kHostBackend = "host";
 
 struct BackendTraits {
   bool keeps_objects = false;  ///< its compiler remembers what it compiled: images need not be stored
@@ -16,13 +21,13 @@ struct BackendTraits {
 };
 
 inline BackendTraits traits(const DeviceKey& key) {
-  if (key.backend == "host") return {true, true, 8};
+  if (key.backend == kHostBackend) return {true, true, 8};
   return {};
 }
 
 /// CompileRequest::architecture for a device.
 inline std::string architecture_of(const DeviceKey& key) {
-  return key.backend == "host" ? "host" : "sm_" + std::to_string(key.compute_capability);
+  return key.backend == kHostBackend ? key.backend : "sm_" + std::to_string(key.compute_capability);
 }
 
 }  // namespace tuner

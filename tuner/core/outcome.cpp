@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace tuner {
 
@@ -17,6 +18,21 @@ std::optional<OutcomeKind> outcome_kind(std::string_view name) {
   const auto at = std::find(kOutcomeNames.begin(), kOutcomeNames.end(), name);
   if (at == kOutcomeNames.end()) return std::nullopt;
   return static_cast<OutcomeKind>(at - kOutcomeNames.begin());
+}
+
+Outcome failure(OutcomeKind kind, std::string message, std::string log) {
+  switch (kind) {
+    case OutcomeKind::compile:
+      return CompileError{std::move(message), std::move(log)};
+    case OutcomeKind::timeout:
+      return Timeout{std::move(message)};
+    case OutcomeKind::wrong:
+      return WrongResult{std::move(message)};
+    case OutcomeKind::invalid:
+      return Invalid{std::move(message)};
+    default:
+      return LaunchError{std::move(message)};
+  }
 }
 
 std::string_view kind(const Outcome& outcome) { return kOutcomeNames[outcome.index()]; }

@@ -74,6 +74,8 @@ std::string_view name(OutcomeKind kind);
 std::span<const std::string_view> outcome_names();
 /// Inverse of name().
 std::optional<OutcomeKind> outcome_kind(std::string_view name);
+/// A failure of \p kind; \p log is kept by those that have one. Precondition: \p kind is not ok.
+Outcome failure(OutcomeKind kind, std::string message, std::string log = {});
 /// name() of the kind of \p outcome.
 std::string_view kind(const Outcome& outcome);
 /// The message of a failure; empty for a measurement.
@@ -88,10 +90,10 @@ struct TrialTimes {
 struct Trial {
   Configuration configuration;
   Outcome outcome;
-  std::optional<Resources> resources;  ///< absent when it never compiled
-  bool verified = false;               ///< its output matched the reference
-  bool crashed = false;                ///< killed or hung what ran it: not to be run there again
-  TrialTimes times;
+  std::optional<Resources> resources = {};  ///< absent when it never compiled
+  bool verified = false;                    ///< its output matched the reference
+  bool crashed = false;                     ///< killed or hung what ran it: not to be run there again
+  TrialTimes times = {};
 
   /// The measurement, or nullptr for a failure.
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }

@@ -7,8 +7,8 @@
 
 namespace tuner::worker {
 
-CompilePool::CompilePool(CompilePoolOptions options, CompilePoolEvents events, SessionTimes& times)
-    : options_(std::move(options)), events_(std::move(events)), times_(times), workers_(options_.workers) {}
+CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times)
+    : options_(options), events_(std::move(events)), times_(times), workers_(options.compile_workers) {}
 
 void CompilePool::start() {
   for (Worker& worker : workers_) start(worker);
@@ -20,7 +20,6 @@ void CompilePool::start(Worker& worker) {
   Open open;
   open.role = Role::compile;
   open.backend = options_.backend;
-  open.warm_up = options_.warm_up;
   worker.slot.send(open);
   worker.slot.expect_within(options_.open_timeout_s);
 }
@@ -48,7 +47,7 @@ void CompilePool::schedule() {
       if (worker.jobs.empty()) return;
     }
     worker.since = Clock::now();
-    worker.slot.send(Compile{next_id_++, merge(worker.jobs)});
+    worker.slot.send(Compile{merge(worker.jobs)});
     worker.slot.expect_within(options_.compile_timeout_s);
     ++times_.compiles;
   }
@@ -112,7 +111,7 @@ void CompilePool::lost(Worker& worker, const Loss& loss) {
 
 void CompilePool::start_failed(Worker& worker, const std::string& message, bool final) {
   if (final || ++start_failures_ >= options_.max_start_failures)
-    return events_.failed("a compile worker cannot start: " + message);
+    throw WorkerError("a compile worker cannot start: " + message);
   start(worker);
 }
 

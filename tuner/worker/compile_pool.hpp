@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,29 +18,17 @@ namespace tuner::worker {
 
 using CompiledImage = std::variant<std::shared_ptr<const Image>, CompileError>;
 
-struct CompilePoolOptions {
-  std::filesystem::path program;
-  std::string backend;
-  std::size_t workers = 1;
-  std::size_t batch = 1;
-  bool warm_up = false;
-  double compile_timeout_s = 60;
-  double open_timeout_s = 60;
-  std::size_t max_start_failures = 3;
-};
-
 /// What the pool tells its session.
 struct CompilePoolEvents {
   std::function<void(const std::string& identity)> opened;  ///< for each worker
   std::function<void(CompileJob job, CompiledImage result)> compiled;
-  std::function<void(std::string message)> failed;  ///< workers cannot be kept alive
 };
 
 class CompilePool {
  public:
-  /// \p times: counts its work there; must outlive it.
-  CompilePool(CompilePoolOptions options, CompilePoolEvents events, SessionTimes& times);
-  /// Starts all workers. Throws WorkerError.
+  /// \p options: complete. \p times: counts its work there. Both must outlive it.
+  CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times);
+  /// Starts all workers. Like react(), throws WorkerError when workers cannot be started or kept alive.
   void start();
 
   void push(CompileJob job) { queue_.push(std::move(job)); }
@@ -58,6 +45,8 @@ class CompilePool {
   /// Lets go of workers that have ended.
   void drain(const std::vector<pollfd>& fds);
   bool any_running() const;
+  /// Kills those that have not.
+  void stop() { workers_.clear(); }
 
  private:
   struct Worker {
@@ -72,13 +61,12 @@ class CompilePool {
   void lost(Worker& worker, const Loss& loss);
   void start_failed(Worker& worker, const std::string& message, bool final);
 
-  CompilePoolOptions options_;
+  const IsolatedOptions& options_;
   CompilePoolEvents events_;
   SessionTimes& times_;
   std::deque<Worker> workers_;
   CompileQueue queue_;
   std::deque<CompileJob> urgent_;
-  std::uint64_t next_id_ = 0;
   std::size_t start_failures_ = 0;
 };
 

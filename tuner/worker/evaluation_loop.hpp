@@ -32,55 +32,55 @@ class EvaluationLoop {
   EvaluationLoop(const EvaluationLoop&) = delete;
   EvaluationLoop& operator=(const EvaluationLoop&) = delete;
 
-  // For the caller's thread: each returns at once, what it asks for is done in the loop.
-  void submit(const Configuration& configuration, double best_ns);
-  void prefer(std::vector<Configuration> order);
-  void withdraw(std::vector<Configuration> configurations);
-  /// The exception: waits until all were measured again.
-  std::vector<Trial> remeasure(std::vector<Configuration> finalists, double seconds);
+  // Called in the loop, as commands of the mailbox.
+  void submit(Configuration configuration, double best_ns);
+  void prefer(std::span<const Configuration> order) { lane_.prefer(order); }
+  void withdraw(std::span<const Configuration> configurations);
+  /// They come as News::finalists once all were measured again.
+  void remeasure(std::vector<Configuration> finalists, double seconds);
 
  private:
   void run();
-  void start_lane();
-  void start_pool();
   void work();
   void quit_gracefully();
+  RunLane make_lane();
+  CompilePool make_pool();
 
-  void device_known(const Device& device, const std::string& architecture);
-  void set_device(const Device& device, std::string architecture);
-  void compiler_known(const std::string& identity);
+  void device_known(const Device& device);
   void route_waiting();
   CompileRequest request_for(const Configuration& configuration) const;
   void look_up(CompileJob job);
   void compile(CompileJob job);
   void compiled(CompileJob job, CompiledImage result, bool from_store);
-  void finished(RunJob job, Trial trial);
-  void emit(Trial trial);
-
-  void start_finalists(std::vector<Configuration> configurations, double seconds);
-  void finalist_ready(std::size_t index, CompiledImage result);
+  void reference_compiled(CompileJob job, CompiledImage result);
+  void finished(RunJob job, std::vector<Trial> trials);
+  void finish(Configuration configuration, Outcome outcome, double compile_s);
+  void tell(Event event);
   void run_finalists();
-  void remeasured(std::vector<Trial> trials);
+  void tell_finalists();
 
   const KernelSpec& spec_;
   const ProblemSize size_;
   const MeasureOptions measure_;
   const IsolatedOptions& options_;
-  const bool needs_reference_;
   Mailbox& mailbox_;
+  bool stopping_ = false;
 
   SessionTimes times_;
-  std::optional<CompilePool> pool_;
-  std::optional<RunLane> lane_;
+  RunLane lane_;
+  CompilePool pool_;
   std::optional<Device> device_;
-  std::string architecture_;
   std::optional<std::string> compiler_;
   std::deque<CompileJob> waiting_;     // for the device and the compiler to be known
   std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
   ImageShelf shelf_;
-  std::vector<Configuration> finalists_;
+  struct Finalist {
+    Configuration configuration;
+    std::shared_ptr<const Image> image;
+    std::optional<Trial> trial;
+  };
+  std::vector<Finalist> finalists_;
   double finalist_s_ = 0;
-  std::vector<std::optional<CompiledImage>> finalist_images_;
   std::size_t reference_tries_ = 0;
   std::optional<ImageThread> images_;
 

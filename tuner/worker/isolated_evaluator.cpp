@@ -68,7 +68,9 @@ IsolatedEvaluator::IsolatedEvaluator(const KernelSpec& spec, const ProblemSize& 
 
 IsolatedEvaluator::~IsolatedEvaluator() = default;
 
-const Device& IsolatedEvaluator::device() { return state_->mailbox.device(); }
+const Device& IsolatedEvaluator::device() {
+  return *state_->mailbox.wait([](worker::News& news) { return news.device ? &*news.device : nullptr; });
+}
 
 std::size_t IsolatedEvaluator::capacity() const {
   const IsolatedOptions& options = state_->options;
@@ -79,31 +81,43 @@ std::size_t IsolatedEvaluator::in_flight() const { return state_->flying; }
 
 void IsolatedEvaluator::submit(const Configuration& configuration, double best_ns) {
   ++state_->flying;
-  state_->loop.submit(configuration, best_ns);
+  state_->mailbox.post([&loop = state_->loop, configuration, best_ns] { loop.submit(configuration, best_ns); });
 }
 
 std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double> patience) {
-  State& s = *state_;
-  if (s.flying == 0) throw std::logic_error("IsolatedEvaluator::next_event: nothing is in flight");
-  std::optional<Event> event = s.mailbox.next(patience);
-  if (event && !std::holds_alternative<Compiled>(*event)) --s.flying;
+  if (state_->flying == 0) throw std::logic_error("IsolatedEvaluator::next_event: nothing is in flight");
+  const auto first = [](worker::News& news) {
+    std::optional<Event> event;
+    if (news.events.empty()) return event;
+    event = std::move(news.events.front());
+    news.events.pop_front();
+    return event;
+  };
+  std::optional<Event> event = state_->mailbox.wait(first, patience);
+  if (event && !std::holds_alternative<Compiled>(*event)) --state_->flying;
   return event;
 }
 
 void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
-  state_->loop.prefer({order.begin(), order.end()});
+  state_->mailbox.post([&loop = state_->loop, all = std::vector(order.begin(), order.end())] { loop.prefer(all); });
 }
 
 void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) {
-  state_->loop.withdraw({configurations.begin(), configurations.end()});
+  state_->mailbox.post(
+      [&loop = state_->loop, all = std::vector(configurations.begin(), configurations.end())] { loop.withdraw(all); });
 }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   if (finalists.empty()) return {};
   (void)device();
-  return state_->loop.remeasure({finalists.begin(), finalists.end()}, seconds);
+  state_->mailbox.post([&loop = state_->loop, all = std::vector(finalists.begin(), finalists.end()), seconds] {
+    loop.remeasure(all, seconds);
+  });
+  return *state_->mailbox.wait([](worker::News& news) { return std::exchange(news.finalists, std::nullopt); });
 }
 
-SessionTimes IsolatedEvaluator::times() const { return state_->mailbox.times(); }
+SessionTimes IsolatedEvaluator::times() const {
+  return *state_->mailbox.wait([](worker::News& news) { return std::optional(news.times); });
+}
 
 }  // namespace tuner

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/device.hpp>
@@ -16,6 +17,15 @@
 #include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::worker {
+
+/// What the loop has told and the caller has not taken.
+struct News {
+  std::deque<Event> events;
+  std::optional<std::vector<Trial>> finalists;
+  std::optional<Device> device;  ///< told once, and stays
+  SessionTimes times;
+  std::exception_ptr failure;  ///< the loop has ended: nothing more will come
+};
 
 class Mailbox {
  public:
@@ -25,48 +35,37 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // To the loop.
-  void post(std::function<void()> command);
-  void stop();
-
-  // In the loop.
-  enum class State { running, failed, stopping };
-  State state() const;
-  /// Readable while something was posted since clear_wake().
+  using Command = std::function<void()>;
+  void post(Command command);
+  /// Readable while there are commands.
   int wake_fd() const { return wake_fd_; }
-  void clear_wake();
-  std::vector<std::function<void()>> take_commands();
+  std::vector<Command> take_commands();
 
-  // From the loop.
-  void tell(Event event);
-  void tell_device(const Device& device);
-  void tell_finalists(std::vector<Trial> trials);
-  /// The first failure stays, and is what the waiting functions throw from then on.
-  void fail(std::exception_ptr error);
-  void publish(const SessionTimes& times);
-
-  // To the caller. The first three wait; they throw the failure when what they wait for was not told before it.
-  /// Nothing when \p patience passed first.
-  std::optional<Event> next(std::chrono::duration<double> patience);
-  /// The reference stays good: the device is told once.
-  const Device& device();
-  /// Waits for tell_finalists() after \p start was posted.
-  std::vector<Trial> finalists(std::function<void()> start);
-  SessionTimes times() const;
+  /// \p change: adds to the news.
+  template <typename Change>
+  void tell(Change change) {
+    {
+      const std::lock_guard lock(mutex_);
+      change(news_);
+    }
+    changed_.notify_all();
+  }
+  /// Waits until \p take, which is given the news, returns something that is true, and returns that; what it returned
+  /// last when \p patience passed first. Throws the failure when there is nothing before it.
+  template <typename Take>
+  auto wait(Take take, std::chrono::duration<double> patience = std::chrono::hours(24 * 365)) {
+    std::unique_lock lock(mutex_);
+    auto taken = take(news_);
+    changed_.wait_for(lock, patience, [&] { return taken || (taken = take(news_)) || news_.failure; });
+    if (!taken && news_.failure) std::rethrow_exception(news_.failure);
+    return taken;
+  }
 
  private:
-  void wake() const;
-  void rethrow_failure() const;  // with the lock held
-
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::function<void()>> commands_;
-  std::deque<Event> news_;
-  std::optional<std::vector<Trial>> finalists_;
-  std::optional<Device> device_;
-  std::exception_ptr failure_;
-  SessionTimes times_;
-  bool stopping_ = false;
+  std::vector<Command> commands_;
+  News news_;
   int wake_fd_ = -1;
 };
 

@@ -19,15 +19,12 @@ static_assert(sizeof(Header) == 16);
 }  // namespace
 
 std::vector<std::byte> encode(const Message& message) {
+  Header header{magic, protocol_version, static_cast<std::uint16_t>(message.index()), 0};
   Writer out;
-  out.put(Header{}.magic);
-  out.put(std::uint16_t{0});
-  out.put(std::uint16_t{0});
-  out.put(std::uint64_t{0});
-  std::visit([&](const auto& values) { out.put(values); }, message);
+  out.raw(&header, sizeof header);
+  std::visit([&](const auto& values) { transfer(out, values); }, message);
   std::vector<std::byte> bytes = out.take();
-  const Header header{magic, protocol_version, static_cast<std::uint16_t>(message.index()),
-                      bytes.size() - sizeof(Header)};
+  header.bytes = bytes.size() - sizeof header;
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;
 }
@@ -49,15 +46,14 @@ std::optional<Message> Decoder::next() {
   if (header.version != protocol_version)
     throw ProtocolError("protocol version " + std::to_string(header.version) + ", this is version " +
                         std::to_string(protocol_version) + ": the worker program belongs to another release");
-  if (header.type >= std::variant_size_v<Message>)
-    throw ProtocolError("unknown message type " + std::to_string(header.type));
+  Message message;
+  choose(message, header.type);
   if (header.bytes > max_message_bytes)
     throw ProtocolError("message of " + std::to_string(header.bytes) + " bytes is too long");
   if (bytes.size() - sizeof header < header.bytes) return std::nullopt;
   Reader in(bytes.subspan(sizeof header, header.bytes));
-  Message message;
-  in.get_alternative(message, header.type, std::make_index_sequence<std::variant_size_v<Message>>());
-  in.end();
+  std::visit([&](auto& values) { transfer(in, values); }, message);
+  if (in.left() > 0) throw ProtocolError("message has " + std::to_string(in.left()) + " bytes too many");
   begin_ += sizeof header + header.bytes;
   return message;
 }

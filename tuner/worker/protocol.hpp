@@ -8,10 +8,11 @@
 ///   prepare (run workers)       →
 ///                               ←    prepared | failed
 ///   compile, evaluate, remeasure →
-///                               ←    phase …, compiled | evaluated | remeasured
+///                               ←    phase …, compiled | ran
+///   recall                      →    (what was not begun before it comes back as ran, without a trial)
 ///   quit, or the pipe's end     →
 ///
-/// The work of one message is done before the next is read: answers come in the order of the requests.
+/// The work of one message is done before the next is begun: answers come in the order of the requests.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,7 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t protocol_version = 2;
+constexpr std::uint16_t protocol_version = 3;
 constexpr std::uint64_t max_message_bytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };
@@ -38,7 +39,6 @@ struct Open {
   Role role = Role::compile;
   std::string backend;      ///< "cuda" or "host"
   std::int32_t device = 0;  ///< ordinal
-  bool warm_up = false;     ///< compile workers: compile something small first, to load the compiler
   // The rest is for run workers only.
   std::string source;  ///< the kernel file
   std::string file_name;
@@ -50,11 +50,9 @@ struct Prepare {
   std::optional<Image> image;
 };
 struct Compile {
-  std::uint64_t id = 0;
   CompileRequest request;
 };
 struct Evaluate {
-  std::uint64_t id = 0;
   Configuration configuration;
   Image image;
   double best_ns = 0;
@@ -64,11 +62,11 @@ struct Remeasure {
   std::vector<Image> images;  ///< one for each
   double seconds = 0;         ///< then no further round begins
 };
+struct Recall {};
 struct Quit {};
 
 struct Opened {
   std::optional<Device> device;  ///< run workers
-  std::string architecture;      ///< run workers
   std::string compiler;          ///< compile workers: Compiler::identity()
 };
 struct Prepared {};
@@ -82,38 +80,33 @@ struct PhaseReport {
   double limit_s = 0;
 };
 struct CompileAnswer {
-  std::uint64_t id = 0;
   CompileResult result;
   double seconds = 0;
 };
-struct Evaluated {
-  std::uint64_t id = 0;
-  Trial trial;
-  bool usable = true;  ///< false: the worker ends now, its device context is lost
-};
-struct Remeasured {
+/// One trial for each configuration that was asked for; none when it was recalled.
+struct Ran {
   std::vector<Trial> trials;
-  bool usable = true;
+  bool usable = true;  ///< false: the worker ends now, its device context is lost
 };
 
 auto fields(Is<Open> auto& m) {
-  return std::tie(m.role, m.backend, m.device, m.warm_up, m.source, m.file_name, m.size, m.measure);
+  return std::tie(m.role, m.backend, m.device, m.source, m.file_name, m.size, m.measure);
 }
 auto fields(Is<Prepare> auto& m) { return std::tie(m.image); }
-auto fields(Is<Compile> auto& m) { return std::tie(m.id, m.request); }
-auto fields(Is<Evaluate> auto& m) { return std::tie(m.id, m.configuration, m.image, m.best_ns); }
+auto fields(Is<Compile> auto& m) { return std::tie(m.request); }
+auto fields(Is<Evaluate> auto& m) { return std::tie(m.configuration, m.image, m.best_ns); }
 auto fields(Is<Remeasure> auto& m) { return std::tie(m.configurations, m.images, m.seconds); }
+auto fields(Is<Recall> auto&) { return std::tie(); }
 auto fields(Is<Quit> auto&) { return std::tie(); }
-auto fields(Is<Opened> auto& m) { return std::tie(m.device, m.architecture, m.compiler); }
+auto fields(Is<Opened> auto& m) { return std::tie(m.device, m.compiler); }
 auto fields(Is<Prepared> auto&) { return std::tie(); }
 auto fields(Is<Failed> auto& m) { return std::tie(m.message, m.final); }
 auto fields(Is<PhaseReport> auto& m) { return std::tie(m.phase, m.limit_s); }
-auto fields(Is<CompileAnswer> auto& m) { return std::tie(m.id, m.result, m.seconds); }
-auto fields(Is<Evaluated> auto& m) { return std::tie(m.id, m.trial, m.usable); }
-auto fields(Is<Remeasured> auto& m) { return std::tie(m.trials, m.usable); }
+auto fields(Is<CompileAnswer> auto& m) { return std::tie(m.result, m.seconds); }
+auto fields(Is<Ran> auto& m) { return std::tie(m.trials, m.usable); }
 
-using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Quit, Opened, Prepared, Failed, PhaseReport,
-                             CompileAnswer, Evaluated, Remeasured>;
+using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Recall, Quit, Opened, Prepared, Failed,
+                             PhaseReport, CompileAnswer, Ran>;
 
 /// Header and values.
 std::vector<std::byte> encode(const Message& message);

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t depth = 2;
 constexpr double between_phases_s = 60;  // copying, comparing, allocating: slow at worst, never hanging
 
+const Configuration& first_of(const RunJob& job) { return job.configurations.front(); }
+
 Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
   Trial trial;
   trial.configuration = configuration;
@@ -29,8 +31,8 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
 
 }  // namespace
 
-RunLane::RunLane(RunLaneOptions options, RunLaneEvents events, SessionTimes& times)
-    : options_(std::move(options)), events_(std::move(events)), times_(times) {}
+RunLane::RunLane(const IsolatedOptions& options, Open open, RunLaneEvents events, SessionTimes& times)
+    : options_(options), open_(std::move(open)), events_(std::move(events)), times_(times) {}
 
 void RunLane::start() {
   started_ = Clock::now();
@@ -41,30 +43,21 @@ void RunLane::start_worker() {
   state_ = State::starting;
   phase_ = Phase::prepare;
   slot_.start(options_.program);
-  slot_.send(options_.open);
+  slot_.send(open_);
   slot_.expect_within(options_.open_timeout_s);
 }
 
-void RunLane::set_reference(std::shared_ptr<const Image> image) { reference_ = std::move(image); }
-
-void RunLane::prefer(std::span<const Configuration> order) {
-  put_in_order(ready_, order, [](const RunJob& job) -> const Configuration& { return job.configuration; });
-}
+void RunLane::prefer(std::span<const Configuration> order) { put_in_order(ready_, order, first_of); }
 
 std::vector<Configuration> RunLane::withdraw(std::span<const Configuration> configurations) {
   std::vector<Configuration> out;
-  for (RunJob& job :
-       take_out(ready_, configurations, [](const RunJob& job) -> const Configuration& { return job.configuration; }))
-    out.push_back(std::move(job.configuration));
+  for (const RunJob& job : take_out(ready_, configurations, first_of)) out.push_back(first_of(job));
+  if (sent_.size() > 1 && !sent_.back().recalled &&
+      std::find(configurations.begin(), configurations.end(), first_of(sent_.back())) != configurations.end()) {
+    sent_.back().recalled = true;
+    slot_.send(Recall{});
+  }
   return out;
-}
-
-void RunLane::remeasure(std::vector<FinalistJob> finalists, double seconds) {
-  finalists_ = std::move(finalists);
-  finalist_s_ = seconds;
-  finalist_trials_.clear();
-  one_by_one_ = false;
-  finalists_sent_ = false;
 }
 
 void RunLane::schedule() {
@@ -77,40 +70,27 @@ void RunLane::schedule() {
   }
   if (state_ != State::prepared) return;
   while (sent_.size() < depth && !ready_.empty()) {
-    RunJob& job = ready_.front();
-    slot_.send(Evaluate{next_id_++, job.configuration, *job.image, best_ns_});
+    send(ready_.front());
     if (sent_.empty()) {
       wait_before_first_ = seconds_since(idle_since_);
       times_.wait += wait_before_first_;
       expect_work();
     }
-    sent_.push_back(std::move(job));
+    sent_.push_back(std::move(ready_.front()));
     ready_.pop_front();
   }
-  if (sent_.empty() && !finalists_.empty() && !finalists_sent_) send_finalists();
+}
+
+void RunLane::send(const RunJob& job) {
+  if (!job.finals_s) return slot_.send(Evaluate{first_of(job), *job.images.front(), best_ns_});
+  Remeasure message{job.configurations, {}, *job.finals_s};
+  for (const auto& image : job.images) message.images.push_back(*image);
+  slot_.send(message);
 }
 
 void RunLane::expect_work() {
   phase_ = Phase::load;
   slot_.expect_within(between_phases_s);
-}
-
-void RunLane::send_finalists() {
-  Remeasure message;
-  message.seconds = finalist_s_;
-  const std::size_t first = one_by_one_ ? finalist_trials_.size() : 0;
-  const std::size_t end = one_by_one_ ? first + 1 : finalists_.size();
-  for (std::size_t i = first; i < end; ++i) {
-    message.configurations.push_back(finalists_[i].configuration);
-    message.images.push_back(*finalists_[i].image);
-  }
-  slot_.send(message);
-  expect_work();
-  finalists_sent_ = true;
-}
-
-void RunLane::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
-  slot_.collect(fds, wake_up);
 }
 
 void RunLane::react(const std::vector<pollfd>& fds) {
@@ -120,29 +100,26 @@ void RunLane::react(const std::vector<pollfd>& fds) {
 void RunLane::handle(Message message) {
   if (const auto* phase = std::get_if<PhaseReport>(&message)) {
     phase_ = phase->phase;
-    if (state_ == State::preparing || !sent_.empty() || finalists_sent_)
-      slot_.expect_within(phase->limit_s + options_.grace_s);
+    if (state_ == State::preparing || !sent_.empty()) slot_.expect_within(phase->limit_s + options_.grace_s);
   } else if (const auto* opened = std::get_if<Opened>(&message);
              opened != nullptr && state_ == State::starting && opened->device) {
     state_ = State::open;
     slot_.expect_nothing();
-    events_.opened(*opened->device, opened->architecture);
+    events_.opened(*opened->device);
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
     (void)slot_.take_said();  // nothing that a configuration printed
     (times_.run_restarts == 0 ? times_.start : times_.restart) += seconds_since(started_);
     idle_since_ = Clock::now();
-  } else if (auto* answer = std::get_if<Evaluated>(&message); answer != nullptr && !sent_.empty()) {
-    evaluated(std::move(*answer));
-  } else if (auto* trials = std::get_if<Remeasured>(&message); trials != nullptr && finalists_sent_) {
-    remeasured(std::move(*trials));
+  } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
+    ran(std::move(*answer));
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     slot_.stop();
     if (state_ == State::prepared)
       lost({false, false, "ended by an error: " + failed->message});
     else if (failed->final)
-      events_.failed(failed->message, true);
+      throw Error(failed->message);
     else
       start_failed("the device cannot be opened: " + failed->message, false);
   } else {
@@ -150,22 +127,27 @@ void RunLane::handle(Message message) {
   }
 }
 
-void RunLane::evaluated(Evaluated answer) {
+void RunLane::ran(Ran answer) {
+  const bool begun = !answer.trials.empty();
+  if (begun ? answer.trials.size() != sent_.front().configurations.size() : !sent_.front().recalled)
+    throw ProtocolError("a trial is missing");
   RunJob job = std::move(sent_.front());
   sent_.pop_front();
-  tell_what_was_printed(job.configuration);
-  start_failures_ = 0;
-  answer.trial.times.compile = job.compile_s;
-  answer.trial.times.wait = std::exchange(wait_before_first_, 0);
-  const bool innocent = std::holds_alternative<Timeout>(answer.trial.outcome) && slot_.was_stopped() && try_again(job);
-  if (const Measurement* m = answer.trial.measurement(); m != nullptr && answer.trial.verified) set_best(m->median_ns);
   if (sent_.empty()) {
     idle_since_ = Clock::now();
     slot_.expect_nothing();
   } else {
     expect_work();
   }
-  if (!innocent) events_.finished(std::move(job), std::move(answer.trial));
+  if (!begun) return events_.withdrawn(std::move(job.configurations.front()));
+  if (!job.finals_s) tell_what_was_printed(first_of(job));
+  start_failures_ = 0;
+  Trial& trial = answer.trials.front();
+  trial.times.compile = job.compile_s;
+  trial.times.wait = std::exchange(wait_before_first_, 0);
+  if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) set_best(m->median_ns);
+  const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
+  if (!innocent) events_.finished(std::move(job), std::move(answer.trials));
   if (!answer.usable) lost({});
 }
 
@@ -189,21 +171,6 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
                configuration.text().c_str(), said.c_str());
 }
 
-void RunLane::remeasured(Remeasured answer) {
-  slot_.expect_nothing();
-  finalists_sent_ = false;
-  const std::size_t expected = one_by_one_ ? 1 : finalists_.size();
-  if (answer.trials.size() != expected) throw ProtocolError("a finalist is missing");
-  for (Trial& trial : answer.trials) finalist_trials_.push_back(std::move(trial));
-  idle_since_ = Clock::now();
-  start_failures_ = 0;
-  if (finalist_trials_.size() == finalists_.size()) {
-    finalists_.clear();
-    events_.remeasured(std::move(finalist_trials_));
-  }
-  if (!answer.usable) lost({});
-}
-
 /// \p loss without a message: its last answer has already told what happened.
 void RunLane::lost(const Loss& loss) {
   slot_.stop();
@@ -211,38 +178,18 @@ void RunLane::lost(const Loss& loss) {
     return start_failed(
         fmt::format("{}: the kernel's reference took its worker down, most likely by reading or writing "
                     "outside its buffers: {}",
-                    options_.open.file_name, loss.message),
+                    open_.file_name, loss.message),
         true);
   if (state_ != State::prepared) return start_failed("a run worker cannot start: " + loss.message, false);
   const bool told = loss.message.empty();
-  const bool guiltless = !told && sent_.empty() && !finalists_sent_;
+  std::optional<RunJob> running;
   if (!told && !sent_.empty()) {
-    RunJob guilty = std::move(sent_.front());
+    running = std::move(sent_.front());
     sent_.pop_front();
-    if (!loss.innocent || !try_again(guilty)) {
-      Trial trial = failed_trial(guilty.configuration, loss, phase_);
-      trial.times.compile = guilty.compile_s;
-      events_.finished(std::move(guilty), std::move(trial));
-    }
   }
-  // What was only queued in its pipe is innocent.
-  while (!sent_.empty()) {
-    ready_.push_front(std::move(sent_.back()));
-    sent_.pop_back();
-  }
-  if (finalists_sent_) {
-    finalists_sent_ = false;
-    if (one_by_one_) {
-      finalist_trials_.push_back(failed_trial(finalists_[finalist_trials_.size()].configuration, loss, phase_));
-      if (finalist_trials_.size() == finalists_.size()) {
-        finalists_.clear();
-        events_.remeasured(std::move(finalist_trials_));
-      }
-    } else {
-      one_by_one_ = true;
-      finalist_trials_.clear();
-    }
-  }
+  take_back_sent();
+  const bool guiltless = !told && !running;
+  if (running && !(loss.innocent && try_again(*running))) fail(std::move(*running), loss);
   ++times_.run_restarts;
   started_ = Clock::now();
   if (guiltless)
@@ -251,10 +198,33 @@ void RunLane::lost(const Loss& loss) {
     start_worker();
 }
 
+/// What was only queued in its pipe is innocent.
+void RunLane::take_back_sent() {
+  for (; !sent_.empty(); sent_.pop_back()) {
+    if (sent_.back().recalled)
+      events_.withdrawn(first_of(sent_.back()));
+    else
+      ready_.push_front(std::move(sent_.back()));
+  }
+}
+
+/// A worker was lost over \p job: of several finalists nobody knows which of them is to blame.
+void RunLane::fail(RunJob job, const Loss& loss) {
+  if (job.configurations.size() > 1) {
+    for (std::size_t i = job.configurations.size(); i-- > 0;)
+      ready_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
+    return;
+  }
+  Trial trial = failed_trial(first_of(job), loss, phase_);
+  trial.times.compile = job.compile_s;
+  events_.finished(std::move(job), {std::move(trial)});
+}
+
 /// \p reference: the kernel's reference is to blame, if it happens again.
 void RunLane::start_failed(const std::string& message, bool reference) {
-  if (++start_failures_ >= (reference ? 2 : options_.max_start_failures)) return events_.failed(message, reference);
-  start_worker();
+  if (++start_failures_ < (reference ? 2 : options_.max_start_failures)) return start_worker();
+  if (reference) throw Error(message);
+  throw WorkerError(message);
 }
 
 }  // namespace tuner::worker

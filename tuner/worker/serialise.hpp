@@ -1,17 +1,17 @@
 #pragma once
 /// Values to bytes and back, for messages between processes of one machine and one build: little-endian, lengths
-/// before contents. Reading never trusts a length. A struct travels when there is a function fields() for it
-/// (fields.hpp).
+/// before contents. Reading never trusts a length. transfer() says once, for both directions, what a type consists of;
+/// a struct travels when there is a function fields() for it (fields.hpp).
 
-#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -29,141 +29,149 @@ class ProtocolError : public Error {
   using Error::Error;
 };
 
-template <typename T>
-concept Number = std::is_arithmetic_v<T>;
-/// An enum with a function last(), its greatest enumerator; the least is 0.
-template <typename T>
-concept Enumerator = requires(T value) {
-  last(value);
+class Writer {
+ public:
+  static constexpr bool reading = false;
+  void raw(const void* from, std::size_t count) {
+    const auto* const begin = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), begin, begin + count);
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
 };
+
+class Reader {
+ public:
+  static constexpr bool reading = true;
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  /// Throws ProtocolError when the bytes end too early.
+  void raw(void* to, std::size_t count) {
+    if (count > left())
+      throw ProtocolError("message ends early: " + std::to_string(count) + " bytes wanted, " + std::to_string(left()) +
+                          " left");
+    if (count > 0) std::memcpy(to, bytes_.data(), count);
+    bytes_ = bytes_.subspan(count);
+  }
+  std::size_t left() const { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// A type whose greatest value last() tells; the least is 0. Travels as one byte.
+constexpr bool last(bool) { return true; }
+template <typename T>
+concept Bounded = std::same_as<T, bool> ||(std::is_enum_v<T>&& requires(T value) { last(value); });
 template <typename T>
 concept Struct = requires(T& value) {
   fields(value);
 };
-
-class Writer {
- public:
-  template <typename T>
-  requires(Number<T> || std::is_enum_v<T>) void put(T value) { raw(std::as_bytes(std::span(&value, 1))); }
-  void put(const std::string& text) { put_bytes(std::as_bytes(std::span(text))); }
-  void put(const std::vector<std::byte>& bytes) { put_bytes(bytes); }
-  void put(const std::vector<double>& values) {
-    put(std::uint64_t{values.size()});
-    raw(std::as_bytes(std::span(values)));
-  }
-  template <typename T>
-  void put(const std::vector<T>& values) {
-    put(std::uint64_t{values.size()});
-    for (const T& value : values) put(value);
-  }
-  template <typename T, std::size_t N>
-  void put(const std::array<T, N>& values) {
-    for (const T& value : values) put(value);
-  }
-  template <typename K, typename V>
-  void put(const std::map<K, V>& values) {
-    put(std::uint64_t{values.size()});
-    for (const auto& [key, value] : values) {
-      put(key);
-      put(value);
-    }
-  }
-  template <typename T>
-  void put(const std::optional<T>& value) {
-    put(value.has_value());
-    if (value) put(*value);
-  }
-  template <typename... T>
-  void put(const std::variant<T...>& value) {
-    put(static_cast<std::uint8_t>(value.index()));
-    std::visit([&](const auto& each) { put(each); }, value);
-  }
-  void put(const Configuration& configuration);
-  void put(const Struct auto& value) {
-    std::apply([&](const auto&... each) { (put(each), ...); }, fields(value));
-  }
-
-  std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  void raw(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  void put_bytes(std::span<const std::byte> bytes) {
-    put(std::uint64_t{bytes.size()});
-    raw(bytes);
-  }
-
-  std::vector<std::byte> bytes_;
+template <typename T>
+concept TupleLike = requires {
+  std::tuple_size<T>::value;
 };
+/// Text or numbers that lie side by side.
+template <typename T>
+concept Flat =
+    std::same_as<T, std::string> || std::same_as<T, std::vector<std::byte>> || std::same_as<T, std::vector<double>>;
 
-/// Every get() throws ProtocolError when the bytes end too early.
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+template <typename Stream, typename T>
+void transfer(Stream& stream, T& value);
 
-  void get(Number auto& value) { std::memcpy(&value, need(sizeof value).data(), sizeof value); }
-  void get(bool& value);
-  template <Enumerator T>
-  void get(T& value) {
-    const auto number = get<std::underlying_type_t<T>>();
-    if (number > static_cast<std::underlying_type_t<T>>(last(value)))
-      throw ProtocolError("message has an unknown enumerator");
-    value = static_cast<T>(number);
-  }
-  void get(std::string& text);
-  void get(std::vector<std::byte>& bytes);
-  void get(std::vector<double>& values);
-  template <typename T>
-  void get(std::vector<T>& values) {
-    values.clear();
-    for (std::size_t count = get_count(1); count > 0; --count) get(values.emplace_back());
-  }
-  template <typename T, std::size_t N>
-  void get(std::array<T, N>& values) {
-    for (T& value : values) get(value);
-  }
-  template <typename K, typename V>
-  void get(std::map<K, V>& values) {
-    values.clear();
-    for (std::size_t count = get_count(1); count > 0; --count) {
-      K key = get<K>();
-      get(values[std::move(key)]);
+/// The number of elements before the contents, each of which takes at least \p bytes: checked against what is left.
+template <typename Stream>
+std::size_t transfer_count(Stream& stream, std::size_t size, std::size_t bytes) {
+  std::uint64_t count = size;
+  transfer(stream, count);
+  if constexpr (Stream::reading)
+    if (count > stream.left() / bytes)
+      throw ProtocolError("message claims " + std::to_string(count) + " elements in " + std::to_string(stream.left()) +
+                          " bytes");
+  return static_cast<std::size_t>(count);
+}
+
+/// Reading, element by element: a length costs no memory that the bytes behind it do not fill.
+template <typename Element, typename Stream, typename T>
+void transfer_elements(Stream& stream, T& values) {
+  std::size_t count = transfer_count(stream, values.size(), 1);
+  if constexpr (Stream::reading) {
+    for (values.clear(); count > 0; --count) {
+      Element element{};
+      transfer(stream, element);
+      values.insert(values.end(), std::move(element));
     }
+  } else {
+    for (const auto& element : values) transfer(stream, element);
   }
-  template <typename T>
-  void get(std::optional<T>& value) {
-    value.reset();
-    if (get<bool>()) get(value.emplace());
-  }
-  template <typename... T>
-  void get(std::variant<T...>& value) {
-    get_alternative(value, get<std::uint8_t>(), std::index_sequence_for<T...>());
-  }
-  void get(Configuration& configuration);
-  void get(Struct auto& value) {
-    std::apply([&](auto&... each) { (get(each), ...); }, fields(value));
-  }
-  template <typename T>
-  T get() {
-    T value{};
-    get(value);
-    return value;
-  }
-  /// Reads alternative \p index of \p value. Throws ProtocolError when there is none.
-  template <typename Variant, std::size_t... Each>
-  void get_alternative(Variant& value, std::size_t index, std::index_sequence<Each...>) {
-    const bool known = ((index == Each ? (get(value.template emplace<Each>()), true) : false) || ...);
-    if (!known) throw ProtocolError("message has a value of unknown type " + std::to_string(index));
-  }
+}
+template <typename Stream, typename T>
+void transfer_container(Stream& stream, std::vector<T>& values) {
+  transfer_elements<T>(stream, values);
+}
+template <typename Stream, typename K, typename V>
+void transfer_container(Stream& stream, std::map<K, V>& values) {
+  transfer_elements<std::pair<K, V>>(stream, values);
+}
+template <typename Stream, typename T>
+void transfer_container(Stream& stream, std::optional<T>& value) {
+  bool there = value.has_value();
+  transfer(stream, there);
+  if constexpr (Stream::reading) value = there ? std::optional<T>(std::in_place) : std::nullopt;
+  if (there) transfer(stream, *value);
+}
+/// Alternative \p index of \p value, empty. Throws ProtocolError when there is none.
+template <typename... T>
+void choose(std::variant<T...>& value, std::size_t index) {
+  const auto choose_one_of = [&]<std::size_t... Each>(std::index_sequence<Each...>) {
+    return ((index == Each ? (static_cast<void>(value.template emplace<Each>()), true) : false) || ...);
+  };
+  if (!choose_one_of(std::index_sequence_for<T...>()))
+    throw ProtocolError("message has a value of unknown type " + std::to_string(index));
+}
+template <typename Stream, typename... T>
+void transfer_container(Stream& stream, std::variant<T...>& value) {
+  auto index = static_cast<std::uint8_t>(value.index());
+  transfer(stream, index);
+  if constexpr (Stream::reading) choose(value, index);
+  std::visit([&](auto& each) { transfer(stream, each); }, value);
+}
+template <typename Stream>
+void transfer_container(Stream& stream, Configuration& configuration) {
+  std::string text = configuration.text();
+  transfer(stream, text);
+  if constexpr (Stream::reading) try {
+      configuration = Configuration::parse(text);
+    } catch (const std::invalid_argument& error) {
+      throw ProtocolError(error.what());
+    }
+}
 
-  /// Throws ProtocolError unless everything was read.
-  void end() const;
-
- private:
-  std::span<const std::byte> need(std::size_t count);
-  /// A number of elements of at least \p bytes each, checked against what is left.
-  std::size_t get_count(std::size_t bytes);
-
-  std::span<const std::byte> bytes_;
-};
+template <typename Stream, typename T>
+void transfer(Stream& stream, T& value) {
+  if constexpr (std::is_const_v<T>) {
+    static_assert(!Stream::reading);
+    transfer(stream, const_cast<std::remove_const_t<T>&>(value));  // which writing does not change
+  } else if constexpr (Bounded<T>) {
+    auto number = static_cast<std::uint8_t>(value);
+    transfer(stream, number);
+    if (number > static_cast<std::uint8_t>(last(value)))
+      throw ProtocolError("message has the value " + std::to_string(number) + " where there is none");
+    if constexpr (Stream::reading) value = static_cast<T>(number);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    stream.raw(&value, sizeof value);
+  } else if constexpr (Flat<T>) {
+    const std::size_t count = transfer_count(stream, value.size(), sizeof value[0]);
+    if constexpr (Stream::reading) value.resize(count);
+    stream.raw(value.data(), count * sizeof value[0]);
+  } else if constexpr (TupleLike<T>) {
+    std::apply([&](auto&... each) { (transfer(stream, each), ...); }, value);
+  } else if constexpr (Struct<T>) {
+    std::apply([&](auto&... each) { (transfer(stream, each), ...); }, fields(value));
+  } else {
+    transfer_container(stream, value);
+  }
+}
 
 }  // namespace tuner::worker

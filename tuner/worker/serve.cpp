@@ -1,86 +1,38 @@
 #include <tuner/worker/serve.hpp>
 
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <tuner/backend/all/backends.hpp>
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/runner.hpp>
-#include <tuner/worker/backends.hpp>
-#include <tuner/worker/protocol.hpp>
+#include <tuner/worker/connection.hpp>
 
 namespace tuner::worker {
 namespace {
-
-/// The session is gone or has closed the pipe.
-struct PipeClosed {};
-
-class Connection {
- public:
-  Connection(int in, int out) : in_(in), out_(out) {}
-
-  Message receive() {
-    while (true) {
-      if (auto message = decoder_.next()) return std::move(*message);
-      std::byte bytes[65536];
-      const ssize_t count = ::read(in_, bytes, sizeof bytes);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) throw PipeClosed{};
-      decoder_.feed(std::span(bytes, static_cast<std::size_t>(count)));
-    }
-  }
-
-  void send(const Message& message) {
-    std::fflush(stdout);  // what a kernel printed comes before the answer
-    const std::vector<std::byte> bytes = encode(message);
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t count = ::write(out_, bytes.data() + done, bytes.size() - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) throw PipeClosed{};
-      done += static_cast<std::size_t>(count);
-    }
-  }
-
- private:
-  int in_, out_;
-  Decoder decoder_;
-};
 
 class CompileWorker {
  public:
   CompileWorker(Connection& connection, const Open& open)
       : connection_(connection), compiler_(open_compiler(open.backend)) {
-    if (open.warm_up) {
-      // Loads what the compiler loads late. What comes of it does not matter.
-      CompileRequest request;
-      request.source = "template <int n> __global__ void warm_up() {}\n";
-      request.file_name = "warm_up.cu";
-      request.expressions = {"warm_up<1>"};
-      request.architecture = "sm_90";
-      (void)compiler_->compile(request);
-    }
-    connection.send(Opened{std::nullopt, {}, compiler_->identity()});
+    connection.send(Opened{std::nullopt, compiler_->identity()});
   }
 
   bool answer(const Compile& message) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     CompileResult result;
     try {
       result = compiler_->compile(message.request);
     } catch (const Error& error) {
       result = CompileError{error.what(), {}};
     }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    connection_.send(CompileAnswer{message.id, std::move(result), seconds.count()});
+    connection_.send(CompileAnswer{std::move(result), seconds_since(start)});
     return true;
   }
 
@@ -89,45 +41,40 @@ class CompileWorker {
   std::unique_ptr<Compiler> compiler_;
 };
 
+/// What no second worker could mend.
+struct FinalError : Error {
+  using Error::Error;
+};
+
+template <typename Step>
+void finally(Step step) try {
+  step();
+} catch (const Error& error) {
+  throw FinalError(error.what());
+}
+
 class RunWorker {
  public:
   RunWorker(Connection& connection, const Open& open) : connection_(connection) {
-    // A text that does not parse here is no accident that a second try could mend.
-    try {
-      spec_ = parse_kernel_file(open.source, open.file_name);
-    } catch (const Error& error) {
-      connection_.send(Failed{error.what(), true});
-      throw PipeClosed{};
-    }
-    backend_ = open_backend(open.backend, open.device, [this](const Device& device, const std::string& architecture) {
-      connection_.send(Opened{device, architecture, {}});
-    });
-    try {
-      runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure);
-    } catch (const Error& error) {  // no room for its buffers: the device is open, and stays as small as it is
-      connection_.send(Failed{error.what(), true});
-      throw PipeClosed{};
-    }
+    finally([&] { spec_ = parse_kernel_file(open.source, open.file_name); });
+    const Device device = find_device(open.backend, open.device);
+    connection_.send(Opened{device, {}});  // it is known long before it is open
+    backend_ = open_backend(device, OwnKernels::ahead);
+    // No room for its buffers: the device is open, and stays as small as it is.
+    finally([&] { runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure); });
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
   }
 
   /// False when no more can be run here.
   bool answer(const Prepare& message) {
-    try {
-      runner_->prepare(message.image ? &*message.image : nullptr);
-    } catch (const Error& error) {
-      connection_.send(Failed{error.what(), true});
-      throw PipeClosed{};
-    }
+    finally([&] { runner_->prepare(message.image ? &*message.image : nullptr); });
     connection_.send(Prepared{});
     return true;
   }
 
   bool answer(const Evaluate& message) {
-    Trial trial = runner_->evaluate(message.configuration, message.image, message.best_ns);
-    const bool usable = runner_->usable();
-    connection_.send(Evaluated{message.id, std::move(trial), usable});
-    return usable;
+    if (connection_.recalled()) return tell({});
+    return tell({runner_->evaluate(message.configuration, message.image, message.best_ns)});
   }
 
   bool answer(const Remeasure& message) {
@@ -136,13 +83,18 @@ class RunWorker {
     std::vector<Runner::Finalist> finalists;
     for (std::size_t i = 0; i < message.images.size(); ++i)
       finalists.push_back({message.configurations[i], &message.images[i]});
-    std::vector<Trial> trials = runner_->remeasure(finalists, message.seconds);
+    return tell(runner_->remeasure(finalists, message.seconds));
+  }
+
+  bool answer(const Recall&) { return true; }  // of what has begun already
+
+ private:
+  bool tell(std::vector<Trial> trials) {
     const bool usable = runner_->usable();
-    connection_.send(Remeasured{std::move(trials), usable});
+    connection_.send(Ran{std::move(trials), usable});
     return usable;
   }
 
- private:
   Connection& connection_;
   KernelSpec spec_;
   std::unique_ptr<Backend> backend_;
@@ -185,7 +137,7 @@ int serve(int in, int out) {
     return EXIT_SUCCESS;
   } catch (const std::exception& error) {
     try {
-      connection.send(Failed{error.what(), false});
+      connection.send(Failed{error.what(), dynamic_cast<const FinalError*>(&error) != nullptr});
     } catch (const PipeClosed&) {
     }
     return EXIT_FAILURE;

@@ -1,6 +1,7 @@
 #include <tuner/backend/cuda/cuda_backend.hpp>
 
 #include <bit>
+#include <future>
 #include <mutex>
 #include <utility>
 
@@ -21,10 +22,22 @@ std::string place(std::size_t launch, std::size_t launches) {
   return launches == 1 ? std::string() : " in launch " + std::to_string(launch + 1) + " of " + std::to_string(launches);
 }
 
+/// tuner's own kernels, where they are compiled before they are needed. NVRTC takes them one after the other, the data
+/// kernels first.
+struct CompiledAhead {
+  std::future<CompileResult> data, sampling;
+
+  static CompiledAhead begin(const std::string& architecture) {
+    const auto compile = [](const CompileRequest& request) { return make_nvrtc_compiler(nvrtc())->compile(request); };
+    return {std::async(std::launch::async, compile, DataKernels::request(architecture)),
+            std::async(std::launch::async, compile, Sampler::request(architecture))};
+  }
+};
+
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(Context context, Device device, std::shared_ptr<Compiler> compiler)
-      : state_(std::make_shared<BackendState>(std::move(context), std::move(device))), compiler_(std::move(compiler)) {
+  CudaBackend(Context context, Device device, CompiledAhead ahead)
+      : state_(std::make_shared<BackendState>(std::move(context), std::move(device))), ahead_(std::move(ahead)) {
     const ContextGuard guard(state_->context.handle());
     stream_ = make_stream();
     transfers_ = make_stream();
@@ -54,9 +67,7 @@ class CudaBackend final : public Backend {
   bool usable() const override { return state_->usable; }
 
   Compiler& compiler() override {
-    std::call_once(compiler_made_, [this] {
-      if (compiler_ == nullptr) compiler_ = make_nvrtc_compiler(nvrtc());
-    });
+    std::call_once(compiler_made_, [this] { compiler_ = make_nvrtc_compiler(nvrtc()); });
     return *compiler_;
   }
 
@@ -159,8 +170,8 @@ class CudaBackend final : public Backend {
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
     if (sampler_ == nullptr) {
-      sampler_ = std::make_unique<Sampler>(compiler(), architecture(), stream_.get(), device().key.l2_bytes,
-                                           device().limits.sm_count);
+      sampler_ = std::make_unique<Sampler>(compiled(ahead_.sampling, Sampler::request(architecture())), stream_.get(),
+                                           device().key.l2_bytes, device().limits.sm_count);
     }
     if (!all_have_run(launches)) {
       if (std::optional<Outcome> failure = run_prepared(launches, prepared, request.timeout_s, deadline)) {
@@ -234,9 +245,14 @@ class CudaBackend final : public Backend {
   /// Fills are the only work that is not waited for where it is asked for.
   void follow_fills() { watch(driver().cuStreamWaitEvent(transfers_.get(), filled_.get(), 0), "cuStreamWaitEvent"); }
 
+  CompileResult compiled(std::future<CompileResult>& ahead, const CompileRequest& request) {
+    return ahead.valid() ? ahead.get() : compiler().compile(request);
+  }
+
   DataKernels& data() {
     if (data_ == nullptr) {
-      data_ = std::make_unique<DataKernels>(compiler(), architecture(), stream_.get(), device().limits.sm_count);
+      data_ = std::make_unique<DataKernels>(compiled(ahead_.data, DataKernels::request(architecture())), stream_.get(),
+                                            device().limits.sm_count);
     }
     return *data_;
   }
@@ -331,7 +347,8 @@ class CudaBackend final : public Backend {
 
   SharedState state_;
   std::once_flag compiler_made_;
-  std::shared_ptr<Compiler> compiler_;
+  std::unique_ptr<Compiler> compiler_;
+  CompiledAhead ahead_;
   std::mutex mutex_;  // of stream_ and what runs there; what only moves data has a stream of its own
   UniqueStream stream_;
   UniqueStream transfers_;
@@ -345,12 +362,15 @@ class CudaBackend final : public Backend {
 
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
   (void)driver();  // says what is missing
+  CompiledAhead ahead;
+  if (options.compile_ahead)
+    ahead = CompiledAhead::begin(architecture_name(query_device(options.device).limits.compute_capability));
   Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
   int ordinal = options.device;
   if (options.use_current_context) {
     for (ordinal = 0; device_handle(ordinal) != context.device();) ++ordinal;
   }
-  return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(options.compiler));
+  return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(ahead));
 }
 
 }  // namespace tuner

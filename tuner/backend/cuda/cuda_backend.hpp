@@ -12,8 +12,7 @@ namespace tuner {
 struct CudaOptions {
   int device = 0;                    ///< ordinal; its primary context is used
   bool use_current_context = false;  ///< the caller's current context and its device instead
-  /// Instead of NVRTC directly: a compiler that caches, say. Also compiles the backend's own kernels.
-  std::shared_ptr<Compiler> compiler;
+  bool compile_ahead = false;        ///< the backend's own kernels, on a thread, while the context is opened
 };
 
 /// Threads: see Backend. NVRTC is needed by compiler() (which throws NvrtcError without it) and by everything that runs

@@ -38,11 +38,16 @@ double value_of(ElementType type, std::uint64_t bits) {
   }
 }
 
-DataKernels::DataKernels(Compiler& compiler, const std::string& architecture, CUstream stream, int sm_count)
-    : kernels_(compiler, architecture, std::string(kFillValueSource) + kDataSource, "tuner/support/data.cu",
-               {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"}),
-      stream_(stream),
-      most_blocks_(static_cast<std::size_t>(sm_count) * kBlocksPerSm) {}
+CompileRequest DataKernels::request(const std::string& architecture) {
+  return {std::string(kFillValueSource) + kDataSource,
+          "tuner/support/data.cu",
+          {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"},
+          {},
+          architecture};
+}
+
+DataKernels::DataKernels(const CompileResult& compiled, CUstream stream, int sm_count)
+    : kernels_(compiled), stream_(stream), most_blocks_(static_cast<std::size_t>(sm_count) * kBlocksPerSm) {}
 
 void DataKernels::fill(CUdeviceptr to, ElementType type, std::size_t count, const Fill& fill,
                        std::uint64_t seed) const {

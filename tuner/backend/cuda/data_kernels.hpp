@@ -22,7 +22,9 @@ class DataKernels {
     std::uint64_t largest_error_bits = 0;  ///< of a double
   };
 
-  DataKernels(Compiler& compiler, const std::string& architecture, CUstream stream, int sm_count);
+  DataKernels(const CompileResult& compiled, CUstream stream, int sm_count);
+  /// What \p compiled is the result of.
+  static CompileRequest request(const std::string& architecture);
 
   // All of them are asynchronous. \p result is zeroed first.
   void fill(CUdeviceptr to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) const;

@@ -53,12 +53,18 @@ CUresult wait_for(CUstream stream, const Deadline& deadline) {
   }
 }
 
-Sampler::Sampler(Compiler& compiler, const std::string& architecture, CUstream stream, std::int64_t l2_bytes,
-                 int sm_count)
+CompileRequest Sampler::request(const std::string& architecture) {
+  return {kSamplingSource,
+          "tuner/support/sampling.cu",
+          {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
+          {},
+          architecture};
+}
+
+Sampler::Sampler(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count)
     : stream_(stream),
       sm_count_(static_cast<unsigned>(sm_count)),
-      kernels_(compiler, architecture, kSamplingSource, "tuner/support/sampling.cu",
-               {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"}),
+      kernels_(compiled),
       mapped_(sizeof(Shared)),
       flush_bytes_(2 * l2_bytes / 16 * 16) {
   for (std::size_t i = 0; i < 2 * kGroup; ++i) events_.push_back(make_event());

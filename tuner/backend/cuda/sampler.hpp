@@ -45,7 +45,9 @@ struct SamplingFailure {
 class Sampler {
  public:
   /// In the current context, on \p stream. \p l2_bytes: what a cold sample evicts.
-  Sampler(Compiler& compiler, const std::string& architecture, CUstream stream, std::int64_t l2_bytes, int sm_count);
+  Sampler(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count);
+  /// What \p compiled is the result of.
+  static CompileRequest request(const std::string& architecture);
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;

@@ -1,5 +1,5 @@
 #pragma once
-/// tuner's own kernels (support/*.cu, embedded as text), compiled when they are first needed.
+/// tuner's own kernels (support/*.cu, embedded as text), compiled when they are first needed or ahead of that.
 
 #include <string>
 #include <vector>
@@ -17,11 +17,10 @@ extern const char* const kStreamingSource;  ///< tuner_support::read, copy
 /// A loaded module of them.
 class SupportKernels {
  public:
-  /// In the current context. \p kernels: name expressions. Throws Error when they do not compile or load.
-  SupportKernels(Compiler& compiler, const std::string& architecture, const std::string& source,
-                 const std::string& file_name, std::vector<std::string> kernels);
+  /// In the current context. Throws Error when they did not compile, or do not load.
+  explicit SupportKernels(const CompileResult& compiled);
 
-  /// By position in \p kernels.
+  /// By position in CompileRequest::expressions.
   CUfunction operator[](std::size_t kernel) const { return functions_[kernel]; }
   /// The handle is given up: a lost context cannot unload it.
   void leak() noexcept { (void)module_.release(); }

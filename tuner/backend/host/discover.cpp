@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <tuner/backend/traits.hpp>
+
 namespace tuner::host {
 namespace {
 
@@ -77,7 +79,7 @@ std::atomic<std::uint64_t> sink{0};  // keeps the compiler from dropping reads
 
 Device discover(unsigned threads, const std::string& compiler) {
   Device device;
-  device.key.backend = "host";
+  device.key.backend = kHostBackend;
   device.key.cpu = cpu_model();
   device.key.sm_count = static_cast<int>(threads);
   device.key.l2_bytes = last_level_cache();

@@ -14,6 +14,7 @@
 #include <tuner/backend/host/memory.hpp>
 #include <tuner/backend/host/module.hpp>
 #include <tuner/backend/host/pool.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 
@@ -41,7 +42,7 @@ class HostBackend final : public Backend {
     device_.read_ceiling = ceilings.read;
     device_.copy_ceiling = ceilings.copy;
   }
-  std::string architecture() const override { return "host"; }
+  std::string architecture() const override { return architecture_of(device_.key); }
   Compiler& compiler() override { return compiler_; }
 
   std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
@@ -219,6 +220,12 @@ class HostBackend final : public Backend {
 };
 
 }  // namespace
+
+Device host_device(const HostOptions& options) {
+  HostOptions asking = options;
+  asking.cache_objects = false;
+  return host::discover(thread_count(options), host::HostCompiler(asking).short_name());
+}
 
 std::unique_ptr<Backend> make_host_backend(const HostOptions& options) {
   return std::make_unique<HostBackend>(options);

@@ -36,6 +36,9 @@ struct HostOptions {
 /// Throws Error when threads or stacks cannot be had.
 std::unique_ptr<Backend> make_host_backend(const HostOptions& options = {});
 
+/// The device that such a backend has. Starts no threads; asks the compiler for its version.
+Device host_device(const HostOptions& options = {});
+
 /// Only the compiler, for processes that compile and never run.
 std::unique_ptr<Compiler> make_host_compiler(const HostOptions& options = {});
 

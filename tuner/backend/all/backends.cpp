@@ -1,0 +1,84 @@
+#include <tuner/backend/all/backends.hpp>
+
+#include <tuner/backend/host/host_backend.hpp>
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/error.hpp>
+#ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/cuda_backend.hpp>
+#include <tuner/backend/cuda/discovery.hpp>
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#endif
+
+namespace tuner {
+namespace {
+
+#ifdef TUNER_HAS_CUDA
+constexpr std::string_view kKnown = "there are cuda and host";
+#else
+constexpr std::string_view kKnown = "this program was built without CUDA headers and has only host";
+#endif
+
+/// What differs between backends before one is open.
+struct Kind {
+  std::string_view name;
+  Device (*device)(int index);
+  std::unique_ptr<Backend> (*open)(int index, OwnKernels own);
+  std::unique_ptr<Compiler> (*compiler)();
+};
+
+constexpr Kind kKinds[] = {
+    {kHostBackend, [](int) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
+     [] { return make_host_compiler(); }},
+#ifdef TUNER_HAS_CUDA
+    {kCudaBackend, [](int index) { return cuda::query_device(index); },
+     [](int index, OwnKernels own) {
+       return make_cuda_backend({.device = index, .compile_ahead = own == OwnKernels::ahead});
+     },
+     [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }},
+#endif
+};
+
+const Kind& kind_of(std::string_view backend) {
+  for (const Kind& kind : kKinds)
+    if (kind.name == backend) return kind;
+  throw Error("unknown backend '" + std::string(backend) + "'; " + std::string(kKnown));
+}
+
+}  // namespace
+
+int gpu_count() {
+#ifdef TUNER_HAS_CUDA
+  if (cuda::driver_status().available) return cuda::driver_status().devices;
+#endif
+  return 0;
+}
+
+std::string why_no_gpu() {
+#ifdef TUNER_HAS_CUDA
+  if (!cuda::driver_status().available) return cuda::driver_status().reason;
+  if (cuda::find_nvrtc() == nullptr) {
+    return "there is a GPU, but no NVRTC to compile for it: install the CUDA toolkit, or set TUNER_NVRTC to "
+           "libnvrtc.so";
+  }
+  return {};
+#else
+  return "this tuner was built without the cuda backend (no cuda.h and nvrtc.h were found then)";
+#endif
+}
+
+Device find_device(std::string_view backend, int index) { return kind_of(backend).device(index); }
+
+std::vector<Device> list_devices() {
+  std::vector<Device> devices;
+  for (int i = 0; i < gpu_count(); ++i) devices.push_back(find_device(kCudaBackend, i));
+  devices.push_back(find_device(kHostBackend));
+  return devices;
+}
+
+std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own) {
+  return kind_of(device.key.backend).open(device.index, own);
+}
+
+std::unique_ptr<Compiler> open_compiler(std::string_view backend) { return kind_of(backend).compiler(); }
+
+}  // namespace tuner

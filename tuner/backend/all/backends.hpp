@@ -1,0 +1,31 @@
+#pragma once
+/// The backends of this build: the one place that knows them by name. Whoever is given a Backend need not ask which.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+
+namespace tuner {
+
+/// How many GPUs there are to use.
+int gpu_count();
+/// Why there is no GPU to use: "libcuda.so.1 not found: no NVIDIA driver is installed"; empty when there is one.
+std::string why_no_gpu();
+
+/// Device \p index of \p backend ("cuda" or "host", which has one device). Asks drivers but opens nothing. Throws Error
+/// when there is none.
+Device find_device(std::string_view backend, int index = 0);
+/// All devices of this machine: GPUs in order, then the host.
+std::vector<Device> list_devices();
+
+/// When a backend compiles the kernels of its own that measuring needs: opening a GPU takes as long as that.
+enum class OwnKernels { when_needed, ahead };
+/// Opens \p device in this process (a GPU: its primary context). Throws Error.
+std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed);
+/// The compiler of \p backend alone; opens no device. Throws Error.
+std::unique_ptr<Compiler> open_compiler(std::string_view backend);
+
+}  // namespace tuner
