@@ -122,8 +122,8 @@ int run(const Options& options, Clock::time_point start) {
   again.erase(std::remove_if(again.begin(), again.end(), [](const Trial& t) { return t.measurement() == nullptr; }),
               again.end());
   const std::vector<Trial>& decisive = again.empty() ? trials : again;
-  const Decision decision =
-      again.empty() ? Decision{static_cast<std::size_t>(ranked.front() - trials.data()), 0, {}} : decide(again);
+  const Standings standings =
+      again.empty() ? Standings{static_cast<std::size_t>(ranked.front() - trials.data()), 0, {}} : decide(again);
   const double wall_s = seconds_since(start);
 
   std::map<std::string, std::size_t> counts;
@@ -151,9 +151,9 @@ int run(const Options& options, Clock::time_point start) {
              times.wait, times.load, times.verify, times.measure);
   fmt::print("compile workers: {} configurations in {} compiles, {:.3f} s summed\n", times.compiled, times.compiles,
              times.compile);
-  fmt::print("best: {} at {:.2f} us{}\n", decisive[decision.winner].configuration.text(),
-             decisive[decision.winner].measurement()->median_ns / 1e3,
-             decision.ties.empty() ? "" : fmt::format(" ({} tied)", decision.ties.size()));
+  fmt::print("best: {} at {:.2f} us{}\n", decisive[standings.winner].configuration.text(),
+             decisive[standings.winner].measurement()->median_ns / 1e3,
+             standings.ties.empty() ? "" : fmt::format(" ({} tied)", standings.ties.size()));
   fmt::print("wall time: {:.3f} s\n", wall_s);
   return EXIT_SUCCESS;
 }

@@ -22,11 +22,9 @@ constexpr std::chrono::milliseconds kRetryAfter{250};
 }  // namespace
 
 struct SessionWriter::Impl {
-  Impl(Database& database, SessionKey key, SessionOptions o)
-      : store(database.store()), options(std::move(o)), record{std::move(key),   make_uuid(),
-                                                               options.strategy, options.seed,
-                                                               options.origin,   now_ms(),
-                                                               std::nullopt,     0} {}
+  Impl(Database& database, SessionKey key, SessionSource source)
+      : store(database.store()), record{std::move(key), make_uuid(), source.strategy, source.seed,
+                                        source.origin,  now_ms(),    std::nullopt,    0} {}
 
   /// Trials [\p first, \p end).
   std::vector<StoredTrial> trials_from(std::size_t first, std::size_t end) {
@@ -86,7 +84,6 @@ struct SessionWriter::Impl {
   }
 
   Store& store;
-  SessionOptions options;
   std::mutex committing;  // one transaction at a time; taken before `mutex`; guards the next two
   SessionRecord record;
   bool session_known = false;
@@ -98,11 +95,11 @@ struct SessionWriter::Impl {
   std::thread watcher;
 };
 
-SessionWriter::SessionWriter(Database& database, SessionKey key, SessionOptions options) {
+SessionWriter::SessionWriter(Database& database, SessionKey key, SessionSource source) {
   for (const auto& problem : {problem_with(key.kernel), problem_with(key.device), problem_with(key.problem)}) {
     if (problem) throw CacheError("cannot begin a session: " + *problem);
   }
-  impl_ = std::make_unique<Impl>(database, std::move(key), std::move(options));
+  impl_ = std::make_unique<Impl>(database, std::move(key), std::move(source));
   impl_->commit();
   impl_->watcher = std::thread([impl = impl_.get()] { impl->watch(); });
 }

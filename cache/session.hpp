@@ -13,10 +13,11 @@
 
 namespace tuner::cache {
 
-struct SessionOptions {
+/// Who measures, and in what order.
+struct SessionSource {
   std::string strategy = {};
   std::uint64_t seed = 0;
-  std::string origin = "tune";
+  std::string origin = "tune";  ///< "tune", "first use"
 };
 
 /// Trials are committed by a thread of the writer's own, as many at a time as came while the last commit waited for the
@@ -25,7 +26,7 @@ struct SessionOptions {
 /// threads.
 class SessionWriter {
  public:
-  SessionWriter(Database& database, SessionKey key, SessionOptions options = {});
+  SessionWriter(Database& database, SessionKey key, SessionSource source = {});
   /// Flushes; leaves the session unfinished unless finish() was called. Never throws.
   ~SessionWriter();
   SessionWriter(const SessionWriter&) = delete;

@@ -139,8 +139,8 @@ TEST_F(MainJob, ADryRunPrintsTheSpaceAndTouchesNothing) {
   EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
 }
 
-TEST_F(MainJob, ADryRunEndsAtTheFirstInterrupt) {
-  std::string text = contents(small_kernel());
+/// Takes minutes to enumerate.
+std::string late_kernel(std::string text) {
   const std::string from = "#pragma tuner constraint  small: block * unroll <= 256\n";
   std::string late;  // pruned only when the last parameter is known: minutes of enumerating
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
@@ -150,10 +150,23 @@ TEST_F(MainJob, ADryRunEndsAtTheFirstInterrupt) {
   const std::string none = "block=32 unroll=1";
   text.replace(text.find(none), none.size(), "block=32 unroll=1 a=1 b=1 c=1 d=1 e=1 f=1");
   text.erase(text.find("#pragma tuner default"), text.find("template") - text.find("#pragma tuner default"));
-  Started run = start({"--kernel", file("late.cu", text), "--dry-run"});
+  return text;
+}
+
+TEST_F(MainJob, ADryRunEndsAtTheFirstInterrupt) {
+  Started run = start({"--kernel", file("late.cu", late_kernel(contents(small_kernel()))), "--dry-run"});
   wait_until([&] { return !run.running() || run.err().find("device    ") != std::string::npos; });
   run.signal_group(SIGINT);
   EXPECT_EQ(run.finish(std::chrono::seconds(20)).code, 128 + SIGINT);
+}
+
+TEST_F(MainJob, ADryRunEndsWithItsBudgetAndSaysHowFarItCame) {
+  const std::string kernel = file("late.cu", late_kernel(contents(small_kernel())));
+  const Finished run = tune({"--kernel", kernel, "--dry-run", "--budget", "0.01s"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("not all looked at: "));
+  const Finished as_json = tune({"--kernel", kernel, "--dry-run", "--budget", "0.01s", "--json"});
+  EXPECT_TRUE(json::parse(as_json.out)["spaces"][0]["valid"].is_null());
 }
 
 TEST_F(MainJob, InterruptedInTheMiddleItKeepsWhatItHasAndGoesOn) {

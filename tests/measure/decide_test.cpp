@@ -34,31 +34,31 @@ std::vector<double> drifting(double centre, double own, int phase = 0) {
   return samples;
 }
 
-TEST(Decision, GoesToTheFastestWhenItIsAheadByMoreThanTheNoise) {
+TEST(Decide, GoesToTheFastestWhenItIsAheadByMoreThanTheNoise) {
   const std::vector<Trial> trials{trial(64, 16, drifting(1100, 1)), trial(32, 40, drifting(1000, 1))};
-  const Decision decision = decide(trials);
-  EXPECT_EQ(decision.winner, 1u);
-  EXPECT_EQ(decision.fastest, 1u);
-  EXPECT_TRUE(decision.ties.empty());
+  const Standings standings = decide(trials);
+  EXPECT_EQ(standings.winner, 1u);
+  EXPECT_EQ(standings.fastest, 1u);
+  EXPECT_TRUE(standings.ties.empty());
 }
 
-TEST(Decision, GoesToTheOneWithFewerRegistersInATie) {
+TEST(Decide, GoesToTheOneWithFewerRegistersInATie) {
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2))};
-  const Decision decision = decide(trials);
-  EXPECT_EQ(decision.fastest, 0u);
-  EXPECT_EQ(decision.winner, 1u);
-  EXPECT_EQ(decision.ties, std::vector<std::size_t>{0});
+  const Standings standings = decide(trials);
+  EXPECT_EQ(standings.fastest, 0u);
+  EXPECT_EQ(standings.winner, 1u);
+  EXPECT_EQ(standings.ties, std::vector<std::size_t>{0});
 }
 
-TEST(Decision, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
+TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2)),
                                   trial(128, 64, drifting(1002, 10, 1))};
-  const Decision decision = decide(trials, {.default_at = 2});
-  EXPECT_EQ(decision.winner, 2u);
-  EXPECT_EQ(decision.ties, (std::vector<std::size_t>{0, 1}));
+  const Standings standings = decide(trials, {.default_at = 2});
+  EXPECT_EQ(standings.winner, 2u);
+  EXPECT_EQ(standings.ties, (std::vector<std::size_t>{0, 1}));
 }
 
-TEST(Decision, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
+TEST(Decide, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
   // In pairs the third is told from the first; the second is not, whose noise is wider.
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 1)), trial(64, 16, drifting(1008, 30, 2)),
                                   trial(128, 64, drifting(1006, 1))};
@@ -66,33 +66,33 @@ TEST(Decision, NeverGoesToASimplerOneThatIsSlowerThanTheDefault) {
   EXPECT_EQ(decide(trials, {.default_at = 2}).winner, 0u);
 }
 
-TEST(Decision, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
+TEST(Decide, GoesToTheFirstInCanonicalOrderWhenRegistersAreEqualOrUnknown) {
   for (const int registers : {0, 24}) {
     const std::vector<Trial> trials{trial(64, registers, drifting(1000, 1)), trial(32, registers, drifting(1000.5, 1))};
     EXPECT_EQ(decide(trials).winner, 1u);
   }
 }
 
-TEST(Decision, SeesADifferenceThroughCommonDriftByComparingPairs) {
+TEST(Decide, SeesADifferenceThroughCommonDriftByComparingPairs) {
   // 0.5% apart under 2% of drift: the intervals overlap, the pairs do not.
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
   EXPECT_GT(trials[0].measurement()->high_ns, trials[1].measurement()->low_ns);
   EXPECT_EQ(decide(trials).winner, 0u);
 }
 
-TEST(Decision, ComparesIntervalsWhenSamplesAreNoPairs) {
+TEST(Decide, ComparesIntervalsWhenSamplesAreNoPairs) {
   const std::vector<Trial> tied{trial(32, 40, {100, 100.5, 101, 100.2}), trial(64, 16, {100.6, 100.9, 100.4})};
   EXPECT_EQ(decide(tied).winner, 1u);
   const std::vector<Trial> apart{trial(32, 40, {100, 100.1, 100.1, 100}), trial(64, 16, {100.6, 100.9, 100.7})};
   EXPECT_EQ(decide(apart).winner, 0u);
 }
 
-TEST(Decision, NeverCallsAClearLossATieHoweverNoisyTheMeasurement) {
+TEST(Decide, NeverCallsAClearLossATieHoweverNoisyTheMeasurement) {
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 200)), trial(64, 16, drifting(1050, 200, 2))};
   EXPECT_EQ(decide(trials).winner, 0u);
 }
 
-TEST(Decision, RefusesFailedTrials) {
+TEST(Decide, RefusesFailedTrials) {
   EXPECT_THROW(decide({}), std::invalid_argument);
   std::vector<Trial> failed(1);
   failed[0].outcome = Timeout{"hangs"};

@@ -390,5 +390,24 @@ TEST_F(HostServingOnFirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
   EXPECT_EQ(match.tier, cache::Tier::exact);
 }
 
+class HostServingInAHurry : public testing::ServingEnvironment {
+ protected:
+  HostServingInAHurry() : ServingEnvironment("host", "never") { ::setenv("TUNER_TUNE_TIME", "0.001", 1); }
+};
+
+TEST_F(HostServingInAHurry, LooksForAConfigurationNoLongerThanTuningMayTake) {
+  std::string text = kScale;  // without a default, and pruned only when the last parameter is known
+  const std::string chosen = "#pragma tuner default block=32\n";
+  std::string late;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    late += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+  late += "#pragma tuner constraint late: (a * 7 + b * 11 + c * 13 + d * 17 + e * 19 + f * 23) % 1009 == 5\n";
+  text.replace(text.find(chosen), chosen.size(), late);
+  const Kernel scale = Kernel::from_source(text, "scale.cu");
+  std::vector<float> x(1000), y(1000);
+  EXPECT_THAT(error_of([&] { scale.launch(nullptr, {1000}, x.data(), 3, y.data()); }),
+              HasSubstr("names no default that is valid for"));
+}
+
 }  // namespace
 }  // namespace tuner

@@ -149,15 +149,15 @@ class MemoryStore final : public TrialStore {
     return crashed.contains(configuration) ? std::optional<std::string>("illegal address") : std::nullopt;
   }
   void append(const Trial& trial) override { appended.push_back(trial); }
-  void finish(const Trial* winner, bool done) override {
+  void finish(const Trial* winner, bool is_done) override {
     if (winner) best = *winner;
-    complete = done;
+    done = is_done;
   }
 
   std::vector<Trial> earlier, appended;
   std::set<Configuration> crashed;
   std::optional<Trial> best;
-  bool complete = false;
+  bool done = false;
 };
 
 }  // namespace tuner::testing

@@ -55,7 +55,7 @@ TEST_F(TuneSession, StoresEveryTrialAndTheWinner) {
   EXPECT_EQ(store_.appended.size(), result.trials.size());
   ASSERT_TRUE(store_.best);
   EXPECT_EQ(store_.best->configuration, optimum_);
-  EXPECT_TRUE(store_.complete);
+  EXPECT_TRUE(store_.done);
 }
 
 TEST_F(TuneSession, ResumesWithoutRepeatingFinishedTrials) {
@@ -144,7 +144,7 @@ TEST_F(TuneSession, FinishesTrialsInFlightWhenInterruptedAndLeavesTheSessionOpen
   EXPECT_EQ(store_.appended.size(), evaluator.capacity());
   EXPECT_TRUE(result.best);
   EXPECT_TRUE(store_.best);
-  EXPECT_FALSE(store_.complete);
+  EXPECT_FALSE(store_.done);
 }
 
 TEST_F(TuneSession, TakesBackWhatOnlyWaitsForTheDeviceWhenInterrupted) {
@@ -162,7 +162,7 @@ TEST_F(TuneSession, TakesBackWhatOnlyWaitsForTheDeviceWhenInterrupted) {
   EXPECT_EQ(result.stop_reason, StopReason::interrupted);
   EXPECT_EQ(result.trials.size(), 1u);
   EXPECT_EQ(evaluator.withdrawn.size(), 5u);
-  EXPECT_FALSE(store_.complete);
+  EXPECT_FALSE(store_.done);
 }
 
 TEST_F(TuneSession, LetsTheStrategyOrderWhatWaitsAndStillTriesEverythingOnce) {
@@ -368,7 +368,7 @@ TEST_F(TuneSession, StopsWhenTheDeviceIsLostAndDoesNotBelieveTrialsBehindTheFaul
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.stop_reason, StopReason::device_lost);
   EXPECT_EQ(store_.appended.size(), 2u);
-  EXPECT_FALSE(store_.complete);
+  EXPECT_FALSE(store_.done);
 }
 
 TEST_F(TuneSession, MinimisesTheNamedMetric) {

@@ -6,12 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuner/backend/all/backends.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/decide.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
-#ifdef TUNER_TEST_NEEDS_GPU
-#include <tuner/backend/cuda/driver.hpp>
-#endif
 
 namespace tuner {
 namespace {
@@ -61,7 +59,7 @@ TEST(FaultyKernel, CostsOneTrialOfTheRightKindForEachFault) {
   const std::string backend = TUNER_TEST_BACKEND;
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/worker/data/faulty.cu");
 #ifdef TUNER_TEST_NEEDS_GPU  // asked without a worker: a worker that is broken fails the test
-  if (!cuda::driver_status().available) GTEST_SKIP() << "needs a GPU: " << cuda::driver_status().reason;
+  if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU: " << why_no_gpu();
 #endif
   MeasureOptions measure;
   measure.hang_floor_s = 1;

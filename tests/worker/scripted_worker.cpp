@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include <tests/wait_until.hpp>
 #include <tuner/worker/connection.hpp>
 
 namespace {
@@ -62,8 +63,7 @@ Trial run(const Configuration& configuration) {
   const std::string does = configuration.find("does")->string();
   // Only what hangs is short of time: a machine that stalls must not make timeouts of the others.
   send(PhaseReport{Phase::verify, does == "hangs" || does == "is_stopped_once" ? 0.1 : 60});
-  if (does == "runs_until_recalled" && first_time())
-    while (!session->recalled()) ::usleep(1000);
+  if (does == "runs_until_recalled" && first_time()) testing::wait_until([] { return session->recalled(); });
   if (does == "is_killed") std::raise(SIGKILL);
   if (does.ends_with("_once") && first_time()) {
     std::raise(does == "is_stopped_once" ? SIGSTOP : SIGKILL);

@@ -1,12 +1,13 @@
 #include <tuner/cli/dry_run.hpp>
 
-#include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/elapsed.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -17,9 +18,22 @@ std::string values_text(const TuningParameter& parameter) {
   return text;
 }
 
+struct Counted {
+  std::optional<std::size_t> valid;  // nothing: the count was stopped
+  std::string stopped;               // how far it came
+};
+
+Counted count_valid(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
+  try {
+    return {enumerate(spec, size, device.limits, stop).size(), {}};
+  } catch (const EnumerationStopped& stopped) {
+    return {std::nullopt, stopped.what()};
+  }
+}
+
 }  // namespace
 
-std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
   std::string text = fmt::format("{}  {}  on {}\n\n", spec.name, size.text(), device.name);
   Table parameters({{"parameter"}, {"count", Table::Align::right}, {"values"}});
   for (const TuningParameter& one : spec.space.parameters())
@@ -30,15 +44,16 @@ std::string space_text(const KernelSpec& spec, const ProblemSize& size, const De
   constraints.add({"(device)", "block, grid and shared memory fit the device's limits"});
   text += constraints.text() + '\n';
 
-  const auto start = std::chrono::steady_clock::now();
-  const std::size_t valid = enumerate(spec, size, device.limits).size();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  text += fmt::format("{} combinations, {} valid (enumerated in {})\n", format_count(spec.space.product()),
-                      format_count(static_cast<double>(valid)), format_ns(seconds * 1e9));
+  const auto start = Clock::now();
+  const Counted counted = count_valid(spec, size, device, stop);
+  const std::string valid = counted.valid ? format_count(static_cast<double>(*counted.valid)) + " valid (enumerated in "
+                                          : "not all looked at: " + counted.stopped + " (stopped after ";
+  text += fmt::format("{} combinations, {}{})\n", format_count(spec.space.product()), valid,
+                      format_ns(seconds_since(start) * 1e9));
   return text;
 }
 
-Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
   Json parameters = Json::array(), constraints = Json::array();
   for (const TuningParameter& one : spec.space.parameters()) {
     Json values = Json::array();
@@ -47,9 +62,15 @@ Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& d
   }
   for (const Constraint& one : spec.space.constraints())
     constraints.push_back({{"name", one.name}, {"predicate", one.predicate.text()}});
-  return {{"problem", to_json(size)},        {"device", device.key.text()},
-          {"parameters", parameters},        {"constraints", constraints},
-          {"product", spec.space.product()}, {"valid", enumerate(spec, size, device.limits).size()}};
+  Json space{{"problem", to_json(size)},
+             {"device", device.key.text()},
+             {"parameters", parameters},
+             {"constraints", constraints},
+             {"product", spec.space.product()}};
+  const Counted counted = count_valid(spec, size, device, stop);
+  space["valid"] = counted.valid ? Json(*counted.valid) : Json();
+  if (!counted.valid) space["stopped"] = counted.stopped;
+  return space;
 }
 
 }  // namespace tuner::cli

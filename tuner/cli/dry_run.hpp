@@ -8,7 +8,8 @@
 
 namespace tuner::cli {
 
-std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device);
-Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device);
+/// \p stop ends the count of what is valid; the answer then says how far it came.
+std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop);
+Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop);
 
 }  // namespace tuner::cli

@@ -141,7 +141,7 @@ void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
                               {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
   std::fprintf(file_, "%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  if (std::fflush(file_) != 0 && std::exchange(complete_, false))
+  if (std::fflush(file_) != 0 && std::exchange(all_written_, false))
     console_.warning(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
 }
 

@@ -60,7 +60,8 @@ class TrialLog : public Observer {
   /// console.
   TrialLog(std::string path, Console& console);
   ~TrialLog() override;
-  bool complete() const { return complete_; }
+  /// False when some of it could not be.
+  bool all_written() const { return all_written_; }
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
 
@@ -68,7 +69,7 @@ class TrialLog : public Observer {
   std::string path_;
   Console& console_;
   std::FILE* file_;
-  bool complete_ = true;
+  bool all_written_ = true;
   SessionPlan plan_;
 };
 

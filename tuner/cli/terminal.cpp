@@ -42,12 +42,14 @@ Console::~Console() { end_status(); }
 
 void Console::line(std::string_view text) {
   if (quiet_) return;
-  end_status();
+  const std::lock_guard lock(mutex_);
+  erase_status();
   std::fprintf(stream_, "%s\n", printable_lines(text).c_str());
 }
 
 void Console::warning(std::string_view text) {
-  end_status();
+  const std::lock_guard lock(mutex_);
+  erase_status();
   std::fprintf(stream_, "%s %s\n", style_.yellow("warning:").c_str(), printable_lines(text).c_str());
 }
 
@@ -60,6 +62,7 @@ bool Console::status_is_due() {
 }
 
 void Console::show_status(const std::string& text) {
+  const std::lock_guard lock(mutex_);
   if (is_terminal_)
     std::fprintf(stream_, "\r\x1b[K%s", printable(text).c_str());
   else
@@ -69,6 +72,11 @@ void Console::show_status(const std::string& text) {
 }
 
 void Console::end_status() {
+  const std::lock_guard lock(mutex_);
+  erase_status();
+}
+
+void Console::erase_status() {
   if (!has_status_) return;
   std::fprintf(stream_, "\r\x1b[K");
   std::fflush(stream_);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,7 @@ class Style {
   bool on_;
 };
 
-/// Messages and progress on one stream (stderr), printable. Not thread-safe.
+/// Messages and progress on one stream (stderr), printable. Lines and warnings may come from any thread.
 class Console {
  public:
   /// \p quiet: only warnings get through.
@@ -46,7 +47,7 @@ class Console {
   void line(std::string_view text);
   void warning(std::string_view text);
   /// Replaces the status line; shown at most ten times a second on a terminal, every five seconds elsewhere.
-  /// \p make is called only when it will be shown: std::string(std::size_t width).
+  /// \p make is called only when it will be shown: std::string(std::size_t width). From one thread.
   template <typename Make>
   void status(Make&& make) {
     if (status_is_due()) show_status(make(width()));
@@ -59,6 +60,7 @@ class Console {
  private:
   using Clock = std::chrono::steady_clock;
   bool status_is_due();
+  void erase_status();  // with the lock held
   void show_status(const std::string& text);
   std::size_t width() const;
 
@@ -66,6 +68,7 @@ class Console {
   bool quiet_;
   bool is_terminal_;
   Style style_;
+  std::mutex mutex_;  // of the stream, and of what stands last on it
   bool has_status_ = false;
   Clock::time_point next_status_;
 };

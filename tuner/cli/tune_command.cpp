@@ -13,6 +13,7 @@
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -63,7 +64,7 @@ class TuneRun {
       code = std::max(code, tune(size, results));
     }
     if (request_.json) print_json(document(std::move(results)));
-    if (log_ && !log_->complete()) code = kFailed;
+    if (log_ && !log_->all_written()) code = kFailed;
     return stop_ ? kInterrupted : code;
   }
 
@@ -81,12 +82,14 @@ class TuneRun {
   }
 
   int dry_run() {
+    const auto& limit = request_.tuning.session.budget.wall_time;
+    const StopHook stop = [&limit, start = Clock::now()] { return limit && seconds_since(start) >= limit->count(); };
     Json spaces = Json::array();
     for (const ProblemSize& size : problems_.list) {
       if (request_.json)
-        spaces.push_back(json_space(spec_, size, choice_.device));
+        spaces.push_back(json_space(spec_, size, choice_.device, stop));
       else
-        std::fputs(space_text(spec_, size, choice_.device).c_str(), stdout);
+        std::fputs(space_text(spec_, size, choice_.device, stop).c_str(), stdout);
     }
     if (request_.json) print_json({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
     return kDone;

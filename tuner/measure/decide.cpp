@@ -37,7 +37,7 @@ bool tie(const Measurement& fastest, const Measurement& other, const DecideOptio
 
 }  // namespace
 
-Decision decide(std::span<const Trial> finalists, const DecideOptions& options) {
+Standings decide(std::span<const Trial> finalists, const DecideOptions& options) {
   if (finalists.empty()) throw std::invalid_argument("decide: no finalists");
   for (const Trial& trial : finalists) measured(trial);
   std::vector<std::size_t> order(finalists.size());
@@ -47,26 +47,26 @@ Decision decide(std::span<const Trial> finalists, const DecideOptions& options) 
     return x != y ? x < y : simplicity(finalists[a]) < simplicity(finalists[b]);
   });
 
-  Decision decision;
-  decision.fastest = order.front();
+  Standings standings;
+  standings.fastest = order.front();
   std::vector<std::size_t> group;
   for (const std::size_t i : order)
-    if (i == decision.fastest || tie(measured(finalists[decision.fastest]), measured(finalists[i]), options))
+    if (i == standings.fastest || tie(measured(finalists[standings.fastest]), measured(finalists[i]), options))
       group.push_back(i);
   const std::optional<std::size_t> the_default = options.default_at;
   if (the_default && std::find(group.begin(), group.end(), *the_default) != group.end()) {
-    decision.winner = *the_default;
+    standings.winner = *the_default;
   } else {
     const auto slower = [&](std::size_t i) {
       return the_default && measured(finalists[i]).median_ns > measured(finalists[*the_default]).median_ns;
     };
-    decision.winner = *std::min_element(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
+    standings.winner = *std::min_element(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
       return std::pair(slower(a), simplicity(finalists[a])) < std::pair(slower(b), simplicity(finalists[b]));
     });
   }
-  std::copy_if(group.begin(), group.end(), std::back_inserter(decision.ties),
-               [&](std::size_t i) { return i != decision.winner; });
-  return decision;
+  std::copy_if(group.begin(), group.end(), std::back_inserter(standings.ties),
+               [&](std::size_t i) { return i != standings.winner; });
+  return standings;
 }
 
 }  // namespace tuner

@@ -18,7 +18,7 @@ struct DecideOptions {
   std::optional<std::size_t> default_at;  ///< position of the kernel's default among the finalists
 };
 
-struct Decision {
+struct Standings {
   std::size_t winner = 0;
   std::size_t fastest = 0;        ///< lowest median; differs from winner when a tie went to a simpler one
   std::vector<std::size_t> ties;  ///< all that cannot be told from the fastest, without the winner, fastest first
@@ -28,6 +28,6 @@ struct Decision {
 /// both was taken at nearly the same moment (Runner::remeasure) and they are compared in pairs: a tie is where the
 /// 95% interval of the median ratio reaches down to 1 + min_lead. Otherwise a tie is where their intervals overlap.
 /// Throws std::invalid_argument when a trial has no measurement or there is none.
-Decision decide(std::span<const Trial> finalists, const DecideOptions& options = {});
+Standings decide(std::span<const Trial> finalists, const DecideOptions& options = {});
 
 }  // namespace tuner

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/empty_space.hpp>
@@ -34,13 +35,23 @@ Decision known(const cache::WisdomMatch& match) {
   return {Configuration::parse(match.best->configuration), match.reason};
 }
 
-Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+/// Any valid configuration; looks for one no longer than \p patience.
+Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                       std::chrono::duration<double> patience) {
   if (spec.default_configuration && !why_invalid(spec, size, limits, *spec.default_configuration)) {
     return *spec.default_configuration;
   }
-  const EnumeratedSpace space = enumerate(spec, size, limits);
-  if (space.empty()) throw Error(explain_empty_space(spec, size, limits));
-  return space.configuration(0);
+  const auto start = Clock::now();
+  try {
+    const EnumeratedSpace space =
+        enumerate(spec, size, limits, [&] { return seconds_since(start) >= patience.count(); });
+    if (space.empty()) throw Error(explain_empty_space(spec, size, limits));
+    return space.configuration(0);
+  } catch (const EnumerationStopped& stopped) {
+    throw Error("kernel '" + spec.name + "' names no default that is valid for " + size.text() +
+                ", and looking for another configuration takes too long (" + stopped.what() +
+                "): name one, #pragma tuner default");
+  }
 }
 
 /// Tunes within the settings' time and stores the result. Nothing when nothing worked.
@@ -81,8 +92,9 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelS
     for_now = first.turn() == Turn::later;
     if (first.turn() == Turn::over) match = look_up(terms.wisdom, device.device(), spec, size);
   }
-  Decision decision =
-      match ? known(match) : Decision{fallback(spec, size, device.device().limits), "default: " + match.reason};
+  Decision decision = match ? known(match)
+                            : Decision{fallback(spec, size, device.device().limits, terms.settings.tuning_time),
+                                       "default: " + match.reason};
   decision.for_now = for_now;
   return decision;
 }

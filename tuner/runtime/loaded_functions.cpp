@@ -14,8 +14,7 @@ std::vector<LoadedFunction> LoadedFunctions::load(const CompileRequest& request)
     const std::lock_guard lock(mutex_);
     if (const auto at = known_.find(key); at != known_.end()) return at->second;
   }
-  const ImageStore images =
-      traits(backend_.device().key).keeps_objects ? ImageStore{} : ImageCacheAdapter(nullptr).store();
+  const ImageStore images = traits(backend_.device().key).keeps_objects ? ImageStore{} : image_cache();
   std::optional<Image> image;
   if (images.get) image = images.get(request, identity);
   if (!image) {

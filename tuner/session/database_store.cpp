@@ -16,11 +16,7 @@ DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, 
   for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem)) {
     quarantine_.emplace(record.configuration, record.reason);
   }
-  cache::SessionOptions session;
-  session.strategy = options_.strategy;
-  session.seed = options_.seed;
-  session.origin = options_.origin;
-  writer_ = std::make_unique<cache::SessionWriter>(database_, key_, session);
+  writer_ = std::make_unique<cache::SessionWriter>(database_, key_, options_.session);
 }
 
 std::vector<Trial> DatabaseStore::resume() {
@@ -55,10 +51,10 @@ void DatabaseStore::append(const Trial& trial) {
   quarantine_.emplace(configuration, reason);
 }
 
-void DatabaseStore::finish(const Trial* best, bool complete) {
+void DatabaseStore::finish(const Trial* best, bool done) {
   writer_->flush();
   if (best) writer_->set_best(best->configuration.text());
-  if (complete) writer_->finish();
+  if (done) writer_->finish();
 }
 
 }  // namespace tuner

@@ -15,9 +15,7 @@
 namespace tuner {
 
 struct StoreOptions {
-  std::string strategy;
-  std::uint64_t seed = 0;
-  std::string origin = "tune";    ///< who measures: "tune", "first use"
+  cache::SessionSource session;
   std::string conditions = "{}";  ///< JSON of how it is measured; trials made under others are not reused
   Objective objective;
   bool resume = true;  ///< false: measure everything again
@@ -32,7 +30,7 @@ class DatabaseStore final : public TrialStore {
   std::vector<Trial> resume() override;
   std::optional<std::string> quarantined(const Configuration& configuration) override;
   void append(const Trial& trial) override;
-  void finish(const Trial* best, bool complete) override;
+  void finish(const Trial* best, bool done) override;
 
  private:
   cache::Database& database_;

@@ -13,37 +13,21 @@
 #include <cache/sha256.hpp>
 
 namespace tuner {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Resources, registers, spill_bytes, stack_bytes, static_shared_bytes, constant_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledFunction, expression, symbol, resources)
+
 namespace {
 
 using nlohmann::json;
 
-json to_json(const CompiledFunction& function) {
-  const Resources& used = function.resources;
-  return {{"expression", function.expression},    {"symbol", function.symbol},
-          {"registers", used.registers},          {"spill_bytes", used.spill_bytes},
-          {"stack_bytes", used.stack_bytes},      {"static_shared_bytes", used.static_shared_bytes},
-          {"constant_bytes", used.constant_bytes}};
-}
-
-CompiledFunction function_of(const json& stored) {
-  CompiledFunction function;
-  stored.at("expression").get_to(function.expression);
-  stored.at("symbol").get_to(function.symbol);
-  stored.at("registers").get_to(function.resources.registers);
-  stored.at("spill_bytes").get_to(function.resources.spill_bytes);
-  stored.at("stack_bytes").get_to(function.resources.stack_bytes);
-  stored.at("static_shared_bytes").get_to(function.resources.static_shared_bytes);
-  stored.at("constant_bytes").get_to(function.resources.constant_bytes);
-  return function;
-}
-
-/// Nothing when the metadata is not what to_json() wrote.
+/// Nothing when the metadata is not what this release writes.
 std::optional<Image> image_of(const cache::Image& stored) {
   try {
     Image image;
     const json meta = json::parse(stored.meta);
-    for (const json& function : meta.at("functions")) image.functions.push_back(function_of(function));
-    image.log = meta.value("log", "");
+    meta.at("functions").get_to(image.functions);
+    meta.at("log").get_to(image.log);
     image.code.resize(stored.bytes.size());
     std::memcpy(image.code.data(), stored.bytes.data(), stored.bytes.size());
     return image;
@@ -52,41 +36,34 @@ std::optional<Image> image_of(const cache::Image& stored) {
   }
 }
 
-}  // namespace
-
-struct ImageCacheAdapter::State {
-  std::optional<cache::ImageCache> cache;
-  std::mutex mutex;
+/// Shared by the functions of a store.
+struct Cache {
+  cache::ImageCache images;
+  std::mutex mutex = {};
 };
 
-ImageCacheAdapter::ImageCacheAdapter(Observer* observer) : state_(std::make_shared<State>()) {
+}  // namespace
+
+ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   const auto folder = cache::user_cache_dir();
-  if (!folder) return;
+  if (!folder) return {};
   cache::ImageCacheOptions options;
-  if (observer) options.warn = [observer](const std::string& message) { observer->on_warning(message); };
-  state_->cache.emplace(*folder, std::move(options));
-}
-
-ImageCacheAdapter::~ImageCacheAdapter() = default;
-
-ImageStore ImageCacheAdapter::store() const {
-  if (!state_->cache) return {};
+  if (warn) options.warn = [warn](const std::string& message) { warn(message); };
+  const auto known = std::make_shared<Cache>(cache::ImageCache(*folder, std::move(options)));
   ImageStore store;
-  store.get = [state = state_](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
+  store.get = [known](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
     if (!is_addressable(request)) return std::nullopt;
-    const std::lock_guard lock(state->mutex);
-    const auto stored = state->cache->get(image_key(request, identity));
+    const std::lock_guard lock(known->mutex);
+    const auto stored = known->images.get(image_key(request, identity));
     return stored ? image_of(*stored) : std::nullopt;
   };
-  store.put = [state = state_](const CompileRequest& request, std::string_view identity, const Image& image) {
+  store.put = [known](const CompileRequest& request, std::string_view identity, const Image& image) {
     if (!is_addressable(request)) return;
-    json functions = json::array();
-    for (const CompiledFunction& function : image.functions) functions.push_back(to_json(function));
     const std::string meta =
-        json{{"functions", functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace);
+        json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace);
     const std::string bytes(reinterpret_cast<const char*>(image.code.data()), image.code.size());
-    const std::lock_guard lock(state->mutex);
-    state->cache->put(image_key(request, identity), bytes, meta);
+    const std::lock_guard lock(known->mutex);
+    known->images.put(image_key(request, identity), bytes, meta);
   };
   return store;
 }

@@ -1,28 +1,17 @@
 #pragma once
 /// The cache of compiled images behind the seam that evaluators use (measure/image_store.hpp).
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include <tuner/measure/image_store.hpp>
-#include <tuner/session/observer.hpp>
 
 namespace tuner {
 
-/// `images.db` in the user's cache folder; does nothing where there is none.
-class ImageCacheAdapter {
- public:
-  /// \p observer (may be null) hears warnings, from any thread that uses the store.
-  explicit ImageCacheAdapter(Observer* observer);
-  ~ImageCacheAdapter();
-  /// Functions that share this cache; they may outlive the adapter.
-  ImageStore store() const;
-
- private:
-  struct State;
-  std::shared_ptr<State> state_;
-};
+/// `images.db` in the user's cache folder; empty where there is none. \p warn (may be empty) hears of trouble, from any
+/// thread that uses the store.
+ImageStore image_cache(const std::function<void(std::string_view)>& warn = {});
 
 /// Content address of an image: SHA-256 of everything that decides it, included files too.
 std::string image_key(const CompileRequest& request, std::string_view compiler_identity);

@@ -1,5 +1,6 @@
 #pragma once
-/// Who is told what a tuning session does: progress bars, logs, reports. Called on the session's thread only.
+/// Who is told what a tuning session does: progress bars, logs, reports. Called on the session's thread, but for
+/// warnings.
 
 #include <chrono>
 #include <cstddef>
@@ -44,7 +45,8 @@ class Observer {
   virtual void on_trial(const Trial& trial, const Progress& progress) { (void)trial, (void)progress; }
   /// Finalists are about to be measured again.
   virtual void on_finalists(std::size_t count) { (void)count; }
-  /// Something the user should know once: an unwritable cache, a throttled GPU.
+  /// Something the user should know once: an unwritable cache, a throttled GPU. Called by any thread, also while
+  /// another function is: databases and images are written and read behind the session's back.
   virtual void on_warning(std::string_view message) { (void)message; }
 };
 

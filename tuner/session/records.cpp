@@ -28,11 +28,8 @@ auto used(Is<cache::ResourceRecord> auto& r) {
 constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
 
 Outcome outcome_of(const cache::TrialRecord& record) {
-  if (record.kind == "compile") return CompileError{record.message, record.log};
-  if (record.kind == "launch") return LaunchError{record.message};
-  if (record.kind == "timeout") return Timeout{record.message};
-  if (record.kind == "wrong") return WrongResult{record.message};
-  if (record.kind == "invalid") return Invalid{record.message};
+  if (const auto kind = outcome_kind(record.kind); kind && *kind != OutcomeKind::ok)
+    return failure(*kind, record.message, record.log);
   Measurement measurement;
   fields(measurement) = measured(record);
   return measurement;

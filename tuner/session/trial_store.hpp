@@ -18,9 +18,9 @@ class TrialStore {
   virtual std::optional<std::string> quarantined(const Configuration& configuration) = 0;
   /// Keeps \p trial; may batch, and never blocks a session for long. Problems become warnings, not exceptions.
   virtual void append(const Trial& trial) = 0;
-  /// Flushes. \p best, when given, is verified and becomes the stored best. \p complete: the session was not
+  /// Flushes. \p best, when given, is verified and becomes the stored best. \p done: the session was not
   /// interrupted and need not be resumed.
-  virtual void finish(const Trial* best, bool complete) = 0;
+  virtual void finish(const Trial* best, bool done) = 0;
 };
 
 }  // namespace tuner

@@ -77,11 +77,10 @@ class Session {
     take_over_earlier_trials();
     announce();
     search();
-    const bool complete =
-        result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
-    if (complete) settle_finalists();
+    const bool done = result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
+    if (done) settle_finalists();
     if (best_) result_.best = result_.trials[*best_];
-    if (store_) store_->finish(result_.best ? &*result_.best : nullptr, complete);
+    if (store_) store_->finish(result_.best ? &*result_.best : nullptr, done);
     result_.wall_seconds = elapsed();
     return std::move(result_);
   }
@@ -408,9 +407,9 @@ class Session {
     DecideOptions how;
     for (std::size_t k = 0; k < trials.size(); ++k)
       if (trials[k].configuration == spec_.default_configuration) how.default_at = k;
-    const Decision decision = decide(trials, how);
-    best_ = finalists[decision.winner];
-    for (const std::size_t k : decision.ties) result_.ties.push_back(trials[k].configuration);
+    const Standings standings = decide(trials, how);
+    best_ = finalists[standings.winner];
+    for (const std::size_t k : standings.ties) result_.ties.push_back(trials[k].configuration);
   }
 
   const KernelSpec& spec_;

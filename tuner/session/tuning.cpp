@@ -1,6 +1,5 @@
 #include <tuner/session/tuning.hpp>
 
-#include <mutex>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -19,46 +18,6 @@
 namespace tuner {
 namespace {
 
-/// Warnings come from compile threads too, and an observer is told on the session's thread only: they wait for its next
-/// call.
-class WarningsInTurn final : public Observer {
- public:
-  explicit WarningsInTurn(Observer* observer) : observer_(observer) {}
-  ~WarningsInTurn() override { pass_on(); }
-
-  void on_start(const SessionPlan& plan) override {
-    pass_on();
-    if (observer_) observer_->on_start(plan);
-  }
-  void on_trial(const Trial& trial, const Progress& progress) override {
-    pass_on();
-    if (observer_) observer_->on_trial(trial, progress);
-  }
-  void on_finalists(std::size_t count) override {
-    pass_on();
-    if (observer_) observer_->on_finalists(count);
-  }
-  void on_warning(std::string_view message) override {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace_back(message);
-  }
-
- private:
-  void pass_on() {
-    std::vector<std::string> messages;
-    {
-      const std::lock_guard lock(mutex_);
-      messages.swap(waiting_);
-    }
-    for (const std::string& message : messages)
-      if (observer_) observer_->on_warning(message);
-  }
-
-  Observer* observer_;
-  std::mutex mutex_;
-  std::vector<std::string> waiting_;
-};
-
 /// How to measure for the session's objective: only a slow configuration can be given up for being slow.
 MeasureOptions measuring(const TuningOptions& options) {
   MeasureOptions measure = options.measure;
@@ -69,8 +28,6 @@ MeasureOptions measuring(const TuningOptions& options) {
 std::unique_ptr<Evaluator> isolated(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                                     const TuningOptions& options, ImageStore images) {
   IsolatedOptions isolation;
-  isolation.backend = device.key.backend;
-  isolation.device = device.index;
   isolation.known_device = device;
   isolation.images = std::move(images);
   return std::make_unique<IsolatedEvaluator>(spec, size, measuring(options), std::move(isolation));
@@ -109,33 +66,29 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                 "' has no reference, so no configuration could be verified and "
                 "none named best. Write a kernel that computes the outputs in the plainest way and name it: "
                 "#pragma tuner reference NAME");
-  WarningsInTurn in_turn(observer);
-  StoreOptions storing;
-  storing.strategy = options.session.strategy;
-  storing.seed = options.session.seed;
-  storing.origin = options.origin;
-  storing.conditions = conditions_text(options);
-  storing.objective = options.session.objective;
-  storing.resume = options.resume;
-  DatabaseStore store(wisdom.user(), spec, size, device, std::move(storing));
+  DatabaseStore store(wisdom.user(), spec, size, device,
+                      {.session = {options.session.strategy, options.session.seed, options.origin},
+                       .conditions = conditions_text(options),
+                       .objective = options.session.objective,
+                       .resume = options.resume});
 
-  const bool keep_images = options.image_cache && !traits(device.key).keeps_objects;
-  const std::unique_ptr<ImageCacheAdapter> images =
-      keep_images ? std::make_unique<ImageCacheAdapter>(&in_turn) : nullptr;
+  ImageStore images;
+  if (options.image_cache && !traits(device.key).keeps_objects)
+    images = image_cache([observer](std::string_view message) {
+      if (observer) observer->on_warning(message);
+    });
   std::unique_ptr<Backend> opened;
   if (!isolate && backend == nullptr) {
-    opened = open_backend(device);
+    opened = open_backend(device, OwnKernels::ahead);
     backend = opened.get();
   }
-  ImageStore image_store = images ? images->store() : ImageStore{};
-  const std::unique_ptr<Evaluator> evaluator = isolate
-                                                   ? isolated(spec, size, device, options, std::move(image_store))
-                                                   : in_process(spec, size, *backend, options, std::move(image_store));
+  const std::unique_ptr<Evaluator> evaluator = isolate ? isolated(spec, size, device, options, std::move(images))
+                                                       : in_process(spec, size, *backend, options, std::move(images));
   SessionOptions session = options.session;
   session.started = started;
   if (options.learn_from_elsewhere && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
-  return run_session(spec, size, device, *evaluator, &store, session, &in_turn);
+  return run_session(spec, size, device, *evaluator, &store, session, observer);
 }
 
 }  // namespace tuner
