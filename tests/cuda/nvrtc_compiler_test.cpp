@@ -7,7 +7,8 @@
 #include <thread>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/support_kernels.hpp>
+#include <tuner/backend/cuda/data_kernels.hpp>
+#include <tuner/backend/cuda/sampler.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -152,15 +153,12 @@ TEST_F(NvrtcCompilerTest, CompilesInSeveralThreadsAtOnce) {
 TEST_F(NvrtcCompilerTest, CompilesTunersOwnKernels) {
   for (const int number : {nvrtc().architectures.front(), nvrtc().architectures.back()}) {
     const std::string architecture = architecture_name(number);
-    const CompileResult data =
-        compile(std::string(kFillValueSource) + kDataSource,
-                {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"}, architecture);
+    const CompileResult data = compiler_->compile(DataKernels::request(architecture));
     EXPECT_TRUE(std::holds_alternative<Image>(data)) << error(data);
-    const CompileResult sampling =
-        compile(kSamplingSource, {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"}, architecture);
+    const CompileResult sampling = compiler_->compile(Sampler::request(architecture));
     EXPECT_TRUE(std::holds_alternative<Image>(sampling)) << error(sampling);
-    const CompileResult streaming =
-        compile(kStreamingSource, {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture);
+    const CompileResult streaming = compiler_->compile(
+        support_request("streaming.cu", {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture));
     EXPECT_TRUE(std::holds_alternative<Image>(streaming)) << error(streaming);
   }
 }

@@ -50,11 +50,9 @@ double fastest_ns(Backend& backend, const Launch& launch) {
 }  // namespace
 
 Ceilings measure_ceilings(Backend& backend) {
-  CompileRequest request;
-  request.source = kStreamingSource;
-  request.file_name = "tuner/support/streaming.cu";
-  request.architecture = backend.architecture();
-  for (const Variant& variant : kVariants) request.expressions.emplace_back(variant.expression);
+  std::vector<std::string> kernels;
+  for (const Variant& variant : kVariants) kernels.emplace_back(variant.expression);
+  const CompileRequest request = support_request("streaming.cu", std::move(kernels), backend.architecture());
   const CompileResult compiled = backend.compiler().compile(request);
   if (const CompileError* error = std::get_if<CompileError>(&compiled)) {
     throw Error("the streaming kernels do not compile: " + error->message);

@@ -39,11 +39,8 @@ double value_of(ElementType type, std::uint64_t bits) {
 }
 
 CompileRequest DataKernels::request(const std::string& architecture) {
-  return {std::string(kFillValueSource) + kDataSource,
-          "tuner/support/data.cu",
-          {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"},
-          {},
-          architecture};
+  return support_request("data.cu", {"tuner_support::fill", "tuner_support::compare", "tuner_support::fingerprint"},
+                         architecture);
 }
 
 DataKernels::DataKernels(const CompileResult& compiled, CUstream stream, int sm_count)

@@ -54,11 +54,8 @@ CUresult wait_for(CUstream stream, const Deadline& deadline) {
 }
 
 CompileRequest Sampler::request(const std::string& architecture) {
-  return {kSamplingSource,
-          "tuner/support/sampling.cu",
-          {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
-          {},
-          architecture};
+  return support_request("sampling.cu", {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
+                         architecture);
 }
 
 Sampler::Sampler(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count)

@@ -1,7 +1,9 @@
 #pragma once
 /// tuner's own kernels (support/*.cu, embedded as text), compiled when they are first needed or ahead of that.
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -9,10 +11,15 @@
 
 namespace tuner::cuda {
 
-extern const char* const kFillValueSource;  ///< tuner/backend/fill_value.hpp
-extern const char* const kDataSource;       ///< tuner_support::fill, compare, fingerprint; follows kFillValueSource
-extern const char* const kSamplingSource;   ///< tuner_support::hold, stamp, flush
-extern const char* const kStreamingSource;  ///< tuner_support::read, copy
+struct SupportFile {
+  std::string_view name, text;
+};
+/// fill_value.hpp and the files of support/.
+std::span<const SupportFile> support_files();
+
+/// What compiles \p file ("data.cu") for \p architecture.
+CompileRequest support_request(std::string_view file, std::vector<std::string> kernels,
+                               const std::string& architecture);
 
 /// A loaded module of them.
 class SupportKernels {

@@ -1,0 +1,55 @@
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS]): a C++ file that defines what HEADER declares,
+# `std::span<const TYPE> NAMESPACE::FUNCTION()`: of each of FILES its name (with STEMS without its ending) and its text, in
+# this order, ended by 0. Made anew when one of them changes.
+#
+# The same file is the script that writes it: string literals in pieces, because compilers limit the length of one.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+  function(tuner_embed output)
+    cmake_parse_arguments(embed "STEMS" "HEADER;NAMESPACE;TYPE;FUNCTION" "FILES" ${ARGN})
+    list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(JOIN embed_FILES "|" files)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
+              -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS}
+              -P ${TUNER_EMBED_SCRIPT}
+      DEPENDS ${embed_FILES} ${TUNER_EMBED_SCRIPT} VERBATIM)
+  endfunction()
+  return()
+endif()
+
+set(delimiter "tuner_text")
+string(REPLACE "|" ";" FILES "${FILES}")
+set(entries "")
+foreach(file IN LISTS FILES)
+  file(READ ${file} text)
+  string(FIND "${text}" ")${delimiter}\"" clash)
+  if(NOT clash EQUAL -1)
+    message(FATAL_ERROR "${file} contains )${delimiter}\", which ends the literal that it is embedded in")
+  endif()
+  string(LENGTH "${text}" length)
+  set(literal "")
+  foreach(begin RANGE 0 ${length} 8000)
+    string(SUBSTRING "${text}" ${begin} 8000 piece)
+    string(APPEND literal "     R\"${delimiter}(${piece})${delimiter}\"\n")
+  endforeach()
+  if(STEMS)
+    get_filename_component(name ${file} NAME_WE)
+  else()
+    get_filename_component(name ${file} NAME)
+  endif()
+  string(APPEND entries "    {\"${name}\",\n${literal}    },\n")
+endforeach()
+file(WRITE ${OUTPUT} "// Made by cmake/Embed.cmake; do not edit.
+#include <${HEADER}>
+
+namespace ${NAMESPACE} {
+
+std::span<const ${TYPE}> ${FUNCTION}() {
+  static constexpr ${TYPE} files[] = {
+${entries}  };
+  return files;
+}
+
+}  // namespace ${NAMESPACE}
+")
