@@ -69,6 +69,26 @@ TEST(UnusedParameters, AreThoseThatChangeNothingOfWhatRuns) {
       << "'block' is the launch's, 'load' a constraint's only";
 }
 
+TEST(UnusedParameters, AreTemplateArgumentsThatTheKernelNeverNames) {
+  const auto unused = [](const std::string& kernel) {
+    return unused_parameters(
+        parse("#pragma tuner kernel k\n#pragma tuner size n\n"
+              "#pragma tuner parameter block = 32 64\n#pragma tuner parameter unroll = 1 2 4\n"
+              "#pragma tuner out y[n] : float\n#pragma tuner grid n\n#pragma tuner block block\n"
+              "#pragma tuner arguments y, n\n#pragma tuner instantiate k<block, unroll>\n" +
+              kernel));
+  };
+  const std::string list = "template <int block, int unroll> __global__ void k(float* y, int n) ";
+  EXPECT_THAT(unused(list + "{ if (n) { y[block] = 0; } /* unroll */ }"), ElementsAre("unroll"));
+  EXPECT_THAT(unused(list + "{ y[0] = 0; }\nint unroll;"), ElementsAre("unroll")) << "'block' is the launch's";
+  EXPECT_THAT(unused(list + "{ y[unroll] = 0; }"), ElementsAre());
+  EXPECT_THAT(unused("template <int b, int u, int all = b * u> __global__ void k(float* y, int n) { y[all] = 0; }"),
+              ElementsAre());
+  EXPECT_THAT(unused("#define STEP unroll\n" + list + "{ y[STEP] = 0; }"), ElementsAre());
+  EXPECT_THAT(unused(list + "{\n#include \"body.inc\"\n}"), ElementsAre());
+  EXPECT_THAT(unused(list + ";"), ElementsAre()) << "its body is elsewhere";
+}
+
 TEST(EvaluateAmount, RefusesANegativeOneAtItsPlace) {
   const KernelSpec spec = parse(with_line(18, "#pragma tuner bytes n - 2000"));
   EXPECT_EQ(error_of([&] { evaluate_amount(spec, *spec.bytes, complete(spec, {}), {}); }),

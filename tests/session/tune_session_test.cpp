@@ -391,7 +391,8 @@ TEST_F(TuneSession, WarnsOfAParameterThatChangesNothing) {
   spec_.launches.front().grid[0] = Expression::parse("ceil_div(n, block)", {"copy.cu", 1, 1});
   FakeEvaluator evaluator;
   run(evaluator, {}, &listener);
-  EXPECT_THAT(listener.warnings, ::testing::ElementsAre(HasSubstr("parameter 'unroll' of kernel")));
+  EXPECT_THAT(listener.warnings,
+              ::testing::ElementsAre(HasSubstr("parameter 'unroll' of kernel 'copy' changes nothing: its 3 values")));
 }
 
 TEST_F(TuneSession, TellsTheObserverOfEveryTrialWithTheBestSoFar) {

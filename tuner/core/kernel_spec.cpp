@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/template_arguments.hpp>
 
 namespace tuner {
 namespace {
@@ -264,7 +266,12 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
     used.insert(expression.names().begin(), expression.names().end());
   };
   for (const LaunchSpec& launch : spec.launches) {
-    for (const std::string_view word : words_of(launch.instantiate)) used.emplace(word);
+    std::map<std::string_view, int> words;
+    for (const std::string_view word : words_of(launch.instantiate)) ++words[word];
+    for (const std::string_view argument : ignored_template_arguments(spec.source, launch.instantiate))
+      for (const std::string_view word : words_of(argument)) --words[word];
+    for (const auto& [word, times] : words)
+      if (times > 0) used.emplace(word);
     used.insert(launch.arguments.begin(), launch.arguments.end());
     for (const auto* extents : {&launch.grid, &launch.block})
       for (const Expression& extent : *extents) use(extent);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/characters.hpp>
@@ -83,48 +84,120 @@ std::size_t find_word(std::string_view code, std::string_view word, std::size_t 
   return from;
 }
 
-/// Of each template kernel called \p name: `template <…> … __global__ … name(`.
-std::vector<Arity> declarations(std::string_view code, std::string_view name) {
-  std::vector<Arity> found;
+struct Declaration {
+  std::vector<std::string_view> parameters;
+  std::string_view behind;  // the list of parameters, up to the end of the text
+};
+
+/// Each template kernel called \p name: `template <…> … __global__ … name(`.
+std::vector<Declaration> declarations(std::string_view code, std::string_view name) {
+  std::vector<Declaration> found;
   for (std::size_t at = 0; (at = find_word(code, "template", at)) != std::string_view::npos; ++at) {
     const std::size_t open = code.find_first_not_of(" \t\r\n", at + 8);
     std::size_t end = 0;
     if (open == std::string_view::npos || code[open] != '<') continue;
-    const auto parameters = parts_of_list(code, open + 1, end);
+    auto parameters = parts_of_list(code, open + 1, end);
     if (!parameters) continue;
     const std::string_view rest = code.substr(end, code.find_first_of(";{}", end) - end);
     const std::size_t called = find_word(rest, name, 0);
     if (called == std::string_view::npos || find_word(rest, "__global__", 0) > called) continue;
     const std::size_t bracket = rest.find_first_not_of(" \t\r\n", called + name.size());
-    if (bracket != std::string_view::npos && rest[bracket] == '(') found.push_back(arity_of(*parameters));
+    if (bracket != std::string_view::npos && rest[bracket] == '(')
+      found.push_back({std::move(*parameters), code.substr(end)});
   }
   return found;
 }
 
-}  // namespace
+struct Instantiation {
+  std::string_view name;
+  std::vector<std::string_view> arguments;
+};
 
-std::string template_argument_problem(std::string_view source, std::string_view instantiation) {
-  const std::size_t open = instantiation.find('<');
-  if (open == std::string_view::npos) return {};
-  std::string_view name = instantiation.substr(0, open);
+/// Of `space::f<T, block>`: f, T and block.
+std::optional<Instantiation> parse_instantiation(std::string_view text) {
+  const std::size_t open = text.find('<');
+  if (open == std::string_view::npos) return std::nullopt;
+  std::string_view name = text.substr(0, open);
   while (!name.empty() && is_blank(name.back())) name.remove_suffix(1);
   std::size_t begin = name.size();
   while (begin > 0 && is_word(name[begin - 1])) --begin;
   name.remove_prefix(begin);
   std::size_t end = 0;
-  const auto arguments = parts_of_list(instantiation, open + 1, end);
-  if (name.empty() || !arguments) return {};
-  const std::vector<Arity> all = declarations(code_of(source), name);
+  auto arguments = parts_of_list(text, open + 1, end);
+  if (name.empty() || !arguments) return std::nullopt;
+  return Instantiation{name, std::move(*arguments)};
+}
+
+/// From the start of \p text to the brace that ends its first block; nothing where there is a declaration only.
+std::optional<std::string_view> signature_and_body(std::string_view text) {
+  const std::size_t open = text.find_first_of(";{");
+  if (open == std::string_view::npos || text[open] == ';') return std::nullopt;
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    depth += text[at] == '{' ? 1 : text[at] == '}' ? -1 : 0;
+    if (depth == 0) return text.substr(0, at + 1);
+  }
+  return std::nullopt;
+}
+
+/// The last word of `unsigned block = 32` before the default; empty for a pack.
+std::string_view name_of(std::string_view parameter) {
+  if (parameter.find("...") != std::string_view::npos) return {};
+  parameter = parameter.substr(0, parameter.find('='));
+  while (!parameter.empty() && !is_word(parameter.back())) parameter.remove_suffix(1);
+  std::size_t begin = parameter.size();
+  while (begin > 0 && is_word(parameter[begin - 1])) --begin;
+  return parameter.substr(begin);
+}
+
+/// Whether a macro of \p code may name \p word where it is used.
+bool named_by_macro(std::string_view code, std::string_view word) {
+  for (std::size_t at = 0; (at = code.find("#define", at)) != std::string_view::npos; ++at) {
+    std::size_t end = code.find('\n', at);
+    while (end != std::string_view::npos && code[end - 1] == '\\') end = code.find('\n', end + 1);
+    if (find_word(code.substr(at, end - at), word, 0) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation) {
+  const auto called = parse_instantiation(instantiation);
+  if (!called) return {};
+  const std::string code = code_of(source);
+  const std::vector<Declaration> all = declarations(code, called->name);
+  if (all.size() != 1 || called->arguments.size() > all.front().parameters.size()) return {};
+  const auto used = signature_and_body(all.front().behind);
+  if (!used || used->find("#include") != std::string_view::npos) return {};
+  std::vector<std::string_view> ignored;
+  for (std::size_t i = 0; i < called->arguments.size(); ++i) {
+    const std::string_view name = name_of(all.front().parameters[i]);
+    const auto named_by = [&](std::string_view text) { return find_word(text, name, 0) != std::string_view::npos; };
+    // A later parameter may have a default that is made of this one.
+    const bool in_list = std::count_if(all.front().parameters.begin(), all.front().parameters.end(), named_by) > 1;
+    if (!name.empty() && !in_list && !named_by(*used) && !named_by_macro(code, name))
+      ignored.push_back(called->arguments[i]);
+  }
+  return ignored;
+}
+
+std::string template_argument_problem(std::string_view source, std::string_view instantiation) {
+  const auto called = parse_instantiation(instantiation);
+  if (!called) return {};
+  const std::string code = code_of(source);
+  std::vector<Arity> all;
+  for (const Declaration& one : declarations(code, called->name)) all.push_back(arity_of(one.parameters));
   for (const Arity& one : all)
-    if (arguments->size() >= one.least && arguments->size() <= one.most) return {};
+    if (called->arguments.size() >= one.least && called->arguments.size() <= one.most) return {};
   if (all.empty()) return {};
   const Arity& one = all.front();
   const auto counted = [](std::size_t n) { return std::to_string(n) + " template argument" + (n == 1 ? "" : "s"); };
-  return in_quotes(name) + " takes " +
+  return in_quotes(called->name) + " takes " +
          (one.most == static_cast<std::size_t>(-1) ? "at least " + counted(one.least)
           : one.least == one.most                  ? counted(one.most)
                                                    : std::to_string(one.least) + " to " + counted(one.most)) +
-         ", but " + in_quotes(instantiation) + " gives it " + std::to_string(arguments->size());
+         ", but " + in_quotes(instantiation) + " gives it " + std::to_string(called->arguments.size());
 }
 
 }  // namespace tuner

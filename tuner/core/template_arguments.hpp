@@ -1,14 +1,19 @@
 #pragma once
-/// Counts template arguments without a compiler: enough to say in one sentence that there are too few or too many.
-/// Private to this room.
+/// Looks at template arguments without a compiler: enough to say in one sentence that there are too few or too many, or
+/// that the kernel makes nothing of one. Private to this room.
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tuner {
 
 /// What is wrong with the number of arguments of \p instantiation (`f<T, block>`) of a kernel declared in \p source;
 /// empty when it is right, and wherever the declaration cannot be told without a compiler (macros, other files).
 std::string template_argument_problem(std::string_view source, std::string_view instantiation);
+
+/// Those arguments of \p instantiation whose template parameters the kernel's signature and body never name. None where
+/// that cannot be told without a compiler.
+std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation);
 
 }  // namespace tuner

@@ -142,9 +142,12 @@ class Session {
     if (!observer_) return;
     observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed,
                          known_elsewhere_, options_.prior ? std::string_view(options_.prior->origin) : ""});
-    for (const std::string& name : unused_parameters(spec_))
-      observer_->on_warning("parameter '" + name + "' of kernel '" + spec_.name +
-                            "' occurs in no launch: its values only repeat the same program");
+    const std::vector<std::string> unused = unused_parameters(spec_);
+    for (const TuningParameter& parameter : spec_.space.parameters())
+      if (std::find(unused.begin(), unused.end(), parameter.name) != unused.end())
+        observer_->on_warning("parameter '" + parameter.name + "' of kernel '" + spec_.name +
+                              "' changes nothing: its " + std::to_string(parameter.values.size()) +
+                              " values give the same program and launch");
   }
 
   void search() {
