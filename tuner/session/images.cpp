@@ -38,8 +38,9 @@ std::optional<Image> image_of(const cache::Image& stored) {
 
 /// Shared by the functions of a store.
 struct Cache {
+  explicit Cache(cache::ImageCache opened) : images(std::move(opened)) {}
   cache::ImageCache images;
-  std::mutex mutex = {};
+  std::mutex mutex;
 };
 
 }  // namespace
