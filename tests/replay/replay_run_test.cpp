@@ -53,7 +53,7 @@ TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
   options.ahead = 8;
   const ReplayReport report = run_replay({convolution()}, options);
   EXPECT_EQ(report.results[0].mean_trials, 40);
-  EXPECT_EQ(report.results[0].repeats_within_percent, 2u) << "the prior is the very space: its best is tried at once";
+  EXPECT_EQ(report.results[0].trials_to_percent.size(), 2u) << "the prior is the very space: its best is tried at once";
 }
 
 TEST(Replay, GivesTheSameReportWithAnyNumberOfThreads) {

@@ -4,11 +4,9 @@
 #include <atomic>
 #include <cmath>
 #include <ctime>
-#include <exception>
-#include <mutex>
+#include <future>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 
 #include <tuner/search/strategy.hpp>
 
@@ -35,12 +33,10 @@ struct Run {
 struct Limits {
   double seconds = 0;
   std::size_t trials = 0;
-  std::optional<double> target;
-  std::optional<double> until_unlikely;
 };
 
 Limits limits_of(const Budget& budget, const Recording& recording, const Scorer& scorer) {
-  Limits limits{scorer.horizon(), recording.space.size(), budget.target, budget.until_unlikely};
+  Limits limits{scorer.horizon(), recording.space.size()};
   if (budget.wall_time || budget.trials || budget.fraction) limits.seconds = HUGE_VAL;
   if (budget.wall_time) limits.seconds = budget.wall_time->count();
   if (budget.trials) limits.trials = std::min(limits.trials, *budget.trials);
@@ -112,10 +108,10 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     strategy->learn({&seen, 1});
     if (row.objective) best = std::min(best, *row.objective);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
-    if (limits.target && best <= *limits.target) break;
-    if (limits.until_unlikely && foresight) {
+    if (options.budget.target && best <= *options.budget.target) break;
+    if (options.budget.until_unlikely && foresight) {
       const auto probability = foresight->improvement_probability(0.01);
-      if (probability && *probability < *limits.until_unlikely) break;
+      if (probability && *probability < *options.budget.until_unlikely) break;
     }
   }
   run.trials = rows.size();
@@ -135,22 +131,15 @@ std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, c
                                 "'");
   std::vector<Run> runs(options.repeats);
   std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_lock;
   const auto work = [&] {
-    try {
-      for (std::size_t r = next++; r < runs.size(); r = next++)
-        runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
-    } catch (...) {
-      const std::lock_guard lock(failure_lock);
-      failure = std::current_exception();
-    }
+    for (std::size_t r = next++; r < runs.size(); r = next++)
+      runs[r] = run_once(recording, scorer, limits, strategy, options, prior, options.seed + r);
   };
-  std::vector<std::jthread> threads;
-  for (std::size_t t = 1; t < std::min(options.threads, options.repeats); ++t) threads.emplace_back(work);
+  std::vector<std::future<void>> others;
+  for (std::size_t t = 1; t < std::min(options.threads, options.repeats); ++t)
+    others.push_back(std::async(std::launch::async, work));
   work();
-  threads.clear();
-  if (failure) std::rethrow_exception(failure);
+  for (std::future<void>& other : others) other.get();
   return runs;
 }
 
@@ -169,35 +158,26 @@ ReplayResult summarise(const Recording& recording, const Scorer& scorer, const s
     result.repeats_at_optimum += run.at_optimum;
     if (run.trials_to_percent) result.trials_to_percent.push_back(*run.trials_to_percent);
   }
-  result.repeats_within_percent = result.trials_to_percent.size();
   result.score = scorer.score(curves);
   result.mean_trials = trials / static_cast<double>(runs.size());
   result.cpu_ms_per_proposal = trials > 0 ? 1e3 * cpu / trials : 0;
   return result;
 }
 
-std::vector<ReplayAggregate> aggregate(const ReplayReport& report, const std::vector<std::string>& strategies) {
-  std::vector<ReplayAggregate> out;
-  for (const std::string& strategy : strategies) {
-    ReplayAggregate sum{strategy};
-    double variance = 0;
-    double count = 0;
-    for (const ReplayResult& result : report.results) {
-      if (result.strategy != strategy) continue;
-      sum.score += result.score.value;
-      variance += result.score.standard_error * result.score.standard_error;
-      sum.relative_to_optimum += result.score.relative_to_optimum;
-      sum.cpu_ms_per_proposal += result.cpu_ms_per_proposal;
-      ++count;
-    }
-    if (count == 0) continue;
-    sum.score /= count;
-    sum.standard_error = std::sqrt(variance) / count;
-    sum.relative_to_optimum /= count;
-    sum.cpu_ms_per_proposal /= count;
-    out.push_back(sum);
+/// Of the strategy numbered \p number, the means over the spaces.
+ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const std::string& strategy) {
+  ReplayAggregate mean{strategy};
+  const double share = 1 / static_cast<double>(report.spaces.size());
+  double variance = 0;
+  for (std::size_t space = 0; space < report.spaces.size(); ++space) {
+    const ReplayResult& result = report.results_of(space)[number];
+    mean.score += share * result.score.value;
+    variance += result.score.standard_error * result.score.standard_error;
+    mean.relative_to_optimum += share * result.score.relative_to_optimum;
+    mean.cpu_ms_per_proposal += share * result.cpu_ms_per_proposal;
   }
-  return out;
+  mean.standard_error = share * std::sqrt(variance);
+  return mean;
 }
 
 }  // namespace
@@ -224,7 +204,8 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
       if (observer) observer(report.results.back());
     }
   }
-  report.aggregates = aggregate(report, options.strategies);
+  for (std::size_t i = 0; i < options.strategies.size(); ++i)
+    report.aggregates.push_back(aggregate(report, i, options.strategies[i]));
   return report;
 }
 

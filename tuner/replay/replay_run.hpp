@@ -44,8 +44,7 @@ struct ReplayResult {
   double mean_trials = 0;                      ///< of one repeat
   double cpu_ms_per_proposal = 0;              ///< the strategy's own, and looking rows up
   std::size_t repeats_at_optimum = 0;          ///< that found the optimum by the last scored time
-  std::size_t repeats_within_percent = 0;      ///< that found an objective within 1% of it
-  std::vector<std::size_t> trials_to_percent;  ///< of each repeat that did: trials until within 1%
+  std::vector<std::size_t> trials_to_percent;  ///< of each repeat that found an objective within 1% of it: trials
 };
 
 struct ReplaySpace {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include <boost/math/interpolators/cubic_hermite.hpp>
+
 namespace tuner::replay {
 
 namespace {
@@ -25,50 +27,30 @@ double end_slope(double h0, double h1, double secant0, double secant1) {
   return slope;
 }
 
-/// Shape-preserving piecewise cubic interpolation.
+/// The slopes that keep the shape of a piecewise cubic through (x, y). \p x: strictly ascending, at least two.
 ///
 /// Source: Fritsch, Butland, "A method for constructing local monotone piecewise cubic interpolants", SIAM J. Sci.
 /// Stat. Comput. 5 (1984); end slopes by the three-point formula with Moler's limits.
-class Pchip {
- public:
-  /// \p x: strictly ascending, at least two.
-  Pchip(std::span<const double> x, std::span<const double> y)
-      : x_(x.begin(), x.end()), y_(y.begin(), y.end()), slope_(x.size()) {
-    const std::size_t last = x_.size() - 1;
-    std::vector<double> width(last);
-    std::vector<double> secant(last);
-    for (std::size_t i = 0; i < last; ++i) {
-      width[i] = x_[i + 1] - x_[i];
-      secant[i] = (y_[i + 1] - y_[i]) / width[i];
-    }
-    if (last == 1) {
-      slope_[0] = slope_[1] = secant[0];
-      return;
-    }
-    for (std::size_t i = 1; i < last; ++i) {
-      if (sign(secant[i - 1]) * sign(secant[i]) <= 0) continue;  // a local extreme: slope 0
-      const double w1 = 2 * width[i] + width[i - 1];
-      const double w2 = width[i] + 2 * width[i - 1];
-      slope_[i] = (w1 + w2) / (w1 / secant[i - 1] + w2 / secant[i]);
-    }
-    slope_[0] = end_slope(width[0], width[1], secant[0], secant[1]);
-    slope_[last] = end_slope(width[last - 1], width[last - 2], secant[last - 1], secant[last - 2]);
+std::vector<double> slopes(std::span<const double> x, std::span<const double> y) {
+  const std::size_t last = x.size() - 1;
+  std::vector<double> width(last);
+  std::vector<double> secant(last);
+  for (std::size_t i = 0; i < last; ++i) {
+    width[i] = x[i + 1] - x[i];
+    secant[i] = (y[i + 1] - y[i]) / width[i];
   }
-  /// \p at within the range of x.
-  double operator()(double at) const {
-    auto i = static_cast<std::size_t>(std::upper_bound(x_.begin(), x_.end(), at) - x_.begin());
-    i = std::clamp<std::size_t>(i, 1, x_.size() - 1) - 1;
-    const double h = x_[i + 1] - x_[i];
-    const double t = (at - x_[i]) / h;
-    const double t2 = t * t;
-    const double t3 = t2 * t;
-    return (2 * t3 - 3 * t2 + 1) * y_[i] + (t3 - 2 * t2 + t) * h * slope_[i] + (3 * t2 - 2 * t3) * y_[i + 1] +
-           (t3 - t2) * h * slope_[i + 1];
+  if (last == 1) return {secant[0], secant[0]};
+  std::vector<double> slope(x.size());
+  for (std::size_t i = 1; i < last; ++i) {
+    if (sign(secant[i - 1]) * sign(secant[i]) <= 0) continue;  // a local extreme: slope 0
+    const double w1 = 2 * width[i] + width[i - 1];
+    const double w2 = width[i] + 2 * width[i - 1];
+    slope[i] = (w1 + w2) / (w1 / secant[i - 1] + w2 / secant[i]);
   }
-
- private:
-  std::vector<double> x_, y_, slope_;
-};
+  slope[0] = end_slope(width[0], width[1], secant[0], secant[1]);
+  slope[last] = end_slope(width[last - 1], width[last - 2], secant[last - 1], secant[last - 2]);
+  return slope;
+}
 
 /// Number of random draws after which \p portion of the way from the median to the optimum is expected.
 double draws_until(double portion, std::span<const double> ascending) {
@@ -132,7 +114,8 @@ void Scorer::set_baseline() {
     baseline_.assign(times_.size(), best.front());
     return;
   }
-  const Pchip smooth(draws, best);
+  std::vector<double> slope = slopes(draws, best);
+  const boost::math::interpolators::cubic_hermite smooth(std::vector<double>(draws), std::move(best), std::move(slope));
   baseline_.resize(times_.size());
   const double step = (draws.back() - draws.front()) / static_cast<double>(times_.size() - 1);
   for (std::size_t i = 0; i < times_.size(); ++i) baseline_[i] = smooth(draws.front() + step * static_cast<double>(i));

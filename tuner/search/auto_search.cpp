@@ -22,40 +22,30 @@ constexpr std::size_t kJudged = 256;    // of what is wanted, for the probabilit
 class Auto final : public BasicStrategy, public Foresight {
  public:
   struct Options {
-    std::size_t start = 6;     // spread configurations before the model is asked
-    double start_share = 0.6;  // of the expected trials, at most (but four)
-    CandidateOptions candidates;
-    double boldness = 1;        // weight of the model's doubt
-    std::size_t patience = 10;  // results without an improvement, plus an eighth of all, that make it restless
-    double restless = 4;        // then the doubt counts so many times in every second fit
-    double finish = 0.2;        // of the expected trials are local search at the end
-    bool compiler = true;       // whether it hears the compiler
-    double give_up = 0.5;       // what falls below this share of what could be proposed now does not run
-    std::size_t exchange = 2;   // proposals given up for each result, at most
-    ForestOptions forest{32, 12, 1};
-
-    void visit(auto&& option) {
-      option("start", start, 1, 1e6);
-      option("start_share", start_share, 0, 1);
-      option("elites", candidates.elites, 1, 1000);
-      option("parents", candidates.parents, 1, 10000);
-      option("crossings", candidates.crossings, 0, 1e5);
-      option("pool", candidates.pool, 0, 1e5);
-      option("boldness", boldness, 0, 1000);
-      option("patience", patience, 0, 1e6);
-      option("restless", restless, 0, 1000);
-      option("finish", finish, 0, 1);
-      option("compiler", compiler, 0, 1);
-      option("give_up", give_up, 0, 1);
-      option("exchange", exchange, 0, 1000);
-      option("trees", forest.trees, 1, 1000);
-      option("splits", forest.tried_splits, 1, 1000);
-      option("leaf", forest.leaf, 1, 1000);
+    Option<std::size_t> start{"start", 6, 1, 1e6};         // spread configurations before the model is asked
+    Option<double> start_share{"start_share", 0.6, 0, 1};  // of the expected trials, at most (but four)
+    Option<std::size_t> elites{"elites", 5, 1, 1000};      // whose neighbours are candidates
+    Option<std::size_t> parents{"parents", 20, 1, 10000};  // that are crossed
+    Option<std::size_t> crossings{"crossings", 100, 0, 1e5};
+    Option<std::size_t> pool{"pool", 400, 0, 1e5};         // random candidates
+    Option<double> boldness{"boldness", 1, 0, 1000};       // weight of the model's doubt
+    Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, and an eighth of all
+    Option<double> restless{"restless", 4, 0, 1000};       // afterwards every second fit doubts so much more
+    Option<double> finish{"finish", 0.2, 0, 1};            // of the expected trials are local search at the end
+    Option<bool> compiler{"compiler", true, 0, 1};         // whether it hears the compiler
+    Option<double> give_up{"give_up", 0.5, 0, 1};  // share of what could be proposed now below which it does not run
+    Option<std::size_t> exchange{"exchange", 2, 0, 1000};  // proposals given up for each result, at most
+    Option<std::size_t> trees{"trees", 32, 1, 1000};
+    Option<std::size_t> splits{"splits", 12, 1, 1000};  // tried at a node
+    Option<std::size_t> leaf{"leaf", 1, 1, 1000};
+    auto all() {
+      return std::tie(start, start_share, elites, parents, crossings, pool, boldness, patience, restless, finish,
+                      compiler, give_up, exchange, trees, splits, leaf);
     }
   };
 
   Auto(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
-      : BasicStrategy(space, options), options_(own), model_(space, own.forest, own.compiler) {
+      : BasicStrategy(space, options), options_(own), model_(space, {own.trees, own.splits, own.leaf}, own.compiler) {
     const double most = std::max(4.0, own.start_share * static_cast<double>(planned_trials()));
     start_ = static_cast<std::size_t>(std::min(static_cast<double>(own.start), most));
   }
@@ -136,7 +126,8 @@ void Auto::refit() {
   const bool restless = stagnating() && refits_ % 2 == 0;
   boldness_ = options_.boldness * (finishing() ? kFinishing : restless ? options_.restless : 1);
   queue_.clear();
-  for (const Index index : candidates(history_, random_, options_.candidates, finishing()))
+  const CandidateOptions wanted{options_.elites, options_.parents, options_.crossings, options_.pool};
+  for (const Index index : candidates(history_, random_, wanted, finishing()))
     queue_.push_back({merit(model_.predict(index)), index});
   std::sort(queue_.begin(), queue_.end());
 }

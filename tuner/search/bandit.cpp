@@ -15,12 +15,9 @@ constexpr std::array kArms{"genetic_algorithm", "pso", "diff_evo", "basin_hoppin
 class Bandit final : public BasicStrategy {
  public:
   struct Options {
-    std::size_t window = 100;  // results that count
-    double exploration = 0.05;
-    void visit(auto&& option) {
-      option("window", window, 1, 1e6);
-      option("exploration", exploration, 0, 100);
-    }
+    Option<std::size_t> window{"window", 100, 1, 1e6};  // results that count
+    Option<double> exploration{"exploration", 0.05, 0, 100};
+    auto all() { return std::tie(window, exploration); }
   };
   Bandit(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
       : BasicStrategy(space, options), options_(own) {

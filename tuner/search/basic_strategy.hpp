@@ -27,11 +27,8 @@ class BasicStrategy : public Strategy {
   /// A fresh configuration, or nothing: then a random fresh one is proposed instead. Sets asker_ when told() shall hear
   /// of it.
   virtual std::optional<Index> next() = 0;
-  /// After the history learnt \p observation, which \p asker had asked for.
-  virtual void told(const Observation& observation, Asker asker) {
-    static_cast<void>(observation);
-    static_cast<void>(asker);
-  }
+  /// After the history learnt the observation, which the asker had asked for.
+  virtual void told(const Observation&, Asker) {}
   /// Whether proposals are still spread over the values of all parameters, without asking next().
   virtual bool starting() const { return proposed_ < start_; }
 

@@ -15,18 +15,14 @@ namespace {
 class BayesOpt final : public BasicStrategy {
  public:
   struct Options {
-    std::size_t start = 10;
-    std::size_t pool = 200;      // random candidates
-    std::size_t max_rows = 160;  // that the model sees
-    void visit(auto&& option) {
-      option("start", start, 1, 1e6);
-      option("pool", pool, 0, 1e6);
-      option("max_rows", max_rows, 8, 2000);
-    }
+    Option<std::size_t> start{"start", 10, 1, 1e6};
+    Option<std::size_t> pool{"pool", 200, 0, 1e6};           // random candidates
+    Option<std::size_t> max_rows{"max_rows", 160, 8, 2000};  // that the model sees
+    auto all() { return std::tie(start, pool, max_rows); }
   };
   BayesOpt(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
       : BasicStrategy(space, options), options_(own), features_(space) {
-    start_ = std::min(own.start, std::max<std::size_t>(3, (planned_trials() + 4) / 5));
+    start_ = std::min<std::size_t>(own.start, std::max<std::size_t>(3, (planned_trials() + 4) / 5));
   }
 
  private:
@@ -69,10 +65,7 @@ class BayesOpt final : public BasicStrategy {
     const std::vector<double> targets = capped_levels(seen);
     const std::size_t attempts = seen.size() < 60 ? 8 : seen.size() < 120 ? 4 : 1;
     model_.fit(features_.rows(seen), features_.width(), targets, attempts, random_);
-    rank_candidates(*std::min_element(targets.begin(), targets.end()));
-  }
-
-  void rank_candidates(double best) {
+    const double best = *std::min_element(targets.begin(), targets.end());
     std::vector<float> row(features_.width());
     std::vector<std::pair<double, Index>> ranked;
     for (const Index index : candidates(history_, random_, {5, 5, 0, options_.pool}, false)) {
@@ -82,8 +75,7 @@ class BayesOpt final : public BasicStrategy {
     // The deviation costs much more than the mean: only the promising ones and a few others are asked for it.
     const std::size_t most = std::min<std::size_t>(ranked.size(), 64);
     std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(most), ranked.end());
-    const std::size_t others = std::min<std::size_t>(ranked.size(), most + 32);
-    ranked.resize(others);
+    ranked.resize(std::min<std::size_t>(ranked.size(), most + 32));
     for (auto& [merit, index] : ranked) {
       features_.write(index, row.data());
       merit = expected_improvement(model_.predict(row.data()), best);

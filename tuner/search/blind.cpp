@@ -25,8 +25,8 @@ class Exhaustive final : public BasicStrategy {
 class RandomSearch final : public BasicStrategy {
  public:
   struct Options {
-    std::size_t spread_start = 16;
-    void visit(auto&& option) { option("spread_start", spread_start, 0, 1e6); }
+    Option<std::size_t> spread_start{"spread_start", 16, 0, 1e6};
+    auto all() { return std::tie(spread_start); }
   };
   RandomSearch(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
       : BasicStrategy(space, options) {

@@ -1,9 +1,98 @@
-#include <tuner/search/chains.hpp>
+// Local searches as chains: each chain walks on results and says which configuration it needs next. A strategy runs
+// as many chains side by side as proposals are outstanding, so that nothing waits; with one proposal at a time it is
+// the textbook algorithm. Known configurations cost a chain nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {
 
 namespace {
+
+constexpr std::size_t kFreeSteps = 2000;  // over known ground, before a chain counts as caught
+
+/// Starts from the best of some random configurations, at first and whenever it begins anew.
+class Chain {
+ public:
+  Chain(History& history, Random& random, std::size_t samples) : history_(history), random_(random), samples_(samples) {
+    restart();
+  }
+  virtual ~Chain() = default;
+  /// Walks over what is known; the fresh configuration it arrives at, or nothing: it needs one that is pending, or it
+  /// has walked for long without leaving known ground and will begin anew.
+  std::optional<Index> walk();
+
+ protected:
+  /// The configuration whose result this chain needs next.
+  Index wanted() const { return wanted_; }
+  /// The walk begins, whatever was before, at \p best, whose result is \p objective: what is wanted first.
+  virtual Index begin(Index best, double objective) = 0;
+  /// The result of wanted(), infinity for a failure: what is wanted next, or nothing: to begin anew.
+  virtual std::optional<Index> step(double objective) = 0;
+
+  History& history_;
+  Random& random_;
+
+ private:
+  void advance(double objective);
+  void restart() {
+    left_ = samples_;
+    wanted_ = history_.anywhere(random_);
+  }
+
+  std::size_t samples_;
+  std::size_t left_ = 0;  // samples
+  Index wanted_ = 0;
+  Index best_ = 0;  // sample
+  double best_objective_ = HUGE_VAL;
+};
+
+void Chain::advance(double objective) {
+  if (left_ == 0) {
+    const auto next = step(objective);
+    return next ? void(wanted_ = *next) : restart();
+  }
+  if (left_ == samples_ || objective < best_objective_) {
+    best_ = wanted_;
+    best_objective_ = objective;
+  }
+  wanted_ = --left_ > 0 ? history_.anywhere(random_) : begin(best_, best_objective_);
+}
+
+std::optional<Index> Chain::walk() {
+  for (std::size_t step = 0; step < kFreeSteps; ++step) {
+    if (history_.is_fresh(wanted_)) return wanted_;
+    if (history_.state(wanted_) == State::pending) return std::nullopt;
+    advance(history_.objective(wanted_));
+  }
+  restart();
+  return std::nullopt;
+}
+
+/// The strategy whose chains are all of one class, made from history, randomness, its Options and the trials planned.
+template <typename Walker>
+class ChainsOf final : public BasicStrategy {
+ public:
+  using Options = typename Walker::Options;
+  ChainsOf(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
+      : BasicStrategy(space, options), own_(own) {}
+
+ private:
+  std::optional<Index> next() override {
+    constexpr std::size_t most = 64;
+    for (const auto& chain : chains_)
+      if (const auto wanted = chain->walk()) return wanted;
+    if (chains_.size() == most) return std::nullopt;
+    return chains_.emplace_back(std::make_unique<Walker>(history_, random_, own_, planned_trials()))->walk();
+  }
+
+  Options own_;
+  std::vector<std::unique_ptr<Chain>> chains_;
+};
 
 /// Climbs to a local optimum by first improvement: neighbours in random order, a move at the first better one. Its
 /// kinds differ in where they go from there.
@@ -36,11 +125,14 @@ class Climber : public Chain {
   double objective_ = HUGE_VAL;
   Index home_ = 0;  // where jumps begin: the best sample, later an optimum
   double home_objective_ = HUGE_VAL;
+  std::size_t failures_ = 0;  // climbs that led nowhere better
 
  private:
   Index begin(Index best, double objective) final {
     home_ = best;
     home_objective_ = objective;
+    climbing_ = false;
+    failures_ = 0;
     return best;
   }
   std::optional<Index> step(double objective) final {
@@ -71,12 +163,9 @@ Neighbourhood neighbourhood(bool adjacent) { return adjacent ? Neighbourhood::ad
 class Restarts final : public Climber {
  public:
   struct Options {
-    std::size_t samples = 8;
-    bool adjacent = false;
-    void visit(auto&& option) {
-      option("samples", samples, 1, 1e6);
-      option("adjacent", adjacent, 0, 1);
-    }
+    Option<std::size_t> samples{"samples", 8, 1, 1e6};
+    Option<bool> adjacent{"adjacent", false, 0, 1};
+    auto all() { return std::tie(samples, adjacent); }
   };
   Restarts(History& history, Random& random, const Options& options, std::size_t)
       : Climber(history, random, options.samples, neighbourhood(options.adjacent)) {}
@@ -89,16 +178,11 @@ class Restarts final : public Climber {
 class Iterated final : public Climber {
  public:
   struct Options {
-    std::size_t samples = 8;    // random configurations before the first climb
-    std::size_t jump = 2;       // parameters changed to leave a local optimum
-    std::size_t patience = 20;  // climbs without an improvement before a restart
-    bool adjacent = false;
-    void visit(auto&& option) {
-      option("samples", samples, 1, 1e6);
-      option("jump", jump, 1, 1000);
-      option("patience", patience, 1, 1e6);
-      option("adjacent", adjacent, 0, 1);
-    }
+    Option<std::size_t> samples{"samples", 8, 1, 1e6};     // random configurations before the first climb
+    Option<std::size_t> jump{"jump", 2, 1, 1000};          // parameters changed to leave a local optimum
+    Option<std::size_t> patience{"patience", 20, 1, 1e6};  // climbs without an improvement before a restart
+    Option<bool> adjacent{"adjacent", false, 0, 1};
+    auto all() { return std::tie(samples, jump, patience, adjacent); }
   };
   Iterated(History& history, Random& random, const Options& options, std::size_t)
       : Climber(history, random, options.samples, neighbourhood(options.adjacent)), options_(options) {}
@@ -109,26 +193,20 @@ class Iterated final : public Climber {
     if (objective_ <= home_objective_) settle();
     // ever longer jumps while they lead nowhere
     if (++failures_ <= options_.patience) return jump(options_.jump + failures_ / 4);
-    failures_ = 0;
     return std::nullopt;
   }
 
   Options options_;
-  std::size_t failures_ = 0;
 };
 
 /// Monte Carlo over local optima: hop, climb to the optimum of the basin, accept it by Metropolis' rule.
 class Hops final : public Climber {
  public:
   struct Options {
-    double temperature = 0.1;  // relative loss accepted with probability 1/e
-    std::size_t samples = 8;
-    std::size_t jump = 2;
-    void visit(auto&& option) {
-      option("temperature", temperature, 1e-9, 1e9);
-      option("samples", samples, 1, 1e6);
-      option("jump", jump, 1, 1000);
-    }
+    Option<double> temperature{"temperature", 0.1, 1e-9, 1e9};  // relative loss accepted with probability 1/e
+    Option<std::size_t> samples{"samples", 8, 1, 1e6};
+    Option<std::size_t> jump{"jump", 2, 1, 1000};
+    auto all() { return std::tie(temperature, samples, jump); }
   };
   Hops(History& history, Random& random, const Options& options, std::size_t)
       : Climber(history, random, options.samples, Neighbourhood::adjacent), options_(options) {}
@@ -143,6 +221,102 @@ class Hops final : public Climber {
   }
 
   Options options_;
+};
+
+/// Starts from the best of some random configurations. Accepts a worse neighbour with probability
+/// exp(-loss / temperature), the loss in units of the way from the best to the median of what is known, so that
+/// temperatures mean the same on every kernel. The temperature falls geometrically from hot to cold, then the chain
+/// starts hot again from where it is best.
+class Annealing final : public Chain {
+ public:
+  struct Options {
+    Option<double> hot{"hot", 0.1, 1e-9, 1e9};
+    Option<double> cold{"cold", 0.01, 1e-9, 1e9};
+    Option<std::size_t> steps{"steps", 0, 0, 1e9};  // 0: as many as trials are planned
+    Option<std::size_t> samples{"samples", 8, 1, 1e6};
+    auto all() { return std::tie(hot, cold, steps, samples); }
+  };
+  Annealing(History& history, Random& random, const Options& options, std::size_t planned)
+      : Chain(history, random, options.samples),
+        options_(options),
+        steps_(static_cast<double>(options.steps > 0 ? options.steps : std::max<std::size_t>(20, planned))) {}
+
+ private:
+  Index begin(Index best, double objective) override {
+    here_ = best_ = best;
+    objective_ = best_objective_ = objective;
+    until_scaled_ = 0;
+    reheat();
+    return neighbour();
+  }
+  std::optional<Index> step(double objective) override {
+    if (accepts(objective)) {
+      here_ = wanted();
+      objective_ = objective;
+    }
+    if (objective < best_objective_) {
+      best_ = wanted();
+      best_objective_ = objective;
+      rejected_ = 0;
+    }
+    temperature_ *= std::pow(options_.cold / options_.hot, 1 / steps_);
+    if (temperature_ < options_.cold || ++rejected_ > steps_) reheat();
+    return neighbour();
+  }
+
+  bool accepts(double objective) {
+    if (objective <= objective_) return true;
+    if (!std::isfinite(objective)) return false;
+    if (!std::isfinite(objective_)) return true;
+    if (until_scaled_-- == 0) scale();
+    const double loss = (objective - objective_) / scale_;
+    return random_.chance(std::exp(-loss / temperature_));
+  }
+
+  void scale() {
+    until_scaled_ = 32;
+    std::vector<double> objectives;
+    for (const Known& known : history_.known())
+      if (std::isfinite(known.objective)) objectives.push_back(known.objective);
+    if (objectives.empty()) return;
+    const auto middle = objectives.begin() + static_cast<std::ptrdiff_t>(objectives.size() / 2);
+    std::nth_element(objectives.begin(), middle, objectives.end());
+    const double spread = *middle - history_.best()->objective;
+    scale_ = spread > 0 ? spread : 1;
+  }
+
+  void reheat() {
+    temperature_ = options_.hot;
+    rejected_ = 0;
+    if (std::isfinite(best_objective_)) {
+      here_ = best_;
+      objective_ = best_objective_;
+    }
+  }
+
+  /// Fresh ones are preferred: stepping on known ground again teaches nothing.
+  Index neighbour() {
+    const auto kind = random_.chance(0.5) ? Neighbourhood::adjacent : Neighbourhood::hamming;
+    std::vector<Index> around = history_.space().neighbours(here_, kind);
+    if (around.empty()) around = history_.space().neighbours(here_, Neighbourhood::hamming);
+    std::vector<Index> fresh;
+    for (const Index index : around)
+      if (history_.is_fresh(index)) fresh.push_back(index);
+    if (!fresh.empty()) return fresh[random_.below(fresh.size())];
+    if (!around.empty() && !random_.chance(0.1)) return around[random_.below(around.size())];
+    return history_.random_fresh(random_).value_or(here_);
+  }
+
+  Options options_;
+  double steps_;
+  double temperature_ = 0;
+  Index here_ = 0;
+  double objective_ = HUGE_VAL;
+  Index best_ = 0;
+  double best_objective_ = HUGE_VAL;
+  double rejected_ = 0;
+  double scale_ = 1;
+  int until_scaled_ = 0;
 };
 
 }  // namespace
@@ -165,6 +339,12 @@ StrategyEntry basin_hopping_entry() {
       "basin_hopping",
       "hops between local optima of the adjacent neighbourhood, accepting worse ones by Metropolis' rule",
       "Wales, Doye, \"Global optimization by basin-hopping\", J. Phys. Chem. A 101 (1997)");
+}
+
+StrategyEntry simulated_annealing_entry() {
+  return entry_of<ChainsOf<Annealing>>(
+      "simulated_annealing", "one neighbour at a time, worse ones accepted ever more rarely",
+      "Kirkpatrick, Gelatt, Vecchi, \"Optimization by simulated annealing\", Science 220 (1983)");
 }
 
 }  // namespace tuner::search

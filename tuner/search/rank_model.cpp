@@ -71,8 +71,7 @@ void RankModel::learn_prior(const std::vector<Known>& sorted, Random& random) {
     targets.push_back(levels[i]);
   }
   prior_ = Forest();
-  const std::vector<float> rows = feature_rows(shown);
-  prior_.fit(rows, features_.width(), targets, options_, random);
+  prior_.fit(feature_rows(shown), features_.width(), targets, options_, random);
 }
 
 std::vector<float> RankModel::feature_rows(const std::vector<Known>& known) const {

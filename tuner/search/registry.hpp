@@ -1,9 +1,10 @@
 #pragma once
-/// The table of strategies: one function a strategy, each in its own file, and how a strategy's options (a struct with
-/// defaults and a visit() that names them and their ranges) meet the options by name. Internal to the room.
+/// The table of strategies: one function a strategy, and how a strategy's options (a struct of them, and all() of it)
+/// meet the options by name. Internal to the room.
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -16,29 +17,45 @@ struct StrategyEntry {
   std::unique_ptr<Strategy> (*make)(const EnumeratedSpace& space, const StrategyOptions& options);
 };
 
+/// An option of a strategy.
+template <typename T>
+struct Option {
+  const char* name;
+  T value;  ///< the preset, until another is given
+  double minimum;
+  double maximum;
+
+  operator T() const { return value; }
+};
+
 /// For strategies without options.
 struct NoOptions {
-  void visit(auto&&) {}
+  auto all() { return std::tuple(); }
 };
+
+template <typename T>
+void list(std::vector<OptionInfo>& into, const Option<T>& option) {
+  const auto type = std::is_same_v<T, bool>       ? OptionInfo::Type::boolean
+                    : std::is_floating_point_v<T> ? OptionInfo::Type::real
+                                                  : OptionInfo::Type::whole;
+  into.push_back({option.name, type, static_cast<double>(option.value), option.minimum, option.maximum});
+}
+
+/// make_strategy() has checked that \p values fit.
+template <typename T>
+void set(Option<T>& option, const std::map<std::string, double>& values) {
+  if (const auto given = values.find(option.name); given != values.end()) option.value = static_cast<T>(given->second);
+}
 
 /// \p Made: a strategy with a type Options, made from a space, the common options and its own.
 template <typename Made>
 StrategyEntry entry_of(std::string name, std::string summary, std::string source) {
   StrategyEntry entry{{std::move(name), std::move(summary), std::move(source), {}}, nullptr};
-  typename Made::Options{}.visit([&](const char* option, auto& value, double minimum, double maximum) {
-    using Value = std::remove_reference_t<decltype(value)>;
-    const auto type = std::is_same_v<Value, bool>       ? OptionInfo::Type::boolean
-                      : std::is_floating_point_v<Value> ? OptionInfo::Type::real
-                                                        : OptionInfo::Type::whole;
-    entry.info.options.push_back({option, type, static_cast<double>(value), minimum, maximum});
-  });
+  typename Made::Options presets;
+  std::apply([&](const auto&... option) { (list(entry.info.options, option), ...); }, presets.all());
   entry.make = [](const EnumeratedSpace& space, const StrategyOptions& options) -> std::unique_ptr<Strategy> {
     typename Made::Options own;
-    own.visit([&](const char* option, auto& value, double, double) {
-      const auto given = options.values.find(option);
-      // make_strategy() has checked that it fits.
-      if (given != options.values.end()) value = static_cast<std::remove_reference_t<decltype(value)>>(given->second);
-    });
+    std::apply([&](auto&... option) { (set(option, options.values), ...); }, own.all());
     return std::make_unique<Made>(space, options, own);
   };
   return entry;
