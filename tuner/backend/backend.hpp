@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -113,6 +115,36 @@ struct Sample {
 
 using SampleResult = std::variant<std::vector<Sample>, LaunchError, Timeout>;
 
+/// Why something cannot be had here, and what to do about it: one sentence without its full stop.
+struct Unavailable {
+  std::string reason;
+};
+
+/// What to count of one run of all launches, and how.
+struct CountRequest {
+  std::vector<std::string> metrics;  ///< by the names of core/metric.hpp (no sets), or the chip's own
+  bool cold = true;                  ///< flush L2 before each pass
+  /// Makes the inputs as they are before a run; called before each pass (a set of counters may take several). Null:
+  /// every pass finds what the one before it left.
+  std::function<void()> restore = nullptr;
+};
+/// Values by the names asked for, in the units of core/metric.hpp.
+using Metrics = std::map<std::string, double>;
+using CountResult = std::variant<Metrics, Unavailable>;
+
+/// What running launches over and over draws from the whole card.
+struct Energy {
+  double joules = 0;                       ///< of one run of all launches
+  double low_joules = 0, high_joules = 0;  ///< 95% confidence interval of its mean
+  double watts = 0;                        ///< mean over the window
+  double run_s = 0;                        ///< mean time of one run in the window, its inputs where it left them
+  double window_s = 0;                     ///< what the sensor was read over
+  std::size_t runs = 0;                    ///< in the window
+};
+using EnergyResult = std::variant<Energy, Unavailable>;
+/// The sensor of a card sees part of the time only and is updated a few times a second: less says nothing.
+inline constexpr double kShortestEnergyWindow = 1.0;
+
 /// In which order the blocks of a launch, and the threads of a block, are started where the backend has the choice. The
 /// result of a right kernel does not depend on it.
 struct ThreadOrder {
@@ -157,6 +189,17 @@ class Backend {
   /// kernel that hangs cannot be stopped, only reported (the process must end).
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
+  /// Counts \p request.metrics over one run of \p launches, each of which has to have run before: several launches are
+  /// one range. Runs them once for each pass, serialised, apart from any timing; nothing else may use the device's
+  /// context meanwhile. Unavailable too when the kernel faults (usable() tells).
+  virtual CountResult collect(std::span<const Launch> /*launches*/, const CountRequest& /*request*/) {
+    return Unavailable{"there are hardware counters on a GPU only"};
+  }
+  /// Runs \p launches over and over for about \p seconds (at least kShortestEnergyWindow) after warming up, and reads
+  /// the card's energy sensor. What else runs on the card is counted too.
+  virtual EnergyResult energy(std::span<const Launch> /*launches*/, double /*seconds*/) {
+    return Unavailable{"there is an energy sensor on a GPU only"};
+  }
   /// The order of every run from now on. False where the hardware decides (a GPU): nothing changes then.
   virtual bool set_order(const ThreadOrder&) { return false; }
   /// The hot path of serving: enqueues one launch on \p stream (a CUstream; null: the default stream; ignored by the

@@ -23,6 +23,7 @@
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/version.hpp>
 #ifdef TUNER_HAS_CUDA
+#include <tuner/cli/metrics_command.hpp>
 #include <tuner/cli/occupancy_command.hpp>
 #endif
 
@@ -32,6 +33,10 @@ namespace {
 #ifndef TUNER_HAS_CUDA
 int occupancy_command(int, char**) {
   std::fputs("tune: this program was built without the CUDA headers: occupancy needs them\n", stderr);
+  return kFailed;
+}
+int metrics_command(int, char**) {
+  std::fputs("tune: this program was built without the CUDA headers: hardware counters need them\n", stderr);
   return kFailed;
 }
 #endif
@@ -49,6 +54,7 @@ constexpr Command kCommands[] = {
     {"list", "the kernels that are known by name", list_command},
     {"devices", "what can run kernels here, with its limits", devices_command},
     {"occupancy", "registers, shared memory and occupancy of a configuration, for any architecture", occupancy_command},
+    {"metrics", "what can be counted on a GPU: hardware counters and energy", metrics_command},
     {"show", "the best known configurations", show_command},
     {"explain", "which configuration a call would be served with, and why", explain_command},
     {"export", "write results as reviewable text", export_command},

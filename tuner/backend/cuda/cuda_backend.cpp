@@ -7,9 +7,11 @@
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/ceilings.hpp>
+#include <tuner/backend/cuda/counters.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
+#include <tuner/backend/cuda/energy_run.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/sampler.hpp>
 
@@ -169,10 +171,7 @@ class CudaBackend final : public Backend {
     const Deadline deadline = deadline_after(request.timeout_s);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
-    if (sampler_ == nullptr) {
-      sampler_ = std::make_unique<Sampler>(compiled(ahead_.sampling, Sampler::request(architecture())), stream_.get(),
-                                           device().key.l2_bytes, device().limits.sm_count);
-    }
+    Sampler& sampler = made_sampler();
     if (!all_have_run(launches)) {
       if (std::optional<Outcome> failure = run_prepared(launches, prepared, request.timeout_s, deadline)) {
         if (Timeout* timeout = std::get_if<Timeout>(&*failure)) return std::move(*timeout);
@@ -181,11 +180,54 @@ class CudaBackend final : public Backend {
     }
     std::vector<Sample> samples;
     samples.reserve(request.samples);
-    if (std::optional<SamplingFailure> failure = sampler_->sample(prepared, request, deadline, samples)) {
+    if (std::optional<SamplingFailure> failure = sampler.sample(prepared, request, deadline, samples)) {
       if (failure->result == CUDA_ERROR_NOT_READY) return hung(request.timeout_s);
       return failure->launching ? refused(failure->result, "") : faulted(failure->result);
     }
     return samples;
+  }
+
+  CountResult collect(std::span<const Launch> launches, const CountRequest& request) override {
+    if (!usable()) return Unavailable{lost().message};
+    const ContextGuard guard(state_->context.handle());
+    std::vector<PreparedLaunch> prepared;
+    if (const std::optional<LaunchError> error = prepare(launches, prepared)) return Unavailable{error->message};
+    if (counters_ == nullptr) {
+      auto opened = open_counters(state_->context.handle(), device().index);
+      if (auto* const why = std::get_if<Unavailable>(&opened)) return std::move(*why);
+      counters_ = std::get<std::unique_ptr<Counters>>(std::move(opened));
+    }
+    CountedWork work;
+    work.launches = launches.size();
+    work.before = [&] {
+      if (request.restore) request.restore();
+      const std::lock_guard lock(mutex_);
+      if (request.cold) made_sampler().flush();
+      wait(stream_.get());
+    };
+    work.run = [&]() -> std::optional<Unavailable> {
+      const std::lock_guard lock(mutex_);
+      const std::optional<Outcome> failure = run_prepared(launches, prepared, 0, deadline_after(0));
+      if (!failure) return std::nullopt;
+      return Unavailable{"the kernel failed while it was counted: " + std::string(message(*failure))};
+    };
+    return counters_->collect(request.metrics, work);
+  }
+
+  EnergyResult energy(std::span<const Launch> launches, double seconds) override {
+    if (!usable()) return Unavailable{lost().message};
+    const ContextGuard guard(state_->context.handle());
+    std::vector<PreparedLaunch> prepared;
+    if (const std::optional<LaunchError> error = prepare(launches, prepared)) return Unavailable{error->message};
+    if (energy_sensor_ == nullptr) {
+      auto opened = open_energy_sensor(pci_address(state_->context.device()));
+      if (auto* const why = std::get_if<Unavailable>(&opened)) return std::move(*why);
+      energy_sensor_ = std::get<std::unique_ptr<EnergySensor>>(std::move(opened));
+    }
+    const std::lock_guard lock(mutex_);
+    EnergyResult result = measure_energy(*energy_sensor_, prepared, stream_.get(), seconds);
+    if (is_sticky(driver().cuStreamQuery(stream_.get()))) state_->usable = false;
+    return result;
   }
 
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
@@ -255,6 +297,14 @@ class CudaBackend final : public Backend {
                                             device().limits.sm_count);
     }
     return *data_;
+  }
+
+  Sampler& made_sampler() {
+    if (sampler_ == nullptr) {
+      sampler_ = std::make_unique<Sampler>(compiled(ahead_.sampling, Sampler::request(architecture())), stream_.get(),
+                                           device().key.l2_bytes, device().limits.sm_count);
+    }
+    return *sampler_;
   }
 
   /// Where compare and fingerprint leave their answers, for downloaded().
@@ -356,6 +406,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<DataKernels> data_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<DeviceMemory> result_;
+  std::unique_ptr<Counters> counters_;
+  std::unique_ptr<EnergySensor> energy_sensor_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <tuner/backend/cuda/discovery.hpp>
 
+#include <cstdio>
+
 #include <tuner/backend/cuda/nvrtc.hpp>
 
 namespace tuner::cuda {
@@ -42,6 +44,16 @@ DeviceLimits query_limits(CUdevice device) {
   limits.compute_capability =
       get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 + get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   return limits;
+}
+
+std::string pci_address(CUdevice device) {
+  const auto get = [device](CUdevice_attribute attribute) {
+    return static_cast<unsigned>(device_attribute(device, attribute));
+  };
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%04x:%02x:%02x.0", get(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                get(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), get(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+  return buffer;
 }
 
 Device query_device(int ordinal) {

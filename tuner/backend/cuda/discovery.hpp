@@ -2,6 +2,7 @@
 /// What the driver says about a device. Creates no context.
 
 #include <cstdint>
+#include <string>
 
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/device.hpp>
@@ -13,6 +14,9 @@ int device_attribute(CUdevice device, CUdevice_attribute attribute,
                      const std::source_location& location = std::source_location::current());
 /// The device of ordinal \p ordinal. Throws Error when it does not exist.
 CUdevice device_handle(int ordinal);
+
+/// Where \p device is plugged in, as NVIDIA's tools write it: "0000:1b:00.0".
+std::string pci_address(CUdevice device);
 
 /// Key, limits, environment and name of device \p ordinal; ceilings are left 0. Throws Error, CudaError.
 Device query_device(int ordinal);

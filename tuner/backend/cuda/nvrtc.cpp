@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -18,53 +18,9 @@ struct LibraryName {
 };
 // Since 11.2 the soname follows the major version.
 constexpr LibraryName kNames[] = {{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}, {"libnvrtc.so.11.2", 11}};
-constexpr const char* kLibraryFolders[] = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-/// Folders in \p parent whose name starts with \p prefix, the highest name first.
-std::vector<fs::path> matching(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found;
-  std::error_code ignored;
-  for (fs::directory_iterator entry(parent, ignored), end; entry != end && !ignored; entry.increment(ignored)) {
-    if (entry->path().filename().string().starts_with(prefix)) found.push_back(entry->path());
-  }
-  std::sort(found.rbegin(), found.rend());
-  return found;
-}
-
-std::vector<fs::path> toolkit_folders() {
-  std::vector<fs::path> folders;
-  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    if (const std::string value = environment(variable); !value.empty()) folders.emplace_back(value);
-  }
-  folders.emplace_back("/usr/local/cuda");
-  for (fs::path& folder : matching("/usr/local", "cuda-")) folders.push_back(std::move(folder));
-  return folders;
-}
 
 /// Library folders of the Python packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
-std::vector<fs::path> python_folders() {
-  std::vector<fs::path> roots;
-  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const std::string value = environment(variable); !value.empty()) roots.push_back(fs::path(value) / "lib");
-  }
-  if (const std::string home = environment("HOME"); !home.empty()) roots.push_back(fs::path(home) / ".local/lib");
-  roots.insert(roots.end(), {"/usr/local/lib", "/usr/lib"});
-  std::vector<fs::path> folders;
-  for (const fs::path& root : roots) {
-    for (const fs::path& python : matching(root, "python3")) {
-      for (const char* packages : {"site-packages", "dist-packages"}) {
-        for (const char* package : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"})
-          folders.push_back(python / packages / package);
-      }
-    }
-  }
-  return folders;
-}
+std::vector<fs::path> python_folders() { return python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}); }
 
 void add_existing(const fs::path& folder, std::vector<fs::path>& files) {
   std::error_code ignored;
@@ -82,7 +38,7 @@ int major_of(const fs::path& file) {
 
 /// NVRTC opens its builtins by name; where they lie beside it, the loader must have seen them already.
 void open_builtins(const fs::path& folder) {
-  for (const fs::path& file : matching(folder, "libnvrtc-builtins.so")) {
+  for (const fs::path& file : entries_starting_with(folder, "libnvrtc-builtins.so")) {
     if (::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) return;
   }
 }

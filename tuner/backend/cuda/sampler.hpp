@@ -57,6 +57,8 @@ class Sampler {
   /// has to have run before: a first launch may wait for the device, which is held.
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                         const Deadline& deadline, std::vector<Sample>& samples);
+  /// Queues the eviction of everything from L2.
+  void flush();
   /// Gives up every handle: a lost context cannot free them.
   void leak() noexcept;
 
@@ -67,7 +69,6 @@ class Sampler {
   Deadline grace(Clock::time_point start, std::size_t size, double each) const;
   void hold();
   void release();
-  void flush();
   double clock_mhz() const;
   Shared& shared() const;
 

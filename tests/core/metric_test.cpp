@@ -1,0 +1,49 @@
+#include <tuner/core/metric.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tuner {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+TEST(Metric, IsKnownByOneNameOnlyWithAMeaning) {
+  std::set<std::string_view> names;
+  for (const NamedMetric& metric : named_metrics()) {
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+    EXPECT_FALSE(metric.meaning.empty()) << metric.name;
+    EXPECT_EQ(find_metric(metric.name), &metric);
+    EXPECT_EQ(find_metric_set(metric.name), nullptr) << "a set and a metric share " << metric.name;
+    for (const MetricTerm& term : metric.terms)
+      EXPECT_NE(term.counters.find("__"), std::string_view::npos) << term.counters;
+  }
+  EXPECT_EQ(find_metric("dram__bytes_read.sum"), nullptr);
+}
+
+TEST(Metric, ComesFromTheEnergySensorWhenItCountsNothing) {
+  for (const char* const name : {"energy", "power", "edp"}) EXPECT_TRUE(is_energy_metric(name)) << name;
+  for (const char* const name : {"ipc", "time", "dram__bytes_read.sum"}) EXPECT_FALSE(is_energy_metric(name)) << name;
+}
+
+TEST(MetricSet, HoldsMetricsThatAreCounted) {
+  for (const MetricSet& set : metric_sets()) {
+    for (const std::string_view name : set.metrics) {
+      ASSERT_NE(find_metric(name), nullptr) << name;
+      EXPECT_FALSE(is_energy_metric(name)) << name;
+    }
+  }
+  EXPECT_THAT(find_metric_set("textbook")->metrics, SizeIs(9));
+}
+
+TEST(MetricSet, IsReplacedByItsMetricsEachOnce) {
+  const std::vector<std::string> names{"ipc", "roofline", "dram_read_bytes", "ipc"};
+  EXPECT_THAT(expand_metrics(names), ElementsAre("ipc", "kernel_time", "dram_read_bytes", "dram_write_bytes",
+                                                 "flop_count_hp", "flop_count_sp", "flop_count_dp"));
+}
+
+}  // namespace
+}  // namespace tuner

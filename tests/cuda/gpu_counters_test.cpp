@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <cmath>
+
+#include <tuner/backend/cuda/chip_metrics.hpp>
+#include <tuner/core/metric.hpp>
+
+#include "gpu_fixture.hpp"
+
+namespace tuner::cuda {
+namespace {
+
+constexpr const char* kCounted = R"(
+__global__ void copy(const float* from, float* to) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  to[i] = from[i];
+}
+__global__ void strided(const float* from, float* to) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  to[i] = from[i * 8];
+}
+__global__ void fma(float* to, float x) {
+  float sum = x;
+#pragma unroll 1
+  for (int i = 0; i < 100; ++i) sum = fmaf(sum, x, x);
+  to[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+__global__ void increment(unsigned* value) { *value += 1; }
+)";
+
+/// Skipped where counters cannot be had, with the sentence that users get.
+class GpuCounters : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    module_ = load(kCounted, {"copy", "strided", "fma", "increment"});
+    data_ = backend().allocate(8 * kElements * sizeof(float));
+    backend().fill_bytes(data_->address(), 0, data_->bytes());
+    const Launch warm = copies();
+    if (const auto failed = backend().run({&warm, 1}, 10)) FAIL() << failure(failed);
+    const CountResult result = backend().collect({&warm, 1}, asking({"gld_transactions"}));
+    if (const auto* const why = std::get_if<Unavailable>(&result)) GTEST_SKIP() << why->reason;
+  }
+
+  static constexpr std::int64_t kElements = 1 << 20;
+  DevicePointer half() const { return data_->address() + 4 * kElements * sizeof(float); }
+
+  Launch copies() const {
+    return launch(*module_, 0, kElements / 256, 256, {Argument::of(data_->address()), Argument::of(half())});
+  }
+  static CountRequest asking(const std::vector<std::string>& metrics) {
+    CountRequest request;
+    request.metrics = metrics;
+    return request;
+  }
+  static Metrics counted(std::span<const Launch> launches, const std::vector<std::string>& metrics) {
+    EXPECT_EQ(failure(backend().run(launches, 10)), "ok");
+    const CountResult result = backend().collect(launches, asking(metrics));
+    const auto* const why = std::get_if<Unavailable>(&result);
+    EXPECT_EQ(why, nullptr) << why->reason;
+    return why != nullptr ? Metrics{} : std::get<Metrics>(result);
+  }
+
+  std::unique_ptr<Module> module_;
+  std::unique_ptr<DeviceMemory> data_;
+};
+
+TEST_F(GpuCounters, CountsEverySectorOfACopy) {
+  const Launch copy = copies();
+  const Metrics seen = counted({&copy, 1}, {"gld_transactions", "gst_transactions", "gld_efficiency"});
+  EXPECT_EQ(seen.at("gld_transactions"), kElements * 4 / 32);
+  EXPECT_EQ(seen.at("gst_transactions"), kElements * 4 / 32);
+  EXPECT_NEAR(seen.at("gld_efficiency"), 100, 0.01);
+}
+
+TEST_F(GpuCounters, SeesThatAStrideWastesSectors) {
+  const std::int64_t threads = kElements / 8;
+  const Launch strided =
+      launch(*module_, 1, threads / 256, 256, {Argument::of(data_->address()), Argument::of(half())});
+  const Metrics seen = counted({&strided, 1}, {"gld_efficiency", "gst_efficiency", "gld_transactions"});
+  EXPECT_EQ(seen.at("gld_transactions"), threads);
+  EXPECT_NEAR(seen.at("gld_efficiency"), 12.5, 0.01);
+  EXPECT_NEAR(seen.at("gst_efficiency"), 100, 0.01);
+}
+
+TEST_F(GpuCounters, CountsTwoOperationsForAMultiplyAdd) {
+  const Launch fma = launch(*module_, 2, 128, 256, {Argument::of(data_->address()), Argument::of(0.5f)});
+  EXPECT_EQ(counted({&fma, 1}, {"flop_count_sp"}).at("flop_count_sp"), 128 * 256 * 100 * 2);
+}
+
+TEST_F(GpuCounters, CountsSeveralLaunchesAsOneRange) {
+  const Launch twice[] = {copies(), copies()};
+  EXPECT_EQ(counted(twice, {"gld_transactions"}).at("gld_transactions"), 2 * kElements * 4 / 32);
+}
+
+TEST_F(GpuCounters, ReadsDeviceMemoryWhereL2WasFlushed) {
+  const Launch copy = copies();
+  const double bytes = kElements * sizeof(float);
+  EXPECT_NEAR(counted({&copy, 1}, {"dram_read_bytes"}).at("dram_read_bytes"), bytes, 0.05 * bytes);
+}
+
+TEST_F(GpuCounters, RestoresInputsBeforeEachPass) {
+  const Launch increment = launch(*module_, 3, 1, 1, {Argument::of(data_->address())});
+  EXPECT_EQ(failure(backend().run({&increment, 1}, 10)), "ok");
+  CountRequest request = asking(expand_metrics(std::vector<std::string>{"textbook"}));
+  int restored = 0;
+  request.restore = [&] {
+    ++restored;
+    backend().fill_bytes(data_->address(), 0, 4);
+  };
+  ASSERT_TRUE(std::holds_alternative<Metrics>(backend().collect({&increment, 1}, request)));
+  EXPECT_GE(restored, 2) << "the set takes more than one pass";
+  EXPECT_EQ(contents<unsigned>(data_->address(), 1)[0], 1u);
+}
+
+TEST_F(GpuCounters, AnswersTheTextBooksSetWithNumbers) {
+  const Launch copy = copies();
+  const auto set = expand_metrics(std::vector<std::string>{"textbook"});
+  const Metrics seen = counted({&copy, 1}, set);
+  ASSERT_EQ(seen.size(), set.size());
+  for (const auto& [name, value] : seen) EXPECT_TRUE(std::isfinite(value)) << name;
+  EXPECT_GT(seen.at("achieved_occupancy"), 0);
+  EXPECT_LE(seen.at("achieved_occupancy"), 100);
+}
+
+TEST_F(GpuCounters, SuggestsANameAndGoesOn) {
+  const Launch copy = copies();
+  const CountResult result = backend().collect({&copy, 1}, asking({"gld_transaction"}));
+  EXPECT_NE(std::get<Unavailable>(result).reason.find("did you mean 'gld_transactions'"), std::string::npos);
+  EXPECT_TRUE(backend().usable());
+  EXPECT_EQ(counted({&copy, 1}, {"gld_transactions"}).size(), 1u);
+}
+
+}  // namespace
+}  // namespace tuner::cuda

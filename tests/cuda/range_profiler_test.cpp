@@ -1,0 +1,139 @@
+// Counting against a library that answers as CUPTI would.
+#include <tuner/backend/cuda/range_profiler.hpp>
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <tests/temporary_folder.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+const Cupti& fake() {
+  static const auto loaded = load_cupti({.asked = TUNER_FAKE_CUPTI});
+  return std::get<Cupti>(loaded);
+}
+
+class RangeProfilerTest : public ::testing::Test {
+ protected:
+  void SetUp() override { (void)log(); }
+  void TearDown() override { ::unsetenv("TUNER_FAKE_CUPTI_ENABLE"); }
+
+  static std::unique_ptr<Counters> counters() {
+    auto opened = open_counters(fake(), nullptr, 0);
+    return std::get<std::unique_ptr<Counters>>(std::move(opened));
+  }
+  /// What CUPTI was asked to do since the last call.
+  static std::string log() {
+    void* const library = ::dlopen(TUNER_FAKE_CUPTI, RTLD_NOW);
+    const auto told = reinterpret_cast<const char* (*)()>(::dlsym(library, "fake_cupti_log"));
+    return told();
+  }
+  static std::string refusal(const CountResult& result) {
+    const auto* const why = std::get_if<Unavailable>(&result);
+    return why != nullptr ? why->reason : "it was counted";
+  }
+  /// Work that tells when it is made ready and when it runs.
+  static CountedWork work(std::string& told, std::size_t launches) {
+    CountedWork one;
+    one.before = [&told] { told += "ready "; };
+    one.run = [&told]() -> std::optional<Unavailable> {
+      told += "run ";
+      return std::nullopt;
+    };
+    one.launches = launches;
+    return one;
+  }
+};
+
+const std::vector<std::string> kAsked{"inst_per_warp", "sm__cycles.sum"};
+
+TEST_F(RangeProfilerTest, CountsOneLaunchByItselfAndMakesEachPassReady) {
+  std::string told;
+  const CountResult result = counters()->collect(kAsked, work(told, 1));
+  EXPECT_THAT(std::get<Metrics>(result), ElementsAre(Pair("inst_per_warp", 10), Pair("sm__cycles.sum", 11)));
+  EXPECT_EQ(told, "ready run ready run ");
+  EXPECT_THAT(log(), HasSubstr("enable ranges:launches start stop start stop decode disable"));
+}
+
+TEST_F(RangeProfilerTest, CountsSeveralLaunchesAsOneRange) {
+  std::string told;
+  const CountResult result = counters()->collect(kAsked, work(told, 3));
+  EXPECT_EQ(refusal(result), "it was counted");
+  EXPECT_EQ(told, "ready run ready run ");
+  EXPECT_THAT(log(), HasSubstr("enable ranges:given start push pop stop start push pop stop decode disable"));
+}
+
+TEST_F(RangeProfilerTest, PlansTheSameMetricsOnce) {
+  const auto kept = counters();
+  std::string told;
+  (void)kept->collect(kAsked, work(told, 1));
+  EXPECT_THAT(log(), HasSubstr("plan smsp__average_inst_executed_per_warp.ratio sm__cycles.sum"));
+  (void)kept->collect(kAsked, work(told, 1));
+  EXPECT_THAT(log(), ::testing::Not(HasSubstr("plan")));
+}
+
+TEST_F(RangeProfilerTest, AsksNothingOfTheDeviceForNoMetrics) {
+  std::string told;
+  EXPECT_EQ(std::get<Metrics>(counters()->collect({}, work(told, 1))), Metrics{});
+  EXPECT_EQ(told, "");
+  EXPECT_EQ(log(), "");
+}
+
+TEST_F(RangeProfilerTest, EndsWithTheKernelsFailureAndSwitchesProfilingOff) {
+  CountedWork failing;
+  failing.before = [] {};
+  failing.run = [] { return std::optional(Unavailable{"the kernel faulted"}); };
+  EXPECT_EQ(refusal(counters()->collect(kAsked, failing)), "the kernel faulted");
+  EXPECT_THAT(log(), HasSubstr("enable ranges:launches start disable"));
+}
+
+TEST_F(RangeProfilerTest, SaysWhatIsMissingWhereCountingIsRefused) {
+  const auto refused_with = [](const char* code) {
+    ::setenv("TUNER_FAKE_CUPTI_ENABLE", code, 1);
+    std::string told;
+    return refusal(counters()->collect(kAsked, work(told, 1)));
+  };
+  EXPECT_THAT(refused_with("35"), AllOf(HasSubstr("does not let this process read hardware counters (CUPTI error 35)"),
+                                        HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("CAP_PERFMON")));
+  EXPECT_THAT(refused_with("40"), HasSubstr("the host of this virtual machine"));
+  EXPECT_THAT(refused_with("41"), HasSubstr("confidential computing"));
+  EXPECT_THAT(refused_with("43"), HasSubstr("(MIG)"));
+  EXPECT_THAT(refused_with("39"), HasSubstr("another profiler"));
+  EXPECT_THAT(refused_with("7"),
+              AllOf(HasSubstr("cuptiRangeProfilerEnable of "), HasSubstr("CUPTI_ERROR_MADE_UP (CUPTI error 7)")));
+}
+
+TEST(LoadCupti, SaysWhatWasTriedAndWhatToDo) {
+  const auto missing = load_cupti({.asked = "/nowhere/libcupti.so.13"});
+  EXPECT_THAT(std::get<Unavailable>(missing).reason,
+              AllOf(HasSubstr("install the CUDA toolkit (12.6 or newer), or set TUNER_CUPTI"),
+                    HasSubstr("/nowhere/libcupti.so.13")));
+  const testing::TemporaryFolder folder;
+  const auto none = load_cupti({.asked = folder.path().string()});
+  EXPECT_THAT(std::get<Unavailable>(none).reason, HasSubstr("no libcupti.so.13 or .12 in " + folder.path().string()));
+  const auto other = load_cupti({.asked = "libm.so.6"});
+  EXPECT_THAT(std::get<Unavailable>(other).reason, HasSubstr("lacks cuptiGetVersion (CUDA 12.6 or newer is needed)"));
+}
+
+TEST(LoadCupti, LooksBesideNvrtcFirstAndForNewerOnesThanTheDriverLast) {
+  const testing::TemporaryFolder folder;
+  for (const char* const name : {"libcupti.so.13", "libcupti.so.12"}) std::ofstream(folder.path() / name) << "";
+  CuptiSearch search;
+  search.nvrtc = folder.path() / "libnvrtc.so.13";
+  EXPECT_EQ(cupti_candidates(search).at(0), folder.path() / "libcupti.so.13");
+  search.newest_major = 12;
+  EXPECT_EQ(cupti_candidates(search).at(0), folder.path() / "libcupti.so.12");
+}
+
+}  // namespace
+}  // namespace tuner::cuda

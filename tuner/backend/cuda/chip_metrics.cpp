@@ -1,0 +1,85 @@
+#include <tuner/backend/cuda/chip_metrics.hpp>
+
+#include <algorithm>
+
+#include <tuner/core/message_text.hpp>
+#include <tuner/core/metric.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+/// Index of \p counter in \p counters, to which it is added when it is new.
+std::size_t index_of(const std::string& counter, std::vector<std::string>& counters) {
+  const auto at = std::find(counters.begin(), counters.end(), counter);
+  if (at != counters.end()) return static_cast<std::size_t>(at - counters.begin());
+  counters.push_back(counter);
+  return counters.size() - 1;
+}
+
+/// `dram__bytes_read` of `dram__bytes_read.sum.per_second`.
+std::string without_roll_up(const std::string& name) {
+  const std::size_t unit = name.find("__");  // a name may have dots before its unit
+  return name.substr(0, name.find('.', unit == std::string::npos ? 0 : unit));
+}
+
+Unavailable unknown_metric(const ChipMetrics& chip, const std::string& name) {
+  const std::string base = without_roll_up(name);
+  std::vector<std::string> known;
+  for (const NamedMetric& metric : named_metrics()) known.emplace_back(metric.name);
+  for (const MetricSet& set : metric_sets()) known.emplace_back(set.name);
+  for (ChipMetric& metric : chip.all()) {
+    if (metric.name != base) {
+      known.push_back(std::move(metric.name));
+      continue;
+    }
+    std::string examples;
+    for (const std::string& roll_up : chip.roll_ups(metric.kind)) {
+      if (std::count(roll_up.begin(), roll_up.end(), '.') == 1) examples += (examples.empty() ? "" : ", ") + roll_up;
+    }
+    return {"the " + std::string(metric.kind) + " " + base + " has no " +
+            (name == base ? "value by itself" : in_quotes(name.substr(base.size()))) + ": put one of " + examples +
+            " behind it (tune metrics --all lists more)"};
+  }
+  const auto near = nearest_name(base, known);
+  return {
+      "the metric " + in_quotes(name) + " is not known on " + chip.chip() +
+      (near ? "; did you mean '" + *near + (near->find("__") != std::string::npos ? name.substr(base.size()) : "") + "'"
+            : "") +
+      ": tune metrics lists what is"};
+}
+
+}  // namespace
+
+std::string ChipMetrics::first_of(std::string_view counters) const {
+  while (!counters.empty()) {
+    std::string counter(counters.substr(0, counters.find(' ')));
+    if (has(counter)) return counter;
+    counters.remove_prefix(std::min(counters.size(), counter.size() + 1));
+  }
+  return {};
+}
+
+std::variant<MetricPlan, Unavailable> ChipMetrics::plan(std::span<const std::string> metrics) const {
+  MetricPlan plan;
+  for (const std::string& name : metrics) {
+    MetricPlan::Value value{name, {}};
+    const NamedMetric* const named = find_metric(name);
+    if (named != nullptr && named->terms.empty()) {
+      return Unavailable{name + " is no counter: the card's energy sensor measures it"};
+    }
+    if (named == nullptr) {
+      if (!has(name)) return unknown_metric(*this, name);
+      value.terms.emplace_back(index_of(name, plan.counters), 1.0);
+    } else {
+      for (const MetricTerm& term : named->terms) {
+        const std::string counter = first_of(term.counters);
+        if (counter.empty()) return Unavailable{chip() + " has no counter for " + name};
+        value.terms.emplace_back(index_of(counter, plan.counters), term.factor);
+      }
+    }
+    plan.values.push_back(std::move(value));
+  }
+  return plan;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,72 @@
+#pragma once
+/// What can be counted on a chip, as CUPTI tells without a GPU: names, units, and how many runs of a kernel a set of
+/// metrics takes. Unavailable, with its reason, where there is no CUPTI or tuner was built without its headers.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+
+namespace tuner::cuda {
+
+/// One of the chip's own metrics; its values have a roll-up or part behind the name: `dram__bytes_read.sum`.
+struct ChipMetric {
+  std::string name;
+  std::string_view kind;  ///< "counter", "ratio" or "throughput"
+  std::string unit;       ///< "byte", "instruction/warp"; may be empty
+  std::string meaning;
+};
+
+/// Which counters the metrics asked for are made of.
+struct MetricPlan {
+  std::vector<std::string> counters;  ///< the chip's names, each once
+  struct Value {
+    std::string name;                                   ///< as asked for
+    std::vector<std::pair<std::size_t, double>> terms;  ///< index into counters, factor
+  };
+  std::vector<Value> values;
+};
+
+/// One chip. Not thread-safe.
+class ChipMetrics {
+ public:
+  virtual ~ChipMetrics() = default;
+  virtual const std::string& chip() const = 0;    ///< "GH100"
+  virtual const std::string& source() const = 0;  ///< the library that tells
+  /// Every metric of the chip, by name; those of special configurations ("FE_A.TriageCompute.…") last.
+  virtual std::vector<ChipMetric> all() const = 0;
+  /// What may stand behind a name of \p kind: ".sum", ".avg.per_second", …
+  virtual std::vector<std::string> roll_ups(std::string_view kind) const = 0;
+  /// Whether \p counter, with its roll-up, can be counted.
+  virtual bool has(const std::string& counter) const = 0;
+  /// The first of the blank-parted \p counters that the chip has; empty when it has none.
+  std::string first_of(std::string_view counters) const;
+
+  /// How to count \p metrics: names of core/metric.hpp or the chip's own, no sets. Unavailable for a name that is
+  /// unknown (with a suggestion) or that this chip does not have.
+  std::variant<MetricPlan, Unavailable> plan(std::span<const std::string> metrics) const;
+  /// How often a kernel has to run for \p plan.
+  virtual std::size_t passes(const MetricPlan& plan) const = 0;
+
+  /// What the profiler is configured with. Throws Error.
+  virtual std::vector<std::uint8_t> config_image(const MetricPlan& plan) const = 0;
+  /// Values of range \p range of a decoded image of counter data. Throws Error.
+  virtual Metrics evaluate(const MetricPlan& plan, std::span<const std::uint8_t> counter_data,
+                           std::size_t range) const = 0;
+};
+
+/// The chips that CUPTI knows, in its order.
+std::variant<std::vector<std::string>, Unavailable> known_chips();
+/// Upper and lower case are the same in \p chip.
+std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(std::string_view chip);
+/// The chip of device \p ordinal of this machine: "GH100". Needs a driver.
+std::variant<std::string, Unavailable> chip_of_device(int ordinal);
+
+}  // namespace tuner::cuda

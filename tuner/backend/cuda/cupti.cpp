@@ -1,0 +1,149 @@
+#include <tuner/backend/cuda/cupti.hpp>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/cuda/nvrtc.hpp>
+#include <tuner/backend/cuda/profiling_permission.hpp>
+#include <tuner/backend/cuda/toolkit.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+struct CuptiName {
+  const char* file;
+  int major;
+};
+constexpr CuptiName kCuptiNames[] = {{"libcupti.so.13", 13}, {"libcupti.so.12", 12}};
+
+void add_cupti(const fs::path& folder, std::vector<fs::path>& files) {
+  std::error_code ignored;
+  for (const CuptiName& name : kCuptiNames) {
+    const fs::path file = folder / name.file;
+    if (fs::exists(file, ignored) && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+}
+
+int cupti_major(const fs::path& file) {
+  for (const CuptiName& name : kCuptiNames) {
+    if (file.filename() == name.file) return name.major;
+  }
+  return 0;
+}
+
+/// Fills in \p cupti; the reason when \p file cannot be used.
+std::string try_cupti(const fs::path& file, Cupti& cupti) {
+  // CUPTI opens its helper by name; where it lies beside it, the loader must have seen it already.
+  if (file.has_parent_path()) (void)::dlopen((file.parent_path() / "libnvperf_host.so").c_str(), RTLD_LAZY);
+  void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* error = ::dlerror();
+    return error != nullptr ? error : file.string() + ": cannot be loaded";
+  }
+#define TUNER_CUPTI_BIND(name)                                                 \
+  cupti.name = reinterpret_cast<decltype(cupti.name)>(::dlsym(handle, #name)); \
+  if (cupti.name == nullptr) return file.string() + ": lacks " #name " (CUDA 12.6 or newer is needed)";
+  TUNER_CUPTI_FUNCTIONS(TUNER_CUPTI_BIND)
+#undef TUNER_CUPTI_BIND
+  if (cupti.cuptiGetVersion(&cupti.version) != CUPTI_SUCCESS) return file.string() + ": does not answer";
+  Dl_info where{};
+  cupti.library =
+      ::dladdr(reinterpret_cast<void*>(cupti.cuptiGetVersion), &where) != 0 ? fs::path(where.dli_fname) : file;
+  return {};
+}
+
+}  // namespace
+
+std::vector<fs::path> cupti_candidates(const CuptiSearch& search) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  if (!search.asked.empty()) {
+    if (!fs::is_directory(search.asked, ignored)) return {search.asked};
+    add_cupti(search.asked, files);
+    return files;
+  }
+  if (search.nvrtc.has_parent_path()) {
+    add_cupti(search.nvrtc.parent_path(), files);
+    add_cupti(search.nvrtc.parent_path().parent_path().parent_path() / "cuda_cupti/lib", files);  // Python, CUDA 12
+  }
+  for (const fs::path& toolkit : toolkit_folders()) {
+    for (const char* folder : kLibraryFolders) add_cupti(toolkit / folder, files);
+    add_cupti(toolkit / "extras/CUPTI/lib64", files);
+  }
+  for (const CuptiName& name : kCuptiNames) files.emplace_back(name.file);
+  for (const fs::path& folder : python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_cupti/lib"}))
+    add_cupti(folder, files);
+  if (search.newest_major > 0) {
+    std::stable_partition(files.begin(), files.end(),
+                          [&](const fs::path& file) { return cupti_major(file) <= search.newest_major; });
+  }
+  return files;
+}
+
+std::variant<Cupti, Unavailable> load_cupti(const CuptiSearch& search) {
+  std::string reasons;
+  for (const fs::path& file : cupti_candidates(search)) {
+    Cupti cupti;
+    const std::string reason = try_cupti(file, cupti);
+    if (reason.empty()) return cupti;
+    reasons += (reasons.empty() ? "" : "; ") + reason;
+  }
+  if (reasons.empty()) reasons = "no libcupti.so.13 or .12 in " + search.asked;
+  return Unavailable{
+      "hardware counters need CUPTI, which was not found: install the CUDA toolkit (12.6 or newer), or set TUNER_CUPTI "
+      "to libcupti.so or to its folder (tried: " +
+      reasons + ")"};
+}
+
+const std::variant<Cupti, Unavailable>& process_cupti() {
+  // Never destroyed, as NVRTC's table.
+  static const auto& loaded = *new const std::variant<Cupti, Unavailable>([] {
+    CuptiSearch search;
+    search.asked = environment("TUNER_CUPTI");
+    if (const Nvrtc* const found = find_nvrtc()) search.nvrtc = found->library;
+    search.newest_major = driver_status().version / 1000;
+    return load_cupti(search);
+  }());
+  return loaded;
+}
+
+Unavailable why_no_counters(const Cupti& cupti, CUptiResult result, const char* call) {
+  const std::string code = " (CUPTI error " + std::to_string(static_cast<int>(result)) + ")";
+  switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      return {"the driver does not let this process read hardware counters" + code + ": " + permission_cure()};
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return {"the host of this virtual machine does not let it read hardware counters" + code +
+              ": its operator has to allow profiling for the virtual GPU (enable_profiling=1)"};
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+      return {"a virtual GPU of this kind has no hardware counters" + code + ": count on a machine with the whole GPU"};
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+      return {"hardware counters are locked in confidential computing" + code + ": count on a machine without it"};
+    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
+      return {"mining processors have no hardware counters" + code};
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+      return {"this part of a divided GPU (MIG) has no hardware counters" + code + ": count on a whole GPU"};
+    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
+      return {"GPUs joined by SLI have no hardware counters" + code + ": switch SLI off"};
+    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
+      return {"hardware counters cannot be read under WSL here" + code +
+              ": update the Windows driver and allow them in the NVIDIA control panel, or count under Linux"};
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+      return {"another profiler is attached to this process" + code + ": count without it"};
+    case CUPTI_ERROR_INVALID_CHIP_NAME:
+    case CUPTI_ERROR_NOT_SUPPORTED:
+    case CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED:
+      return {cupti.library.string() + " has no counters for this GPU" + code +
+              ": it needs compute capability 7.5 or newer and a CUDA toolkit that knows the chip"};
+    default:
+      break;
+  }
+  const char* name = nullptr;
+  cupti.cuptiGetResultString(result, &name);
+  return {std::string(call) + " of " + cupti.library.string() + " failed: " + (name != nullptr ? name : "unknown") +
+          code + "; a CUPTI as new as the driver may help (TUNER_CUPTI names another)"};
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,75 @@
+#pragma once
+/// CUPTI's Range Profiler (libcupti.so.13 or .12), found and loaded at run time: a table of its functions typed from
+/// its headers, and the one place that says why counters cannot be had and what to do. Private to this folder: only
+/// where TUNER_HAS_CUPTI is defined (CUPTI's headers of CUDA 12.6 or newer were there at build time).
+
+#include <cuda.h>
+#include <cupti_result.h>
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tuner/backend/backend.hpp>
+
+namespace tuner::cuda {
+
+// clang-format off
+#define TUNER_CUPTI_FUNCTIONS(X) \
+  X(cuptiGetVersion) X(cuptiGetResultString) X(cuptiDeviceGetChipName) X(cuptiProfilerInitialize) \
+  X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize) X(cuptiProfilerHostDeinitialize) \
+  X(cuptiProfilerHostGetSupportedChips) X(cuptiProfilerHostGetBaseMetrics) X(cuptiProfilerHostGetSubMetrics) \
+  X(cuptiProfilerHostGetMetricProperties) X(cuptiProfilerHostConfigAddMetrics) \
+  X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage) X(cuptiProfilerHostGetNumOfPasses) \
+  X(cuptiProfilerHostEvaluateToGpuValues) X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable) \
+  X(cuptiRangeProfilerSetConfig) X(cuptiRangeProfilerStart) X(cuptiRangeProfilerStop) X(cuptiRangeProfilerPushRange) \
+  X(cuptiRangeProfilerPopRange) X(cuptiRangeProfilerDecodeData) X(cuptiRangeProfilerGetCounterDataSize) \
+  X(cuptiRangeProfilerCounterDataImageInitialize)
+// clang-format on
+
+/// The functions under their own names: `cupti.cuptiRangeProfilerEnable(...)`. The library is never closed.
+struct Cupti {
+#define TUNER_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
+  TUNER_CUPTI_FUNCTIONS(TUNER_CUPTI_MEMBER)
+#undef TUNER_CUPTI_MEMBER
+  std::filesystem::path library;  ///< the file that was loaded
+  std::uint32_t version = 0;      ///< CUPTI's own number: 130001 for CUDA 13.0
+};
+
+/// Where to look.
+struct CuptiSearch {
+  std::string asked = {};            ///< a file or a folder: nothing else is tried
+  std::filesystem::path nvrtc = {};  ///< the NVRTC in use: the folder it lies in is tried first
+  int newest_major = 0;              ///< a driver of CUDA 12 serves no CUPTI 13: newer ones are tried last; 0: any
+};
+
+/// The files that would be tried, best first. Entries without a folder are left to the loader.
+std::vector<std::filesystem::path> cupti_candidates(const CuptiSearch& search);
+
+/// The first candidate that loads, or why none did and what to do.
+std::variant<Cupti, Unavailable> load_cupti(const CuptiSearch& search);
+
+/// The process's CUPTI: $TUNER_CUPTI when set, else the best that load_cupti finds; loaded at the first call.
+const std::variant<Cupti, Unavailable>& process_cupti();
+
+/// Why \p call of \p cupti failed with \p result, and what to do about it.
+Unavailable why_no_counters(const Cupti& cupti, CUptiResult result, const char* call);
+
+/// Parameters of a function of CUPTI, zeroed, with the size that tells their version.
+template <typename Parameters>
+Parameters sized_parameters(std::size_t size) {
+  Parameters parameters{};
+  parameters.structSize = size;
+  return parameters;
+}
+#define TUNER_CUPTI_PARAMETERS(type) sized_parameters<type>(type##_STRUCT_SIZE)
+
+}  // namespace tuner::cuda

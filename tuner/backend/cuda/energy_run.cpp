@@ -1,0 +1,106 @@
+#include <tuner/backend/cuda/energy_run.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <tuner/core/elapsed.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+/// The power a card reports follows the load by up to a second (its mean over that time).
+constexpr double kWarmUpSeconds = 1.0;
+constexpr double kBatchSeconds = 0.01;  // of work between two looks at the clock
+constexpr std::size_t kLargestBatch = 1000;
+
+/// Keeps a stream busy: two batches are queued at any time.
+class Treadmill {
+ public:
+  Treadmill(std::span<PreparedLaunch> launches, CUstream stream) : launches_(launches), stream_(stream) {}
+
+  /// Runs for \p seconds. The runs, and the seconds they took on the device. Nothing is queued behind it.
+  CUresult run(double seconds, std::size_t& runs, double& took) {
+    const UniqueEvent first = make_event(), last = make_event();
+    const UniqueEvent behind[2] = {make_event(CU_EVENT_DISABLE_TIMING), make_event(CU_EVENT_DISABLE_TIMING)};
+    const Driver& cu = driver();
+    const Clock::time_point begin = Clock::now();
+    if (const CUresult result = cu.cuEventRecord(first.get(), stream_); result != CUDA_SUCCESS) return result;
+    runs = 0;
+    for (std::size_t i = 0; seconds_since(begin) < seconds; ++i) {
+      if (i >= 2) {
+        if (const CUresult result = reached(behind[i % 2].get()); result != CUDA_SUCCESS) return result;
+      }
+      for (std::size_t k = 0; k < batch_; ++k) {
+        for (PreparedLaunch& launch : launches_) {
+          if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
+        }
+      }
+      runs += batch_;
+      if (const CUresult result = cu.cuEventRecord(behind[i % 2].get(), stream_); result != CUDA_SUCCESS) return result;
+    }
+    if (const CUresult result = cu.cuEventRecord(last.get(), stream_); result != CUDA_SUCCESS) return result;
+    if (const CUresult result = wait_for(stream_, std::nullopt); result != CUDA_SUCCESS) return result;
+    float milliseconds = 0;
+    const CUresult result = cu.cuEventElapsedTime(&milliseconds, first.get(), last.get());
+    took = static_cast<double>(milliseconds) * 1e-3;
+    if (runs > 0) {
+      const double each = took / static_cast<double>(runs);
+      batch_ = static_cast<std::size_t>(
+          std::clamp(kBatchSeconds / std::max(each, 1e-9), 1.0, static_cast<double>(kLargestBatch)));
+    }
+    return result;
+  }
+
+ private:
+  static CUresult reached(CUevent event) {
+    for (;;) {
+      const CUresult result = driver().cuEventQuery(event);
+      if (result != CUDA_ERROR_NOT_READY) return result;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  std::span<PreparedLaunch> launches_;
+  CUstream stream_;
+  std::size_t batch_ = 1;
+};
+
+Unavailable failed_run(CUresult result) {
+  return {"the kernel failed while its energy was measured: " + error_text(result)};
+}
+
+}  // namespace
+
+EnergyResult measure_energy(EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream, double seconds) {
+  if (!(seconds >= kShortestEnergyWindow)) {
+    char text[128];
+    std::snprintf(text, sizeof text, "%g s are too short for a card's energy sensor: measure for at least %g s",
+                  seconds, kShortestEnergyWindow);
+    return Unavailable{text};
+  }
+  Treadmill treadmill(launches, stream);
+  std::size_t runs = 0;
+  double took = 0;
+  // The first few runs only tell how many a batch takes.
+  for (const double warm_up : {0.02, kWarmUpSeconds}) {
+    if (const CUresult result = treadmill.run(warm_up, runs, took); result != CUDA_SUCCESS) return failed_run(result);
+  }
+  EnergyWatch watch(sensor);
+  const CUresult result = treadmill.run(seconds, runs, took);
+  const std::vector<EnergyStep> steps = watch.stop();
+  if (result != CUDA_SUCCESS) return failed_run(result);
+  const auto seen = mean_power(steps);
+  if (const auto* const why = std::get_if<Unavailable>(&seen)) return *why;
+  const MeanPower& power = std::get<MeanPower>(seen);
+  Energy energy;
+  energy.run_s = took / static_cast<double>(runs);
+  energy.joules = power.watts * energy.run_s;
+  energy.low_joules = power.low * energy.run_s;
+  energy.high_joules = power.high * energy.run_s;
+  energy.watts = power.watts;
+  energy.window_s = power.seconds;
+  energy.runs = runs;
+  return energy;
+}
+
+}  // namespace tuner::cuda

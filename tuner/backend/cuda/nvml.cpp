@@ -1,0 +1,81 @@
+#include <tuner/backend/cuda/nvml.hpp>
+
+#include <dlfcn.h>
+
+namespace tuner::cuda {
+namespace {
+
+using NvmlDevice = void*;
+enum NvmlResult : int { kNvmlSuccess = 0, kNvmlNotSupported = 3, kNvmlNoPermission = 4 };
+
+struct Nvml {
+  NvmlResult (*nvmlInit_v2)() = nullptr;
+  const char* (*nvmlErrorString)(NvmlResult) = nullptr;
+  NvmlResult (*nvmlDeviceGetHandleByPciBusId_v2)(const char*, NvmlDevice*) = nullptr;
+  NvmlResult (*nvmlDeviceGetTotalEnergyConsumption)(NvmlDevice, unsigned long long*) = nullptr;
+};
+
+/// Names of functions that \p library lacks.
+std::string bind_nvml(void* library, Nvml& nvml) {
+  std::string missing;
+  const auto bind = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+    if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
+  };
+  bind("nvmlInit_v2", nvml.nvmlInit_v2);
+  bind("nvmlErrorString", nvml.nvmlErrorString);
+  bind("nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetHandleByPciBusId_v2);
+  bind("nvmlDeviceGetTotalEnergyConsumption", nvml.nvmlDeviceGetTotalEnergyConsumption);
+  return missing;
+}
+
+class NvmlSensor final : public EnergySensor {
+ public:
+  NvmlSensor(const Nvml& nvml, NvmlDevice device) : nvml_(nvml), device_(device) {}
+  NvmlResult read(double& joules) {
+    unsigned long long millijoules = 0;
+    const NvmlResult result = nvml_.nvmlDeviceGetTotalEnergyConsumption(device_, &millijoules);
+    joules = static_cast<double>(millijoules) * 1e-3;
+    return result;
+  }
+  std::optional<double> joules() override {
+    double joules = 0;
+    return read(joules) == kNvmlSuccess ? std::optional(joules) : std::nullopt;
+  }
+
+ private:
+  Nvml nvml_;
+  NvmlDevice device_;
+};
+
+}  // namespace
+
+std::variant<std::unique_ptr<EnergySensor>, Unavailable> open_energy_sensor(const std::string& pci,
+                                                                            const char* library) {
+  void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    return Unavailable{"energy needs " + std::string(library) +
+                       ", a part of the NVIDIA driver that is not here: install it (in a container, ask for the driver "
+                       "capability `utility`)"};
+  Nvml nvml;
+  if (const std::string missing = bind_nvml(handle, nvml); !missing.empty())
+    return Unavailable{std::string(library) + " lacks " + missing + ": install a newer NVIDIA driver"};
+  const auto failed = [&](NvmlResult result, const char* call) {
+    const char* const text = nvml.nvmlErrorString(result);
+    return Unavailable{std::string(call) + " failed: " + (text != nullptr ? text : "unknown") + " (NVML error " +
+                       std::to_string(result) + "): this card's energy cannot be measured here"};
+  };
+  if (const NvmlResult result = nvml.nvmlInit_v2(); result != kNvmlSuccess) return failed(result, "nvmlInit_v2");
+  NvmlDevice device = nullptr;
+  if (const NvmlResult result = nvml.nvmlDeviceGetHandleByPciBusId_v2(pci.c_str(), &device); result != kNvmlSuccess)
+    return failed(result, "nvmlDeviceGetHandleByPciBusId_v2");
+  auto sensor = std::make_unique<NvmlSensor>(nvml, device);
+  double joules = 0;
+  const NvmlResult result = sensor->read(joules);
+  if (result == kNvmlNotSupported)
+    return Unavailable{"this card has no energy counter (cards since Volta have one): measure on another"};
+  if (result != kNvmlSuccess) return failed(result, "nvmlDeviceGetTotalEnergyConsumption");
+  return sensor;
+}
+
+}  // namespace tuner::cuda

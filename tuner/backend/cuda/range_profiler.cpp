@@ -1,0 +1,207 @@
+#include <tuner/backend/cuda/range_profiler.hpp>
+
+#include <tuner/backend/cuda/cupti_host.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+/// A call of CUPTI that failed, on its way to collect().
+struct Refused {
+  Unavailable why;
+};
+
+/// Profiling of a context, on as long as this lives.
+class RangeProfiler {
+ public:
+  RangeProfiler(const Cupti& cupti, CUcontext context) : cupti_(cupti) {
+    auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params);
+    parameters.ctx = context;
+    watch(cupti.cuptiRangeProfilerEnable(&parameters), "cuptiRangeProfilerEnable");
+    object_ = parameters.pRangeProfilerObject;
+  }
+  ~RangeProfiler() {
+    auto parameters = with_object<CUpti_RangeProfiler_Disable_Params>(CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
+    cupti_.cuptiRangeProfilerDisable(&parameters);
+  }
+  RangeProfiler(const RangeProfiler&) = delete;
+  RangeProfiler& operator=(const RangeProfiler&) = delete;
+
+  /// Room for what is counted in one range.
+  std::vector<std::uint8_t> counter_data(std::vector<const char*> counters) {
+    auto size = with_object<CUpti_RangeProfiler_GetCounterDataSize_Params>(
+        CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
+    size.pMetricNames = counters.data();
+    size.numMetrics = counters.size();
+    size.maxNumOfRanges = 1;
+    size.maxNumRangeTreeNodes = 1;
+    watch(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
+    std::vector<std::uint8_t> image(size.counterDataSize);
+    auto initialise = with_object<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
+        CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
+    initialise.counterDataSize = image.size();
+    initialise.pCounterData = image.data();
+    watch(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&initialise),
+          "cuptiRangeProfilerCounterDataImageInitialize");
+    return image;
+  }
+
+  /// One launch is a range of its own, as a profiler sees it: from its first to its last instruction. Several are
+  /// put between push() and pop().
+  void configure(const std::vector<std::uint8_t>& config, std::vector<std::uint8_t>& counter_data, bool one_launch) {
+    auto parameters =
+        with_object<CUpti_RangeProfiler_SetConfig_Params>(CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
+    parameters.configSize = config.size();
+    parameters.pConfig = config.data();
+    parameters.counterDataImageSize = counter_data.size();
+    parameters.pCounterDataImage = counter_data.data();
+    parameters.range = one_launch ? CUPTI_AutoRange : CUPTI_UserRange;
+    parameters.replayMode = CUPTI_UserReplay;  // so that inputs and caches are ours to make before each pass
+    parameters.maxRangesPerPass = 1;
+    parameters.numNestingLevels = 1;
+    parameters.minNestingLevel = 1;
+    parameters.passIndex = 0;
+    parameters.targetNestingLevel = 1;
+    watch(cupti_.cuptiRangeProfilerSetConfig(&parameters), "cuptiRangeProfilerSetConfig");
+  }
+
+  void start() {
+    auto parameters = with_object<CUpti_RangeProfiler_Start_Params>(CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
+    watch(cupti_.cuptiRangeProfilerStart(&parameters), "cuptiRangeProfilerStart");
+  }
+  void push() {
+    auto parameters =
+        with_object<CUpti_RangeProfiler_PushRange_Params>(CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE);
+    parameters.pRangeName = "run";
+    watch(cupti_.cuptiRangeProfilerPushRange(&parameters), "cuptiRangeProfilerPushRange");
+  }
+  void pop() {
+    auto parameters = with_object<CUpti_RangeProfiler_PopRange_Params>(CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE);
+    watch(cupti_.cuptiRangeProfilerPopRange(&parameters), "cuptiRangeProfilerPopRange");
+  }
+  /// Whether that was the last pass.
+  bool stop() {
+    auto parameters = with_object<CUpti_RangeProfiler_Stop_Params>(CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE);
+    watch(cupti_.cuptiRangeProfilerStop(&parameters), "cuptiRangeProfilerStop");
+    return parameters.isAllPassSubmitted != 0;
+  }
+  void decode() {
+    auto parameters =
+        with_object<CUpti_RangeProfiler_DecodeData_Params>(CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE);
+    watch(cupti_.cuptiRangeProfilerDecodeData(&parameters), "cuptiRangeProfilerDecodeData");
+    if (parameters.numOfRangeDropped > 0) throw Refused{{"counters were lost: more was counted than one run"}};
+  }
+
+ private:
+  template <typename Parameters>
+  Parameters with_object(std::size_t size) const {
+    Parameters parameters{};
+    parameters.structSize = size;
+    parameters.pRangeProfilerObject = object_;
+    return parameters;
+  }
+  void watch(CUptiResult result, const char* call) const {
+    if (result != CUPTI_SUCCESS) throw Refused{why_no_counters(cupti_, result, call)};
+  }
+
+  const Cupti& cupti_;
+  CUpti_RangeProfiler_Object* object_ = nullptr;
+};
+
+class CuptiCounters final : public Counters {
+ public:
+  CuptiCounters(const Cupti& cupti, CUcontext context, std::unique_ptr<ChipMetrics> chip)
+      : cupti_(cupti), context_(context), chip_(std::move(chip)) {}
+
+  CountResult collect(std::span<const std::string> metrics, const CountedWork& work) override {
+    if (metrics.empty()) return Metrics{};
+    try {
+      if (std::optional<Unavailable> why = prepare(metrics)) return *why;
+      return count(work);
+    } catch (const Refused& refused) {
+      return refused.why;
+    } catch (const Error& error) {
+      return Unavailable{error.what()};
+    }
+  }
+
+ private:
+  /// Planning takes longer than counting: the plan of the last names is kept.
+  std::optional<Unavailable> prepare(std::span<const std::string> metrics) {
+    if (std::equal(metrics.begin(), metrics.end(), planned_.begin(), planned_.end())) return std::nullopt;
+    planned_.clear();
+    auto plan = chip_->plan(metrics);
+    if (auto* const why = std::get_if<Unavailable>(&plan)) return std::move(*why);
+    plan_ = std::get<MetricPlan>(std::move(plan));
+    config_ = chip_->config_image(plan_);
+    planned_.assign(metrics.begin(), metrics.end());
+    return std::nullopt;
+  }
+
+  CountResult count(const CountedWork& work) {
+    std::vector<const char*> names;
+    for (const std::string& counter : plan_.counters) names.push_back(counter.c_str());
+    RangeProfiler profiler(cupti_, context_);
+    std::vector<std::uint8_t> data = profiler.counter_data(std::move(names));
+    const bool one_launch = work.launches == 1;
+    profiler.configure(config_, data, one_launch);
+    constexpr int most_passes = 1000;  // an end in any case
+    int passes = 0;
+    for (bool last = false; !last;) {
+      if (++passes > most_passes) return Unavailable{"CUPTI asked for more than 1000 passes: ask for fewer metrics"};
+      work.before();
+      profiler.start();
+      if (!one_launch) profiler.push();
+      const std::optional<Unavailable> failure = work.run();
+      if (failure) return *failure;
+      if (!one_launch) profiler.pop();
+      last = profiler.stop();
+    }
+    profiler.decode();
+    return chip_->evaluate(plan_, data, 0);
+  }
+
+  const Cupti& cupti_;
+  CUcontext context_;
+  std::unique_ptr<ChipMetrics> chip_;
+  std::vector<std::string> planned_;  // the names of plan_ and config_
+  MetricPlan plan_;
+  std::vector<std::uint8_t> config_;
+};
+
+/// Which of its chip's counters a device has; empty when CUPTI does not tell.
+std::variant<std::vector<std::uint8_t>, Unavailable> counter_availability(const Cupti& cupti, CUcontext context) {
+  auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params);
+  parameters.ctx = context;
+  const char* const call = "cuptiProfilerGetCounterAvailability";
+  if (const CUptiResult result = cupti.cuptiProfilerGetCounterAvailability(&parameters); result != CUPTI_SUCCESS)
+    return why_no_counters(cupti, result, call);
+  std::vector<std::uint8_t> image(parameters.counterAvailabilityImageSize);
+  parameters.pCounterAvailabilityImage = image.data();
+  if (const CUptiResult result = cupti.cuptiProfilerGetCounterAvailability(&parameters); result != CUPTI_SUCCESS)
+    return why_no_counters(cupti, result, call);
+  return image;
+}
+
+}  // namespace
+
+std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal) {
+  auto initialise = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params);
+  if (const CUptiResult result = cupti.cuptiProfilerInitialize(&initialise); result != CUPTI_SUCCESS)
+    return why_no_counters(cupti, result, "cuptiProfilerInitialize");
+  auto chip = chip_of_device(cupti, ordinal);
+  if (auto* const why = std::get_if<Unavailable>(&chip)) return std::move(*why);
+  auto available = counter_availability(cupti, context);
+  if (auto* const why = std::get_if<Unavailable>(&available)) return std::move(*why);
+  auto metrics =
+      chip_metrics(cupti, std::get<std::string>(chip), std::get<std::vector<std::uint8_t>>(std::move(available)));
+  if (auto* const why = std::get_if<Unavailable>(&metrics)) return std::move(*why);
+  return std::make_unique<CuptiCounters>(cupti, context, std::get<std::unique_ptr<ChipMetrics>>(std::move(metrics)));
+}
+
+std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(CUcontext context, int ordinal) {
+  const auto& cupti = process_cupti();
+  if (const auto* const why = std::get_if<Unavailable>(&cupti)) return *why;
+  return open_counters(std::get<Cupti>(cupti), context, ordinal);
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,15 @@
+#pragma once
+/// Counters through a CUPTI that was loaded. Private to this folder; see cupti.hpp.
+
+#include <memory>
+#include <variant>
+
+#include <tuner/backend/cuda/counters.hpp>
+#include <tuner/backend/cuda/cupti.hpp>
+
+namespace tuner::cuda {
+
+/// As open_counters(); \p cupti must outlive it.
+std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal);
+
+}  // namespace tuner::cuda

@@ -1,0 +1,53 @@
+#include <tuner/backend/cuda/toolkit.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tuner::cuda {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::vector<fs::path> entries_starting_with(const fs::path& parent, std::string_view prefix) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(parent, ignored), end; entry != end && !ignored; entry.increment(ignored)) {
+    if (entry->path().filename().string().starts_with(prefix)) found.push_back(entry->path());
+  }
+  std::sort(found.rbegin(), found.rend());
+  return found;
+}
+
+std::vector<fs::path> toolkit_folders() {
+  std::vector<fs::path> folders;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const std::string value = environment(variable); !value.empty()) folders.emplace_back(value);
+  }
+  folders.emplace_back("/usr/local/cuda");
+  for (fs::path& folder : entries_starting_with("/usr/local", "cuda-")) folders.push_back(std::move(folder));
+  return folders;
+}
+
+std::vector<fs::path> python_package_folders(const std::vector<const char*>& packages) {
+  std::vector<fs::path> roots;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string value = environment(variable); !value.empty()) roots.push_back(fs::path(value) / "lib");
+  }
+  if (const std::string home = environment("HOME"); !home.empty()) roots.push_back(fs::path(home) / ".local/lib");
+  roots.insert(roots.end(), {"/usr/local/lib", "/usr/lib"});
+  std::vector<fs::path> folders;
+  for (const fs::path& root : roots) {
+    for (const fs::path& python : entries_starting_with(root, "python3")) {
+      for (const char* site : {"site-packages", "dist-packages"}) {
+        for (const char* package : packages) folders.push_back(python / site / package);
+      }
+    }
+  }
+  return folders;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,173 @@
+#include <tuner/cli/metrics_command.hpp>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/backend/cuda/chip_metrics.hpp>
+#include <tuner/backend/cuda/profiling_permission.hpp>
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/options.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
+#include <tuner/session/backends.hpp>
+
+namespace tuner::cli {
+namespace {
+
+template <typename T>
+T taken(std::variant<T, Unavailable> result) {
+  if (const auto* const why = std::get_if<Unavailable>(&result)) throw Error(why->reason);
+  return std::get<T>(std::move(result));
+}
+
+std::string chips_to_name() {
+  return fmt::format("Name a chip with --chip, one of {}.", fmt::join(taken(cuda::known_chips()), ", "));
+}
+
+/// The chip asked for, and whether it is here.
+std::unique_ptr<cuda::ChipMetrics> chosen_chip(const po::variables_map& given, bool& here) {
+  const std::string chip = text_of(given, "chip"), device = text_of(given, "device");
+  here = chip.empty();
+  if (!here) {
+    if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
+    auto found = cuda::chip_metrics(chip);
+    if (const auto* const why = std::get_if<Unavailable>(&found)) throw Error(why->reason);
+    return std::get<std::unique_ptr<cuda::ChipMetrics>>(std::move(found));
+  }
+  const DeviceChoice choice = choose_device(device.empty() ? "auto" : device);
+  if (choice.device.key.backend == "host") {
+    const std::string none = why_no_gpu();
+    throw Error(fmt::format("there are hardware counters on a GPU only{}. {}",
+                            none.empty() ? "" : ", and there is no GPU to ask: " + none, chips_to_name()));
+  }
+  return taken(cuda::chip_metrics(taken(cuda::chip_of_device(choice.device.index))));
+}
+
+/// A counter of \p chip for each term; empty when it lacks one.
+std::vector<std::string> counters_of(const cuda::ChipMetrics& chip, const NamedMetric& metric) {
+  std::vector<std::string> counters;
+  for (const MetricTerm& term : metric.terms) {
+    counters.push_back(chip.first_of(term.counters));
+    if (counters.back().empty()) return {};
+  }
+  return counters;
+}
+
+std::string today(const NamedMetric& metric, const std::vector<std::string>& counters) {
+  if (metric.terms.empty()) return "(the card's energy sensor)";
+  if (counters.empty()) return "(not on this chip)";
+  std::string text;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    text += i > 0 ? " + " : "";
+    if (metric.terms[i].factor != 1) text += fmt::format("{:.4g} * ", metric.terms[i].factor);
+    text += counters[i];
+  }
+  return text;
+}
+
+/// A set without what the chip lacks.
+std::vector<std::string> metrics_of(const cuda::ChipMetrics& chip, const MetricSet& set) {
+  std::vector<std::string> metrics;
+  for (const std::string_view name : set.metrics)
+    if (!counters_of(chip, *find_metric(name)).empty()) metrics.emplace_back(name);
+  return metrics;
+}
+
+std::size_t passes_of(const cuda::ChipMetrics& chip, const std::vector<std::string>& metrics) {
+  return chip.passes(taken(chip.plan(metrics)));
+}
+
+Json as_json(const cuda::ChipMetrics& chip, bool all) {
+  Json document{{"chip", chip.chip()}, {"library", chip.source()}};
+  for (const NamedMetric& metric : named_metrics()) {
+    const std::vector<std::string> counters = counters_of(chip, metric);
+    Json terms = Json::array();
+    for (std::size_t i = 0; i < counters.size(); ++i)
+      terms.push_back({{"counter", counters[i]}, {"factor", metric.terms[i].factor}});
+    document["metrics"].push_back({{"name", metric.name},
+                                   {"unit", symbol(metric.unit)},
+                                   {"meaning", metric.meaning},
+                                   {"available", metric.terms.empty() || !counters.empty()},
+                                   {"counters", terms}});
+  }
+  for (const MetricSet& set : metric_sets()) {
+    const std::vector<std::string> metrics = metrics_of(chip, set);
+    document["sets"].push_back({{"name", set.name}, {"metrics", metrics}, {"passes", passes_of(chip, metrics)}});
+  }
+  if (!all) return document;
+  for (const cuda::ChipMetric& metric : chip.all())
+    document["own"].push_back(
+        {{"name", metric.name}, {"kind", metric.kind}, {"unit", metric.unit}, {"meaning", metric.meaning}});
+  for (const char* const kind : {"counter", "ratio", "throughput"}) document["roll_ups"][kind] = chip.roll_ups(kind);
+  return document;
+}
+
+void print_named(const cuda::ChipMetrics& chip) {
+  Table table({{"metric"}, {"unit"}, {"meaning"}, {"today's name"}});
+  for (const NamedMetric& metric : named_metrics())
+    table.add({std::string(metric.name), std::string(symbol(metric.unit)), std::string(metric.meaning),
+               today(metric, counters_of(chip, metric))});
+  print(table.text() + "\nSets\n");
+  Table sets({{"set"}, {"passes", Table::Align::right}, {"metrics"}});
+  for (const MetricSet& set : metric_sets()) {
+    const std::vector<std::string> metrics = metrics_of(chip, set);
+    sets.add(
+        {std::string(set.name), std::to_string(passes_of(chip, metrics)), fmt::format("{}", fmt::join(metrics, ", "))});
+  }
+  print(sets.text());
+}
+
+void print_own(const cuda::ChipMetrics& chip) {
+  Table table({{"metric"}, {"kind"}, {"unit"}, {"meaning"}});
+  for (const cuda::ChipMetric& metric : chip.all())
+    table.add({metric.name, std::string(metric.kind), metric.unit, metric.meaning});
+  print("\nThe chip's own\n" + table.text());
+  print("\nBehind a name of the chip's own stands what is made of its units' values:\n");
+  for (const char* const kind : {"counter", "ratio", "throughput"})
+    print(fmt::format("  {:10}  {}\n", kind, fmt::join(chip.roll_ups(kind), " ")));
+}
+
+}  // namespace
+
+int metrics_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  auto add = options.add_options();
+  add("device", po::value<std::string>()->value_name("auto|cuda|N"), "the GPU to ask about (default: the first)");
+  add("chip", po::value<std::string>()->value_name("GH100"), "a chip by its name; no GPU is needed");
+  add("all", po::bool_switch(), "also the chip's own metrics, some thousands");
+  add("json", po::bool_switch(), "one JSON document on stdout");
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options);
+  if (given.count("help"))
+    return print_help(
+        "Usage: tune metrics [--device N|--chip NAME] [options]\n"
+        "The metrics that can be counted on a chip: the text-books' names with today's, and the chip's own.\n"
+        "A pass is one more run of the kernel. Needs CUPTI (the CUDA toolkit), but with --chip no GPU.",
+        options,
+        "  tune metrics --chip GH100\n"
+        "  tune metrics --chip GA102 --all | grep dram\n"
+        "  tune metrics --chip GH100 --json\n");
+
+  bool here = false;
+  const auto chip = chosen_chip(given, here);
+  const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
+  const bool all = given["all"].as<bool>();
+  if (given["json"].as<bool>()) {
+    Json document = as_json(*chip, all);
+    document["why_not_permitted"] = forbidden;
+    print_json(document);
+    return kDone;
+  }
+  print(fmt::format("{}, as {} knows it\n\n", chip->chip(), chip->source()));
+  print_named(*chip);
+  if (all) print_own(*chip);
+  if (!forbidden.empty()) print(fmt::format("\nThey cannot be counted now: {}.\n", forbidden));
+  return kDone;
+}
+
+}  // namespace tuner::cli

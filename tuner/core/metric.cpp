@@ -1,0 +1,164 @@
+#include <tuner/core/metric.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace tuner {
+namespace {
+
+using Terms = std::array<MetricTerm, 1>;
+
+// What nvprof's names are today: Nsight Compute documentation, "nvprof Metric Comparison". Blackwell renamed the DRAM
+// counters.
+constexpr Terms kOccupancy{{{"sm__warps_active.avg.pct_of_peak_sustained_active"}}};
+constexpr Terms kLoadEfficiency{{{"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"}}};
+constexpr Terms kStoreEfficiency{{{"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"}}};
+constexpr Terms kLoadThroughput{{{"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum.per_second"}}};
+constexpr Terms kStoreThroughput{{{"l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum.per_second"}}};
+constexpr Terms kLoadTransactions{{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}}};
+constexpr Terms kStoreTransactions{{{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}};
+constexpr Terms kDramReadThroughput{{{"dram__bytes_read.sum.per_second dram__bytes_op_read.sum.per_second"}}};
+constexpr Terms kDramWriteThroughput{{{"dram__bytes_write.sum.per_second dram__bytes_op_write.sum.per_second"}}};
+constexpr Terms kDramReadBytes{{{"dram__bytes_read.sum dram__bytes_op_read.sum"}}};
+constexpr Terms kDramWriteBytes{{{"dram__bytes_write.sum dram__bytes_op_write.sum"}}};
+constexpr Terms kInstructionsPerWarp{{{"smsp__average_inst_executed_per_warp.ratio"}}};
+constexpr Terms kBranchEfficiency{{{"smsp__sass_average_branch_targets_threads_uniform.pct"}}};
+constexpr Terms kStallSync{{{"smsp__warp_issue_stalled_barrier_per_warp_active.pct"}}};
+constexpr Terms kStallMemory{{{"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"}}};
+constexpr Terms kGlobalHitRate{{{"l1tex__t_sector_hit_rate.pct"}}};
+constexpr Terms kL2HitRate{{{"lts__t_sector_hit_rate.pct"}}};
+constexpr Terms kWarpEfficiency{
+    {{"smsp__average_thread_inst_executed_per_inst_executed.ratio "
+      "smsp__thread_inst_executed_per_inst_executed.ratio",
+      100.0 / 32}}};
+constexpr Terms kIpc{{{"sm__inst_executed.avg.per_cycle_active"}}};
+constexpr Terms kSmEfficiency{{{"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed"}}};
+constexpr Terms kSharedEfficiency{{{"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct"}}};
+constexpr Terms kSharedLoads{{{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"}}};
+constexpr Terms kSharedStores{{{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}}};
+constexpr Terms kKernelTime{{{"gpu__time_duration.sum"}}};
+
+/// A fused multiply-add is two operations.
+constexpr std::array<MetricTerm, 3> kHalfFlops{{{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum"},
+                                                {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum"},
+                                                {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 2}}};
+constexpr std::array<MetricTerm, 3> kSingleFlops{{{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"},
+                                                  {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum"},
+                                                  {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 2}}};
+constexpr std::array<MetricTerm, 3> kDoubleFlops{{{"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum"},
+                                                  {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum"},
+                                                  {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2}}};
+
+constexpr NamedMetric kMetrics[] = {
+    {"achieved_occupancy", MetricUnit::percent,
+     "resident warps, mean over the active cycles, of what a multiprocessor can hold", kOccupancy},
+    {"gld_efficiency", MetricUnit::percent, "bytes that global loads use of the bytes that they move", kLoadEfficiency},
+    {"gst_efficiency", MetricUnit::percent, "bytes that global stores use of the bytes that they move",
+     kStoreEfficiency},
+    {"gld_throughput", MetricUnit::bytes_per_second, "bytes that global loads ask L1 for", kLoadThroughput},
+    {"gst_throughput", MetricUnit::bytes_per_second, "bytes that global stores send to L1", kStoreThroughput},
+    {"gld_transactions", MetricUnit::count, "32-byte sectors that global loads ask L1 for", kLoadTransactions},
+    {"gst_transactions", MetricUnit::count, "32-byte sectors that global stores send to L1", kStoreTransactions},
+    {"dram_read_throughput", MetricUnit::bytes_per_second, "bytes read from device memory", kDramReadThroughput},
+    {"dram_write_throughput", MetricUnit::bytes_per_second, "bytes written to device memory", kDramWriteThroughput},
+    {"dram_read_bytes", MetricUnit::bytes, "bytes read from device memory", kDramReadBytes},
+    {"dram_write_bytes", MetricUnit::bytes, "bytes written to device memory", kDramWriteBytes},
+    {"inst_per_warp", MetricUnit::ratio, "instructions that a warp executes, mean", kInstructionsPerWarp},
+    {"branch_efficiency", MetricUnit::percent, "branches at which all threads of a warp go the same way",
+     kBranchEfficiency},
+    {"stall_sync", MetricUnit::percent, "time of a warp spent waiting at a barrier", kStallSync},
+    {"stall_memory_dependency", MetricUnit::percent, "time of a warp spent waiting for L1, L2 or device memory",
+     kStallMemory},
+    {"warp_execution_efficiency", MetricUnit::percent, "threads of a warp that are active, mean over instructions",
+     kWarpEfficiency},
+    {"ipc", MetricUnit::ratio, "instructions a cycle of one multiprocessor", kIpc},
+    {"sm_efficiency", MetricUnit::percent, "time during which a multiprocessor has a warp", kSmEfficiency},
+    {"global_hit_rate", MetricUnit::percent, "sectors found in L1", kGlobalHitRate},
+    {"l2_tex_hit_rate", MetricUnit::percent, "sectors found in L2", kL2HitRate},
+    {"shared_efficiency", MetricUnit::percent, "bytes of shared memory used of the bytes that its accesses could move",
+     kSharedEfficiency},
+    {"shared_load_transactions", MetricUnit::count,
+     "passes that loads of shared memory take; bank conflicts add to them", kSharedLoads},
+    {"shared_store_transactions", MetricUnit::count,
+     "passes that stores to shared memory take; bank conflicts add to them", kSharedStores},
+    {"flop_count_hp", MetricUnit::count, "half-precision operations; a multiply-add is two", kHalfFlops},
+    {"flop_count_sp", MetricUnit::count, "single-precision operations; a multiply-add is two", kSingleFlops},
+    {"flop_count_dp", MetricUnit::count, "double-precision operations; a multiply-add is two", kDoubleFlops},
+    {"kernel_time", MetricUnit::nanoseconds, "time of the run that was counted, slower than one that is only timed",
+     kKernelTime},
+    {"energy", MetricUnit::joules, "energy of one run, the whole card's, while it runs over and over", {}},
+    {"power", MetricUnit::watts, "power of the card while it runs over and over", {}},
+    {"edp", MetricUnit::joule_seconds, "energy of one run times its time", {}},
+};
+
+constexpr std::string_view kTextbook[] = {"achieved_occupancy", "gld_efficiency",    "gst_efficiency",
+                                          "gld_throughput",     "gst_throughput",    "dram_read_throughput",
+                                          "inst_per_warp",      "branch_efficiency", "stall_sync"};
+constexpr std::string_view kRoofline[] = {"kernel_time",   "dram_read_bytes", "dram_write_bytes",
+                                          "flop_count_hp", "flop_count_sp",   "flop_count_dp"};
+constexpr MetricSet kSets[] = {
+    {"textbook", "what the text-books look at first", kTextbook},
+    {"roofline", "time, bytes of device memory and operations: where a kernel stands under the roofline", kRoofline},
+};
+
+}  // namespace
+
+std::string_view symbol(MetricUnit unit) {
+  switch (unit) {
+    case MetricUnit::percent:
+      return "%";
+    case MetricUnit::bytes:
+      return "B";
+    case MetricUnit::bytes_per_second:
+      return "B/s";
+    case MetricUnit::nanoseconds:
+      return "ns";
+    case MetricUnit::joules:
+      return "J";
+    case MetricUnit::watts:
+      return "W";
+    case MetricUnit::joule_seconds:
+      return "J s";
+    case MetricUnit::count:
+    case MetricUnit::ratio:
+      break;
+  }
+  return "";
+}
+
+std::span<const NamedMetric> named_metrics() { return kMetrics; }
+
+const NamedMetric* find_metric(std::string_view name) {
+  const auto at = std::find_if(std::begin(kMetrics), std::end(kMetrics),
+                               [name](const NamedMetric& metric) { return metric.name == name; });
+  return at == std::end(kMetrics) ? nullptr : at;
+}
+
+bool is_energy_metric(std::string_view name) {
+  const NamedMetric* const metric = find_metric(name);
+  return metric != nullptr && metric->terms.empty();
+}
+
+std::span<const MetricSet> metric_sets() { return kSets; }
+
+const MetricSet* find_metric_set(std::string_view name) {
+  const auto at =
+      std::find_if(std::begin(kSets), std::end(kSets), [name](const MetricSet& set) { return set.name == name; });
+  return at == std::end(kSets) ? nullptr : at;
+}
+
+std::vector<std::string> expand_metrics(std::span<const std::string> names) {
+  std::vector<std::string> expanded;
+  const auto add = [&expanded](std::string_view name) {
+    if (std::find(expanded.begin(), expanded.end(), name) == expanded.end()) expanded.emplace_back(name);
+  };
+  for (const std::string& name : names) {
+    if (const MetricSet* const set = find_metric_set(name))
+      for (const std::string_view metric : set->metrics) add(metric);
+    else
+      add(name);
+  }
+  return expanded;
+}
+
+}  // namespace tuner
