@@ -125,14 +125,24 @@ void print_metrics(const Case& one, const std::string& launch, const CountResult
     fmt::print("{}\t{}\t{}\t{:.17g}\n", one.text(), launch, name, value);
 }
 
+/// All cases stay where they are, as in count(): addresses matter.
+std::vector<std::unique_ptr<Case>> loaded_cases(Backend& backend, const Options& options) {
+  std::vector<std::unique_ptr<Case>> cases;
+  for (const std::string& text : options.cases) cases.push_back(std::make_unique<Case>(backend, text));
+  return cases;
+}
+
+void run_once(Backend& backend, const Options& options) {
+  const auto cases = loaded_cases(backend, options);
+  for (std::uint64_t round = 0; round < options.repeat; ++round)
+    for (const auto& one : cases) one->run();
+}
+
 void count(Backend& backend, const Options& options) {
   const std::vector<std::string> names = split(options.metrics, ',');
   const std::vector<std::string> metrics = expand_metrics(names);
-  std::vector<std::unique_ptr<Case>> cases;
-  for (const std::string& text : options.cases) {
-    cases.push_back(std::make_unique<Case>(backend, text));
-    cases.back()->run();
-  }
+  const auto cases = loaded_cases(backend, options);
+  for (const auto& one : cases) one->run();
   const auto time_all = [&](const char* when) {
     for (const auto& one : cases)
       fmt::print("# {}: {} cold {:.0f} ns, hot {:.0f} ns\n", when, one->text(),
@@ -192,7 +202,7 @@ int main(int argc, char** argv) {
                  {{"--once", &options.once}});
     const auto backend = open_backend(choose_device("cuda").device);
     if (options.once)
-      for (const std::string& text : options.cases) Case(*backend, text).run();
+      run_once(*backend, options);
     else if (options.energy_s > 0)
       measure_energy(*backend, options);
     else

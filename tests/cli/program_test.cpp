@@ -28,7 +28,7 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   const Finished help = tune({"help"});
   EXPECT_EQ(help.code, 0);
   for (const char* command :
-       {"list", "devices", "occupancy", "show", "explain", "export", "import", "merge", "cache"}) {
+       {"list", "devices", "occupancy", "metrics", "show", "explain", "export", "import", "merge", "cache"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     const Finished detail = tune({command, "--help"});
     EXPECT_EQ(detail.code, 0) << command;
@@ -258,9 +258,10 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
                              std::string(entry) + R"(,"2":{"b":2,)" + entry + "}}");
   set("HOME", (folder() / "home").string());
   const bool has_nvrtc = tune({"occupancy", "--kernel", "reduce"}).code == 0;
+  const bool has_cupti = tune({"metrics", "--chip", "GH100"}).code == 0;
   std::size_t examples = 0;
-  for (const char* command :
-       {"", "list", "devices", "occupancy", "show", "explain", "export", "import", "merge", "cache", "replay"}) {
+  for (const char* command : {"", "list", "devices", "occupancy", "metrics", "show", "explain", "export", "import",
+                              "merge", "cache", "replay"}) {
     for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
       ++examples;
       if (line.starts_with("tune --kernel") && line.find("--dry-run") == std::string::npos)
@@ -268,6 +269,7 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
       if (line.starts_with("tune replay") && line.find("--repeats") == std::string::npos) line += " --repeats 2";
       const Finished run = shell("PATH=\"$PWD/bin:$PATH\"; " + line);
       if (!has_nvrtc && line.starts_with("tune occupancy")) continue;
+      if (!has_cupti && line.starts_with("tune metrics")) continue;
       EXPECT_EQ(run.code, 0) << line << '\n' << run.err;
     }
   }

@@ -100,11 +100,11 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* p) {
   const char* const result = std::getenv("TUNER_FAKE_CUPTI_ENABLE");
   if (result != nullptr) return static_cast<CUptiResult>(std::atoi(result));
   p->pRangeProfilerObject = handle<CUpti_RangeProfiler_Object>();
-  passes = 0;
   return note("enable");
 }
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params*) { return note("disable"); }
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* p) {
+  passes = 0;
   return note(p->range == CUPTI_UserRange ? "ranges:given" : "ranges:launches");
 }
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) { return note("start"); }

@@ -18,7 +18,7 @@ __global__ void strided(const float* from, float* to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   to[i] = from[i * 8];
 }
-__global__ void fma(float* to, float x) {
+__global__ void multiply_add(float* to, float x) {
   float sum = x;
 #pragma unroll 1
   for (int i = 0; i < 100; ++i) sum = fmaf(sum, x, x);
@@ -33,7 +33,7 @@ class GpuCounters : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
-    module_ = load(kCounted, {"copy", "strided", "fma", "increment"});
+    module_ = load(kCounted, {"copy", "strided", "multiply_add", "increment"});
     data_ = backend().allocate(8 * kElements * sizeof(float));
     backend().fill_bytes(data_->address(), 0, data_->bytes());
     const Launch warm = copies();

@@ -15,8 +15,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 const Cupti& fake() {
   static const auto loaded = load_cupti({.asked = TUNER_FAKE_CUPTI});
@@ -63,6 +65,21 @@ TEST_F(RangeProfilerTest, CountsOneLaunchByItselfAndMakesEachPassReady) {
   EXPECT_THAT(std::get<Metrics>(result), ElementsAre(Pair("inst_per_warp", 10), Pair("sm__cycles.sum", 11)));
   EXPECT_EQ(told, "ready run ready run ");
   EXPECT_THAT(log(), HasSubstr("enable ranges:launches start stop start stop decode disable"));
+}
+
+TEST_F(RangeProfilerTest, StaysOnBetweenConfigurationsUntilSomethingIsTimed) {
+  const auto kept = counters();
+  std::string told;
+  (void)kept->collect(kAsked, work(told, 1));
+  (void)kept->collect(kAsked, work(told, 1));
+  EXPECT_THAT(log(), EndsWith("enable ranges:launches start stop start stop decode ranges:launches start stop start "
+                              "stop decode"));
+  kept->rest();
+  EXPECT_EQ(log(), "disable");
+  (void)kept->collect(kAsked, work(told, 1));
+  (void)log();
+  (void)kept->collect(kAsked, work(told, 2));
+  EXPECT_THAT(log(), StartsWith("disable enable ranges:given")) << "one kind of range at a time";
 }
 
 TEST_F(RangeProfilerTest, CountsSeveralLaunchesAsOneRange) {

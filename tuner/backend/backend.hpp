@@ -190,8 +190,8 @@ class Backend {
   virtual std::optional<Outcome> run(std::span<const Launch> launches, double timeout_s) = 0;
   virtual SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) = 0;
   /// Counts \p request.metrics over one run of \p launches, each of which has to have run before: several launches are
-  /// one range. Runs them once for each pass, serialised, apart from any timing; nothing else may use the device's
-  /// context meanwhile. Unavailable too when the kernel faults (usable() tells).
+  /// one range. Runs them once for each pass, serialised and apart from any timing, L2 as cold samples find it; nothing
+  /// else may use the device's context meanwhile. Unavailable too when the kernel faults (usable() tells).
   virtual CountResult collect(std::span<const Launch> /*launches*/, const CountRequest& /*request*/) {
     return Unavailable{"there are hardware counters on a GPU only"};
   }

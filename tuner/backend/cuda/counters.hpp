@@ -24,14 +24,19 @@ struct CountedWork {
   std::size_t launches = 1;
 };
 
-/// Counters of one context. Profiling is on only inside collect(). One thread.
+/// Counters of one context, which must be current in every call and at the end. One thread.
 class Counters {
  public:
   virtual ~Counters() = default;
+  /// Leaves profiling on, since switching it on takes longer than counting.
   virtual CountResult collect(std::span<const std::string> metrics, const CountedWork& work) = 0;
+  /// Switches profiling off: before anything is timed.
+  virtual void rest() = 0;
+  /// Gives up what belongs to a context that was lost.
+  virtual void leak() noexcept = 0;
 };
 
-/// Of \p context, which must be current (here and in collect()), on device \p ordinal.
+/// Of \p context on device \p ordinal.
 std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(CUcontext context, int ordinal);
 
 }  // namespace tuner::cuda

@@ -53,6 +53,7 @@ class CudaBackend final : public Backend {
     }
     try {
       const ContextGuard guard(state_->context.handle());
+      counters_.reset();
       result_.reset();
       sampler_.reset();
       data_.reset();
@@ -172,6 +173,7 @@ class CudaBackend final : public Backend {
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
     Sampler& sampler = made_sampler();
+    if (counters_ != nullptr) counters_->rest();
     if (!all_have_run(launches)) {
       if (std::optional<Outcome> failure = run_prepared(launches, prepared, request.timeout_s, deadline)) {
         if (Timeout* timeout = std::get_if<Timeout>(&*failure)) return std::move(*timeout);
@@ -225,6 +227,7 @@ class CudaBackend final : public Backend {
       energy_sensor_ = std::get<std::unique_ptr<EnergySensor>>(std::move(opened));
     }
     const std::lock_guard lock(mutex_);
+    if (counters_ != nullptr) counters_->rest();
     EnergyResult result = measure_energy(*energy_sensor_, prepared, stream_.get(), seconds);
     if (is_sticky(driver().cuStreamQuery(stream_.get()))) state_->usable = false;
     return result;
@@ -388,6 +391,7 @@ class CudaBackend final : public Backend {
   }
 
   void drop_handles() noexcept {
+    if (counters_ != nullptr) counters_->leak();
     if (sampler_ != nullptr) sampler_->leak();
     if (data_ != nullptr) data_->leak();
     (void)filled_.release();

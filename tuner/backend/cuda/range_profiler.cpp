@@ -10,10 +10,12 @@ struct Refused {
   Unavailable why;
 };
 
-/// Profiling of a context, on as long as this lives.
+/// Profiling of a context, on as long as this lives. Its ranges are single launches, as a profiler sees them, from the
+/// first to the last instruction; or several launches between push() and pop(). It cannot change from one to the other.
 class RangeProfiler {
  public:
-  RangeProfiler(const Cupti& cupti, CUcontext context) : cupti_(cupti) {
+  RangeProfiler(const Cupti& cupti, CUcontext context, bool single_launches)
+      : cupti_(cupti), single_launches_(single_launches) {
     auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params);
     parameters.ctx = context;
     watch(cupti.cuptiRangeProfilerEnable(&parameters), "cuptiRangeProfilerEnable");
@@ -25,6 +27,8 @@ class RangeProfiler {
   }
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
+
+  bool single_launches() const { return single_launches_; }
 
   /// Room for what is counted in one range.
   std::vector<std::uint8_t> counter_data(std::vector<const char*> counters) {
@@ -45,16 +49,14 @@ class RangeProfiler {
     return image;
   }
 
-  /// One launch is a range of its own, as a profiler sees it: from its first to its last instruction. Several are
-  /// put between push() and pop().
-  void configure(const std::vector<std::uint8_t>& config, std::vector<std::uint8_t>& counter_data, bool one_launch) {
+  void configure(const std::vector<std::uint8_t>& config, std::vector<std::uint8_t>& counter_data) {
     auto parameters =
         with_object<CUpti_RangeProfiler_SetConfig_Params>(CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
     parameters.configSize = config.size();
     parameters.pConfig = config.data();
     parameters.counterDataImageSize = counter_data.size();
     parameters.pCounterDataImage = counter_data.data();
-    parameters.range = one_launch ? CUPTI_AutoRange : CUPTI_UserRange;
+    parameters.range = single_launches_ ? CUPTI_AutoRange : CUPTI_UserRange;
     parameters.replayMode = CUPTI_UserReplay;  // so that inputs and caches are ours to make before each pass
     parameters.maxRangesPerPass = 1;
     parameters.numNestingLevels = 1;
@@ -104,6 +106,7 @@ class RangeProfiler {
   }
 
   const Cupti& cupti_;
+  const bool single_launches_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
@@ -116,13 +119,19 @@ class CuptiCounters final : public Counters {
     if (metrics.empty()) return Metrics{};
     try {
       if (std::optional<Unavailable> why = prepare(metrics)) return *why;
-      return count(work);
+      CountResult result = count(work);
+      if (std::holds_alternative<Unavailable>(result)) rest();  // it may be in the middle of a pass
+      return result;
     } catch (const Refused& refused) {
+      rest();
       return refused.why;
     } catch (const Error& error) {
+      rest();
       return Unavailable{error.what()};
     }
   }
+  void rest() override { profiler_.reset(); }
+  void leak() noexcept override { (void)profiler_.release(); }
 
  private:
   /// Planning takes longer than counting: the plan of the last names is kept.
@@ -140,10 +149,14 @@ class CuptiCounters final : public Counters {
   CountResult count(const CountedWork& work) {
     std::vector<const char*> names;
     for (const std::string& counter : plan_.counters) names.push_back(counter.c_str());
-    RangeProfiler profiler(cupti_, context_);
-    std::vector<std::uint8_t> data = profiler.counter_data(std::move(names));
     const bool one_launch = work.launches == 1;
-    profiler.configure(config_, data, one_launch);
+    if (profiler_ == nullptr || profiler_->single_launches() != one_launch) {
+      rest();  // two cannot be on at once
+      profiler_ = std::make_unique<RangeProfiler>(cupti_, context_, one_launch);
+    }
+    RangeProfiler& profiler = *profiler_;
+    std::vector<std::uint8_t> data = profiler.counter_data(std::move(names));
+    profiler.configure(config_, data);
     constexpr int most_passes = 1000;  // an end in any case
     int passes = 0;
     for (bool last = false; !last;) {
@@ -166,6 +179,7 @@ class CuptiCounters final : public Counters {
   std::vector<std::string> planned_;  // the names of plan_ and config_
   MetricPlan plan_;
   std::vector<std::uint8_t> config_;
+  std::unique_ptr<RangeProfiler> profiler_;
 };
 
 /// Which of its chip's counters a device has; empty when CUPTI does not tell.

@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Where CUPTI is installed; a GPU is not needed.
+class MetricsCommand : public ProgramTest {
+ protected:
+  void SetUp() override {
+    const Finished known = tune({"metrics", "--chip", "GH100"});
+    if (known.code != 0) GTEST_SKIP() << known.err;
+  }
+};
+
+TEST_F(MetricsCommand, ListsTheTextBooksNamesWithTodaysFirst) {
+  const Finished run = tune({"metrics", "--chip", "gh100"});
+  EXPECT_EQ(run.code, 0);
+  for (const char* part : {"GH100", "achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
+                           "dram_read_throughput", "textbook", "roofline"})
+    EXPECT_THAT(run.out, HasSubstr(part));
+  EXPECT_LT(run.out.find("gld_efficiency"), run.out.find("\nSets\n"));
+}
+
+TEST_F(MetricsCommand, SaysWhatAChipLacks) {
+  EXPECT_THAT(tune({"metrics", "--chip", "GA10B"}).out, HasSubstr("(not on this chip)"));
+}
+
+TEST_F(MetricsCommand, ListsTheChipsOwnWhenAsked) {
+  EXPECT_THAT(tune({"metrics", "--chip", "GH100", "--all"}).out,
+              AllOf(HasSubstr("dram__bytes_read "), HasSubstr(".avg.pct_of_peak_sustained_active")));
+}
+
+TEST_F(MetricsCommand, PrintsOneJsonDocument) {
+  const auto document = nlohmann::json::parse(tune({"metrics", "--chip", "GH100", "--json"}).out);
+  EXPECT_EQ(document["chip"], "GH100");
+  EXPECT_EQ(document["sets"][0]["name"], "textbook");
+  EXPECT_EQ(document["sets"][0]["passes"], 2);
+  EXPECT_EQ(document["metrics"][0]["counters"][0]["counter"], "sm__warps_active.avg.pct_of_peak_sustained_active");
+  EXPECT_FALSE(document.contains("own"));
+}
+
+TEST_F(MetricsCommand, NamesTheNearestChipForAMisspeltOne) {
+  const Finished run = tune({"metrics", "--chip", "GH10O"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("unknown chip 'GH10O'; did you mean 'GH100'?"));
+  EXPECT_EQ(tune({"metrics", "--chip", "GH100", "--device", "0"}).code, 2);
+}
+
+TEST_F(MetricsCommand, AsksForAChipWhereThereIsNoGpu) {
+  const Finished run = tune({"metrics", "--device", "host"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("on a GPU only"), HasSubstr("Name a chip with --chip, one of ")));
+}
+
+TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
+  set("TUNER_CUPTI", folder().string());
+  const Finished run = tune({"metrics", "--chip", "GH100"});
+  EXPECT_EQ(run.code, 1);
+  if (run.err.find("built without") != std::string::npos) GTEST_SKIP() << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("install the CUDA toolkit (12.6 or newer)"), HasSubstr("TUNER_CUPTI"),
+                             HasSubstr(folder().string())));
+}
+
+}  // namespace
+}  // namespace tuner::cli
