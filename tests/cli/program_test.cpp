@@ -28,7 +28,7 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   const Finished help = tune({"help"});
   EXPECT_EQ(help.code, 0);
   for (const char* command :
-       {"list", "devices", "occupancy", "metrics", "show", "explain", "export", "import", "merge", "cache"}) {
+       {"run", "list", "devices", "occupancy", "metrics", "show", "explain", "export", "import", "merge", "cache"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     const Finished detail = tune({command, "--help"});
     EXPECT_EQ(detail.code, 0) << command;
@@ -260,7 +260,7 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
   const bool has_nvrtc = tune({"occupancy", "--kernel", "reduce"}).code == 0;
   const bool has_cupti = tune({"metrics", "--chip", "GH100"}).code == 0;
   std::size_t examples = 0;
-  for (const char* command : {"", "list", "devices", "occupancy", "metrics", "show", "explain", "export", "import",
+  for (const char* command : {"", "run", "list", "devices", "occupancy", "metrics", "show", "explain", "export", "import",
                               "merge", "cache", "replay"}) {
     for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
       ++examples;

@@ -62,6 +62,16 @@ Json to_json(const Resources& resources) {
           {"occupancy", resources.occupancy}};
 }
 
+Json to_json(const LaunchDetail& launch) {
+  Json object = to_json(launch.resources);
+  if (launch.occupancy) object["limited_by"] = name(launch.occupancy->limiter);
+  object["expression"] = launch.expression;
+  object["block"] = launch.shape.block;
+  object["grid"] = launch.shape.grid;
+  object["dynamic_shared_bytes"] = launch.shape.shared_bytes;
+  return object;
+}
+
 Json to_json(const Trial& trial) {
   Json object{{"configuration", to_json(trial.configuration)},
               {"configuration_text", trial.configuration.text()},

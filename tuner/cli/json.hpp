@@ -9,6 +9,7 @@
 #include <tuner/core/device.hpp>
 #include <tuner/core/outcome.hpp>
 #include <tuner/core/problem_size.hpp>
+#include <tuner/measure/single_run.hpp>
 
 namespace tuner::cli {
 
@@ -20,6 +21,7 @@ Json to_json(const ProblemSize& size);
 Json to_json(const Device& device);
 Json to_json(const Resources& resources);
 Json to_json(const Trial& trial);
+Json to_json(const LaunchDetail& launch);
 
 /// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
 void print_json(const Json& document);

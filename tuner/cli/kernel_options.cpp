@@ -1,5 +1,7 @@
 #include <tuner/cli/kernel_options.hpp>
 
+#include <fmt/format.h>
+
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
@@ -20,6 +22,27 @@ KernelSpec chosen_kernel(const po::variables_map& given) {
 
 ProblemOptions problem_options(const po::variables_map& given) {
   return {texts_of(given, "size"), texts_of(given, "type"), texts_of(given, "choice")};
+}
+
+Configuration read_configuration(const KernelSpec& spec, const std::string& text, Configuration base) {
+  std::vector<std::string> known;
+  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
+  try {
+    const Configuration given = Configuration::parse(text);
+    for (const auto& [name, value] : given.entries()) {
+      if (!spec.space.find(name)) throw UsageError(unknown_name("parameter", name, known));
+      base.set(name, value);
+    }
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--config: {}", error.what()));
+  }
+  std::string missing;
+  for (const std::string& name : known)
+    if (base.find(name) == nullptr) missing += (missing.empty() ? "" : ", ") + name;
+  if (!missing.empty())
+    throw UsageError(fmt::format("--config: kernel {} has no default, so each parameter needs a value; missing: {}",
+                                 spec.name, missing));
+  return base;
 }
 
 std::vector<std::filesystem::path> template_path(const po::variables_map& given) {

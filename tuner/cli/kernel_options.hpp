@@ -15,6 +15,9 @@ void add_kernel_options(po::options_description& options);
 /// Throws UsageError without `--kernel`, and tuner::Error when there is no such kernel.
 KernelSpec chosen_kernel(const po::variables_map& given);
 ProblemOptions problem_options(const po::variables_map& given);
+/// \p base with what \p text (`block_x=32 vector=4`, of `--config`) names replaced. Throws UsageError for a name the
+/// kernel does not have, and where neither gives a parameter its value.
+Configuration read_configuration(const KernelSpec& spec, const std::string& text, Configuration base);
 std::vector<std::filesystem::path> template_path(const po::variables_map& given);
 
 }  // namespace tuner::cli

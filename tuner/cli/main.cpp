@@ -19,6 +19,7 @@
 #include <tuner/cli/merge_command.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/replay_command.hpp>
+#include <tuner/cli/run_command.hpp>
 #include <tuner/cli/show_command.hpp>
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/version.hpp>
@@ -51,6 +52,7 @@ int help_command(int argc, char** argv);
 
 constexpr Command kCommands[] = {
     {"tune", "find the best configuration of a kernel; the default command", tune_command},
+    {"run", "one configuration by itself: launches, resources, time, results", run_command},
     {"list", "the kernels that are known by name", list_command},
     {"devices", "what can run kernels here, with its limits", devices_command},
     {"occupancy", "registers, shared memory and occupancy of a configuration, for any architecture", occupancy_command},

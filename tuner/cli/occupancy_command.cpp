@@ -17,6 +17,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/occupancy.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/measure/single_run.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -33,65 +34,25 @@ po::options_description occupancy_options() {
   return options;
 }
 
-/// The default with what \p text names replaced. Throws UsageError for a name the kernel does not have.
-Configuration read_configuration(const KernelSpec& spec, const std::string& text) {
-  Configuration configuration = spec.default_configuration.value_or(Configuration{});
-  std::vector<std::string> known;
-  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
-  try {
-    const Configuration given = Configuration::parse(text);
-    for (const auto& [name, value] : given.entries()) {
-      if (!spec.space.find(name)) throw UsageError(unknown_name("parameter", name, known));
-      configuration.set(name, value);
-    }
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--config: {}", error.what()));
-  }
-  std::string missing;
-  for (const std::string& name : known)
-    if (configuration.find(name) == nullptr) missing += (missing.empty() ? "" : ", ") + name;
-  if (!missing.empty())
-    throw UsageError(fmt::format("--config: kernel {} has no default, so each parameter needs a value; missing: {}",
-                                 spec.name, missing));
-  return configuration;
-}
-
-/// One launch of the kernel and what it needs.
-struct Need {
-  std::string expression;
-  LaunchShape shape;
-  Resources resources;
-  std::int64_t shared_bytes() const { return resources.static_shared_bytes + shape.shared_bytes; }
-};
-
-std::vector<Need> compile(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                          const std::string& arch, const Configuration& configuration) {
+std::vector<LaunchDetail> compile(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                  const std::string& arch, const Configuration& configuration) {
   if (const auto reason = why_invalid(spec, size, limits, configuration))
     throw Error(fmt::format("{} cannot run on {}: {}", configuration.text(), arch, *reason));
-  std::vector<Need> needs;
-  std::vector<std::string> expressions;
-  for (const ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
-    needs.push_back({launch.expression, launch.shape, {}});
-    if (std::find(expressions.begin(), expressions.end(), launch.expression) == expressions.end())
-      expressions.push_back(launch.expression);
-  }
   const cuda::Nvrtc& nvrtc = cuda::nvrtc();
   if (const auto& known = nvrtc.architectures;
       std::find(known.begin(), known.end(), limits.compute_capability) == known.end())
     throw Error(
         fmt::format("{} does not compile for {}; set TUNER_NVRTC to one that does", nvrtc.library.string(), arch));
   const auto compiler = cuda::make_nvrtc_compiler(nvrtc);
-  const CompileResult result = compiler->compile(compile_request(spec, size, arch, expressions));
+  const CompileResult result =
+      compiler->compile(compile_request(spec, size, arch, launch_expressions(spec, size, limits, configuration)));
   if (const auto* const failed = std::get_if<CompileError>(&result))
     throw Error(fmt::format("{}\n{}", failed->message, failed->log));
-  const Image& image = std::get<Image>(result);
-  for (Need& need : needs)
-    if (const auto at = find_function(image, need.expression)) need.resources = image.functions[*at].resources;
-  return needs;
+  return launch_details(spec, size, limits, configuration, std::get<Image>(result));
 }
 
 /// Occupancy by block size with the same registers and shared memory, as the occupancy calculator draws it.
-std::string block_size_table(const DeviceLimits& limits, const Need& need) {
+std::string block_size_table(const DeviceLimits& limits, const LaunchDetail& need) {
   using enum Table::Align;
   Table table(
       {{"threads per block", right}, {"blocks", right}, {"warps", right}, {"occupancy", right}, {"limited by"}, {""}});
@@ -105,7 +66,7 @@ std::string block_size_table(const DeviceLimits& limits, const Need& need) {
   return table.text();
 }
 
-std::string need_text(const DeviceLimits& limits, const Need& need) {
+std::string need_text(const DeviceLimits& limits, const LaunchDetail& need) {
   const Resources& used = need.resources;
   const Occupancy at = occupancy(limits, need.shape.threads_per_block(), used.registers, need.shared_bytes());
   const auto& block = need.shape.block;
@@ -124,19 +85,6 @@ std::string need_text(const DeviceLimits& limits, const Need& need) {
              "  ");
 }
 
-Json need_json(const DeviceLimits& limits, const Need& need) {
-  const Occupancy at = occupancy(limits, need.shape.threads_per_block(), need.resources.registers, need.shared_bytes());
-  Json object = to_json(need.resources);
-  object["blocks_per_sm"] = at.blocks_per_sm;
-  object["occupancy"] = at.fraction;
-  object["limited_by"] = name(at.limiter);
-  object["expression"] = need.expression;
-  object["block"] = need.shape.block;
-  object["grid"] = need.shape.grid;
-  object["dynamic_shared_bytes"] = need.shape.shared_bytes;
-  return object;
-}
-
 }  // namespace
 
 int occupancy_command(int argc, char** argv) {
@@ -149,7 +97,8 @@ int occupancy_command(int argc, char** argv) {
         options, "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n");
 
   const KernelSpec spec = chosen_kernel(given);
-  const Configuration configuration = read_configuration(spec, text_of(given, "config"));
+  const Configuration configuration =
+      read_configuration(spec, text_of(given, "config"), spec.default_configuration.value_or(Configuration{}));
   Device device;  // stands for any device of that architecture
   device.key.backend = "cuda";
   device.name = text_of(given, "arch");
@@ -158,10 +107,10 @@ int occupancy_command(int argc, char** argv) {
   if (problems.size() > 1) throw UsageError("occupancy looks at one problem: give one --size, --type and --choice");
   const ProblemSize& size = problems.front();
 
-  const std::vector<Need> needs = compile(spec, size, device.limits, device.name, configuration);
+  const std::vector<LaunchDetail> needs = compile(spec, size, device.limits, device.name, configuration);
   if (given["json"].as<bool>()) {
     Json launches = Json::array();
-    for (const Need& need : needs) launches.push_back(need_json(device.limits, need));
+    for (const LaunchDetail& need : needs) launches.push_back(to_json(need));
     print_json({{"kernel", spec.name},
                 {"architecture", device.name},
                 {"sm_count", device.limits.sm_count},
@@ -173,7 +122,7 @@ int occupancy_command(int argc, char** argv) {
   const cuda::UsualProduct like = cuda::usual_product(device.limits.compute_capability).value();
   print(fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(), device.name,
                     device.limits.sm_count, like.name, configuration.text()));
-  for (const Need& need : needs)
+  for (const LaunchDetail& need : needs)
     print(fmt::format("{}\n{}\n", need_text(device.limits, need), block_size_table(device.limits, need)));
   return kDone;
 }

@@ -22,22 +22,6 @@ Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }
 
-/// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
-/// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)` where memory is not the limit.
-std::string speed_text(const Subject& subject, double ns) {
-  const Throughput rate = rates(subject, ns);
-  std::string memory = rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "";
-  const std::string arithmetic = rate.flops_per_second ? "  " + format_flops(*rate.flops_per_second) : "";
-  const bool aside = rate.arithmetic_leads();
-  if (rate.ceiling_fraction)
-    memory += fmt::format("{} {} of this device's {}", aside ? "," : " ", format_percent(*rate.ceiling_fraction),
-                          rate.ceiling == "reads"  ? "read rate"
-                          : rate.ceiling == "copy" ? "copy rate"
-                                                   : "rate for as many reads and writes");
-  if (memory.empty()) return format_ns(ns) + arithmetic;
-  return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
-}
-
 /// Latest measurement of each configuration, best first.
 std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials) {
   std::map<std::string, const Trial*> latest;
@@ -63,6 +47,22 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
   return most == reasons.end() ? "" : most->first;
 }
 
+}  // namespace
+
+std::string speed_text(const Subject& subject, double ns) {
+  const Throughput rate = rates(subject, ns);
+  std::string memory = rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "";
+  const std::string arithmetic = rate.flops_per_second ? "  " + format_flops(*rate.flops_per_second) : "";
+  const bool aside = rate.arithmetic_leads();
+  if (rate.ceiling_fraction)
+    memory += fmt::format("{} {} of this device's {}", aside ? "," : " ", format_percent(*rate.ceiling_fraction),
+                          rate.ceiling == "reads"  ? "read rate"
+                          : rate.ceiling == "copy" ? "copy rate"
+                                                   : "rate for as many reads and writes");
+  if (memory.empty()) return format_ns(ns) + arithmetic;
+  return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
+}
+
 Json json_rates(const Subject& subject, double ns) {
   const Throughput rate = rates(subject, ns);
   Json object = Json::object();
@@ -71,8 +71,6 @@ Json json_rates(const Subject& subject, double ns) {
   if (rate.ceiling_fraction) object["ceiling_fraction"] = *rate.ceiling_fraction, object["ceiling"] = rate.ceiling;
   return object;
 }
-
-}  // namespace
 
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
   using enum Table::Align;

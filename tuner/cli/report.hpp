@@ -23,6 +23,12 @@ struct Subject {
   Objective objective;
 };
 
+/// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
+/// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)` where memory is not the limit.
+std::string speed_text(const Subject& subject, double ns);
+/// The same for programs: bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
+Json json_rates(const Subject& subject, double ns);
+
 /// The ten best measured configurations, best first: time, interval, rates, fraction of the ceiling, resources.
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style,
                        std::size_t rows = 10);

@@ -29,7 +29,7 @@ constexpr const char* kExamples =
     "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
     "  tune --kernel reduce --dry-run                  what would be searched\n"
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
-    "\nOther commands: tune list, devices, occupancy, show, explain, export, import, merge, cache, replay; `tune "
+    "\nOther commands: tune run, list, devices, occupancy, show, explain, export, import, merge, cache, replay; `tune "
     "help`.\n";
 
 /// Everything one invocation works with.

@@ -116,16 +116,10 @@ void ProblemBuffers::reset_for_reference() {
 }
 
 void ProblemBuffers::compute_reference(const HostReference& reference) {
-  std::map<std::string, HostBuffer> host;
-  for (const Buffer& buffer : buffers_) {
-    if (buffer.is_work_space()) continue;
-    HostBuffer& copy = host[buffer.spec->name];
-    copy.type = buffer.type;
-    copy.count = buffer.count;
-    copy.bytes.resize(buffer.actual.bytes);
-    const Region& from = buffer.is_output() ? buffer.expected : buffer.actual;
-    if (!copy.bytes.empty()) backend_.download(copy.bytes.data(), from.data(), copy.bytes.size());
-  }
+  HostBuffers host;
+  for (const Buffer& buffer : buffers_)
+    if (!buffer.is_work_space())
+      host[buffer.spec->name] = copy(buffer, buffer.is_output() ? buffer.expected : buffer.actual);
   reference(size_, host);
   for (const Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
@@ -333,6 +327,26 @@ bool ProblemBuffers::expected_intact() {
     return !buffer.is_output() || buffer.count == 0 ||
            fingerprint(buffer.expected.data(), buffer.expected.bytes) == buffer.expected_fingerprint;
   });
+}
+
+HostBuffer ProblemBuffers::copy(const Buffer& buffer, const Region& from) const {
+  HostBuffer host{buffer.type, buffer.count, std::vector<std::byte>(from.bytes)};
+  if (!host.bytes.empty()) backend_.download(host.bytes.data(), from.data(), host.bytes.size());
+  return host;
+}
+
+HostBuffers ProblemBuffers::outputs() const {
+  HostBuffers all;
+  for (const Buffer& buffer : buffers_)
+    if (buffer.is_output()) all[buffer.spec->name] = copy(buffer, buffer.actual);
+  return all;
+}
+
+HostBuffers ProblemBuffers::expected() const {
+  HostBuffers all;
+  for (const Buffer& buffer : buffers_)
+    if (buffer.is_output()) all[buffer.spec->name] = copy(buffer, buffer.expected);
+  return all;
 }
 
 std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,

@@ -11,8 +11,8 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/host_reference.hpp>
 #include <tuner/measure/measure_options.hpp>
+#include <tuner/measure/output_values.hpp>
 
 namespace tuner {
 
@@ -58,6 +58,10 @@ class ProblemBuffers {
   /// "c[1024], behind the last of 1000 elements" for an address near a buffer; nothing for one far from all.
   std::optional<std::string> place(DevicePointer address) const;
 
+  /// Copies of the outputs, or of what they are expected to be.
+  HostBuffers outputs() const;
+  HostBuffers expected() const;
+
   /// Arguments of \p launch; \p reference: outputs are the expected ones. Throws Error for an unknown name.
   std::vector<Argument> arguments(const LaunchSpec& launch, const Configuration& configuration, bool reference) const;
 
@@ -88,6 +92,7 @@ class ProblemBuffers {
     bool is_filled() const { return !is_work_space() && spec->role != BufferRole::out; }
   };
 
+  HostBuffer copy(const Buffer& buffer, const Region& from) const;
   Region allocate(const Buffer& buffer) const;
   void write_guards(const Region& region);
   static std::string outside(const Buffer& buffer, std::ptrdiff_t bytes);

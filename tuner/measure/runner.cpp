@@ -291,6 +291,40 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
   return trial;
 }
 
+std::optional<Outcome> Runner::launch(const Configuration& configuration, const Image& image) try {
+  State& s = *state_;
+  ProblemBuffers& problem = *s.problems.front();
+  if (auto reason = why_invalid(s.spec, problem.size(), s.limits(), configuration)) return Invalid{std::move(*reason)};
+  s.announce(Phase::load, load_limit_s);
+  auto loaded = s.backend.load(image);
+  if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
+  const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  problem.size_work_space(configuration);
+  const Ready ready = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), configuration), image,
+                              *module, configuration, false);
+  if (ready.invalid) return Invalid{*ready.invalid};
+  problem.reset(0);
+  return s.run(Phase::measure, problem, ready.launches);
+} catch (const Error& error) {
+  return LaunchError{error.what()};
+}
+
+Outcome Runner::measure_reference() {
+  State& s = *state_;
+  ProblemBuffers& problem = *s.problems.front();
+  problem.reset_for_reference();
+  const Ready reference = s.ready(problem, resolve_reference(s.spec, problem.size(), s.limits()), s.reference_image,
+                                  *s.reference_module, {}, true);
+  double run_s = 0;
+  if (auto failure = s.run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
+  auto measured =
+      s.sampler.measure(reference.launches, 0, run_s, [&](double limit_s) { s.announce(Phase::measure, limit_s); });
+  return std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
+}
+
+HostBuffers Runner::outputs() const { return state_->main().outputs(); }
+HostBuffers Runner::expected() const { return state_->has_reference() ? state_->main().expected() : HostBuffers{}; }
+
 std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
   const auto begin = Clock::now();
   State& s = *state_;

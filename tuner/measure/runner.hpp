@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include <tuner/core/outcome.hpp>
 #include <tuner/measure/host_reference.hpp>
 #include <tuner/measure/measure_options.hpp>
+#include <tuner/measure/output_values.hpp>
 
 namespace tuner {
 
@@ -59,6 +61,17 @@ class Runner {
   /// by evaluate() (of this or another runner), and are verified again behind their last sample.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
                                double seconds = std::numeric_limits<double>::infinity());
+
+  /// Launches one configuration exactly once on the problem, with fresh inputs and poisoned outputs. What stopped it,
+  /// if anything did. Throws nothing for what a kernel does.
+  std::optional<Outcome> launch(const Configuration& configuration, const Image& image);
+  /// Times the reference kernels on the problem. What is expected holds afterwards only where they leave the same
+  /// however often they run. Precondition: prepare() was given their image.
+  Outcome measure_reference();
+  /// Copies of what the last run left in the outputs of the problem, and of what the reference wants there (empty
+  /// without one).
+  HostBuffers outputs() const;
+  HostBuffers expected() const;
 
   /// Whether further configurations can run here (Backend::usable()).
   bool usable() const;

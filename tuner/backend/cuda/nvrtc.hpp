@@ -24,7 +24,7 @@ namespace tuner::cuda {
   X(nvrtcDestroyProgram)                                                                           \
   X(nvrtcCompileProgram)                                                                           \
   X(nvrtcAddNameExpression) X(nvrtcGetLoweredName) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
-      X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
+      X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 
 // clang-format on
 struct Nvrtc {

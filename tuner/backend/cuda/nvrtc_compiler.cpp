@@ -48,6 +48,15 @@ class Program {
     return code;
   }
 
+  std::string ptx() {
+    std::size_t size = 0;
+    require(nvrtc_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize");
+    std::string text(size, '\0');
+    require(nvrtc_.nvrtcGetPTX(program_, text.data()), "nvrtcGetPTX");
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+
   /// Nothing when \p expression named nothing.
   std::optional<std::string> symbol(const std::string& expression) {
     const char* lowered = nullptr;
@@ -84,25 +93,43 @@ class NvrtcCompiler : public Compiler {
   std::string identity() const override { return identity_; }
 
   CompileResult compile(const CompileRequest& request) override {
-    if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return *unsupported;
-    Program program(nvrtc_, request.source, request.file_name.empty() ? "kernel.cu" : request.file_name);
+    Program program = program_of(request);
+    std::string log;
+    if (auto error = compile(program, request, log)) return std::move(*error);
+    return image(program, request, log);
+  }
+
+  /// A real architecture's program holds PTX beside the cubin.
+  std::variant<std::string, CompileError> ptx(const CompileRequest& request) {
+    Program program = program_of(request);
+    std::string log;
+    if (auto error = compile(program, request, log)) return std::move(*error);
+    return program.ptx();
+  }
+
+ private:
+  Program program_of(const CompileRequest& request) const {
+    return {nvrtc_, request.source, request.file_name.empty() ? "kernel.cu" : request.file_name};
+  }
+
+  std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log) const {
+    if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return unsupported;
     for (const std::string& expression : request.expressions) program.add(expression);
     std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
     options.insert(options.end(), fixed_.begin(), fixed_.end());
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
 
     const nvrtcResult result = program.compile(options);
-    const std::string log = program.log();
+    log = program.log();
     if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw NvrtcError("NVRTC ran out of memory in " + request.file_name);
     if (result != NVRTC_SUCCESS) {
       std::string message = first_error(log);
       if (message.empty()) message = nvrtc_.nvrtcGetErrorString(result);
       return CompileError{std::move(message), log};
     }
-    return image(program, request, log);
+    return std::nullopt;
   }
 
- private:
   std::optional<CompileError> check_architecture(const std::string& architecture) const {
     const std::optional<int> wanted = compute_capability(architecture);
     if (wanted &&
@@ -141,6 +168,11 @@ class NvrtcCompiler : public Compiler {
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
   return std::make_unique<NvrtcCompiler>(library, std::move(options));
+}
+
+std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
+                                                       NvrtcOptions options) {
+  return NvrtcCompiler(library, std::move(options)).ptx(request);
 }
 
 }  // namespace tuner::cuda

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -11,12 +12,16 @@
 namespace tuner::cuda {
 
 struct NvrtcOptions {
-  bool line_info = false;                  ///< source lines for profilers
-  std::vector<std::string> include_paths;  ///< before the CUDA headers'
+  bool line_info = false;                       ///< source lines for profilers
+  std::vector<std::string> include_paths = {};  ///< before the CUDA headers'
 };
 
 /// Thread-safe. \p library must outlive it; nvrtc() does. An architecture that it does not know is a CompileError that
 /// lists those it does.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options = {});
+
+/// PTX of \p request, as people read it, for its architecture's compute capability; or why it does not compile.
+std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
+                                                       NvrtcOptions options = {});
 
 }  // namespace tuner::cuda

@@ -1,0 +1,141 @@
+// `tune run`: one configuration by itself, on the host backend.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tests/cli/program.hpp>
+#ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/nvrtc.hpp>
+#endif
+
+namespace tuner::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Run : public ProgramTest {
+ protected:
+  Finished run(std::vector<std::string> more) {
+    std::vector<std::string> all{"run", "--kernel", small_kernel(), "--device", "host"};
+    all.insert(all.end(), more.begin(), more.end());
+    return tune(all);
+  }
+  static bool has_nvrtc() {
+#ifdef TUNER_HAS_CUDA
+    return cuda::find_nvrtc() != nullptr;
+#else
+    return false;
+#endif
+  }
+};
+
+TEST_F(Run, TellsLaunchTimeAndResultOfTheServedConfiguration) {
+  const Finished run = this->run({});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* part : {"block=32 unroll=1", "as a call would be served", "scale<float, 32, 1><<<32, 32>>>",
+                           "95% interval", "verified  yes", "y[1000] = "})
+    EXPECT_THAT(run.out, HasSubstr(part));
+}
+
+TEST_F(Run, TakesWhatIsNotNamedFromWhatWouldBeServed) {
+  ASSERT_EQ(tune({"--kernel", small_kernel(), "--device", "host", "--quiet"}).code, 0);
+  const auto served = json::parse(run({"--json"}).out)["configuration"];
+  const auto changed = json::parse(run({"--json", "--config", "unroll=1"}).out)["configuration"];
+  EXPECT_EQ(changed["unroll"], 1);
+  EXPECT_EQ(changed["block"], served["block"]);
+}
+
+TEST_F(Run, SaysWhyAConfigurationIsImpossible) {
+  const Finished run = this->run({"--config", "block=128 unroll=4"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("small: block * unroll <= 256"));
+  const Finished shape =
+      tune({"run", "--kernel", "sumMatrix2D", "--device", "host", "--config", "block_x=256 block_y=8"});
+  EXPECT_EQ(shape.code, 1);
+  EXPECT_THAT(shape.err, HasSubstr("256x8x1 = 2048 threads exceeds the limit of 1024 threads per block"));
+}
+
+TEST_F(Run, RefusesUnknownParametersWithASuggestion) {
+  const Finished run = this->run({"--config", "blok=32"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("did you mean 'block'"));
+}
+
+TEST_F(Run, ComparesWithTheReferenceOnTheCpu) {
+  const Finished run = this->run({"--cpu", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json document = json::parse(run.out);
+  EXPECT_GT(document["cpu"]["median_ns"], 0);
+  EXPECT_GT(document["cpu"]["speed_up"], 0);
+  EXPECT_EQ(document["cpu"]["outputs"][0]["first"], document["outputs"][0]["first"]);
+  EXPECT_EQ(document["cpu"]["outputs"][0]["largest_relative_error"], 0);
+}
+
+TEST_F(Run, OnceShowsWhatTheKernelPrintsOnceAndMeasuresNothing) {
+  const std::string kernel = file("hello.cu", R"(
+#pragma tuner kernel      hello
+#pragma tuner parameter   threads = 2 4
+#pragma tuner out         y[4] : int
+#pragma tuner grid        1
+#pragma tuner block       threads
+#pragma tuner arguments   y
+#pragma tuner instantiate hello<threads>
+#pragma tuner reference   helloReference
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   y
+#pragma tuner default     threads=4
+#include <stdio.h>
+template <int threads> __global__ void hello(int* y) {
+  if (threadIdx.x == 0) printf("hello of %d threads\n", threads);
+  for (int i = threadIdx.x; i < 4; i += threads) y[i] = i;
+}
+__global__ void helloReference(int* y) { for (int i = 0; i < 4; ++i) y[i] = i; }
+)");
+  const Finished once = tune({"run", "--kernel", kernel, "--device", "host", "--once"});
+  ASSERT_EQ(once.code, 0) << once.err;
+  const std::string hello = "hello of 4 threads";
+  EXPECT_THAT(once.out, HasSubstr(hello));
+  EXPECT_EQ(once.out.find(hello), once.out.rfind(hello));
+  EXPECT_THAT(once.out, HasSubstr("not measured"));
+  EXPECT_THAT(once.out, HasSubstr("y[4] = 0, 1, 2, 3"));
+  const Finished timed = tune({"run", "--kernel", kernel, "--device", "host", "--json"});
+  ASSERT_EQ(timed.code, 0) << timed.err;
+  EXPECT_EQ(json::parse(timed.out)["printed"], hello + "\n");
+}
+
+TEST_F(Run, NamesTheFirstWrongElementAndFails) {
+  const std::string kernel = file("wrong.cu", R"(
+#pragma tuner kernel      wrong
+#pragma tuner parameter   threads = 4
+#pragma tuner out         y[4] : int
+#pragma tuner grid        1
+#pragma tuner block       threads
+#pragma tuner arguments   y
+#pragma tuner instantiate wrong<threads>
+#pragma tuner reference   wrongReference
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   y
+#pragma tuner default     threads=4
+template <int threads> __global__ void wrong(int* y) { y[threadIdx.x] = threadIdx.x == 3 ? 7 : int(threadIdx.x); }
+__global__ void wrongReference(int* y) { for (int i = 0; i < 4; ++i) y[i] = i; }
+)");
+  const Finished run = tune({"run", "--kernel", kernel, "--device", "host"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.out, HasSubstr("wrong: y[3] is 7, expected 3"));
+}
+
+TEST_F(Run, PrintsPtxWithoutAGpu) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine, or built without the CUDA headers";
+  const Finished run = tune({"run", "--kernel", small_kernel(), "--arch", "sm_90", "--ptx"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr(".target sm_90"));
+  EXPECT_THAT(run.out, Not(HasSubstr("config ")));
+  EXPECT_EQ(tune({"run", "--kernel", small_kernel(), "--device", "host", "--ptx"}).code, 2);
+}
+
+}  // namespace
+}  // namespace tuner::cli

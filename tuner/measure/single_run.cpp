@@ -1,0 +1,106 @@
+#include <tuner/measure/single_run.hpp>
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/runner.hpp>
+
+namespace tuner {
+namespace {
+
+/// `64`, `(64, 512)`: without dimensions of 1 at its end.
+std::string dimensions(const std::array<std::int64_t, 3>& extent) {
+  if (extent[1] == 1 && extent[2] == 1) return fmt::format("{}", extent[0]);
+  if (extent[2] == 1) return fmt::format("({}, {})", extent[0], extent[1]);
+  return fmt::format("({}, {}, {})", extent[0], extent[1], extent[2]);
+}
+
+Image compiled(Backend& backend, const KernelSpec& spec, const ProblemSize& size, std::vector<std::string> expressions,
+               const std::string& what) {
+  CompileResult result =
+      backend.compiler().compile(compile_request(spec, size, backend.architecture(), std::move(expressions)));
+  if (auto* const image = std::get_if<Image>(&result)) return std::move(*image);
+  const CompileError& error = std::get<CompileError>(result);
+  throw Error(fmt::format("{}: {} does not compile: {}\n{}", spec.file, what, error.message, error.log));
+}
+
+}  // namespace
+
+std::string text(const LaunchShape& shape) {
+  const std::string shared = shape.shared_bytes > 0 ? fmt::format(", {}", shape.shared_bytes) : "";
+  return fmt::format("<<<{}, {}{}>>>", dimensions(shape.grid), dimensions(shape.block), shared);
+}
+
+std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                         const Configuration& configuration, const Image& image) {
+  std::vector<LaunchDetail> all;
+  for (ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
+    LaunchDetail& detail = all.emplace_back();
+    detail.shape = launch.shape;
+    if (const auto at = find_function(image, launch.expression)) detail.resources = image.functions[*at].resources;
+    if (detail.resources.registers > 0) {
+      detail.occupancy =
+          occupancy(limits, launch.shape.threads_per_block(), detail.resources.registers, detail.shared_bytes());
+      detail.resources.blocks_per_sm = detail.occupancy->blocks_per_sm;
+      detail.resources.occupancy = detail.occupancy->fraction;
+    }
+    detail.expression = std::move(launch.expression);
+  }
+  return all;
+}
+
+struct SingleRun::State {
+  State(Backend& b, const KernelSpec& s, const ProblemSize& asked, Configuration c, const MeasureOptions& options)
+      : spec(s), size(complete(s, asked)), configuration(std::move(c)), runner(b, s, size, options) {
+    const DeviceLimits& limits = b.device().limits;
+    if (const auto reason = why_invalid(spec, size, limits, configuration))
+      throw Error(fmt::format("{} cannot run on {}: {}", configuration.text(), b.device().name, *reason));
+    image = compiled(b, spec, size, launch_expressions(spec, size, limits, configuration), configuration.text());
+    launches = launch_details(spec, size, limits, configuration, image);
+    if (!options.verify || spec.reference.empty()) return;
+    const Image reference = compiled(b, spec, size, reference_expressions(spec, size, limits), "the reference");
+    runner.prepare(&reference);
+  }
+
+  const KernelSpec& spec;
+  ProblemSize size;
+  Configuration configuration;
+  Image image;
+  std::vector<LaunchDetail> launches;
+  Runner runner;
+};
+
+SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize& size, Configuration configuration,
+                     const MeasureOptions& options)
+    : state_(std::make_unique<State>(backend, spec, size, std::move(configuration), options)) {}
+SingleRun::~SingleRun() = default;
+
+const ProblemSize& SingleRun::size() const { return state_->size; }
+const std::vector<LaunchDetail>& SingleRun::launches() const { return state_->launches; }
+const Image& SingleRun::image() const { return state_->image; }
+Trial SingleRun::measure() { return state_->runner.evaluate(state_->configuration, state_->image, 0); }
+std::optional<Outcome> SingleRun::launch() { return state_->runner.launch(state_->configuration, state_->image); }
+HostBuffers SingleRun::outputs() const { return state_->runner.outputs(); }
+HostBuffers SingleRun::expected() const { return state_->runner.expected(); }
+
+ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& asked,
+                           const MeasureOptions& options) {
+  if (spec.reference.empty()) throw Error(fmt::format("{}: kernel '{}' has no reference", spec.file, spec.name));
+  const ProblemSize size = complete(spec, asked);
+  MeasureOptions here = options;
+  here.verify = true;
+  Runner runner(backend, spec, size, here);
+  const Image image =
+      compiled(backend, spec, size, reference_expressions(spec, size, backend.device().limits), "the reference");
+  runner.prepare(&image);
+  ReferenceRun run;
+  run.outputs = runner.expected();  // before it is run again and again
+  run.outcome = runner.measure_reference();
+  return run;
+}
+
+}  // namespace tuner
