@@ -18,7 +18,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Standing { nothing, empty, wisdom_text, trial_log, picture, other_file, database, folder, link, other };
+enum class Standing {
+  nothing,
+  empty,
+  wisdom_text,
+  trial_log,
+  picture,
+  table,
+  other_file,
+  database,
+  folder,
+  link,
+  other
+};
 
 struct Found {
   Standing standing;
@@ -32,6 +44,7 @@ Found text_with(std::string_view head) {
   while (head.starts_with('#')) head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
   if (head.starts_with(R"({"tuner_wisdom")")) return {Standing::wisdom_text, "wisdom text"};
   if (head.starts_with(R"({"kernel")")) return {Standing::trial_log, "a log of trials"};
+  if (head.starts_with("kernel,problem,")) return {Standing::table, "a table of configurations"};
   if (head.starts_with("<svg")) return {Standing::picture, "a picture"};
   return kForeignFile;
 }
@@ -81,7 +94,8 @@ Found found_at(const fs::path& path) {
 bool is_of(OutputKind kind, Standing standing) {
   return (kind == OutputKind::wisdom_text && standing == Standing::wisdom_text) ||
          (kind == OutputKind::trial_log && standing == Standing::trial_log) ||
-         (kind == OutputKind::picture && standing == Standing::picture);
+         (kind == OutputKind::picture && standing == Standing::picture) ||
+         (kind == OutputKind::table && standing == Standing::table);
 }
 
 }  // namespace

@@ -16,8 +16,6 @@
 namespace tuner::cli {
 namespace {
 
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
-
 Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }

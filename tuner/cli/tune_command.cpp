@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
 #include <tuner/cli/dry_run.hpp>
@@ -12,6 +13,7 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/report.hpp>
+#include <tuner/cli/sweep.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
@@ -29,8 +31,21 @@ constexpr const char* kExamples =
     "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
     "  tune --kernel reduce --dry-run                  what would be searched\n"
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
+    "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
+    "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
     "\nOther commands: tune run, list, devices, occupancy, show, explain, export, import, merge, cache, replay; `tune "
     "help`.\n";
+
+KernelSpec part_of(KernelSpec spec, const SweepRequest& sweep) {
+  return sweep.is_part() ? sub_space(spec, sweep.fix, sweep.vary) : std::move(spec);
+}
+
+Json json_impossible(const Sweep& sweep) {
+  Json list = Json::array();
+  for (const Impossible& one : sweep.impossible)
+    list.push_back({{"configuration_text", one.configuration.text()}, {"reason", one.reason}});
+  return list;
+}
 
 /// Everything one invocation works with.
 class TuneRun {
@@ -40,7 +55,7 @@ class TuneRun {
         stop_(stop),
         console_(stderr, request_.quiet),
         out_style_(Style::of(stdout)),
-        spec_(KernelLibrary(request_.template_path).find(request_.kernel)),
+        spec_(part_of(KernelLibrary(request_.template_path).find(request_.kernel), request_.sweep)),
         choice_(choose_device(request_.device)),
         problems_(select_problems(spec_, request_.problems, choice_.device)) {}
 
@@ -56,6 +71,8 @@ class TuneRun {
     options.database = request_.database;
     options.warn = [this](std::string_view text) { console_.warning(text); };
     wisdom_ = std::make_unique<Wisdom>(options);
+    if (!request_.sweep.csv.empty()) require_output(request_.sweep.csv, OutputKind::table, request_.force, "--csv");
+    for (const std::string& name : request_.sweep.by) best_by({{subject(problems_.list.front()), {}, {}}}, name);
 
     Json results = Json::array();
     int code = kDone;
@@ -64,6 +81,7 @@ class TuneRun {
       code = std::max(code, tune(size, results));
     }
     if (request_.json) print_json(document(std::move(results)));
+    show_sweeps();
     if (log_ && !log_->all_written()) code = kFailed;
     return stop_ ? kInterrupted : code;
   }
@@ -97,7 +115,8 @@ class TuneRun {
 
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
-    const bool asked = request_.force || request_.tuning.measure.cold == false || was_interrupted(size);
+    const bool asked =
+        request_.force || needs_trials() || request_.tuning.measure.cold == false || was_interrupted(size);
     if (!asked) {
       const cache::WisdomMatch match = wisdom_->lookup(spec_, size, choice_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(size, match, results);
@@ -135,18 +154,43 @@ class TuneRun {
 
   int report(const ProblemSize& size, const SessionResult& result, Json& results) {
     const Subject what = subject(size);
+    if (needs_trials()) sweeps_.push_back({what, result.trials, {}});
+    if (request_.sweep.is_part())
+      sweeps_.back().impossible = impossible_configurations(spec_, size, choice_.device.limits);
     if (request_.json) {
       results.push_back(json_result(what, result, database_text()));
+      if (request_.sweep.is_part()) results.back()["impossible"] = json_impossible(sweeps_.back());
     } else {
-      if (!request_.quiet) print("\n" + best_table(what, result.trials, out_style_) + "\n");
+      if (!request_.quiet) print('\n' + table(what, result) + '\n');
       if (!request_.quiet) print(failure_summary(result.trials, out_style_));
       if (result.best) print(winner(what, result, database_text(), out_style_));
+      if (request_.sweep.is_part())
+        console_.line("note      this was part of the space: what calls are served with stays as it was");
     }
     if (stop_) console_.line("interrupted: what was measured is kept; the same command goes on from here");
     if (result.best) return require_stored();
     if (stop_) return kDone;
     std::fprintf(stderr, "tune: %s\n", printable_lines(no_winner(what, result)).c_str());
     return kFailed;
+  }
+
+  /// Whether trials are asked for, and not only the best configuration.
+  bool needs_trials() const {
+    return request_.sweep.is_part() || !request_.sweep.csv.empty() || !request_.sweep.by.empty();
+  }
+
+  std::string table(const Subject& what, const SessionResult& result) const {
+    if (!request_.sweep.is_part()) return best_table(what, result.trials, out_style_, request_.sweep.rows);
+    return sweep_table(sweeps_.back(), out_style_, request_.sweep.rows);
+  }
+
+  /// What is said of all problems together.
+  void show_sweeps() {
+    for (const std::string& name : request_.sweep.by)
+      if (!request_.json) print(by_table(best_by(sweeps_, name), name, out_style_) + '\n');
+    if (request_.sweep.csv.empty()) return;
+    cache::write_text(request_.sweep.csv, sweep_csv(sweeps_));
+    console_.line("table     written to " + request_.sweep.csv.string());
   }
 
   /// Success means that the next run knows the answer.
@@ -165,6 +209,7 @@ class TuneRun {
   }
 
   void set_default_budget(Budget& budget) {
+    if (request_.sweep.is_part()) return;
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
     const int seconds = choice_.device.key.backend == "host" ? 30 : 60;
     budget.wall_time = std::chrono::seconds(seconds);
@@ -199,15 +244,17 @@ class TuneRun {
   }
 
   Json document(Json results) const {
-    return {{"tuner", kVersion},
-            {"kernel", spec_.name},
-            {"file", spec_.file},
-            {"device", to_json(choice_.device)},
-            {"device_reason", choice_.reason},
-            {"strategy", request_.tuning.session.strategy},
-            {"seed", request_.tuning.session.seed},
-            {"interrupted", stop_.load()},
-            {"results", std::move(results)}};
+    Json document{{"tuner", kVersion},
+                  {"kernel", spec_.name},
+                  {"file", spec_.file},
+                  {"device", to_json(choice_.device)},
+                  {"device_reason", choice_.reason},
+                  {"strategy", request_.tuning.session.strategy},
+                  {"seed", request_.tuning.session.seed},
+                  {"interrupted", stop_.load()},
+                  {"results", std::move(results)}};
+    for (const std::string& name : request_.sweep.by) document["by"][name] = json_by(best_by(sweeps_, name), name);
+    return document;
   }
 
   TuneRequest request_;
@@ -220,6 +267,7 @@ class TuneRun {
   std::unique_ptr<Wisdom> wisdom_;
   std::unique_ptr<Backend> backend_;  // for work in this process
   std::unique_ptr<TrialLog> log_;
+  std::vector<Sweep> sweeps_;  // of the problems so far, where their trials are asked for
   bool ceilings_measured_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -68,6 +69,22 @@ std::string read_objective(const po::variables_map& given) {
   return given["hot"].as<bool>() ? "time_hot" : name;
 }
 
+SweepRequest read_sweep(const po::variables_map& given) {
+  SweepRequest sweep;
+  try {
+    sweep.fix = Configuration::parse(text_of(given, "fix"));
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--fix: {}", error.what()));
+  }
+  sweep.vary = split(texts_of(given, "vary"), ',');
+  sweep.by = split(texts_of(given, "by"), ',');
+  sweep.csv = text_of(given, "csv");
+  const Text rows = text_of(given, "rows");
+  sweep.rows =
+      rows == "all" ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(parse_count(rows, "--rows"));
+  return sweep;
+}
+
 std::uint64_t read_seed(const std::string& text) { return static_cast<std::uint64_t>(parse_count(text, "--seed")); }
 
 }  // namespace
@@ -78,8 +95,8 @@ std::string default_device() {
 }
 
 po::options_description tune_options() {
-  po::options_description what("What to tune", 110), stop("When to stop (the first limit reached)", 110),
-      how("How", 110), output("Output and storage", 110);
+  po::options_description what("What to tune", 110), part("Part of the space, and its table", 110),
+      stop("When to stop (the first limit reached)", 110), how("How", 110), output("Output and storage", 110);
   auto add_what = what.add_options();
   add_what("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"), "the kernel: a name (`tune list`) or a file");
   add_what("size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
@@ -89,6 +106,16 @@ po::options_description tune_options() {
            "another choice the kernel offers, e.g. operation=max; several values are separated by commas");
   add_what("device,d", po::value<Text>()->value_name("auto|cuda|0|host"),
            "where to run; auto: the first GPU, else the host; default: $TUNER_DEVICE, else auto");
+  auto add_part = part.add_options();
+  add_part("fix", po::value<Text>()->value_name("\"vector=1 unroll=1\""),
+           "only configurations with these values; all of them are tried and none becomes the known best");
+  add_part("vary", po::value<Texts>()->value_name("block_x,block_y"),
+           "only these parameters vary; the others keep their --fix or their default");
+  add_part("rows", po::value<Text>()->default_value("10")->value_name("N|all"),
+           "lines of the table; all: what fails or cannot run too, with the reason");
+  add_part("by", po::value<Texts>()->value_name("NAME"),
+           "the best for each value of a parameter, choice, type or size; may be repeated");
+  add_part("csv", po::value<Text>()->value_name("FILE"), "every row, with what cannot run, as comma-separated values");
   auto add_stop = stop.add_options();
   add_stop("budget,b", po::value<Text>()->value_name("30s"),
            "wall time; without any limit 60s on a GPU, 30s on the host");
@@ -121,7 +148,7 @@ po::options_description tune_options() {
   add_output("version", "print the version");
   add_help(output);
   po::options_description all("", 110);
-  all.add(what).add(stop).add(how).add(output);
+  all.add(what).add(part).add(stop).add(how).add(output);
   return all;
 }
 
@@ -157,6 +184,12 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.tuning.isolation = read_isolation(text_of(given, "isolation"));
   request.tuning.learn_from_elsewhere = !given["no-prior"].as<bool>();
   request.tuning.resume = !request.force;
+  request.sweep = read_sweep(given);
+  if (!request.sweep.is_part()) return request;
+  // A table that is to be read compares every row: nothing is given up early, and all is tried.
+  request.tuning.measure.abandon_factor = 0;
+  request.tuning.decides = false;
+  if (given["strategy"].defaulted()) session.strategy = "exhaustive";
   return request;
 }
 

@@ -11,6 +11,18 @@
 
 namespace tuner::cli {
 
+/// A part of the space, and how it is shown.
+struct SweepRequest {
+  Configuration fix;
+  std::vector<std::string> vary;
+  std::size_t rows = 10;
+  std::filesystem::path csv;  ///< empty: none
+  std::vector<std::string> by;
+
+  /// Whether only part of the space is asked for.
+  bool is_part() const { return !fix.empty() || !vary.empty(); }
+};
+
 struct TuneRequest {
   std::string kernel;  ///< a name or a file
   std::vector<std::filesystem::path> template_path;
@@ -19,6 +31,7 @@ struct TuneRequest {
   std::filesystem::path database;  ///< empty: the default place
   TuningOptions tuning;            ///< budget empty: the command's default
   std::string log;                 ///< empty: none
+  SweepRequest sweep;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 };
 

@@ -76,4 +76,6 @@ std::string in_quotes(std::string_view text) {
   return '\'' + printable(text.substr(0, end)) + (end < text.size() ? "…'" : "'");
 }
 
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
 }  // namespace tuner

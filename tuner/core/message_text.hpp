@@ -21,4 +21,7 @@ std::string printable_lines(std::string_view text);
 /// `'text'`, printable, and cut when it is long.
 std::string in_quotes(std::string_view text);
 
+/// \p text up to its first line end.
+std::string first_line(std::string_view text);
+
 }  // namespace tuner

@@ -53,8 +53,8 @@ void DatabaseStore::append(const Trial& trial) {
 
 void DatabaseStore::finish(const Trial* best, bool done) {
   writer_->flush();
-  if (best) writer_->set_best(best->configuration.text());
-  if (done) writer_->finish();
+  if (best && options_.decides) writer_->set_best(best->configuration.text());
+  if (done || !options_.decides) writer_->finish();
 }
 
 }  // namespace tuner

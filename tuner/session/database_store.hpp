@@ -18,7 +18,8 @@ struct StoreOptions {
   cache::SessionSource session;
   std::string conditions = "{}";  ///< JSON of how it is measured; trials made under others are not reused
   Objective objective;
-  bool resume = true;  ///< false: measure everything again
+  bool resume = true;   ///< false: measure everything again
+  bool decides = true;  ///< false: trials of part of a space are kept, but name no best configuration
 };
 
 class DatabaseStore final : public TrialStore {

@@ -70,7 +70,8 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                       {.session = {options.session.strategy, options.session.seed, options.origin},
                        .conditions = conditions_text(options),
                        .objective = options.session.objective,
-                       .resume = options.resume});
+                       .resume = options.resume,
+                       .decides = options.decides});
 
   ImageStore images;
   if (options.image_cache && !traits(device.key).keeps_objects)

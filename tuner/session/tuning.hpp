@@ -23,6 +23,7 @@ struct TuningOptions {
   MeasureOptions measure;
   Isolation isolation = Isolation::process;
   bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results())
+  bool decides = true;               ///< the winner becomes what calls are served with; false for part of a space
   bool resume = true;                ///< take over the trials of an interrupted session
   bool image_cache = true;           ///< keep compiled GPU images for later sessions
   std::string origin = "tune";       ///< who measures, for the database

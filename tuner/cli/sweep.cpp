@@ -1,0 +1,287 @@
+#include <tuner/cli/sweep.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/core/suggestion.hpp>
+#include <tuner/measure/throughput.hpp>
+
+namespace tuner::cli {
+namespace {
+
+std::string extent(const std::array<std::int64_t, 3>& of) {
+  return of[2] == 1 ? fmt::format("({},{})", of[0], of[1]) : fmt::format("({},{},{})", of[0], of[1], of[2]);
+}
+
+/// The latest trial of each configuration: measured ones first and fastest first, then failures as they came.
+std::vector<const Trial*> in_order(const Sweep& sweep) {
+  std::map<std::string, const Trial*> latest;
+  for (const Trial& trial : sweep.trials) latest[trial.configuration.text()] = &trial;
+  std::vector<const Trial*> order;
+  for (const Trial& trial : sweep.trials)
+    if (latest.at(trial.configuration.text()) == &trial) order.push_back(&trial);
+  const auto rank = [&](const Trial* trial) {
+    const Measurement* const measured = trial->measurement();
+    const auto value = measured ? sweep.subject.objective(*measured) : std::nullopt;
+    return std::pair(!value, value.value_or(0));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) { return rank(a) < rank(b); });
+  return order;
+}
+
+/// RFC 4180: a field with a comma, a quote or a line end is quoted.
+std::string field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+/// Every metric that any trial has.
+std::set<std::string> metrics(const std::vector<Sweep>& sweeps) {
+  std::set<std::string> names;
+  for (const Sweep& sweep : sweeps)
+    for (const Trial& trial : sweep.trials)
+      if (const Measurement* const measured = trial.measurement())
+        for (const auto& [name, value] : measured->metrics) names.insert(name);
+  return names;
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+/// Everything of a row but what says which configuration it is.
+std::vector<std::string> csv_results(const Sweep& sweep, const Trial& trial, const std::set<std::string>& metrics) {
+  std::vector<std::string> cells{std::string(kind(trial.outcome))};
+  const Measurement* const measured = trial.measurement();
+  if (measured) {
+    const Throughput rate =
+        throughput(*sweep.subject.spec, *sweep.subject.size, *sweep.subject.device, measured->median_ns);
+    for (const double ns : {measured->median_ns, measured->low_ns, measured->high_ns}) cells.push_back(number(ns));
+    cells.push_back(std::to_string(measured->samples_ns.size()));
+    cells.push_back(rate.bytes_per_second ? number(*rate.bytes_per_second) : "");
+    cells.push_back(rate.flops_per_second ? number(*rate.flops_per_second) : "");
+  } else {
+    cells.resize(7);
+  }
+  const Resources used = trial.resources.value_or(Resources{});
+  cells.push_back(used.registers > 0 ? std::to_string(used.registers) : "");
+  cells.push_back(used.registers > 0 ? std::to_string(used.spill_bytes) : "");
+  cells.push_back(used.occupancy > 0 ? number(used.occupancy) : "");
+  for (const std::string& name : metrics) {
+    const auto at = measured ? measured->metrics.find(name) : std::map<std::string, double>::const_iterator{};
+    cells.push_back(measured && at != measured->metrics.end() ? number(at->second) : "");
+  }
+  cells.push_back(first_line(message(trial.outcome)));
+  return cells;
+}
+
+}  // namespace
+
+ShapeText shape_text(const Subject& subject, const Configuration& configuration) {
+  ShapeText shape;
+  try {
+    for (const ResolvedLaunch& launch :
+         resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
+      const std::string between = shape.grid.empty() ? "" : "; ";
+      shape.grid += between + extent(launch.shape.grid);
+      shape.block += between + extent(launch.shape.block);
+    }
+  } catch (const Error&) {
+    return {};  // its reason stands in the row
+  }
+  return shape;
+}
+
+std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows) {
+  using enum Table::Align;
+  const Subject& subject = sweep.subject;
+  const std::string ceiling(throughput(*subject.spec, *subject.size, *subject.device, 1).ceiling);
+  std::vector<Table::Column> columns{{"#", right}};
+  std::vector<std::string> varied;
+  for (const TuningParameter& one : subject.spec->space.parameters())
+    if (one.values.size() > 1) varied.push_back(one.name);
+  for (const std::string& name : varied) columns.push_back({name, right});
+  for (const char* title : {"grid", "block", "median", "interval", "rate"}) columns.push_back({title, right});
+  columns.push_back({"of " + ceiling, right});
+  for (const char* title : {"arithmetic", "registers", "spill", "theoretical occupancy"})
+    columns.push_back({title, right});
+  const std::set<std::string> named = metrics({sweep});
+  for (const std::string& name : named) columns.push_back({name, right});
+  columns.push_back({"why not"});
+  Table table(std::move(columns));
+
+  const auto begin_row = [&](const Configuration& configuration) {
+    std::vector<std::string> cells{std::to_string(table.rows() + 1)};
+    for (const std::string& name : varied) {
+      const Value* const value = configuration.find(name);
+      cells.push_back(value ? value->text() : "");
+    }
+    const ShapeText shape = shape_text(subject, configuration);
+    cells.push_back(shape.grid);
+    cells.push_back(shape.block);
+    return cells;
+  };
+  for (const Trial* trial : in_order(sweep)) {
+    if (table.rows() == rows) break;
+    std::vector<std::string> cells = begin_row(trial->configuration);
+    const Resources used = trial->resources.value_or(Resources{});
+    const Measurement* const measured = trial->measurement();
+    if (measured) {
+      const Throughput rate = throughput(*subject.spec, *subject.size, *subject.device, measured->median_ns);
+      cells.push_back(format_ns(measured->median_ns));
+      cells.push_back(format_interval(measured->median_ns, measured->low_ns, measured->high_ns));
+      cells.push_back(rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "");
+      cells.push_back(rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "");
+      cells.push_back(rate.flops_per_second ? format_flops(*rate.flops_per_second) : "");
+    } else {
+      cells.resize(cells.size() + 5);
+    }
+    cells.push_back(used.registers > 0 ? std::to_string(used.registers) : "");
+    cells.push_back(used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "");
+    cells.push_back(used.occupancy > 0 ? format_percent(used.occupancy) : "");
+    for (const std::string& name : named) {
+      const bool has = measured && measured->metrics.count(name) > 0;
+      cells.push_back(has ? fmt::format("{:.4g}", measured->metrics.at(name)) : "");
+    }
+    if (!measured)
+      cells.push_back(fmt::format("{}: {}", kind(trial->outcome), printable(first_line(message(trial->outcome)))));
+    table.add(std::move(cells));
+  }
+  for (const Impossible& one : sweep.impossible) {
+    if (table.rows() == rows) break;
+    std::vector<std::string> cells = begin_row(one.configuration);
+    cells.resize(cells.size() + 8 + named.size());
+    cells.push_back(one.reason);
+    table.add(std::move(cells));
+  }
+  if (table.rows() == 0) return {};
+  std::string text;
+  for (const std::string& line : table.lines()) text += (text.empty() ? style.dim(line) : line) + '\n';
+  return text;
+}
+
+std::string sweep_csv(const std::vector<Sweep>& sweeps) {
+  if (sweeps.empty()) return {};
+  const KernelSpec& spec = *sweeps.front().subject.spec;
+  const std::set<std::string> named = metrics(sweeps);
+  std::string text = "kernel,problem";
+  for (const TuningParameter& one : spec.space.parameters()) text += ',' + field(one.name);
+  text +=
+      ",grid,block,outcome,median_ns,low_ns,high_ns,samples,bytes_per_s,flops_per_s,registers,spill_bytes,"
+      "theoretical_occupancy";
+  for (const std::string& name : named) text += ',' + field(name);
+  text += ",reason\n";
+
+  const auto add = [&](const Sweep& sweep, const Configuration& configuration, const std::vector<std::string>& rest) {
+    text += field(spec.name) + ',' + field(sweep.subject.size->text());
+    for (const TuningParameter& one : spec.space.parameters()) {
+      const Value* const value = configuration.find(one.name);
+      text += ',' + field(value ? value->text() : "");
+    }
+    const ShapeText shape = shape_text(sweep.subject, configuration);
+    text += ',' + field(shape.grid) + ',' + field(shape.block);
+    for (const std::string& cell : rest) text += ',' + field(cell);
+    text += '\n';
+  };
+  for (const Sweep& sweep : sweeps) {
+    for (const Trial* trial : in_order(sweep)) add(sweep, trial->configuration, csv_results(sweep, *trial, named));
+    for (const Impossible& one : sweep.impossible) {
+      Trial trial;
+      trial.outcome = Invalid{one.reason};
+      add(sweep, one.configuration, csv_results(sweep, trial, named));
+    }
+  }
+  return text;
+}
+
+std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string& name) {
+  std::vector<BestFor> all;
+  if (sweeps.empty()) return all;
+  const KernelSpec& spec = *sweeps.front().subject.spec;
+  const TuningParameter* const parameter = spec.space.find(name);
+  std::vector<std::string> known;
+  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
+  for (const ChoiceSpec& one : spec.choices) known.push_back(one.name);
+  for (const SizeSpec& one : spec.sizes) known.push_back(one.name);
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Error("kernel " + spec.name + " has no parameter, choice, type or size '" + name + "'" +
+                suggestion(name, known));
+
+  if (parameter)
+    for (const Value& value : parameter->values) all.push_back({value.text()});
+  else if (const ChoiceSpec* const choice = spec.find_choice(name))
+    for (const std::string& value : choice->values) all.push_back({value});
+  else {
+    std::set<std::int64_t> sizes;
+    for (const Sweep& sweep : sweeps) sizes.insert(sweep.subject.size->sizes.at(name));
+    for (const std::int64_t size : sizes) all.push_back({std::to_string(size)});
+  }
+  const auto value_of = [&](const Sweep& sweep, const Trial& trial) {
+    if (parameter) return trial.configuration.find(name) ? trial.configuration.find(name)->text() : std::string();
+    const ProblemSize& size = *sweep.subject.size;
+    const auto choice = size.choices.find(name);
+    return choice != size.choices.end() ? choice->second : std::to_string(size.sizes.at(name));
+  };
+  for (const Sweep& sweep : sweeps) {
+    for (const Trial* trial : in_order(sweep)) {
+      if (!trial->measurement() || !trial->verified) continue;
+      const std::string value = value_of(sweep, *trial);
+      const auto at = std::find_if(all.begin(), all.end(), [&](const BestFor& one) { return one.value == value; });
+      if (at == all.end()) continue;
+      if (!at->trial || trial->measurement()->median_ns < at->trial->measurement()->median_ns)
+        at->sweep = &sweep, at->trial = trial;
+    }
+  }
+  std::erase_if(all, [](const BestFor& one) { return one.trial == nullptr; });
+  return all;
+}
+
+std::string by_table(const std::vector<BestFor>& best, const std::string& name, const Style& style) {
+  using enum Table::Align;
+  Table table({{name, right},
+               {"best", right},
+               {"interval", right},
+               {"rate", right},
+               {"step", right},
+               {"speed-up", right},
+               {"configuration"}});
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const Measurement& here = *best[i].trial->measurement();
+    const auto over = [&](std::size_t other) {
+      return fmt::format("{:.2f}", best[other].trial->measurement()->median_ns / here.median_ns);
+    };
+    const Subject& subject = best[i].sweep->subject;
+    const Throughput rate = throughput(*subject.spec, *subject.size, *subject.device, here.median_ns);
+    table.add({best[i].value, format_ns(here.median_ns), format_interval(here.median_ns, here.low_ns, here.high_ns),
+               rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "", i > 0 ? over(i - 1) : "", over(0),
+               best[i].trial->configuration.text()});
+  }
+  if (table.rows() == 0) return {};
+  std::string text;
+  for (const std::string& line : table.lines()) text += (text.empty() ? style.dim(line) : line) + '\n';
+  return text;
+}
+
+Json json_by(const std::vector<BestFor>& best, const std::string& name) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const double ns = best[i].trial->measurement()->median_ns;
+    list.push_back({{name, best[i].value},
+                    {"problem", best[i].sweep->subject.size->text()},
+                    {"median_ns", ns},
+                    {"configuration_text", best[i].trial->configuration.text()},
+                    {"speed_up", best[0].trial->measurement()->median_ns / ns}});
+    if (i > 0) list.back()["step"] = best[i - 1].trial->measurement()->median_ns / ns;
+  }
+  return list;
+}
+
+}  // namespace tuner::cli

@@ -1,0 +1,48 @@
+#pragma once
+/// Sweeps: every configuration of a small space in a table, with its launch shape, impossible ones with their reason,
+/// and the best for each value of whatever varies. Pure.
+
+#include <string>
+#include <vector>
+
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/report.hpp>
+#include <tuner/core/sub_space.hpp>
+
+namespace tuner::cli {
+
+/// What one problem gave.
+struct Sweep {
+  Subject subject;
+  std::vector<Trial> trials;  ///< the latest of a configuration counts
+  std::vector<Impossible> impossible;
+};
+
+/// `(64, 512)` of every launch of \p configuration; empty where it cannot run.
+struct ShapeText {
+  std::string grid, block;
+};
+ShapeText shape_text(const Subject& subject, const Configuration& configuration);
+
+/// At most \p rows configurations with grid and block: measured ones from the fastest on, then failures, then what is
+/// impossible, both with their reasons.
+std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows);
+
+/// All rows of \p sweeps: kernel, problem, parameters, grid, block, outcome, times in ns, rates, resources, metrics,
+/// reason; RFC 4180.
+std::string sweep_csv(const std::vector<Sweep>& sweeps);
+
+/// The fastest configuration for one value of something that varies.
+struct BestFor {
+  std::string value;
+  const Sweep* sweep = nullptr;
+  const Trial* trial = nullptr;
+};
+/// For each value of \p name, a parameter, choice, type or size, in declared order (sizes: ascending), the fastest
+/// verified trial. Throws Error for a name that nothing has.
+std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string& name);
+/// The same as a table, with the step from one to the next and the speed-up over the first.
+std::string by_table(const std::vector<BestFor>& best, const std::string& name, const Style& style);
+Json json_by(const std::vector<BestFor>& best, const std::string& name);
+
+}  // namespace tuner::cli

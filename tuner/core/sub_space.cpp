@@ -1,0 +1,73 @@
+#include <tuner/core/sub_space.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <tuner/core/error.hpp>
+#include <tuner/core/suggestion.hpp>
+
+namespace tuner {
+namespace {
+
+void require_parameter(const KernelSpec& spec, const std::string& name) {
+  if (spec.space.find(name)) return;
+  std::vector<std::string> known;
+  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
+  throw Error("kernel " + spec.name + " has no parameter '" + name + "'" + suggestion(name, known));
+}
+
+void require_value(const TuningParameter& parameter, const Value& value) {
+  if (std::find(parameter.values.begin(), parameter.values.end(), value) != parameter.values.end()) return;
+  std::string values;
+  for (const Value& one : parameter.values) values += ' ' + one.text();
+  throw Error("parameter '" + parameter.name + "' is never " + value.text() + "; its values are" + values);
+}
+
+}  // namespace
+
+KernelSpec sub_space(const KernelSpec& spec, const Configuration& fixed, const std::vector<std::string>& vary) {
+  for (const auto& [name, value] : fixed.entries()) {
+    require_parameter(spec, name);
+    require_value(*spec.space.find(name), value);
+    if (std::find(vary.begin(), vary.end(), name) != vary.end())
+      throw Error("parameter '" + name + "' cannot be both fixed and varied");
+  }
+  for (const std::string& name : vary) require_parameter(spec, name);
+
+  std::vector<TuningParameter> parameters = spec.space.parameters();
+  for (TuningParameter& parameter : parameters) {
+    const Value* value = fixed.find(parameter.name);
+    if (!value && !vary.empty() && std::find(vary.begin(), vary.end(), parameter.name) == vary.end()) {
+      value = spec.default_configuration ? spec.default_configuration->find(parameter.name) : nullptr;
+      if (!value)
+        throw Error("parameter '" + parameter.name + "' is neither fixed nor varied, and kernel " + spec.name +
+                    " has no default for it");
+    }
+    if (value) parameter.values = {*value};
+  }
+  KernelSpec part = spec;
+  part.space = SearchSpace(std::move(parameters), spec.space.constraints());
+  return part;
+}
+
+std::vector<Impossible> impossible_configurations(const KernelSpec& spec, const ProblemSize& size,
+                                                  const DeviceLimits& limits, std::size_t most) {
+  std::vector<Impossible> all;
+  const std::vector<TuningParameter>& parameters = spec.space.parameters();
+  const double product = spec.space.product();
+  if (product > static_cast<double>(most)) return all;
+  for (std::size_t number = 0; number < static_cast<std::size_t>(product); ++number) {
+    Configuration configuration;
+    std::size_t rest = number;
+    for (std::size_t i = parameters.size(); i-- > 0;) {
+      const std::vector<Value>& values = parameters[i].values;
+      configuration.set(parameters[i].name, values[rest % values.size()]);
+      rest /= values.size();
+    }
+    if (auto reason = why_invalid(spec, size, limits, configuration))
+      all.push_back({std::move(configuration), std::move(*reason)});
+  }
+  return all;
+}
+
+}  // namespace tuner
