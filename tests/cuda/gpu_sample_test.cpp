@@ -174,6 +174,15 @@ TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeil
   backend().measure_ceilings();
   EXPECT_EQ(device.read_ceiling, read) << "measured once";
   EXPECT_EQ(device.copy_ceiling, copy);
+  const DevicePeaks& peaks = device.peaks;
+  std::cout << "[ measured ] FP32 " << peaks.fp32 / 1e12 << ", FP64 " << peaks.fp64 / 1e12 << ", integer "
+            << peaks.integer / 1e12 << " T operations/s, a load " << peaks.latency_ns << " ns, nothing "
+            << peaks.launch_ns << " ns\n";
+  EXPECT_GT(peaks.fp32, 0);
+  EXPECT_GT(peaks.fp64, 0);
+  EXPECT_GT(peaks.integer, 0);
+  EXPECT_GT(peaks.latency_ns, 50);  // no memory behind a bus is nearer
+  EXPECT_GT(peaks.launch_ns, 0);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/backend/all"] = {"tuner/core", "tuner/backend", "tuner/backend/host", "tuner/backend/cuda"};
     rooms["tuner/replay"] = {"tuner/core", "tuner/search", "cache"};
     rooms["tuner/measure"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/explain"] = {"tuner/core"};
     rooms["tuner/worker"] = {"tuner/core", "cache", "tuner/measure", "tuner/backend", "tuner/backend/all"};
     rooms["tuner/session"] = rooms["tuner/worker"];
     rooms["tuner/session"].insert({"tuner/worker", "tuner/search", "tuner/replay"});
@@ -34,12 +35,12 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/runtime"].insert({"tuner/session", "api", "tuner/backend/host", "tuner/backend/cuda"});
     rooms["api"] = {"tuner/runtime", "tuner/core"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
-    rooms["tuner/cli"].insert("tuner/runtime");
+    rooms["tuner/cli"].insert({"tuner/runtime", "tuner/explain"});
     // The tests of a room know the room and what is below it, and the helpers that all tests share.
     rooms["tests"] = {"tuner/core"};
     for (const std::string name :
-         {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/worker", "tuner/session",
-          "tuner/runtime", "tuner/cli", "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
+         {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain", "tuner/worker",
+          "tuner/session", "tuner/runtime", "tuner/cli", "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
       std::set<std::string>& tests = rooms["tests/" + fs::path(name).filename().string()];
       tests = rooms[name];
       tests.insert({name, "tests"});

@@ -49,6 +49,12 @@ Json to_json(const Device& device) {
                       {"max_blocks_per_sm", limits.max_blocks_per_sm}};
   if (device.read_ceiling > 0) object["read_ceiling_bytes_per_s"] = device.read_ceiling;
   if (device.copy_ceiling > 0) object["copy_ceiling_bytes_per_s"] = device.copy_ceiling;
+  if (const DevicePeaks& peaks = device.peaks; peaks.fp32 > 0)
+    object["peaks"] = {{"fp32_flops_per_s", peaks.fp32},
+                       {"fp64_flops_per_s", peaks.fp64},
+                       {"integer_operations_per_s", peaks.integer},
+                       {"latency_ns", peaks.latency_ns},
+                       {"launch_ns", peaks.launch_ns}};
   return object;
 }
 

@@ -15,6 +15,7 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/cli/verdict.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/measure/single_run.hpp>
@@ -97,7 +98,7 @@ class OneRun {
     if (json_) {
       print_json(document(one));
     } else {
-      print(results_text());
+      print(results_text(one));
     }
     return failed_ ? kFailed : kDone;
   }
@@ -223,7 +224,7 @@ class OneRun {
     return text;
   }
 
-  std::string results_text() const {
+  std::string results_text(const SingleRun& one) const {
     Lines about;
     const Measurement* const measured = trial_.measurement();
     if (failed_) {
@@ -237,6 +238,10 @@ class OneRun {
                                          format_ns(measured->high_ns),
                                          plural(static_cast<std::int64_t>(measured->samples_ns.size()), "sample"),
                                          format_percent(measured->relative_noise), measured->cold ? "cold" : "hot"));
+      const Verdict why = verdict(subject(), *measured, one.launches());
+      about.emplace_back("limit", limit_text(why));
+      for (const std::string& number : why.numbers) about.emplace_back("", number);
+      for (const std::string& remark : why.remarks) about.emplace_back("remark", remark);
       about.emplace_back("verified", trial_.verified ? "yes" : "no: the kernel has no reference");
     } else {
       about.emplace_back("time", "not measured, nor verified: --once");
@@ -285,8 +290,10 @@ class OneRun {
                 {"launches", launches},
                 {"once", once_}};
     if (!once_ || failed_) object["trial"] = to_json(trial_);
-    if (const Measurement* const measured = trial_.measurement(); measured && !once_)
+    if (const Measurement* const measured = trial_.measurement(); measured && !once_) {
       object.update(json_rates(subject(), measured->median_ns));
+      object["verdict"] = to_json(verdict(subject(), *measured, one.launches()));
+    }
     object["outputs"] = json_values(outputs_);
     object["printed"] = printed_;
     if (cpu_) {

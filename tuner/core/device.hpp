@@ -51,6 +51,13 @@ struct Environment {
   std::string compiler;  ///< "nvrtc 13.0", "g++ 12.2.0"
 };
 
+/// What a device was seen to do at best besides streaming; 0: not measured.
+struct DevicePeaks {
+  double fp32 = 0, fp64 = 0, integer = 0;  ///< operations/s in multiply-adds, each of which is two
+  double latency_ns = 0;                   ///< of one load from device memory
+  double launch_ns = 0;                    ///< of an empty kernel with cold caches, as a sample measures it
+};
+
 struct Device {
   DeviceKey key;
   DeviceLimits limits;
@@ -60,6 +67,7 @@ struct Device {
   /// What this device was seen to stream, bytes/s; 0 when it has not been measured.
   double read_ceiling = 0;  ///< reads only
   double copy_ceiling = 0;  ///< reads plus writes
+  DevicePeaks peaks;
 };
 
 }  // namespace tuner

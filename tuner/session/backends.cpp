@@ -46,6 +46,7 @@ void measure_ceilings(Device& device) {
   backend->measure_ceilings();
   device.read_ceiling = backend->device().read_ceiling;
   device.copy_ceiling = backend->device().copy_ceiling;
+  device.peaks = backend->device().peaks;
 }
 
 }  // namespace tuner

@@ -10,6 +10,7 @@
 #include <tuner/backend/cuda/counters.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
+#include <tuner/backend/cuda/peaks.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy_run.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
@@ -265,6 +266,7 @@ class CudaBackend final : public Backend {
     const Ceilings ceilings = cuda::measure_ceilings(*this);
     state_->device.read_ceiling = ceilings.read;
     state_->device.copy_ceiling = ceilings.copy;
+    state_->device.peaks = measure_peaks(*this);
   }
 
  private:

@@ -1,0 +1,130 @@
+// Kernels whose limit is known by construction, on a device of round numbers.
+#include <tuner/explain/verdict.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tuner {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A GPU of 100 multiprocessors, 1 TB/s, 10 TFLOP/s, 500 ns a load and 2 us a launch.
+VerdictInput input_of(double us, std::int64_t blocks = 10'000, std::int64_t threads = 256) {
+  VerdictInput input;
+  input.ns = us * 1e3;
+  input.limits.sm_count = 100;
+  input.l2_bytes = 50'000'000;
+  input.rates = {1e12, 10e12, 500, 2000};
+  LaunchUse launch;
+  launch.shape.grid[0] = blocks;
+  launch.shape.block[0] = threads;
+  launch.occupancy = Occupancy{8, 1.0, OccupancyLimiter::threads};
+  input.launches = {launch};
+  return input;
+}
+
+TEST(Verdict, ACopyAtTheRateOfMemoryIsLimitedByDeviceMemory) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 9e8;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::dram);
+  EXPECT_THAT(verdict.reason, HasSubstr("900 GB/s, 90% of the 1 TB/s"));
+  EXPECT_FALSE(verdict.counted);
+}
+
+TEST(Verdict, WhatFitsIntoL2AndStayedThereIsLimitedByL2) {
+  VerdictInput input = input_of(20);
+  input.bytes = 3e7;
+  input.cold = false;
+  EXPECT_EQ(explain(input).limit, Limit::l2);
+}
+
+TEST(Verdict, MultiplyAddsAtThePeakAreLimitedByArithmetic) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 1e7;
+  input.flops = 8e9;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::arithmetic);
+  EXPECT_NEAR(verdict.busiest, 0.8, 1e-9);
+}
+
+TEST(Verdict, AKernelAsShortAsAnEmptyOneIsLimitedByItsLaunch) {
+  VerdictInput input = input_of(2.5, 100);
+  input.bytes = 1e4;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::launch);
+  EXPECT_THAT(verdict.reason, HasSubstr("2.00 us of its 2.50 us"));
+}
+
+TEST(Verdict, OneBlockAloneWaits) {
+  VerdictInput input = input_of(1000, 1);
+  input.bytes = 1e7;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::latency);
+  EXPECT_THAT(verdict.reason, HasSubstr("its blocks occupy 1 of 100 multiprocessors"));
+  EXPECT_THAT(verdict.remarks, Contains(HasSubstr("99 of 100 multiprocessors without work")));
+}
+
+TEST(Verdict, TooFewBytesInFlightAreLatency) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 1e8;
+  for (LaunchUse& launch : input.launches) launch.occupancy = Occupancy{1, 0.125, OccupancyLimiter::shared_memory};
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::latency);
+  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("488 KiB are needed")));
+}
+
+TEST(Verdict, CountersSayWhatTheModelCannotKnow) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 1e8;
+  input.metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed"] = 95;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::shared_memory);
+  EXPECT_TRUE(verdict.counted);
+}
+
+TEST(Verdict, WaitingAtBarriersIsNamed) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 1e8;
+  input.metrics["smsp__warp_issue_stalled_barrier_per_warp_active.pct"] = 55;
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::latency);
+  EXPECT_THAT(verdict.reason, HasSubstr("at barriers for 55%"));
+}
+
+TEST(Verdict, PartedWarpsAreRemarkedOn) {
+  VerdictInput input = input_of(1000);
+  input.metrics["smsp__thread_inst_executed_per_inst_executed.ratio"] = 16;
+  EXPECT_THAT(explain(input).remarks, Contains(HasSubstr("16.0 of 32 lanes")));
+}
+
+TEST(Verdict, KeepsSilentAboutGuidelinesThatAreKept) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 9e8;
+  EXPECT_THAT(explain(input).remarks, IsEmpty());
+  EXPECT_THAT(explain(input_of(1000, 10'000, 80)).remarks, Contains(HasSubstr("16 lanes of its last warp never work")));
+  EXPECT_THAT(explain(input_of(1000, 10'000, 64)).remarks, Contains(HasSubstr("at least 128")));
+  EXPECT_THAT(explain(input_of(1000, 150)).remarks, Contains(HasSubstr("150 blocks are few")));
+}
+
+TEST(Verdict, SaysThatItKnowsNothingWhereNothingIsKnown) {
+  VerdictInput input = input_of(1000);
+  input.rates = {};
+  EXPECT_EQ(explain(input).limit, Limit::unknown);
+  EXPECT_EQ(explain(VerdictInput{}).limit, Limit::unknown);
+}
+
+TEST(Waves, CountTheIdleShareOfTheLast) {
+  EXPECT_DOUBLE_EQ(waves(1200, 8, 100).count, 1.5);
+  EXPECT_DOUBLE_EQ(waves(1200, 8, 100).idle_last, 0.5);
+  EXPECT_DOUBLE_EQ(waves(800, 8, 100).idle_last, 0);
+  EXPECT_DOUBLE_EQ(waves(5, 0, 100).count, 0);
+}
+
+TEST(BytesInFlight, FollowLittlesLaw) { EXPECT_DOUBLE_EQ(bytes_in_flight(1e12, 500), 500'000); }
+
+}  // namespace
+}  // namespace tuner

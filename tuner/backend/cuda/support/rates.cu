@@ -1,0 +1,43 @@
+// What a device computes at best, how long a load from its memory takes, and how long nothing takes.
+
+namespace tuner_support {
+
+using Bits = unsigned long long;
+
+// Eight chains of multiply-adds a thread, \p rounds of eight steps each: 128 operations a round. The factors come from
+// the caller, so that nothing can be computed beforehand.
+template <typename T>
+__global__ void __launch_bounds__(256) multiply_add(T* sink, int rounds, T factor, T summand) {
+  T chain[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) chain[i] = static_cast<T>(threadIdx.x + i);
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int step = 0; step < 8; ++step) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) chain[i] = chain[i] * factor + summand;
+    }
+  }
+  T sum = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum += chain[i];
+  if (sum == static_cast<T>(-1)) *sink = sum;  // never in all likelihood; the compiler cannot know
+}
+
+// One ring through all \p lines (a power of two) lines of 128 bytes, in an order that no prefetcher follows: a linear
+// congruential generator of full period (Knuth, The Art of Computer Programming, volume 2, section 3.2.1.2).
+__global__ void link_ring(unsigned* data, unsigned lines) {
+  for (unsigned line = blockIdx.x * blockDim.x + threadIdx.x; line < lines; line += gridDim.x * blockDim.x)
+    data[line * Bits{32}] = (line * 1664525u + 1013904223u) & (lines - 1);
+}
+
+// One thread follows the ring: each load waits for the one before.
+__global__ void follow_ring(const unsigned* data, unsigned* at, int steps) {
+  unsigned line = *at;
+  for (int i = 0; i < steps; ++i) line = data[line * Bits{32}];
+  *at = line;
+}
+
+__global__ void nothing() {}
+
+}  // namespace tuner_support

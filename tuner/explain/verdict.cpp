@@ -1,0 +1,226 @@
+#include <tuner/explain/verdict.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace tuner {
+namespace {
+
+/// Above this share of its ceiling a resource is what limits: below it waiting is, however busy it looks.
+constexpr double kBusy = 0.6;
+/// A kernel whose time is less than this many empty kernels is mostly launch.
+constexpr double kMostlyLaunch = 1.6;
+/// The text-book's guidelines.
+constexpr std::int64_t kFewThreads = 128;
+constexpr double kManyBlocks = 4;  ///< blocks for each multiprocessor
+
+std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
+std::string rate(double per_second, std::string_view unit) {
+  for (const auto& [factor, prefix] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}})
+    if (per_second >= factor) return fmt::format("{:.3g} {}{}", per_second / factor, prefix, unit);
+  return fmt::format("{:.3g} {}", per_second, unit);
+}
+std::string amount(double bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{:.3g} MiB", bytes / (1 << 20));
+  if (bytes >= 1 << 10) return fmt::format("{:.3g} KiB", bytes / (1 << 10));
+  return fmt::format("{:.3g} bytes", bytes);
+}
+
+std::optional<double> counted_share(const VerdictInput& input, std::initializer_list<const char*> names) {
+  std::optional<double> most;
+  for (const char* one : names)
+    if (const auto at = input.metrics.find(one); at != input.metrics.end())
+      most = std::max(most.value_or(0), at->second / 100);
+  return most;
+}
+
+/// A resource and how much of it the kernel uses.
+struct Use {
+  Limit limit = Limit::unknown;
+  double share = 0;
+  std::string reason;
+  bool counted = false;
+};
+
+std::optional<Use> memory_use(const VerdictInput& input) {
+  if (const auto share = counted_share(input, {"dram__throughput.avg.pct_of_peak_sustained_elapsed"}))
+    return Use{Limit::dram, *share, fmt::format("device memory is {} busy by its counters", percent(*share)), true};
+  if (!input.bytes || input.rates.memory <= 0) return std::nullopt;
+  const double moved = *input.bytes / input.ns * 1e9;
+  const double share = moved / input.rates.memory;
+  // What fits into L2 and was not flushed from it need not come from memory.
+  const bool cached = !input.cold && *input.bytes < 0.8 * static_cast<double>(input.l2_bytes);
+  const Limit limit = cached || share > 1.05 ? Limit::l2 : Limit::dram;
+  return Use{limit, share,
+             fmt::format("it moves {}, {} of the {} that this device streams in that mix{}", rate(moved, "B/s"),
+                         percent(share), rate(input.rates.memory, "B/s"),
+                         limit == Limit::l2 ? ": more than memory gives, so the L2 cache serves it" : "")};
+}
+
+std::vector<Use> uses(const VerdictInput& input) {
+  std::vector<Use> all;
+  if (auto memory = memory_use(input)) all.push_back(std::move(*memory));
+  if (const auto share = counted_share(input, {"lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+                                               "lts__throughput.avg.pct_of_peak_sustained_elapsed"}))
+    all.push_back({Limit::l2, *share, fmt::format("the L2 cache is {} busy by its counters", percent(*share)), true});
+  if (const auto share =
+          counted_share(input, {"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed"}))
+    all.push_back(
+        {Limit::shared_memory, *share, fmt::format("shared memory is {} busy by its counters", percent(*share)), true});
+  if (const auto share = counted_share(input, {"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+                                               "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+                                               "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+                                               "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"})) {
+    all.push_back(
+        {Limit::arithmetic, *share, fmt::format("the busiest arithmetic pipe is {} busy", percent(*share)), true});
+  } else if (input.flops && input.rates.arithmetic > 0) {
+    const double done = *input.flops / input.ns * 1e9, part = done / input.rates.arithmetic;
+    all.push_back({Limit::arithmetic, part,
+                   fmt::format("it computes {}, {} of the {} that this device reached", rate(done, "FLOP/s"),
+                               percent(part), rate(input.rates.arithmetic, "FLOP/s"))});
+  }
+  return all;
+}
+
+/// What the whole device can hold of one launch at a time.
+double resident_threads(const LaunchUse& launch, const DeviceLimits& limits) {
+  const double blocks = static_cast<double>(launch.shape.blocks());
+  const double fit = launch.occupancy ? launch.occupancy->blocks_per_sm
+                                      : std::max<double>(1, static_cast<double>(limits.max_threads_per_sm) /
+                                                                static_cast<double>(launch.shape.threads_per_block()));
+  return std::min(blocks, fit * limits.sm_count) * static_cast<double>(launch.shape.threads_per_block());
+}
+
+const LaunchUse* largest(const VerdictInput& input) {
+  const auto threads = [](const LaunchUse& one) { return one.shape.blocks() * one.shape.threads_per_block(); };
+  const auto at = std::max_element(input.launches.begin(), input.launches.end(),
+                                   [&](const LaunchUse& a, const LaunchUse& b) { return threads(a) < threads(b); });
+  return at == input.launches.end() ? nullptr : &*at;
+}
+
+/// Bytes the kernel can have in flight at most: every resident thread with all that is its own to move.
+std::optional<double> most_in_flight(const VerdictInput& input, const LaunchUse& launch) {
+  if (!input.bytes) return std::nullopt;
+  const double threads =
+      static_cast<double>(launch.shape.blocks()) * static_cast<double>(launch.shape.threads_per_block());
+  return *input.bytes / threads * resident_threads(launch, input.limits);
+}
+
+void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+  if (input.rates.memory > 0 && input.rates.latency_ns > 0) {
+    const double needed = bytes_in_flight(input.rates.memory, input.rates.latency_ns);
+    std::string text = fmt::format("bytes in flight: {} are needed to keep {} going at {:.0f} ns a load",
+                                   amount(needed), rate(input.rates.memory, "B/s"), input.rates.latency_ns);
+    if (const auto had = most_in_flight(input, launch))
+      text += fmt::format("; resident threads have at most {} to move", amount(*had));
+    verdict.numbers.push_back(std::move(text));
+  }
+  if (launch.occupancy && launch.occupancy->blocks_per_sm > 0) {
+    const Waves of = waves(launch.shape.blocks(), launch.occupancy->blocks_per_sm, input.limits.sm_count);
+    verdict.numbers.push_back(
+        fmt::format("waves: {} blocks in {:.2f} waves of {}, the last {} idle", launch.shape.blocks(), of.count,
+                    launch.occupancy->blocks_per_sm * input.limits.sm_count, percent(of.idle_last)));
+  }
+  if (input.rates.launch_ns > 0)
+    verdict.numbers.push_back(fmt::format("launch: a kernel that does nothing takes {:.2f} us, {} of this one's time",
+                                          input.rates.launch_ns / 1e3, percent(input.rates.launch_ns / input.ns)));
+}
+
+void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
+  const std::int64_t threads = launch.shape.threads_per_block(), blocks = launch.shape.blocks();
+  const auto say = [&](std::string text) { verdict.remarks.push_back(std::move(text)); };
+  if (threads % input.limits.warp_size != 0)
+    say(fmt::format("a block of {} threads is no multiple of the warp's {}: {} lanes of its last warp never work",
+                    threads, input.limits.warp_size, input.limits.warp_size - threads % input.limits.warp_size));
+  else if (threads < kFewThreads)
+    say(fmt::format("a block of {} threads is small: at least {} are advised", threads, kFewThreads));
+  if (blocks < input.limits.sm_count)
+    say(fmt::format("its grid leaves {} of {} multiprocessors without work", input.limits.sm_count - blocks,
+                    input.limits.sm_count));
+  else if (static_cast<double>(blocks) < kManyBlocks * input.limits.sm_count)
+    say(fmt::format("{} blocks are few for {} multiprocessors: many more are advised", blocks, input.limits.sm_count));
+  if (launch.spill_bytes > 0)
+    say(fmt::format("{} bytes a thread are spilled from registers to memory", launch.spill_bytes));
+  const auto lanes = input.metrics.find("smsp__thread_inst_executed_per_inst_executed.ratio");
+  if (lanes != input.metrics.end() && lanes->second < 0.75 * input.limits.warp_size)
+    say(fmt::format("branches part its warps: {:.1f} of {} lanes work at a time", lanes->second,
+                    input.limits.warp_size));
+}
+
+/// Nothing is busy: something waits. For what is told as well as the model and the counters know.
+std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, const std::vector<Use>& all) {
+  std::string reason = "nothing is busy";
+  if (!all.empty()) {
+    const auto busiest =
+        std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
+    reason = fmt::format("the busiest resource, {}, is at {}", name(busiest->limit), percent(busiest->share));
+  }
+  const auto barrier = counted_share(input, {"smsp__warp_issue_stalled_barrier_per_warp_active.pct"});
+  const auto loads = counted_share(input, {"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"});
+  if (barrier && *barrier > 0.3 && *barrier > loads.value_or(0))
+    return reason + fmt::format("; warps wait at barriers for {} of their time", percent(*barrier));
+  if (loads && *loads > 0.3)
+    return reason + fmt::format("; warps wait for loads for {} of their time", percent(*loads));
+  if (!launch) return reason;
+  if (launch->shape.blocks() < input.limits.sm_count)
+    return reason + fmt::format("; its blocks occupy {} of {} multiprocessors", launch->shape.blocks(),
+                                input.limits.sm_count);
+  if (const auto had = most_in_flight(input, *launch); had && input.rates.memory > 0 && input.rates.latency_ns > 0) {
+    const double needed = bytes_in_flight(input.rates.memory, input.rates.latency_ns);
+    if (*had < needed)
+      return reason + fmt::format("; at most {} are in flight where {} are needed", amount(*had), amount(needed));
+  }
+  return reason + "; warps wait for one another, for loads or for results";
+}
+
+}  // namespace
+
+std::string_view name(Limit limit) {
+  constexpr std::array<std::string_view, 7> names{"device memory", "L2 cache", "shared memory", "arithmetic",
+                                                  "latency",       "launch",   "unknown"};
+  return names[static_cast<std::size_t>(limit)];
+}
+
+Waves waves(std::int64_t blocks, int blocks_per_sm, int sm_count) {
+  const std::int64_t resident = std::int64_t{blocks_per_sm} * sm_count;
+  if (blocks <= 0 || resident <= 0) return {};
+  const std::int64_t in_last = blocks % resident;
+  return {static_cast<double>(blocks) / static_cast<double>(resident),
+          in_last == 0 ? 0 : 1 - static_cast<double>(in_last) / static_cast<double>(resident)};
+}
+
+double bytes_in_flight(double rate, double latency_ns) { return rate * latency_ns / 1e9; }
+
+Verdict explain(const VerdictInput& input) {
+  Verdict verdict;
+  if (!(input.ns > 0)) return verdict;
+  const LaunchUse* const launch = largest(input);
+  const std::vector<Use> all = uses(input);
+  verdict.counted = !input.metrics.empty();
+  if (launch) add_numbers(input, *launch, verdict), add_remarks(input, *launch, verdict);
+
+  const double launches = static_cast<double>(std::max<std::size_t>(input.launches.size(), 1));
+  const auto busiest =
+      std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
+  if (busiest != all.end() && busiest->share >= kBusy) {
+    verdict.limit = busiest->limit;
+    verdict.reason = busiest->reason;
+    verdict.busiest = std::min(busiest->share, 1.0);
+  } else if (input.rates.launch_ns > 0 && input.ns < kMostlyLaunch * launches * input.rates.launch_ns) {
+    verdict.limit = Limit::launch;
+    verdict.reason = fmt::format("{} empty launches would take {:.2f} us of its {:.2f} us", launches,
+                                 launches * input.rates.launch_ns / 1e3, input.ns / 1e3);
+  } else if (!all.empty() || verdict.counted) {
+    verdict.limit = Limit::latency;
+    verdict.reason = waiting_reason(input, launch, all);
+  } else {
+    verdict.reason =
+        "neither bytes nor flops of the kernel are known, nor counters: only its launches can be looked at";
+  }
+  return verdict;
+}
+
+}  // namespace tuner
