@@ -22,6 +22,8 @@ namespace tuner {
 
 struct KernelSpec;
 class Kernel;
+struct RunOptions;
+struct RunResult;
 struct TuneOptions;
 struct TuneResult;
 namespace runtime {
@@ -94,6 +96,7 @@ class Kernel {
   std::size_t prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
                              std::size_t count, std::size_t captures) const;
 
+  friend RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options);
   friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
   std::shared_ptr<runtime::ServedKernel> served_;
 };

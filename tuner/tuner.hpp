@@ -5,6 +5,7 @@
 #include <tuner/kernel.hpp>
 #include <tuner/kernel_builder.hpp>
 #include <tuner/reduce.hpp>
+#include <tuner/run.hpp>
 #include <tuner/settings.hpp>
 #include <tuner/sum_matrix_2d.hpp>
 #include <tuner/tune.hpp>

@@ -115,6 +115,21 @@ TEST_F(HostServing, TakesTheTypeFromThePointers) {
   EXPECT_THAT(y, ::testing::Each(1.0));
 }
 
+TEST_F(HostServing, RunsOneConfigurationAndTellsItsLaunches) {
+  const RunResult result = run(scale_, {1000}, {}, {"block=64"});
+  EXPECT_EQ(result.configuration, "block=64");
+  EXPECT_TRUE(result.verified);
+  EXPECT_GT(result.median_ns, 0);
+  ASSERT_EQ(result.launches.size(), 1u);
+  EXPECT_EQ(result.launches[0].block[0], 64);
+  EXPECT_FALSE(result.limit.empty());
+}
+
+TEST_F(HostServing, SaysWhyAConfigurationCannotRun) {
+  EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block=7"}); }), HasSubstr("cannot run on"));
+  EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block"}); }), HasSubstr("tuner::run"));
+}
+
 TEST_F(HostServing, SaysWhichArgumentsAKernelTakes) {
   EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), y_.data()); }), HasSubstr("(x, y, factor)"));
   EXPECT_THAT(error_of([&] {

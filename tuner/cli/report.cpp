@@ -12,6 +12,7 @@
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/verdict.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>
 
 namespace tuner::cli {
@@ -148,7 +149,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
                       format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
                       measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
   text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
-  const Verdict why = verdict(subject, best);
+  const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit {}\n", limit_text(why));
   for (const std::string& remark : why.remarks) text += fmt::format("      {}\n", style.dim(remark));
   return text;
@@ -201,7 +202,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
   if (result.best) {
     object["best"] = to_json(*result.best);
     object["best"].update(json_rates(subject, result.best->measurement()->median_ns));
-    object["best"]["verdict"] = to_json(verdict(subject, *result.best));
+    object["best"]["verdict"] = to_json(explain(*subject.spec, *subject.size, *subject.device, *result.best));
   }
   object["ties"] = Json::array();
   for (const Configuration& one : result.ties) object["ties"].push_back(one.text());

@@ -18,6 +18,7 @@
 #include <tuner/cli/verdict.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/single_run.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -238,7 +239,7 @@ class OneRun {
                                          format_ns(measured->high_ns),
                                          plural(static_cast<std::int64_t>(measured->samples_ns.size()), "sample"),
                                          format_percent(measured->relative_noise), measured->cold ? "cold" : "hot"));
-      const Verdict why = verdict(subject(), *measured, one.launches());
+      const Verdict why = explain(spec_, size_, device_, *measured, one.launches());
       about.emplace_back("limit", limit_text(why));
       for (const std::string& number : why.numbers) about.emplace_back("", number);
       for (const std::string& remark : why.remarks) about.emplace_back("remark", remark);
@@ -292,7 +293,7 @@ class OneRun {
     if (!once_ || failed_) object["trial"] = to_json(trial_);
     if (const Measurement* const measured = trial_.measurement(); measured && !once_) {
       object.update(json_rates(subject(), measured->median_ns));
-      object["verdict"] = to_json(verdict(subject(), *measured, one.launches()));
+      object["verdict"] = to_json(explain(spec_, size_, device_, *measured, one.launches()));
     }
     object["outputs"] = json_values(outputs_);
     object["printed"] = printed_;

@@ -166,8 +166,8 @@ std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, c
     return reason + fmt::format("; warps wait for loads for {} of their time", percent(*loads));
   if (!launch) return reason;
   if (launch->shape.blocks() < input.limits.sm_count)
-    return reason + fmt::format("; its blocks occupy {} of {} multiprocessors", launch->shape.blocks(),
-                                input.limits.sm_count);
+    return reason +
+           fmt::format("; its blocks occupy {} of {} multiprocessors", launch->shape.blocks(), input.limits.sm_count);
   if (const auto had = most_in_flight(input, *launch); had && input.rates.memory > 0 && input.rates.latency_ns > 0) {
     const double needed = bytes_in_flight(input.rates.memory, input.rates.latency_ns);
     if (*had < needed)

@@ -1,0 +1,70 @@
+#include <tuner/explain/explain_trial.hpp>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/throughput.hpp>
+
+namespace tuner {
+namespace {
+
+/// Multiply-adds/s that the device reached in the type that \p spec computes in: that of its first output. 0 for
+/// types that were not measured.
+double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
+    const DevicePeaks& peaks = device.peaks;
+    const ElementTypeInfo& type = info(resolved_type(spec, size, buffer.type));
+    if (type.type == ElementType::float32) return peaks.fp32;
+    if (type.type == ElementType::float64) return peaks.fp64;
+    if (!type.is_floating && type.bytes <= 4) return peaks.integer;
+    return 0;
+  }
+  return 0;
+}
+
+VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                      const Measurement& measured) {
+  VerdictInput input;
+  input.ns = measured.median_ns;
+  input.cold = measured.cold;
+  input.limits = device.limits;
+  input.l2_bytes = device.key.l2_bytes;
+  input.metrics = measured.metrics;
+  input.metrics.erase("clock_step_ns");  // of the measuring, not of the kernel
+  const Throughput rate = throughput(spec, size, device, measured.median_ns);
+  if (rate.bytes_per_second) input.bytes = *rate.bytes_per_second * measured.median_ns / 1e9;
+  if (rate.flops_per_second) input.flops = *rate.flops_per_second * measured.median_ns / 1e9;
+  if (rate.bytes_per_second && rate.ceiling_fraction && *rate.ceiling_fraction > 0)
+    input.rates.memory = *rate.bytes_per_second / *rate.ceiling_fraction;
+  input.rates.arithmetic = arithmetic_peak(spec, size, device);
+  input.rates.latency_ns = device.peaks.latency_ns;
+  input.rates.launch_ns = device.peaks.launch_ns;
+  return input;
+}
+
+}  // namespace
+
+Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Measurement& measured,
+                const std::vector<LaunchDetail>& launches) {
+  VerdictInput input = input_of(spec, size, device, measured);
+  for (const LaunchDetail& launch : launches)
+    input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
+  return explain(input);
+}
+
+Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Trial& trial) {
+  VerdictInput input = input_of(spec, size, device, *trial.measurement());
+  try {
+    for (const ResolvedLaunch& launch : resolve_launches(spec, size, device.limits, trial.configuration))
+      input.launches.push_back({launch.shape, std::nullopt, 0});
+  } catch (const Error&) {
+    input.launches.clear();  // of another device: its shapes are not known here
+  }
+  if (trial.resources && trial.resources->blocks_per_sm > 0)
+    for (LaunchUse& launch : input.launches) {
+      launch.occupancy = Occupancy{trial.resources->blocks_per_sm, trial.resources->occupancy, {}};
+      launch.spill_bytes = trial.resources->spill_bytes;
+    }
+  return explain(input);
+}
+
+}  // namespace tuner

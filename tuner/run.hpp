@@ -1,0 +1,47 @@
+#pragma once
+/// One configuration from code: what `tune run` does. C++17.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tuner/kernel.hpp>
+#include <tuner/problem.hpp>
+
+namespace tuner {
+
+struct RunOptions {
+  /// `block_x=32 block_y=16`; parameters that are not named have the value that a launch would be served with.
+  std::string configuration;
+  bool verify = true;  ///< compare with the kernel's reference, where it has one
+  bool cold = true;    ///< flush the L2 cache before each sample
+};
+
+/// One launch of the configuration, in order.
+struct RunLaunch {
+  std::string expression;               ///< C++ name expression: `sumMatrix2D<float, 32, 16>`
+  std::array<std::int64_t, 3> grid{};   ///< blocks
+  std::array<std::int64_t, 3> block{};  ///< threads
+  std::int64_t shared_bytes = 0;        ///< of a block, static and dynamic
+  int registers = 0, spill_bytes = 0;   ///< of a thread; 0 on the host backend
+  double occupancy = 0;                 ///< theoretical, 0..1; 0 on the host backend
+  std::string limited_by;               ///< what limits it: "registers", "threads", …
+};
+
+struct RunResult {
+  std::string configuration;  ///< canonical text
+  std::vector<RunLaunch> launches;
+  double median_ns = 0;            ///< of one run, all launches together
+  double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
+  bool verified = false;
+  std::string limit;   ///< what limits it: "device memory", "latency", …
+  std::string reason;  ///< one sentence with the numbers behind it
+};
+
+/// Compiles, verifies and times one configuration of \p kernel for \p sizes (in elements) and \p choices on the device
+/// that this thread's launches run on, with buffers of its own, in this process. Nothing is stored. Throws Error when
+/// the configuration cannot run, does not compile, faults or gives wrong results, with the reason.
+RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const RunOptions& options = {});
+
+}  // namespace tuner

@@ -1,0 +1,69 @@
+#include <tuner/run.hpp>
+
+#include <stdexcept>
+
+#include <tuner/core/error.hpp>
+#include <tuner/explain/explain_trial.hpp>
+#include <tuner/runtime/bind.hpp>
+#include <tuner/runtime/served_kernel.hpp>
+#include <tuner/runtime/serving.hpp>
+#include <tuner/session/backends.hpp>
+
+namespace tuner {
+namespace {
+
+/// What a launch would be served with, changed as \p text says.
+Configuration configuration_of(const KernelSpec& spec, const cache::WisdomMatch& match, const std::string& text) {
+  Configuration chosen = spec.default_configuration.value_or(Configuration{});
+  if (match.best) chosen = Configuration::parse(match.best->configuration);
+  try {
+    const Configuration given = Configuration::parse(text);
+    for (const auto& [name, value] : given.entries()) chosen.set(name, value);
+  } catch (const std::invalid_argument& error) {
+    throw Error(std::string("tuner::run: ") + error.what());
+  }
+  return chosen;
+}
+
+}  // namespace
+
+RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options) {
+  runtime::ServedDevice::refuse_after_fork();
+  const runtime::Serving::Terms terms = runtime::Serving::process().terms();
+  const KernelSpec& spec = kernel.spec();
+  Choices all = choices;
+  all.insert(kernel.served_->choices.begin(), kernel.served_->choices.end());
+  const ProblemSize size = runtime::problem_of(spec, sizes, std::move(all));
+  const CallContext context(nullptr, terms.ordinal);
+  runtime::ServedDevice& device = runtime::ServedDevice::of(context);
+  const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());
+
+  const BesideCaptures allowed(device.context);
+  MeasureOptions measure;
+  measure.cold = options.cold;
+  measure.verify = options.verify;
+  Device known = device.device();  // a copy, since other threads may be looking at the served one
+  measure_ceilings(known);
+  SingleRun one(*device.backend, spec, size, configuration_of(spec, match, options.configuration), measure);
+  const Trial trial = one.measure();
+  const Measurement* const measured = trial.measurement();
+  if (!measured)
+    throw Error(spec.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
+
+  const Verdict verdict = explain(spec, size, known, *measured, one.launches());
+  RunResult result{trial.configuration.text(),
+                   {},
+                   measured->median_ns,
+                   measured->low_ns,
+                   measured->high_ns,
+                   trial.verified,
+                   std::string(name(verdict.limit)),
+                   verdict.reason};
+  for (const LaunchDetail& launch : one.launches())
+    result.launches.push_back({launch.expression, launch.shape.grid, launch.shape.block, launch.shared_bytes(),
+                               launch.resources.registers, launch.resources.spill_bytes, launch.resources.occupancy,
+                               launch.occupancy ? std::string(name(launch.occupancy->limiter)) : std::string()});
+  return result;
+}
+
+}  // namespace tuner
