@@ -141,6 +141,9 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
                         plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
+  const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
+  text += fmt::format("limit     {}\n", limit_text(why));
+  for (const std::string& remark : why.remarks) text += fmt::format("remark    {}\n", remark);
   text += fmt::format("kept in   {}\n\n", printable(database));
   text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
   text += fmt::format("best  {}\n", style.bold(best.configuration.text()));
@@ -149,9 +152,6 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
                       format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
                       measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
   text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
-  const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
-  text += fmt::format("limit {}\n", limit_text(why));
-  for (const std::string& remark : why.remarks) text += fmt::format("      {}\n", style.dim(remark));
   return text;
 }
 

@@ -25,8 +25,6 @@
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
-#include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/profiler_range.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/machine_code.hpp>
@@ -137,8 +135,8 @@ class OneRun {
     if (device_.key.backend == "cuda" && once_) {
       CudaOptions options;
       options.device = device_.index;
-      options.compiler = cuda::make_nvrtc_compiler(cuda::nvrtc(), {.line_info = true});
-      backend_ = make_cuda_backend(std::move(options));
+      options.line_info = true;
+      backend_ = make_cuda_backend(options);
       return;
     }
 #endif

@@ -39,8 +39,10 @@ struct CompiledAhead {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(Context context, Device device, CompiledAhead ahead)
-      : state_(std::make_shared<BackendState>(std::move(context), std::move(device))), ahead_(std::move(ahead)) {
+  CudaBackend(Context context, Device device, CompiledAhead ahead, bool line_info)
+      : state_(std::make_shared<BackendState>(std::move(context), std::move(device))),
+        ahead_(std::move(ahead)),
+        line_info_(line_info) {
     const ContextGuard guard(state_->context.handle());
     stream_ = make_stream();
     transfers_ = make_stream();
@@ -71,7 +73,7 @@ class CudaBackend final : public Backend {
   bool usable() const override { return state_->usable; }
 
   Compiler& compiler() override {
-    std::call_once(compiler_made_, [this] { compiler_ = make_nvrtc_compiler(nvrtc()); });
+    std::call_once(compiler_made_, [this] { compiler_ = make_nvrtc_compiler(nvrtc(), {.line_info = line_info_}); });
     return *compiler_;
   }
 
@@ -405,6 +407,7 @@ class CudaBackend final : public Backend {
   std::once_flag compiler_made_;
   std::unique_ptr<Compiler> compiler_;
   CompiledAhead ahead_;
+  bool line_info_;
   std::mutex mutex_;  // of stream_ and what runs there; what only moves data has a stream of its own
   UniqueStream stream_;
   UniqueStream transfers_;
@@ -428,7 +431,7 @@ std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
   if (options.use_current_context) {
     for (ordinal = 0; device_handle(ordinal) != context.device();) ++ordinal;
   }
-  return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(ahead));
+  return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(ahead), options.line_info);
 }
 
 }  // namespace tuner
