@@ -280,6 +280,22 @@ TEST_F(TuneSession, NamesTheDefaultWhenItTurnsOutToBeTheFastestAmongTheFinalists
   EXPECT_EQ(result.best->configuration, first);
 }
 
+TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithIt) {
+  const Configuration first{{"block", 256}, {"unroll", 1}};
+  spec_.default_configuration = first;
+  for (const bool holds : {true, false}) {
+    FakeEvaluator evaluator;
+    std::size_t asked = 0;  // the optimum is 10% ahead among the finalists, and then again or no more
+    evaluator.again = [&](const Configuration& c) {
+      const bool alone = evaluator.remeasured.size() == 2 && asked++ >= 2;
+      return measured(c, c == optimum_ && (holds || !alone) ? 900 : 1000);
+    };
+    const SessionResult result = run(evaluator);
+    EXPECT_THAT(evaluator.remeasured, ::testing::UnorderedElementsAre(optimum_, first));
+    EXPECT_EQ(result.best->configuration, holds ? optimum_ : first);
+  }
+}
+
 TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAgain) {
   const Configuration rival{{"block", 128}, {"unroll", 1}};
   for (const bool crashed : {false, true}) {
