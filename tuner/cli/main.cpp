@@ -11,6 +11,7 @@
 #include <fcntl.h>
 
 #include <tuner/cli/cache_command.hpp>
+#include <tuner/cli/compare_command.hpp>
 #include <tuner/cli/devices_command.hpp>
 #include <tuner/cli/explain_command.hpp>
 #include <tuner/cli/export_command.hpp>
@@ -19,6 +20,7 @@
 #include <tuner/cli/merge_command.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/replay_command.hpp>
+#include <tuner/cli/report_command.hpp>
 #include <tuner/cli/run_command.hpp>
 #include <tuner/cli/show_command.hpp>
 #include <tuner/cli/tune_command.hpp>
@@ -58,6 +60,8 @@ constexpr Command kCommands[] = {
     {"occupancy", "registers, shared memory and occupancy of a configuration, for any architecture", occupancy_command},
     {"metrics", "what can be counted on a GPU: hardware counters and energy", metrics_command},
     {"show", "the best known configurations", show_command},
+    {"report", "one HTML file that shows what was found and why", report_command},
+    {"compare", "what became faster or slower between two databases or devices", compare_command},
     {"explain", "which configuration a call would be served with, and why", explain_command},
     {"export", "write results as reviewable text", export_command},
     {"import", "take over results from text", import_command},

@@ -12,6 +12,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/report/page.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -25,6 +26,7 @@ enum class Standing {
   trial_log,
   picture,
   table,
+  report,
   other_file,
   database,
   folder,
@@ -46,6 +48,7 @@ Found text_with(std::string_view head) {
   if (head.starts_with(R"({"kernel")")) return {Standing::trial_log, "a log of trials"};
   if (head.starts_with("kernel,problem,")) return {Standing::table, "a table of configurations"};
   if (head.starts_with("<svg")) return {Standing::picture, "a picture"};
+  if (head.starts_with(report::kPageMark)) return {Standing::report, "a report"};
   return kForeignFile;
 }
 
@@ -95,7 +98,9 @@ bool is_of(OutputKind kind, Standing standing) {
   return (kind == OutputKind::wisdom_text && standing == Standing::wisdom_text) ||
          (kind == OutputKind::trial_log && standing == Standing::trial_log) ||
          (kind == OutputKind::picture && standing == Standing::picture) ||
-         (kind == OutputKind::table && standing == Standing::table);
+         (kind == OutputKind::table && standing == Standing::table) ||
+         (kind == OutputKind::report && standing == Standing::report);
+
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace tuner::cli {
 
-enum class OutputKind { wisdom_text, trial_log, picture, table };
+enum class OutputKind { wisdom_text, trial_log, picture, report, table };
 
 /// Throws Error, saying what stands there, unless \p path is new, an empty file or one of \p kind. \p option names it
 /// in the message: "--log". \p force: other files too, and for a log links and devices, but never a folder or a

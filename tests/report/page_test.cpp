@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include <cache/sha256.hpp>
+
+#include <tuner/report/page.hpp>
+
+#include "sample.hpp"
+
+namespace tuner::report {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const std::size_t from = text.find(begin);
+  if (from == std::string::npos) return {};
+  return text.substr(from + begin.size(), text.find(end, from + begin.size()) - from - begin.size());
+}
+
+Json data_of(const std::string& page) {
+  return Json::parse(between(page, "<script type=\"application/json\" id=\"data\">", "</script>"));
+}
+
+std::string page_of(const Tuning& tuning, const PageOptions& options = test::sample_options()) {
+  return page({&tuning, 1}, options);
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+TEST(Page, BeginsWithTheMarkByWhichItIsKnown) { EXPECT_EQ(page({}, test::sample_options()).rfind(kPageMark, 0), 0u); }
+
+TEST(Page, StaysSmallWithTenThousandTrials) { EXPECT_LE(page_of(test::sample_tuning(10'000)).size(), 300'000u); }
+
+TEST(Page, HoldsEveryTrial) {
+  const Json trials = data_of(page_of(test::sample_tuning(500)))["tunings"][0]["trials"];
+  EXPECT_EQ(trials["count"], 508);
+  EXPECT_EQ(trials["parameters"].size(), 7u);
+  EXPECT_EQ(trials["finalists"].size(), 8u);
+  for (const Json& column : trials["columns"]) {
+    if (!column.contains("text") || column.contains("rows")) continue;
+    EXPECT_EQ(column["text"].get<std::string>().size(), 508 * column["width"].get<std::size_t>()) << column["name"];
+  }
+}
+
+TEST(Page, LetsNoStoredTextBecomeMoreThanText) {
+  const std::string text = page_of(test::hostile_tuning());
+  EXPECT_EQ(count(text, "<script"), 2u);
+  EXPECT_EQ(count(text, "</script"), 2u);
+  EXPECT_EQ(text.find("<img"), std::string::npos);
+  EXPECT_EQ(text.find('\x01'), std::string::npos);
+  EXPECT_EQ(text.find("\xE2\x80\xAE"), std::string::npos) << "a mark that turns the direction of writing";
+  EXPECT_NE(data_of(text)["kernels"][0]["name"].get<std::string>().find("</script>"), std::string::npos);
+}
+
+TEST(Page, AsksTheNetworkForNothing) {
+  const std::string text = page_of(test::sample_tuning(20));
+  EXPECT_EQ(std::regex_replace(text, std::regex("http://www\\.w3\\.org/2000/svg"), "").find("://"), std::string::npos);
+  for (const char* const asks : {"fetch(", "XMLHttpRequest", "import(", "@import", "url(", "innerHTML", "eval(",
+                                 "document.write", "insertAdjacentHTML"})
+    EXPECT_EQ(text.find(asks), std::string::npos) << asks;
+}
+
+TEST(Page, AllowsNoScriptButItsOwn) {
+  const std::string text = page_of(test::sample_tuning(20));
+  const std::string policy = between(text, "Content-Security-Policy\" content=\"", "\"");
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos) << policy;
+  EXPECT_NE(policy.find("default-src 'none'"), std::string::npos) << policy;
+  EXPECT_TRUE(std::regex_search(policy, std::regex("script-src 'sha256-[A-Za-z0-9+/]{43}='"))) << policy;
+}
+
+TEST(Page, CountsMessagesThatDifferOnlyInNumbersAsOneReason) {
+  const Json data = data_of(page_of(test::sample_tuning(3000)));
+  std::set<std::string> reasons;
+  for (const Json& state : data["tunings"][0]["trials"]["states"]["words"]) reasons.insert(state[2]);
+  EXPECT_EQ(reasons.size(), 6u);  // five and none
+}
+
+TEST(Page, TakesTheLastMeasurementsOfFinalistsBestFirst) {
+  const Json finalists = data_of(page_of(test::sample_tuning(300)))["tunings"][0]["trials"]["finalists"];
+  ASSERT_EQ(finalists.size(), 8u);
+  EXPECT_TRUE(finalists[0]["again"]);
+  for (std::size_t i = 1; i < finalists.size(); ++i)
+    EXPECT_LE(finalists[i - 1]["median_ns"], finalists[i]["median_ns"]);
+}
+
+TEST(Page, ListsTheFastestWhereNoneWasMeasuredAgain) {
+  Tuning tuning;
+  tuning.key = test::sample_key();
+  append_session(tuning, {test::sample_trial("a=1", 30), test::sample_trial("a=2", 10)}, test::sample_started_ms(), 0);
+  const Json finalists = data_of(page_of(tuning))["tunings"][0]["trials"]["finalists"];
+  ASSERT_EQ(finalists.size(), 2u);
+  EXPECT_EQ(finalists[0]["row"], 1);
+  EXPECT_FALSE(finalists[0]["again"]);
+}
+
+TEST(Page, SaysWhetherItsTuningStillRuns) {
+  EXPECT_FALSE(data_of(page_of(test::sample_tuning(20))).contains("live"));
+  PageOptions options = test::sample_options();
+  options.live = Live{std::chrono::milliseconds(1500), 20, 100, 3.0};
+  const Json live = data_of(page_of(test::sample_tuning(20), options))["live"];
+  EXPECT_EQ(live["every_ms"], 1500);
+  EXPECT_EQ(live["finished"], 20);
+  EXPECT_EQ(live["planned"], 100);
+}
+
+TEST(Page, IsTheSameForTheSame) { EXPECT_EQ(page_of(test::sample_tuning(200)), page_of(test::sample_tuning(200))); }
+
+}  // namespace
+}  // namespace tuner::report

@@ -1,0 +1,45 @@
+// report_sample_pages FOLDER: writes the pages that page_test.py looks at.
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "sample.hpp"
+
+namespace {
+
+using namespace tuner::report;
+
+Tuning result_only(const char* kernel, double median_ns) {
+  Tuning tuning;
+  tuning.key = test::sample_key(kernel);
+  tuning.key.conditions.clear();
+  const auto& key = tuning.key;
+  tuning.best = tuner::cache::BestRecord{key.kernel,  key.device, key.environment,          key.problem,
+                                         "block=256", median_ns,  median_ns * 0.999,        median_ns * 1.001,
+                                         0.001,       30,         test::sample_started_ms()};
+  tuning.amounts = {1e9, 4e9, true, {}};
+  tuning.database = "shipped.db";
+  return tuning;
+}
+
+void write(const std::filesystem::path& file, const std::vector<Tuning>& tunings, PageOptions options) {
+  std::ofstream(file, std::ios::binary) << page(tunings, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::filesystem::path folder = argv[1];
+  const PageOptions options = test::sample_options();
+  write(folder / "large.html", {test::sample_tuning(10'000)}, options);
+  write(folder / "several.html", {test::sample_tuning(300), result_only("first", 2e5), result_only("second", 4e6)},
+        options);
+  write(folder / "single.html", {test::sample_tuning(1)}, options);
+  write(folder / "hostile.html", {test::hostile_tuning()}, options);
+  write(folder / "nothing.html", {}, options);
+  PageOptions live = options;
+  live.live = Live{std::chrono::milliseconds(300), 120, 500, 34.0};
+  write(folder / "live.html", {test::sample_tuning(120)}, live);
+  write(folder / "ended.html", {test::sample_tuning(500)}, options);
+}

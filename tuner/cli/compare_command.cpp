@@ -1,0 +1,219 @@
+#include <tuner/cli/compare_command.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cache/browse.hpp>
+#include <cache/exchange.hpp>
+
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/json.hpp>
+#include <tuner/cli/stored_devices.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/input_file.hpp>
+#include <tuner/report/comparison.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using report::Change;
+using report::Compared;
+
+/// Compressed; what it may hold is read_text()'s to limit.
+constexpr std::int64_t kMostTextBytes = std::int64_t{256} << 20;
+
+/// One side of a comparison.
+struct Side {
+  std::string name;
+  std::vector<cache::BestRecord> best;
+};
+
+bool is_database_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(16, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head.starts_with("SQLite format 3");
+}
+
+/// A wisdom database as it is, or the text of one in memory.
+cache::Database open_results(const std::string& path) {
+  require_input_file(path, std::numeric_limits<std::int64_t>::max(), "results");
+  if (is_database_file(path)) return open_for_reading(path);
+  require_input_file(path, kMostTextBytes, "wisdom text");
+  cache::Database database = cache::Database::in_memory();
+  cache::import_text(database, cache::read_text(path), path);
+  return database;
+}
+
+Side side_of(const std::string& path, const cache::Filter& filter) {
+  cache::Database database = open_results(path);
+  return {path, cache::best_rows(database, filter)};
+}
+
+/// Two devices in one database: the one given, or the user's.
+std::pair<Side, Side> sides_by_device(const Texts& files, const po::variables_map& given, cache::Filter filter) {
+  const Texts names = split({text_of(given, "devices")}, ',');
+  if (names.size() != 2) throw UsageError("--devices: two names are needed: --devices H100,H200");
+  if (files.size() > 1) throw UsageError("--devices compares two devices in one file; give at most one");
+  cache::Database database = files.empty() ? open_for_reading(database_file(given)) : open_results(files[0]);
+  const std::vector<cache::DeviceRecord> known = stored_devices({&database, 1});
+  const auto side = [&](const std::string& text) {
+    const cache::DeviceRecord& device = find_device(known, text, "--devices");
+    filter.device_key = device.key;
+    return Side{device.name.empty() ? device.key : device.name, cache::best_rows(database, filter)};
+  };
+  return {side(names[0]), side(names[1])};
+}
+
+std::string ratio_text(const Compared& one) {
+  if (!one.ratio) return {};
+  if (!one.low) return fmt::format("{:.3f}", *one.ratio);
+  return fmt::format("{:.3f}  {:.3f} to {:.3f}", *one.ratio, *one.low, *one.high);
+}
+
+std::string remarks(const Compared& one) {
+  std::string text;
+  const auto add = [&](const char* remark) { text += (text.empty() ? "" : ", ") + std::string(remark); };
+  if (one.a && one.b && !one.low) add("no interval");
+  if (!one.same_source) add("other source");
+  if (!one.same_software) add("other software");
+  if (one.a && one.b && one.a->configuration != one.b->configuration) add("other configuration");
+  return text;
+}
+
+std::string time_text(const std::optional<cache::BestRecord>& best) { return best ? format_ns(best->median_ns) : ""; }
+
+std::size_t count(const std::vector<Compared>& all, Change change) {
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const Compared& one) { return one.change == change; }));
+}
+
+std::string table_text(const std::vector<Compared>& all, bool across_devices, const Style& style) {
+  using enum Table::Align;
+  Table table({{""},
+               {"kernel"},
+               {"objective"},
+               {"choices"},
+               {"sizes"},
+               {"device"},
+               {"A", right},
+               {"B", right},
+               {"B / A  with bounds", left},
+               {"remarks"}});
+  for (const Compared& one : all) {
+    const cache::BestRecord& what = one.a ? *one.a : *one.b;
+    table.add({std::string(name(one.change)), what.kernel.name,
+               what.kernel.objective == "time" ? "" : what.kernel.objective, what.problem.choices,
+               cache::sizes_text(what.problem.sizes),
+               across_devices ? "" : (what.device.name.empty() ? what.device.key : what.device.name), time_text(one.a),
+               time_text(one.b), ratio_text(one), remarks(one)});
+  }
+  const auto lines = table.lines();
+  std::string text = style.dim(lines[0]) + '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const Change change = all[i - 1].change;
+    text += (change == Change::slower   ? style.red(lines[i])
+             : change == Change::faster ? style.green(lines[i])
+                                        : lines[i]);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string summary(const std::vector<Compared>& all, const Style& style) {
+  std::string text;
+  for (const Change change : {Change::faster, Change::same, Change::only_a, Change::only_b, Change::slower})
+    if (const std::size_t n = count(all, change); n > 0 || change == Change::slower) {
+      const std::string part = fmt::format("{} {}", n, name(change));
+      text += (text.empty() ? "" : ", ") + (change == Change::slower && n > 0 ? style.red(part) : part);
+    }
+  return text + '\n';
+}
+
+Json json_best(const std::optional<cache::BestRecord>& best) {
+  if (!best) return nullptr;
+  return {{"median_ns", best->median_ns},
+          {"low_ns", best->low_ns},
+          {"high_ns", best->high_ns},
+          {"samples", best->samples},
+          {"measured_ms", best->measured_ms},
+          {"configuration", best->configuration},
+          {"source_hash", best->kernel.source_hash},
+          {"driver", best->environment.driver},
+          {"compiler", best->environment.compiler},
+          {"device", best->device.key},
+          {"device_name", best->device.name}};
+}
+
+Json json_compared(const Compared& one) {
+  const cache::BestRecord& what = one.a ? *one.a : *one.b;
+  Json json{{"change", name(one.change)},
+            {"kernel", what.kernel.name},
+            {"objective", what.kernel.objective},
+            {"choices", what.problem.choices},
+            {"sizes", cache::sizes_text(what.problem.sizes)}};
+  json["ratio"] = one.ratio ? Json(*one.ratio) : Json(nullptr);
+  json["ratio_low"] = one.low ? Json(*one.low) : Json(nullptr);
+  json["ratio_high"] = one.high ? Json(*one.high) : Json(nullptr);
+  json["a"] = json_best(one.a);
+  json["b"] = json_best(one.b);
+  return json;
+}
+
+}  // namespace
+
+int compare_command(int argc, char** argv) {
+  po::options_description options("Options", 110);
+  auto add = options.add_options();
+  add("devices", po::value<std::string>()->value_name("A,B"), "two devices in one file: names, parts of them, or keys");
+  add("db", po::value<std::string>()->value_name("FILE"),
+      "with --devices and without a file: database; default: wisdom.db in the cache folder");
+  add("kernel,k", po::value<std::string>()->value_name("NAME"), "this kernel only");
+  add("margin", po::value<std::string>()->default_value("1%")->value_name("P%"),
+      "by how much two runs of the same may differ beyond their intervals");
+  add("json", po::bool_switch(), "one JSON document on stdout");
+  add_help(options);
+  const po::variables_map given = parse_options(argc, argv, options, {"file..."});
+  if (given.count("help"))
+    return print_help(
+        "Usage: tune compare [options] A B\n"
+        "       tune compare [options] --devices A,B [FILE]\n"
+        "What became faster, what slower, and what cannot be told apart by its 95% intervals: databases or wisdom\n"
+        "texts, or two devices in one. Exit status 3 when something became slower.",
+        options, "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
+  const Texts files = texts_of(given, "file");
+  std::string margin = text_of(given, "margin");
+  if (margin.ends_with('%')) margin.pop_back();
+  report::CompareOptions how;
+  how.margin = parse_number(margin, "--margin", 0, 1000) / 100;
+  how.across_devices = given.count("devices") > 0;
+  cache::Filter filter;
+  filter.kernel = text_of(given, "kernel");
+  if (!how.across_devices && files.size() != 2) throw UsageError("compare takes two files: tune compare A B");
+  const auto [a, b] = how.across_devices ? sides_by_device(files, given, filter)
+                                         : std::pair(side_of(files[0], filter), side_of(files[1], filter));
+  const std::vector<Compared> all = report::compare(a.best, b.best, how);
+  if (given["json"].as<bool>()) {
+    Json list = Json::array();
+    for (const Compared& one : all) list.push_back(json_compared(one));
+    Json counts = Json::object();
+    for (const Change change : {Change::slower, Change::faster, Change::same, Change::only_a, Change::only_b})
+      counts[std::string(name(change))] = count(all, change);
+    print_json({{"a", a.name}, {"b", b.name}, {"margin", how.margin}, {"counts", counts}, {"results", list}});
+  } else {
+    const Style style = Style::of(stdout);
+    print(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)));
+    print(all.empty() ? "neither holds a result\n"
+                      : table_text(all, how.across_devices, style) + '\n' + summary(all, style));
+  }
+  return count(all, Change::slower) > 0 ? kSlower : kDone;
+}
+
+}  // namespace tuner::cli

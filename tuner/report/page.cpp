@@ -1,0 +1,511 @@
+#include <tuner/report/page.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cache/sha256.hpp>
+
+#include <tuner/core/configuration.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/core/objective.hpp>
+#include <tuner/report/columns.hpp>
+#include <tuner/report/page_files.hpp>
+
+namespace tuner::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Reasons that are told apart, and how much of each is shown.
+constexpr std::size_t kMostReasons = 60;
+constexpr std::size_t kLongestReason = 240;
+/// Finalists that are listed, and how many where none was measured again.
+constexpr std::size_t kMostFinalists = 24;
+constexpr std::size_t kMostLeaders = 8;
+/// From so many rows on, a row's place on an axis is all that some columns are for.
+constexpr std::size_t kManyRows = 4000;
+
+/// Six digits are more than any measurement has.
+Json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (value == std::floor(value) && std::fabs(value) < 1e15) return static_cast<std::int64_t>(value);
+  return std::stod(fmt::format("{:.6g}", value));
+}
+
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+
+std::string shown(std::string_view text, std::size_t longest = 4000) {
+  std::string out = printable(text);
+  if (out.size() <= longest) return out;
+  while (longest > 0 && (static_cast<unsigned char>(out[longest]) & 0xC0) == 0x80) --longest;  // whole characters
+  return out.substr(0, longest) + "...";
+}
+
+/// A list in which equal things stand once.
+class Shared {
+ public:
+  std::size_t place(const Json& one) {
+    const auto [at, is_new] =
+        places_.try_emplace(one.dump(-1, ' ', false, Json::error_handler_t::replace), list_.size());
+    if (is_new) list_.push_back(one);
+    return at->second;
+  }
+  const Json& list() const { return list_; }
+
+ private:
+  Json list_ = Json::array();
+  std::map<std::string, std::size_t> places_;
+};
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+/// A message with its numbers taken out: what failures of one kind have in common.
+std::string pattern_of(std::string_view message) {
+  std::string pattern;
+  for (const char c : first_line(message)) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit)
+      pattern += c;
+    else if (pattern.empty() || pattern.back() != '#')
+      pattern += '#';
+  }
+  return pattern;
+}
+
+/// The columns of places of one tuning's trials, to be packed together.
+class Places {
+ public:
+  void add(std::size_t count, std::vector<std::size_t> column) {
+    counts_.push_back(count);
+    columns_.push_back(std::move(column));
+  }
+  std::size_t size() const { return counts_.size(); }
+  Json json(std::size_t rows) const {
+    Json groups = Json::array();
+    for (const PlaceGroup& group : pack_places(counts_, columns_, rows))
+      groups.push_back({{"of", group.columns}, {"width", group.width}, {"text", group.text}});
+    return groups;
+  }
+
+ private:
+  std::vector<std::size_t> counts_;
+  std::vector<std::vector<std::size_t>> columns_;
+};
+
+/// Of a few rows: their places stand beside it. Of all: in \p places.
+Json json_of(const NumberColumn& column, Places& places) {
+  Json json = Json::object();
+  if (!column.values.empty()) {
+    json["values"] = Json::array();
+    for (const double value : column.values) json["values"].push_back(number(value));
+    const std::size_t count = column.values.size() + (column.absent ? 1 : 0);
+    if (column.rows.empty()) {
+      json["at"] = places.size();
+      if (column.absent) json["absent"] = true;
+      places.add(count, column.places);
+    } else {
+      json["few"] = column.places;
+    }
+  } else {
+    json["low"] = number(column.low);
+    json["high"] = number(column.high);
+    if (column.logarithmic) json["log"] = true;
+    json["width"] = column.width;
+    json["text"] = column.text;
+  }
+  if (!column.rows.empty())
+    json["rows"] = {{"count", column.row_count}, {"width", column.row_width}, {"text", column.rows}};
+  return json;
+}
+
+/// The parameters of all trials: names and the values that occur. Their places are the first of \p places.
+Json json_parameters(const std::vector<PlacedTrial>& trials, Places& places) {
+  std::map<std::string, std::set<Value>> values;
+  std::vector<Configuration> configurations;
+  for (const PlacedTrial& placed : trials) {
+    Configuration configuration;
+    try {
+      configuration = Configuration::parse(placed.trial.configuration);
+    } catch (const std::invalid_argument&) {
+      configuration.set("configuration", Value(placed.trial.configuration));  // of a version to come
+    }
+    for (const auto& [name, value] : configuration.entries()) values[name].insert(value);
+    configurations.push_back(std::move(configuration));
+  }
+  Json parameters = Json::array();
+  for (const auto& [name, all] : values) {
+    Json list = Json::array();
+    std::map<Value, std::size_t> place;
+    for (const Value& value : all) {
+      place.emplace(value, list.size());
+      if (value.is_integer() && std::abs(value.integer()) < (std::int64_t{1} << 53)) {
+        list.push_back(value.integer());
+      } else {
+        list.push_back(shown(value.text(), kLongestReason));
+      }
+    }
+    std::vector<std::size_t> column;
+    bool is_missing = false;
+    for (const Configuration& configuration : configurations) {
+      const Value* value = configuration.find(name);
+      is_missing = is_missing || value == nullptr;
+      column.push_back(value ? place.at(*value) : place.size());
+    }
+    if (is_missing) list.push_back("");
+    places.add(list.size(), std::move(column));
+    parameters.push_back({{"name", shown(name, kLongestReason)}, {"values", std::move(list)}});
+  }
+  return parameters;
+}
+
+/// `v` verified, `t` throttled, `u` did not converge, `a` given up early, `r` measured again as a finalist.
+std::string marks_of(const PlacedTrial& placed) {
+  std::string marks;
+  const cache::TrialRecord& trial = placed.trial;
+  if (trial.verified) marks += 'v';
+  if (trial.throttled) marks += 't';
+  if (trial.kind == "ok" && !trial.converged) marks += 'u';
+  if (trial.abandoned) marks += 'a';
+  if (placed.again) marks += 'r';
+  return marks;
+}
+
+/// What became of each trial: kind, marks and reason, of which few combinations occur.
+Json json_states(const std::vector<PlacedTrial>& trials, Places& places) {
+  std::map<std::string, std::string> examples;  // the first message of each pattern
+  std::vector<std::string> rows;
+  std::map<std::string, Json> states;
+  for (const PlacedTrial& placed : trials) {
+    const cache::TrialRecord& trial = placed.trial;
+    std::string pattern, reason;
+    if (trial.kind != "ok") {
+      pattern = trial.kind + ' ' + pattern_of(trial.message);
+      if (examples.size() >= kMostReasons && !examples.count(pattern)) pattern = "other";
+      reason = examples
+                   .try_emplace(pattern, pattern == "other" ? "(another reason)"
+                                                            : shown(first_line(trial.message), kLongestReason))
+                   .first->second;
+    }
+    const std::string marks = marks_of(placed);
+    rows.push_back(trial.kind + '\n' + marks + '\n' + pattern);
+    states.try_emplace(rows.back(), Json{shown(trial.kind), marks, reason});
+  }
+  WordColumn column = list_words(rows);
+  Json list = Json::array();
+  for (const std::string& word : column.words) list.push_back(states.at(word));
+  const std::size_t count = column.words.size();
+  Json json{{"at", places.size()}, {"words", std::move(list)}};
+  places.add(count, std::move(column.places));
+  return json;
+}
+
+/// Name, numbers, digits where steps are needed.
+struct NumberSource {
+  std::string name;
+  std::size_t width;
+  std::function<std::optional<double>(const PlacedTrial&)> value;
+  bool equal_steps = false;
+};
+
+std::optional<double> positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
+double seconds_spent(const cache::TrialRecord& trial) {
+  double sum = 0;
+  for (const auto& [part, seconds] : trial.times_s) sum += part == "wait" ? 0 : seconds;
+  return sum;
+}
+
+std::vector<NumberSource> number_sources(const std::vector<PlacedTrial>& trials) {
+  const auto measured = [](auto field) {
+    return [field](const PlacedTrial& placed) -> std::optional<double> {
+      return placed.trial.kind == "ok" ? std::optional(static_cast<double>(field(placed.trial))) : std::nullopt;
+    };
+  };
+  const auto used = [](auto field) {
+    return [field](const PlacedTrial& placed) -> std::optional<double> {
+      return placed.trial.resources ? std::optional(static_cast<double>(field(*placed.trial.resources))) : std::nullopt;
+    };
+  };
+  using Trial = cache::TrialRecord;
+  using Used = cache::ResourceRecord;
+  const std::size_t coarse = trials.size() > kManyRows ? 2 : 3;
+  std::vector<NumberSource> all{
+      {"at_s", coarse, [](const PlacedTrial& placed) { return std::optional(placed.at_s); }, true},
+      {"median_ns", 3, measured([](const Trial& t) { return t.median_ns; })},
+      {"half_width", 2, measured([](const Trial& t) { return (t.high_ns - t.low_ns) / 2 / t.median_ns; })},
+      {"samples", 1, measured([](const Trial& t) { return t.samples_ns.size(); })},
+      {"registers", 1, used([](const Used& r) { return r.registers; })},
+      {"spill_bytes", 2, used([](const Used& r) { return r.spill_bytes; })},
+      {"shared_bytes", 2, used([](const Used& r) { return r.static_shared_bytes; })},
+      {"blocks_per_sm", 1, used([](const Used& r) { return r.blocks_per_sm; })},
+      {"occupancy", 2, used([](const Used& r) { return r.occupancy; })},
+      {"clock_mhz", coarse - 1, [](const PlacedTrial& placed) { return positive(placed.trial.clock_mhz); }, true},
+      {"seconds", coarse - 1, [](const PlacedTrial& placed) { return positive(seconds_spent(placed.trial)); }},
+  };
+  std::set<std::string> metrics;
+  for (const PlacedTrial& placed : trials)
+    for (const auto& [name, value] : placed.trial.metrics) metrics.insert(name);
+  for (const std::string& name : metrics)
+    all.push_back({"metric " + name, coarse, [name](const PlacedTrial& placed) -> std::optional<double> {
+                     const auto at = placed.trial.metrics.find(name);
+                     return at == placed.trial.metrics.end() ? std::nullopt : std::optional(at->second);
+                   }});
+  return all;
+}
+
+Json json_columns(const std::vector<PlacedTrial>& trials, Places& places) {
+  Json columns = Json::array();
+  std::vector<std::optional<double>> rows(trials.size());
+  for (const NumberSource& source : number_sources(trials)) {
+    std::transform(trials.begin(), trials.end(), rows.begin(), source.value);
+    const auto packed = pack_numbers(rows, source.width, source.equal_steps ? Steps::equal : Steps::fitting);
+    if (!packed) continue;
+    Json column{{"name", shown(source.name, kLongestReason)}};
+    column.update(json_of(*packed, places));
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+/// What a trial is judged by; nothing when it cannot win.
+std::optional<double> objective_of(const cache::TrialRecord& trial, const std::string& objective) {
+  if (trial.kind != "ok" || !trial.verified) return std::nullopt;
+  if (Objective{objective}.is_time()) return trial.median_ns;
+  const auto metric = trial.metrics.find(objective);
+  return metric == trial.metrics.end() ? std::nullopt : std::optional(metric->second);
+}
+
+/// The rows that were measured side by side in the end, or else the best ones; the best first.
+std::vector<std::size_t> finalists(const Tuning& tuning) {
+  std::map<std::string_view, std::size_t> latest;
+  bool any_again = false;
+  for (const PlacedTrial& placed : tuning.trials) any_again = any_again || placed.again;
+  for (std::size_t i = 0; i < tuning.trials.size(); ++i)
+    if (tuning.trials[i].again == any_again && objective_of(tuning.trials[i].trial, tuning.key.kernel.objective))
+      latest[tuning.trials[i].trial.configuration] = i;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (const auto& [configuration, i] : latest)
+    order.emplace_back(*objective_of(tuning.trials[i].trial, tuning.key.kernel.objective), i);
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), any_again ? kMostFinalists : kMostLeaders));
+  std::vector<std::size_t> rows;
+  for (const auto& [value, i] : order) rows.push_back(i);
+  return rows;
+}
+
+Json json_trials(const Tuning& tuning) {
+  const std::vector<PlacedTrial>& trials = tuning.trials;
+  Places places;
+  Json json{{"count", trials.size()}};
+  json["parameters"] = json_parameters(trials, places);
+  json["states"] = json_states(trials, places);
+  json["columns"] = json_columns(trials, places);
+  json["groups"] = places.json(trials.size());
+  json["finalists"] = Json::array();
+  for (const std::size_t row : finalists(tuning)) {
+    const cache::TrialRecord& trial = trials[row].trial;
+    json["finalists"].push_back({{"row", row},
+                                 {"median_ns", number(trial.median_ns)},
+                                 {"low_ns", number(trial.low_ns)},
+                                 {"high_ns", number(trial.high_ns)},
+                                 {"samples", trial.samples_ns.size()},
+                                 {"again", trials[row].again}});
+  }
+  return json;
+}
+
+Json json_device(const cache::DeviceRecord& device) {
+  Json json{{"key", shown(device.key)},         {"name", shown(device.name.empty() ? device.key : device.name)},
+            {"backend", shown(device.backend)}, {"compute_capability", device.compute_capability},
+            {"sm_count", device.sm_count},      {"l2_bytes", device.l2_bytes}};
+  const Json properties = Json::parse(device.properties, nullptr, false);
+  if (!properties.is_object()) return json;
+  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "flops_per_s"})
+    if (const auto at = properties.find(name); at != properties.end() && at->is_number() && at->get<double>() > 0)
+      json[name] = number(at->get<double>());
+  return json;
+}
+
+/// Texts that many results have in common.
+class Texts {
+ public:
+  std::size_t place(std::string_view text) { return list_.place(shown(text)); }
+  const Json& list() const { return list_.list(); }
+
+ private:
+  Shared list_;
+};
+
+Json json_served(const cache::WisdomMatch& match, const std::optional<cache::BestRecord>& best, Texts& texts) {
+  Json json{{"tier", texts.place(cache::name(match.tier))},
+            {"reason", texts.place(match.reason)},
+            {"database", texts.place(match.database)}};
+  if (match.shipped) json["shipped"] = true;
+  if (match.best && (!best || match.best->configuration != best->configuration))
+    json["configuration"] = shown(match.best->configuration);
+  return json;
+}
+
+Json json_sessions(const std::vector<cache::SessionRecord>& sessions) {
+  Json list = Json::array();
+  for (const cache::SessionRecord& one : sessions)
+    list.push_back({{"strategy", shown(one.strategy)},
+                    {"seed", std::to_string(one.seed)},
+                    {"origin", shown(one.origin)},
+                    {"started", one.started_ms},
+                    {"finished", one.finished_ms ? Json(*one.finished_ms) : Json(nullptr)},
+                    {"trials", one.trials}});
+  return list;
+}
+
+Json json_tuning(const Tuning& tuning, Shared& kernels, Shared& devices, Shared& environments, Texts& texts) {
+  const cache::SessionKey& key = tuning.key;
+  const cache::EnvironmentRecord& software = key.environment;
+  Json json{{"kernel", kernels.place({{"name", shown(key.kernel.name)},
+                                      {"source", key.kernel.source_hash.substr(0, 12)},
+                                      {"objective", shown(key.kernel.objective)},
+                                      {"is_time", Objective{key.kernel.objective}.is_time()}})},
+            {"device", devices.place(json_device(key.device))},
+            {"environment", environments.place({{"driver", shown(software.driver)},
+                                                {"compiler", shown(software.compiler)},
+                                                {"tuner", shown(software.tuner)},
+                                                {"os", shown(software.os)}})},
+            {"choices", texts.place(key.problem.choices)},
+            {"sizes", shown(cache::sizes_text(key.problem.sizes))},
+            {"database", texts.place(tuning.database)}};
+  if (!key.conditions.empty()) json["conditions"] = texts.place(key.conditions);
+  if (tuning.best) {
+    const cache::BestRecord& best = *tuning.best;
+    json["best"] = {{"text", shown(best.configuration)}, {"median_ns", number(best.median_ns)},
+                    {"low_ns", number(best.low_ns)},     {"high_ns", number(best.high_ns)},
+                    {"samples", best.samples},           {"measured", best.measured_ms}};
+    for (std::size_t i = tuning.trials.size(); i-- > 0;)
+      if (tuning.trials[i].trial.configuration == best.configuration && tuning.trials[i].trial.kind == "ok") {
+        json["best"]["row"] = i;
+        break;
+      }
+  }
+  json["served"] = json_served(tuning.served, tuning.best, texts);
+  const Amounts& amounts = tuning.amounts;
+  if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["writes"] = amounts.writes;
+  if (amounts.flops) json["flops"] = number(*amounts.flops);
+  if (!amounts.default_configuration.empty()) {
+    json["default"] = shown(amounts.default_configuration);
+    for (std::size_t i = tuning.trials.size(); i-- > 0;)
+      if (tuning.trials[i].trial.configuration == amounts.default_configuration &&
+          tuning.trials[i].trial.kind == "ok") {
+        json["default_ns"] = number(tuning.trials[i].trial.median_ns);
+        break;
+      }
+  }
+  if (!tuning.quarantined.empty()) {
+    json["quarantined"] = Json::array();
+    for (const cache::QuarantineRecord& one : tuning.quarantined)
+      json["quarantined"].push_back({shown(one.configuration), shown(one.reason, kLongestReason)});
+  }
+  if (!tuning.sessions.empty()) json["sessions"] = json_sessions(tuning.sessions);
+  if (!tuning.trials.empty()) json["trials"] = json_trials(tuning);
+  return json;
+}
+
+std::string json_text(std::span<const Tuning> tunings, const PageOptions& options) {
+  Shared kernels, devices, environments;
+  Texts texts;
+  Json list = Json::array();
+  for (const Tuning& tuning : tunings) list.push_back(json_tuning(tuning, kernels, devices, environments, texts));
+  Json databases = Json::array();
+  for (const std::string& one : options.databases) databases.push_back(shown(one));
+  Json json{{"tuner", options.tuner},    {"made", options.made_ms},   {"databases", std::move(databases)},
+            {"kernels", kernels.list()}, {"devices", devices.list()}, {"environments", environments.list()},
+            {"texts", texts.list()},     {"tunings", std::move(list)}};
+  if (options.live) {
+    json["live"] = {{"every_ms", options.live->every.count()},
+                    {"finished", options.live->finished},
+                    {"remaining_s", number(options.live->remaining_s)}};
+    if (options.live->planned) json["live"]["planned"] = *options.live->planned;
+  }
+  // No text can end the script block that holds it.
+  std::string text;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<')
+      text += "\\u003c";
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::string base64_of_hex(std::string_view hex) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto nibble = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  std::string out;
+  for (std::size_t i = 0; i < hex.size(); i += 6) {
+    const std::string_view part = hex.substr(i, 6);
+    unsigned bits = 0;
+    for (std::size_t k = 0; k < 6; ++k) bits = bits << 4 | (k < part.size() ? nibble(part[k]) : 0u);
+    const std::size_t filled = part.size() / 2 + 1;
+    for (std::size_t k = 0; k < 4; ++k) out += k < filled ? digits[bits >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+std::string source_of(std::string_view text) { return "'sha256-" + base64_of_hex(cache::sha256_hex(text)) + "'"; }
+
+std::string file_text(std::string_view name) {
+  for (const PageFile& file : page_files())
+    if (file.name == name) return std::string(file.text);
+  throw std::logic_error("report: no embedded file " + std::string(name));
+}
+
+/// Without indentation and lines of comment: readers of the sources have those.
+std::string slimmed(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.empty() || line.starts_with("//")) continue;
+    out += line;
+    out += '\n';
+  }
+  return out;
+}
+
+std::string all_scripts() {
+  std::string text = "\"use strict\";\n";
+  for (const PageFile& file : page_files())
+    if (file.name.ends_with(".js")) text += slimmed(file.text);
+  return text;
+}
+
+}  // namespace
+
+std::string page(std::span<const Tuning> tunings, const PageOptions& options) {
+  const std::string style = slimmed(file_text("page.css")), script = all_scripts(), frame = file_text("page.html");
+  const std::string policy =
+      fmt::format("default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+                  source_of(script), source_of(style));
+  const std::map<std::string_view, std::string> parts{
+      {"policy", policy}, {"style", style}, {"script", script}, {"data", json_text(tunings, options)}};
+  // One pass: nothing that is put in is looked at again.
+  std::string out;
+  std::string_view rest = frame;
+  for (;;) {
+    const std::size_t begin = rest.find("{{");
+    out += rest.substr(0, begin);
+    if (begin == std::string_view::npos) return out;
+    const std::size_t end = rest.find("}}", begin);
+    out += parts.at(rest.substr(begin + 2, end - begin - 2));
+    rest.remove_prefix(end + 2);
+  }
+}
+
+}  // namespace tuner::report

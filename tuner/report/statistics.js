@@ -1,0 +1,82 @@
+// What the pictures show, computed from the trials. Pure.
+
+function quantile(sorted, share) {
+  if (!sorted.length) return NaN;
+  const at = (sorted.length - 1) * share, low = Math.floor(at);
+  return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (at - low);
+}
+
+function ascending(values) { return Float64Array.from(values).sort(); }
+
+// The lowest of the values up to each place; NaN before the first.
+function bestSoFar(values) {
+  let best = NaN;
+  return Array.from(values, (value) => (best = Number.isNaN(best) || value < best ? (Number.isNaN(value) ? best : value) : best));
+}
+
+// The best of k draws without replacement out of `total` configurations, of which `sorted` have a value (ascending) and
+// the others fail: its expectation, given that one of the draws works, and its 10% and 90% quantiles. Exact: the best is
+// above sorted[i] when all k draws are among the total - i - 1 others.
+function bestOfDraws(sorted, total, k) {
+  let sum = 0, mass = 0, above = 1, low = NaN, high = NaN;
+  const works = 1 - chanceNone(total, sorted.length, k);
+  for (let i = 0; i < sorted.length; ++i) {
+    // above: that no draw is among the first i. It shrinks by (total - i - k) / (total - i) with each more.
+    const next = total - i - k > 0 ? above * (total - i - k) / (total - i) : 0;
+    const here = above - next;
+    sum += here * sorted[i];
+    mass += here;
+    if (Number.isNaN(low) && mass >= 0.1 * works) low = sorted[i];
+    if (Number.isNaN(high) && mass >= 0.9 * works) high = sorted[i];
+    above = next;
+    if (above < 1e-12) break;
+  }
+  return {mean: sum / mass, low, high: Number.isNaN(high) ? sorted[sorted.length - 1] : high};
+}
+
+// That none of k draws out of `total` is among `good`.
+function chanceNone(total, good, k) {
+  let chance = 1;
+  for (let i = 0; i < good && chance > 1e-15; ++i) chance *= Math.max(0, total - i - k) / (total - i);
+  return chance;
+}
+
+// Fewest draws whose expected best is at most `limit`; nothing when that needs all of them.
+function drawsUntil(sorted, total, limit) {
+  let low = 1, high = total;
+  if (!(bestOfDraws(sorted, total, high).mean <= limit)) return null;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (bestOfDraws(sorted, total, middle).mean <= limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// First-order share of each parameter in the variance of log(objective): the variance between the means of its values,
+// corrected for what chance alone gives (epsilon squared), never below 0.
+function importance(trials) {
+  const rows = trials.measured, logs = rows.map((row) => Math.log(trials.objective[row]));
+  const n = rows.length, mean = logs.reduce((a, b) => a + b, 0) / n;
+  const total = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0);
+  return trials.parameters.map((parameter) => {
+    const sums = new Map();
+    rows.forEach((row, i) => {
+      const one = sums.get(parameter.places[row]) || {count: 0, sum: 0};
+      one.count += 1;
+      one.sum += logs[i];
+      sums.set(parameter.places[row], one);
+    });
+    let between = 0;
+    for (const one of sums.values()) between += one.count * (one.sum / one.count - mean) ** 2;
+    const share = total > 0 && n > sums.size ? 1 - (total - between) / total * (n - 1) / (n - sums.size) : 0;
+    return {parameter, share: Math.max(0, share), values: sums.size};
+  }).sort((a, b) => b.share - a.share);
+}
+
+// Best or median objective for each pair of values: cells[b][a], NaN where none was measured.
+function pairCells(trials, a, b, how) {
+  const lists = b.values.map(() => a.values.map(() => []));
+  for (const row of trials.measured) lists[b.places[row]][a.places[row]].push(trials.objective[row]);
+  return lists.map((line) => line.map((list) => (how === "best" ? quantile(ascending(list), 0) : quantile(ascending(list), 0.5))));
+}

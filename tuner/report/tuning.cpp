@@ -1,0 +1,112 @@
+#include <tuner/report/tuning.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <cache/session.hpp>
+
+namespace tuner::report {
+namespace {
+
+/// Sessions that agree in this tuned the same thing.
+using Identity = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::string,
+                            std::string, std::string>;
+
+Identity identity(const cache::SessionKey& key) {
+  return {key.kernel.name,        key.kernel.source_hash,   key.kernel.objective,
+          key.device.key,         key.problem.choices,      cache::sizes_text(key.problem.sizes),
+          key.environment.driver, key.environment.compiler, key.conditions};
+}
+
+bool is_about(const cache::BestRecord& best, const cache::SessionKey& key) {
+  return best.kernel == key.kernel && best.device.key == key.device.key && best.problem == key.problem &&
+         best.environment.same_software(key.environment);
+}
+
+cache::SessionKey key_of(const cache::BestRecord& best) {
+  return {best.kernel, best.device, best.environment, best.problem, {}};
+}
+
+double seconds_of(const Tuning& tuning) { return tuning.trials.empty() ? 0 : tuning.trials.back().at_s; }
+
+void add_sessions(std::vector<Tuning>& all, cache::Database& database, const cache::Filter& filter) {
+  std::map<Identity, std::size_t> places;
+  std::vector<cache::SessionRecord> sessions = cache::sessions(database, filter);
+  std::reverse(sessions.begin(), sessions.end());  // oldest first
+  for (cache::SessionRecord& session : sessions) {
+    std::vector<cache::TrialRecord> trials = cache::session_trials(database, session.uuid);
+    const auto [at, is_new] = places.try_emplace(identity(session.key), all.size());
+    if (is_new) {
+      Tuning& begun = all.emplace_back();
+      begun.key = session.key;
+      begun.database = database.path().string();
+    }
+    Tuning& tuning = all[at->second];
+    append_session(tuning, std::move(trials), session.started_ms, seconds_of(tuning));
+    tuning.sessions.push_back(std::move(session));
+  }
+}
+
+/// The best of tunings that are there, and tunings without trials for the others.
+void add_best(std::vector<Tuning>& all, std::size_t begin, cache::Database& database, const cache::Filter& filter) {
+  for (cache::BestRecord& best : cache::best_rows(database, filter)) {
+    bool known = false;
+    for (std::size_t i = begin; i < all.size(); ++i)
+      if (is_about(best, all[i].key)) all[i].best = best, known = true;
+    if (known) continue;
+    Tuning& tuning = all.emplace_back();
+    tuning.key = key_of(best);
+    tuning.best = std::move(best);
+    tuning.database = database.path().string();
+  }
+}
+
+std::int64_t last_ms(const Tuning& tuning) {
+  if (!tuning.sessions.empty()) return tuning.sessions.back().started_ms;
+  return tuning.best ? tuning.best->measured_ms : 0;
+}
+
+}  // namespace
+
+void append_session(Tuning& tuning, std::vector<cache::TrialRecord> trials, std::int64_t started_ms, double begin_s) {
+  std::set<std::string> seen;
+  double latest = begin_s;
+  for (cache::TrialRecord& trial : trials) {
+    const double at = begin_s + static_cast<double>(trial.created_ms - started_ms) / 1000;
+    latest = std::max(latest, at);
+    const bool again = !seen.insert(trial.configuration).second;
+    tuning.trials.push_back({std::move(trial), latest, again});
+  }
+}
+
+Gathered gather(std::span<cache::Database> databases, const cache::Filter& filter) {
+  Gathered found;
+  std::vector<Tuning>& all = found.tunings;
+  std::vector<cache::Database*> asked;
+  for (cache::Database& database : databases) {
+    asked.push_back(&database);
+    // What is shipped is listed where there is nothing of the user's own.
+    if (!all.empty() && !all.front().shipped) continue;
+    const std::size_t begin = all.size();
+    add_sessions(all, database, filter);
+    add_best(all, begin, database, filter);
+    for (std::size_t i = begin; i < all.size(); ++i) all[i].shipped = database.is_shipped();
+    if (all.size() > begin) found.databases.push_back(database.path().string());
+  }
+  for (Tuning& tuning : all) {
+    const cache::SessionKey& key = tuning.key;
+    tuning.served = cache::lookup({key.kernel, key.device, key.environment, key.problem}, asked);
+    for (cache::Database* database : asked)
+      for (cache::QuarantineRecord& record : database->quarantined(key.device.key, key.kernel))
+        tuning.quarantined.push_back(std::move(record));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Tuning& a, const Tuning& b) {
+    return std::pair(a.trials.empty(), -last_ms(a)) < std::pair(b.trials.empty(), -last_ms(b));
+  });
+  return found;
+}
+
+}  // namespace tuner::report

@@ -1,0 +1,58 @@
+#pragma once
+/// What a page tells of one kernel, problem and device: every trial in order, what was named best, how it would be
+/// served. Gathered from databases; measures nothing and knows no backend.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+#include <cache/lookup.hpp>
+#include <cache/records.hpp>
+
+namespace tuner::report {
+
+/// A trial in its place.
+struct PlacedTrial {
+  cache::TrialRecord trial;
+  double at_s = 0;     ///< seconds of tuning when it was stored; pauses between sessions do not count
+  bool again = false;  ///< its configuration was measured before in the same session: a finalist
+};
+
+/// What is known of a kernel from its file alone.
+struct Amounts {
+  std::optional<double> bytes;  ///< least traffic of one run
+  std::optional<double> flops;  ///< of one run
+  bool writes = true;           ///< the copy ceiling is its yardstick, not the read ceiling
+  std::string default_configuration;
+};
+
+/// One kernel source and objective, one problem, one device, one driver and compiler, one way of measuring.
+struct Tuning {
+  cache::SessionKey key;
+  std::vector<cache::SessionRecord> sessions;  ///< oldest first; none for shipped results
+  std::vector<PlacedTrial> trials;             ///< in order of time
+  std::optional<cache::BestRecord> best;
+  cache::WisdomMatch served;  ///< what a call for exactly this would be served with
+  std::vector<cache::QuarantineRecord> quarantined;
+  Amounts amounts;
+  std::string database;  ///< where it was found
+  bool shipped = false;  ///< in a shipped one
+};
+
+/// The contents of databases.
+struct Gathered {
+  std::vector<Tuning> tunings;         ///< those with trials first, and the latest of them foremost
+  std::vector<std::string> databases;  ///< that they are from
+};
+
+/// What matches \p filter: in the user's database, which comes first, or else in the shipped ones. Lookups ask all of
+/// \p databases in their order. What is damaged is left out, with a warning of its database.
+Gathered gather(std::span<cache::Database> databases, const cache::Filter& filter = {});
+
+/// Appends \p trials of one session to \p tuning; \p begin_s: seconds of tuning before it.
+void append_session(Tuning& tuning, std::vector<cache::TrialRecord> trials, std::int64_t started_ms, double begin_s);
+
+}  // namespace tuner::report
