@@ -27,8 +27,8 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   EXPECT_THAT(tune({"--version"}).out, StartsWith("tuner 0."));
   const Finished help = tune({"help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* command :
-       {"run", "list", "devices", "occupancy", "metrics", "show", "explain", "export", "import", "merge", "cache"}) {
+  for (const char* command : {"run", "list", "devices", "occupancy", "metrics", "show", "explain", "report", "compare",
+                              "export", "import", "merge", "cache"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     const Finished detail = tune({command, "--help"});
     EXPECT_EQ(detail.code, 0) << command;
@@ -260,8 +260,8 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
   const bool has_nvrtc = tune({"occupancy", "--kernel", "reduce"}).code == 0;
   const bool has_cupti = tune({"metrics", "--chip", "GH100"}).code == 0;
   std::size_t examples = 0;
-  for (const char* command : {"", "run", "list", "devices", "occupancy", "metrics", "show", "explain", "export", "import",
-                              "merge", "cache", "replay"}) {
+  for (const char* command : {"", "run", "list", "devices", "occupancy", "metrics", "show", "explain", "export",
+                              "import", "merge", "cache", "replay"}) {
     for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
       ++examples;
       if (line.starts_with("tune --kernel") && line.find("--dry-run") == std::string::npos)

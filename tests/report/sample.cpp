@@ -191,7 +191,7 @@ Tuning hostile_tuning() {
     trials.push_back(std::move(trial));
   }
   tuning.best = best_of(tuning.key, trials.front());
-  tuning.quarantined = {{tuning.key.device.key, tuning.key.kernel, bad, bad, 0}};
+  tuning.quarantined = {{tuning.key.device.key, tuning.key.kernel, tuning.key.problem, bad, bad, 0}};
   add_session(tuning, std::move(trials));
   tuning.sessions.front().strategy = tuning.sessions.front().origin = bad;
   serve_best(tuning);

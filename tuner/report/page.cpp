@@ -322,15 +322,33 @@ Json json_trials(const Tuning& tuning) {
   return json;
 }
 
-Json json_device(const cache::DeviceRecord& device) {
+/// The ceilings of one device by their names, the highest seen of each.
+using Ceilings = std::map<std::string, double, std::less<>>;
+
+void unite(Ceilings& ceilings, const std::string& properties) {
+  const Json json = Json::parse(properties, nullptr, false);
+  if (!json.is_object()) return;
+  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "flops_per_s"})
+    if (const auto at = json.find(name); at != json.end() && at->is_number() && at->get<double>() > 0)
+      ceilings[name] = std::max(ceilings[name], at->get<double>());
+}
+
+std::map<std::string, Ceilings> ceilings_of(std::span<const Tuning> tunings) {
+  std::map<std::string, Ceilings> all;
+  for (const Tuning& tuning : tunings) {
+    Ceilings& ceilings = all[tuning.key.device.key];
+    unite(ceilings, tuning.key.device.properties);
+    for (const cache::SessionRecord& one : tuning.sessions) unite(ceilings, one.key.device.properties);
+    if (tuning.best) unite(ceilings, tuning.best->device.properties);
+  }
+  return all;
+}
+
+Json json_device(const cache::DeviceRecord& device, const Ceilings& ceilings) {
   Json json{{"key", shown(device.key)},         {"name", shown(device.name.empty() ? device.key : device.name)},
             {"backend", shown(device.backend)}, {"compute_capability", device.compute_capability},
             {"sm_count", device.sm_count},      {"l2_bytes", device.l2_bytes}};
-  const Json properties = Json::parse(device.properties, nullptr, false);
-  if (!properties.is_object()) return json;
-  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "flops_per_s"})
-    if (const auto at = properties.find(name); at != properties.end() && at->is_number() && at->get<double>() > 0)
-      json[name] = number(at->get<double>());
+  for (const auto& [name, rate] : ceilings) json[name] = number(rate);
   return json;
 }
 
@@ -366,14 +384,15 @@ Json json_sessions(const std::vector<cache::SessionRecord>& sessions) {
   return list;
 }
 
-Json json_tuning(const Tuning& tuning, Shared& kernels, Shared& devices, Shared& environments, Texts& texts) {
+Json json_tuning(const Tuning& tuning, const Ceilings& ceilings, Shared& kernels, Shared& devices, Shared& environments,
+                 Texts& texts) {
   const cache::SessionKey& key = tuning.key;
   const cache::EnvironmentRecord& software = key.environment;
   Json json{{"kernel", kernels.place({{"name", shown(key.kernel.name)},
                                       {"source", key.kernel.source_hash.substr(0, 12)},
                                       {"objective", shown(key.kernel.objective)},
                                       {"is_time", Objective{key.kernel.objective}.is_time()}})},
-            {"device", devices.place(json_device(key.device))},
+            {"device", devices.place(json_device(key.device, ceilings))},
             {"environment", environments.place({{"driver", shown(software.driver)},
                                                 {"compiler", shown(software.compiler)},
                                                 {"tuner", shown(software.tuner)},
@@ -420,7 +439,9 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
   Shared kernels, devices, environments;
   Texts texts;
   Json list = Json::array();
-  for (const Tuning& tuning : tunings) list.push_back(json_tuning(tuning, kernels, devices, environments, texts));
+  const std::map<std::string, Ceilings> ceilings = ceilings_of(tunings);
+  for (const Tuning& tuning : tunings)
+    list.push_back(json_tuning(tuning, ceilings.at(tuning.key.device.key), kernels, devices, environments, texts));
   Json databases = Json::array();
   for (const std::string& one : options.databases) databases.push_back(shown(one));
   Json json{{"tuner", options.tuner},    {"made", options.made_ms},   {"databases", std::move(databases)},

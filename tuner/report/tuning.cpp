@@ -100,7 +100,7 @@ Gathered gather(std::span<cache::Database> databases, const cache::Filter& filte
     const cache::SessionKey& key = tuning.key;
     tuning.served = cache::lookup({key.kernel, key.device, key.environment, key.problem}, asked);
     for (cache::Database* database : asked)
-      for (cache::QuarantineRecord& record : database->quarantined(key.device.key, key.kernel))
+      for (cache::QuarantineRecord& record : database->quarantined(key.device.key, key.kernel, key.problem))
         tuning.quarantined.push_back(std::move(record));
   }
   std::stable_sort(all.begin(), all.end(), [](const Tuning& a, const Tuning& b) {

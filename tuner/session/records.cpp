@@ -2,6 +2,9 @@
 
 #include <sys/utsname.h>
 
+#include <array>
+#include <cstdio>
+
 #include <cache/sha256.hpp>
 
 #include <tuner/version.hpp>
@@ -25,6 +28,19 @@ auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
                   r.occupancy);
 }
+/// What the device was seen to stream, for reports; in three digits, so that two measurements of it mostly agree.
+std::string properties_text(const Device& device) {
+  std::string text;
+  const auto add = [&text](const char* name, double rate) {
+    std::array<char, 64> member{};
+    if (rate > 0) std::snprintf(member.data(), member.size(), "%s\"%s\":%.2e", text.empty() ? "" : ",", name, rate);
+    text += member.data();
+  };
+  add("copy_bytes_per_s", device.copy_ceiling);
+  add("read_bytes_per_s", device.read_ceiling);
+  return '{' + text + '}';
+}
+
 constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
 
 Outcome outcome_of(const cache::TrialRecord& record) {
@@ -48,6 +64,7 @@ cache::DeviceRecord to_record(const Device& device) {
   record.memory_bus_bits = device.key.memory_bus_bits;
   record.max_shared_bytes = device.key.max_shared_bytes;
   record.registers_per_sm = device.key.registers_per_sm;
+  record.properties = properties_text(device);
   return record;
 }
 

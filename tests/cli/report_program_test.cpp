@@ -1,0 +1,129 @@
+// `tune report` and `tune compare`: files in, files and exit codes out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tests/cli/program.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ReportProgram : public ProgramTest {
+ protected:
+  /// Wisdom text with one result; \p device_name: "" for the usual one.
+  std::string wisdom(const std::string& name, double median_ns, const std::string& sizes = "n=1024",
+                     const std::string& device_name = "Card A") {
+    const json header{
+        {"tuner_wisdom", 1},
+        {"device",
+         {{"key", "cuda cc=9.0 sm=132 name=" + device_name},
+          {"name", device_name},
+          {"backend", "cuda"},
+          {"compute_capability", 90},
+          {"sm_count", 132},
+          {"l2_bytes", 1 << 20},
+          {"memory_bus_bits", 512},
+          {"max_shared_bytes", 1 << 16},
+          {"registers_per_sm", 65536},
+          {"properties", json::object()}}},
+        {"environment", {{"driver", "13.0"}, {"compiler", "nvrtc 13.0"}, {"tuner", "0.1.0"}, {"os", "x"}}}};
+    const json line{{"kernel", "reduce"},
+                    {"source", std::string(64, 'a')},
+                    {"objective", "time"},
+                    {"choices", "T=float"},
+                    {"sizes", sizes},
+                    {"configuration", "block=256"},
+                    {"median_ns", median_ns},
+                    {"low_ns", median_ns * 0.999},
+                    {"high_ns", median_ns * 1.001},
+                    {"noise", 0.001},
+                    {"samples", 30},
+                    {"measured", "2026-01-31T12:00:00.000Z"}};
+    return file(name, header.dump() + "\n" + line.dump() + "\n");
+  }
+};
+
+TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
+  const std::string kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel, "--quiet", "--db", "mine.db"}).code, 0);
+  const Finished run = tune({"report", "--db", "mine.db", "--kernel", kernel, "-o", "report.html"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("report.html written: 1 result"));
+  const std::string page = contents(folder() / "report.html");
+  EXPECT_THAT(page, StartsWith("<!doctype html><!-- tuner report -->"));
+  EXPECT_THAT(page, HasSubstr("\"bytes\":8000"));
+  EXPECT_THAT(page, HasSubstr("copy_bytes_per_s"));
+  EXPECT_EQ(tune({"report", "--db", "mine.db", "-o", "report.html"}).code, 0) << "its own file is written again";
+  EXPECT_THAT(tune({"report", "--db", "mine.db", "-o", "-"}).out, StartsWith("<!doctype html>"));
+}
+
+TEST_F(ReportProgram, WritesOverNothingThatIsNotAReport) {
+  wisdom("a.wisdom", 1000);
+  ASSERT_EQ(tune({"import", "--db", "a.db", "a.wisdom"}).code, 0);
+  file("notes.html", "<!doctype html><p>mine");
+  const Finished run = tune({"report", "--db", "a.db", "-o", "notes.html"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("did not write"));
+  EXPECT_EQ(contents(folder() / "notes.html"), "<!doctype html><p>mine");
+  EXPECT_EQ(tune({"report", "--db", "a.db", "-o", "notes.html", "--force"}).code, 0);
+  EXPECT_EQ(tune({"report", "--db", "a.db", "-o", "a.db", "--force"}).code, 1);
+}
+
+TEST_F(ReportProgram, SaysWhatItCannotReport) {
+  EXPECT_EQ(tune({"report"}).code, 2);
+  EXPECT_EQ(tune({"report", "--db", "none.db", "-o", "x.html"}).code, 1);
+  wisdom("a.wisdom", 1000);
+  ASSERT_EQ(tune({"import", "--db", "a.db", "a.wisdom"}).code, 0);
+  EXPECT_THAT(tune({"report", "--db", "a.db", "--kernel", "gemm", "-o", "x.html"}).err,
+              HasSubstr("no results of 'gemm'"));
+  const Finished device = tune({"report", "--db", "a.db", "--device", "H100", "-o", "x.html"});
+  EXPECT_EQ(device.code, 2);
+  EXPECT_THAT(device.err, HasSubstr("'Card A'"));
+  EXPECT_EQ(tune({"report", "--db", "a.db", "--device", "card", "-o", "x.html"}).code, 0);
+}
+
+TEST_F(ReportProgram, ComparesTextsAndDatabases) {
+  wisdom("a.wisdom", 1000);
+  wisdom("slower.wisdom", 1100);
+  ASSERT_EQ(tune({"import", "--db", "a.db", "a.wisdom"}).code, 0);
+  const Finished slower = tune({"compare", "a.db", "slower.wisdom"});
+  EXPECT_EQ(slower.code, 3);
+  EXPECT_THAT(slower.out, HasSubstr("1.100  1.098 to 1.102"));
+  EXPECT_THAT(slower.out, HasSubstr("1 slower"));
+  const Finished faster = tune({"compare", "slower.wisdom", "a.db"});
+  EXPECT_EQ(faster.code, 0);
+  EXPECT_THAT(faster.out, HasSubstr("1 faster, 0 slower"));
+  EXPECT_THAT(tune({"compare", "a.db", "a.wisdom"}).out, HasSubstr("cannot be told apart"));
+  EXPECT_EQ(tune({"compare", "a.db", "slower.wisdom", "--margin", "20%"}).code, 0);
+  const json document = json::parse(tune({"compare", "a.db", "slower.wisdom", "--json"}).out);
+  EXPECT_EQ(document["results"][0]["change"], "slower");
+  EXPECT_EQ(document["counts"]["slower"], 1);
+}
+
+TEST_F(ReportProgram, ComparesTwoDevicesOfOneDatabase) {
+  wisdom("a.wisdom", 1000);
+  wisdom("b.wisdom", 500, "n=1024", "Card B");
+  ASSERT_EQ(tune({"import", "--db", "both.db", "a.wisdom", "b.wisdom"}).code, 0);
+  const Finished run = tune({"compare", "--devices", "card a,card b", "both.db"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("1 faster"));
+  EXPECT_EQ(tune({"compare", "--devices", "Card B,Card A", "both.db"}).code, 3);
+  EXPECT_EQ(tune({"compare", "--devices", "card,Card A", "both.db"}).code, 2) << "which card?";
+}
+
+TEST_F(ReportProgram, RefusesToCompareWhatIsNoResult) {
+  wisdom("a.wisdom", 1000);
+  file("notes.txt", "nothing of the kind\n");
+  EXPECT_EQ(tune({"compare", "a.wisdom"}).code, 2);
+  EXPECT_EQ(tune({"compare", "a.wisdom", "none.db"}).code, 1);
+  EXPECT_THAT(tune({"compare", "a.wisdom", "notes.txt"}).err, HasSubstr("notes.txt"));
+  EXPECT_EQ(tune({"compare", "a.wisdom", "notes.txt"}).code, 1);
+  EXPECT_EQ(tune({"compare", "a.wisdom", "a.wisdom", "--margin", "much"}).code, 2);
+}
+
+}  // namespace
+}  // namespace tuner::cli
