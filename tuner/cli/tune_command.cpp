@@ -33,7 +33,8 @@ constexpr const char* kExamples =
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
     "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
     "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
-    "\nOther commands: tune run, list, devices, occupancy, show, explain, export, import, merge, cache, replay; `tune "
+    "\nOther commands: tune run, list, devices, occupancy, metrics, show, explain, report, compare, export, import,\n"
+    "merge, cache, replay; `tune "
     "help`.\n";
 
 KernelSpec part_of(KernelSpec spec, const SweepRequest& sweep) {
