@@ -165,7 +165,7 @@ Tuning sample_tuning(std::size_t trials) {
   tuning.key = sample_key();
   tuning.database = "sample.db";
   if (!leaders.empty()) tuning.best = best_of(tuning.key, leaders.front());
-  tuning.amounts = {3.0 * 8192 * 8192 * 4, 8192.0 * 8192, true, trials > 0 ? all.front().configuration : ""};
+  tuning.amounts = {3.0 * 8192 * 8192 * 4, 8192.0 * 8192, 2.0 / 3, trials > 0 ? all.front().configuration : ""};
   add_session(tuning, std::move(all));
   serve_best(tuning);
   return tuning;

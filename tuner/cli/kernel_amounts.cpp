@@ -23,13 +23,16 @@ ProblemSize problem_of(const cache::ProblemRecord& record) {
   return size;
 }
 
-/// As far as a database describes it: traffic and arithmetic hardly ever ask for more.
+/// As far as a database describes it: traffic and arithmetic hardly ever ask for more. It copies a byte a second and
+/// reads in no time, so that its ceiling tells how much of the traffic is copied.
 Device device_of(const cache::DeviceRecord& record) {
   Device device;
   device.limits.sm_count = record.sm_count;
   device.limits.compute_capability = record.compute_capability;
   device.limits.max_shared_bytes = record.max_shared_bytes;
   device.limits.registers_per_sm = record.registers_per_sm;
+  device.copy_ceiling = 1;
+  device.read_ceiling = 1e300;
   return device;
 }
 
@@ -39,7 +42,8 @@ report::Amounts amounts_of(const KernelSpec& spec, const cache::SessionKey& key)
   report::Amounts amounts;
   amounts.bytes = rate.bytes_per_second;
   amounts.flops = rate.flops_per_second;
-  amounts.writes = rate.ceiling != "reads";
+  if (rate.ceiling_fraction && *rate.bytes_per_second > 0)
+    amounts.copied = *rate.ceiling_fraction / *rate.bytes_per_second;
   if (spec.default_configuration) amounts.default_configuration = spec.default_configuration->text();
   return amounts;
 }

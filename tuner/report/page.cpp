@@ -414,7 +414,7 @@ Json json_tuning(const Tuning& tuning, const Ceilings& ceilings, Shared& kernels
   }
   json["served"] = json_served(tuning.served, tuning.best, texts);
   const Amounts& amounts = tuning.amounts;
-  if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["writes"] = amounts.writes;
+  if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["copied"] = number(amounts.copied);
   if (amounts.flops) json["flops"] = number(*amounts.flops);
   if (!amounts.default_configuration.empty()) {
     json["default"] = shown(amounts.default_configuration);

@@ -60,10 +60,10 @@ function claim(list, strong, rest) { list.push(html("li", {}, html("b", {text: s
 function answerPart(view) {
   const {tuning, device, trials} = view, best = tuning.best, claims = [];
   const when = best ? showInstant(best.measured) : "";
-  const ceiling = tuning.writes === false ? [device.read_bytes_per_s, "read rate"] : [device.copy_bytes_per_s, "copy rate"];
+  const ceiling = memoryCeiling(tuning, device);
   if (tuning.bytes && view.bestNs > 0) {
     const rate = tuning.bytes / view.bestNs * 1e9;
-    claim(claims, showRate(rate), (ceiling[0] ? showPercent(rate / ceiling[0]) + " of this device\u2019s " + ceiling[1] + ", " : "") + "each byte counted once");
+    claim(claims, showRate(rate), (ceiling.rate ? showPercent(rate / ceiling.rate) + " of this device\u2019s " + ceiling.name + ", " : "") + "each byte counted once");
   }
   if (tuning.flops && view.bestNs > 0) {
     claim(claims, showFlops(tuning.flops / view.bestNs * 1e9));

@@ -321,9 +321,9 @@ function finalistsPicture(view) {
 
 function rooflinePicture(view) {
   const {tuning, device, trials} = view, intensity = tuning.flops / tuning.bytes, rate = (ns) => tuning.flops / ns * 1e9;
-  const memory = [["copy rate", device.copy_bytes_per_s], ["read rate", device.read_bytes_per_s]].filter((one) => one[1]);
+  const own = memoryCeiling(tuning, device), memory = own.rate ? [[own.name, own.rate]] : [];
   const others = view.all.filter((one) => one !== tuning && one.device === tuning.device && one.bytes && one.flops && one.best && view.page.kernels[one.kernel].is_time);
-  const best = rate(view.bestNs), fastest = memory.length ? Math.max(...memory.map((one) => one[1])) : 0;
+  const best = rate(view.bestNs), fastest = own.rate;
   const limit = device.flops_per_s && fastest ? Math.min(device.flops_per_s, fastest * intensity) : fastest * intensity;
   const say = "The kernel does " + digits(intensity, 3) + " FLOP for each byte that it has to move; the best configuration reaches " + showFlops(best) +
     (limit ? ", " + showPercent(best / limit) + " of what " + (device.flops_per_s && device.flops_per_s < fastest * intensity ? "this device\u2019s arithmetic" : "memory") + " allows at that." : ". No ceiling of this device is stored.") ;
@@ -343,10 +343,8 @@ function rooflinePicture(view) {
       const from = Math.max(x0, y0 / bandwidth), to = Math.min(x1, y1 / bandwidth, device.flops_per_s ? device.flops_per_s / bandwidth : Infinity);
       if (from >= to) continue;
       f.node.append(svg("line", {class: "roof", x1: round(f.x(from)), y1: round(f.y(from * bandwidth)), x2: round(f.x(to)), y2: round(f.y(to * bandwidth))}));
-      if (bandwidth === fastest || memory.length === 1) {
-        const tx = f.x(from) + 8, ty = f.y(from * bandwidth);
-        f.node.append(label(tx, Math.min(ty + 4, f.bottom - 8) - 22, shorten(name + " " + plain(showRate(bandwidth)), f.right - tx), {class: "name"}));
-      }
+      const tx = f.x(from) + 8, ty = f.y(from * bandwidth);
+      f.node.append(label(tx, Math.min(ty + 4, f.bottom - 8) - 22, shorten(name + " " + plain(showRate(bandwidth)), f.right - tx), {class: "name"}));
     }
     if (device.flops_per_s) {
       const from = fastest ? Math.max(x0, device.flops_per_s / fastest) : x0;

@@ -80,3 +80,10 @@ function pairCells(trials, a, b, how) {
   for (const row of trials.measured) lists[b.places[row]][a.places[row]].push(trials.objective[row]);
   return lists.map((line) => line.map((list) => (how === "best" ? quantile(ascending(list), 0) : quantile(ascending(list), 0.5))));
 }
+
+// What the device was seen to stream of the kernel's own mix of reads and writes; rate 0 where it was not.
+function memoryCeiling(tuning, device) {
+  const copied = tuning.copied < 0.02 ? 0 : tuning.copied > 0.98 ? 1 : tuning.copied;
+  const seconds = (copied ? copied / (device.copy_bytes_per_s || 0) : 0) + (copied < 1 ? (1 - copied) / (device.read_bytes_per_s || 0) : 0);
+  return {rate: Number.isFinite(seconds) ? 1 / seconds : 0, name: copied === 0 ? "read rate" : copied === 1 ? "copy rate" : "rate for its reads and writes"};
+}

@@ -25,7 +25,7 @@ struct PlacedTrial {
 struct Amounts {
   std::optional<double> bytes;  ///< least traffic of one run
   std::optional<double> flops;  ///< of one run
-  bool writes = true;           ///< the copy ceiling is its yardstick, not the read ceiling
+  double copied = 1;            ///< part of the bytes that is held against a copy; the rest is reads alone
   std::string default_configuration;
 };
 
