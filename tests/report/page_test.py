@@ -247,6 +247,10 @@ class Page(unittest.TestCase):
         self.open("nothing.html")
         self.assertEqual(self.browser.evaluate("document.querySelector('h1').textContent"), "Nothing is known yet")
 
+    def test_does_not_wait_for_a_tuning_that_was_killed(self):
+        self.open("killed.html")
+        self.assertIn("not finished", self.browser.evaluate("document.getElementById('live').textContent"))
+
     def test_follows_a_running_tuning_and_rests_at_its_end(self):
         running = self.folder / "running.html"
         shutil.copy(self.folder / "live.html", running)

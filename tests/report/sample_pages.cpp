@@ -39,7 +39,12 @@ int main(int argc, char** argv) {
   write(folder / "hostile.html", {test::hostile_tuning()}, options);
   write(folder / "nothing.html", {}, options);
   PageOptions live = options;
+  live.made_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   live.live = Live{std::chrono::milliseconds(300), 120, 500, 34.0};
   write(folder / "live.html", {test::sample_tuning(120)}, live);
+  live.made_ms -= 3'600'000;
+  write(folder / "killed.html", {test::sample_tuning(120)}, live);
   write(folder / "ended.html", {test::sample_tuning(500)}, options);
 }

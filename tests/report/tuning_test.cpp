@@ -26,6 +26,12 @@ void tune(cache::Database& database, const cache::SessionKey& key, const std::ve
   writer.finish();
 }
 
+Gathered gather(std::vector<cache::Database>& databases, const cache::Filter& filter = {}) {
+  std::vector<cache::Database*> all;
+  for (cache::Database& database : databases) all.push_back(&database);
+  return report::gather(all, filter);
+}
+
 std::vector<cache::Database> one(cache::Database database) {
   std::vector<cache::Database> all;
   all.push_back(std::move(database));

@@ -50,7 +50,7 @@ report::Amounts amounts_of(const KernelSpec& spec, const cache::SessionKey& key)
 
 }  // namespace
 
-void add_amounts(std::vector<report::Tuning>& tunings, const std::vector<std::filesystem::path>& folders,
+void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::filesystem::path>& folders,
                  const std::string& file) {
   const KernelLibrary library(folders);
   std::map<std::string, std::optional<KernelSpec>> specs;

@@ -62,7 +62,9 @@ int report_command(int argc, char** argv) {
   filter.kernel = is_path(kernel) ? KernelLibrary(template_path(given)).find(kernel).name : kernel;
   if (given.count("device"))
     filter.device_key = find_device(stored_devices(databases), text_of(given, "device"), "--device").key;
-  report::Gathered what = report::gather(databases, filter);
+  std::vector<cache::Database*> all;
+  for (cache::Database& one : databases) all.push_back(&one);
+  report::Gathered what = report::gather(all, filter);
   if (what.tunings.empty())
     throw Error(fmt::format("there are no results{} to report; `tune --kernel NAME` finds some",
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));

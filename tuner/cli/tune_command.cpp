@@ -10,6 +10,7 @@
 
 #include <tuner/cli/dry_run.hpp>
 #include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/live_report.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/report.hpp>
@@ -74,7 +75,23 @@ class TuneRun {
     wisdom_ = std::make_unique<Wisdom>(options);
     if (!request_.sweep.csv.empty()) require_output(request_.sweep.csv, OutputKind::table, request_.force, "--csv");
     for (const std::string& name : request_.sweep.by) best_by({{subject(problems_.list.front()), {}, {}}}, name);
+    if (!request_.report.empty()) {
+      require_output(request_.report, OutputKind::report, request_.force, "--report");
+      report_ =
+          std::make_unique<LiveReport>(request_.report, *wisdom_, request_.tuning, request_.template_path, console_);
+    }
+    try {
+      const int code = tune_all();
+      finish_report();
+      return report_ && !report_->complete() ? std::max(code, kFailed) : code;
+    } catch (...) {
+      finish_report();  // nothing comes any more
+      throw;
+    }
+  }
 
+ private:
+  int tune_all() {
     Json results = Json::array();
     int code = kDone;
     for (const ProblemSize& size : problems_.list) {
@@ -87,7 +104,10 @@ class TuneRun {
     return stop_ ? kInterrupted : code;
   }
 
- private:
+  void finish_report() {
+    if (report_) report_->finish(spec_, choice_.device, problems_.list);
+  }
+
   Subject subject(const ProblemSize& size) const {
     return {&spec_, &size, &choice_.device, request_.tuning.session.objective};
   }
@@ -145,6 +165,7 @@ class TuneRun {
     progress.set_verbose(request_.verbose);
     std::vector<Observer*> all{&progress};
     if (log_) all.push_back(log_.get());
+    if (report_) all.push_back(report_.get());
     Observers observers(std::move(all));
     // One context for all problems: opening it takes longer than many a problem.
     if (options.isolation == Isolation::none && !backend_) backend_ = open_backend(choice_.device);
@@ -269,6 +290,7 @@ class TuneRun {
   std::unique_ptr<Backend> backend_;  // for work in this process
   std::unique_ptr<TrialLog> log_;
   std::vector<Sweep> sweeps_;  // of the problems so far, where their trials are asked for
+  std::unique_ptr<LiveReport> report_;
   bool ceilings_measured_ = false;
 };
 

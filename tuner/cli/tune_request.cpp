@@ -136,11 +136,14 @@ po::options_description tune_options() {
           "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
   add_how("no-prior", po::bool_switch(), "do not start from results of other sizes, choices and devices");
   add_how("force,f", po::bool_switch(),
-          "measure although the answer is known, and again what was measured; let --log append to any file");
+          "measure although the answer is known, and again what was measured; let --log append to, and --report "
+          "replace, any file");
   add_how("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first; may be repeated");
   auto add_output = output.add_options();
   add_output("db", po::value<Text>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
   add_output("log", po::value<Text>()->value_name("FILE"), "append one JSON line for each trial");
+  add_output("report", po::value<Text>()->value_name("FILE.html"),
+             "write what is found as a page to look at, again and again while tuning runs");
   add_output("json", po::bool_switch(), "one JSON document on stdout");
   add_output("quiet,q", po::bool_switch(), "no progress, only the result");
   add_output("verbose,v", po::bool_switch(), "a line for each trial");
@@ -167,6 +170,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.device = given.count("device") ? text_of(given, "device") : default_device();
   request.database = text_of(given, "db");
   request.log = text_of(given, "log");
+  request.report = text_of(given, "report");
   for (const auto& [option, field] : {std::pair{"json", &request.json},
                                       {"quiet", &request.quiet},
                                       {"verbose", &request.verbose},

@@ -31,6 +31,7 @@ struct TuneRequest {
   std::filesystem::path database;  ///< empty: the default place
   TuningOptions tuning;            ///< budget empty: the command's default
   std::string log;                 ///< empty: none
+  std::string report;              ///< empty: none
   SweepRequest sweep;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 };

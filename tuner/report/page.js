@@ -12,7 +12,7 @@ const state = {tuning: "", theme: "", x: "", y: "objective", colour: "", a: "", 
 let frozen = false, redraw = [];
 
 function remember() {
-  state.scroll = scrollY;
+  if (!restoring) state.scroll = scrollY;
   try { sessionStorage.setItem(NOTE, JSON.stringify(state)); } catch { window.name = NOTE + JSON.stringify(state); }
 }
 function recall() {
@@ -278,6 +278,11 @@ function setTheme(theme) {
 function follow() {
   const bar = document.getElementById("live"), live = data.live;
   if (!live) return;
+  if (Date.now() - data.made > 600000) {  // whoever wrote it was killed
+    bar.textContent = "This tuning was not finished; its last news are of " + showInstant(data.made) + ".";
+    bar.hidden = false;
+    return;
+  }
   const pause = html("button", {type: "button", text: "Pause", on: {click: () => {
     frozen = !frozen;
     pause.textContent = frozen ? "Follow" : "Pause";
@@ -288,7 +293,7 @@ function follow() {
   for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchmove"]) addEventListener(event, () => { busy = Date.now(); }, {passive: true});
   const again = () => {
     const held = document.activeElement && ["SELECT", "INPUT"].includes(document.activeElement.tagName);
-    if (frozen || document.hidden || held || Date.now() - busy < 1500) return setTimeout(again, 500);
+    if (restoring || frozen || document.hidden || held || Date.now() - busy < 1500) return setTimeout(again, 500);
     remember();
     location.reload();
   };

@@ -82,12 +82,11 @@ void append_session(Tuning& tuning, std::vector<cache::TrialRecord> trials, std:
   }
 }
 
-Gathered gather(std::span<cache::Database> databases, const cache::Filter& filter) {
+Gathered gather(std::span<cache::Database* const> databases, const cache::Filter& filter) {
   Gathered found;
   std::vector<Tuning>& all = found.tunings;
-  std::vector<cache::Database*> asked;
-  for (cache::Database& database : databases) {
-    asked.push_back(&database);
+  for (cache::Database* const one : databases) {
+    cache::Database& database = *one;
     // What is shipped is listed where there is nothing of the user's own.
     if (!all.empty() && !all.front().shipped) continue;
     const std::size_t begin = all.size();
@@ -98,8 +97,8 @@ Gathered gather(std::span<cache::Database> databases, const cache::Filter& filte
   }
   for (Tuning& tuning : all) {
     const cache::SessionKey& key = tuning.key;
-    tuning.served = cache::lookup({key.kernel, key.device, key.environment, key.problem}, asked);
-    for (cache::Database* database : asked)
+    tuning.served = cache::lookup({key.kernel, key.device, key.environment, key.problem}, databases);
+    for (cache::Database* const database : databases)
       for (cache::QuarantineRecord& record : database->quarantined(key.device.key, key.kernel, key.problem))
         tuning.quarantined.push_back(std::move(record));
   }

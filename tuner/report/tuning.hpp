@@ -50,7 +50,7 @@ struct Gathered {
 
 /// What matches \p filter: in the user's database, which comes first, or else in the shipped ones. Lookups ask all of
 /// \p databases in their order. What is damaged is left out, with a warning of its database.
-Gathered gather(std::span<cache::Database> databases, const cache::Filter& filter = {});
+Gathered gather(std::span<cache::Database* const> databases, const cache::Filter& filter = {});
 
 /// Appends \p trials of one session to \p tuning; \p begin_s: seconds of tuning before it.
 void append_session(Tuning& tuning, std::vector<cache::TrialRecord> trials, std::int64_t started_ms, double begin_s);
