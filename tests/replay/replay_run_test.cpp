@@ -1,6 +1,10 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -121,6 +125,59 @@ TEST(Replay, IsWrittenAsATableAsJsonAndAsADrawing) {
   EXPECT_TRUE(svg.starts_with("<svg"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+/// What `<text …>` elements of \p svg say.
+std::vector<std::string> texts_of(const std::string& svg) {
+  std::vector<std::string> texts;
+  for (std::size_t at = svg.find("<text"); at != std::string::npos; at = svg.find("<text", at + 1)) {
+    const std::size_t begin = svg.find('>', at) + 1;
+    texts.push_back(svg.substr(begin, svg.find('<', begin) - begin));
+  }
+  return texts;
+}
+
+/// One space with a long name and strategies enough for several lines of legend.
+ReplayReport drawn(double seconds) {
+  ReplayReport report;
+  report.repeats = 10;
+  ReplaySpace& space = report.spaces.emplace_back();
+  space.name = "gemm T=float beta_is=zero k=2048 m=2048 n=2048 NVIDIA H200 of a very long name";
+  space.optimum = 1;
+  for (int i = 0; i < 100; ++i) {
+    space.times.push_back(seconds * (i + 1) / 100);
+    space.baseline.push_back(1 + 1.0 / (i + 1));
+  }
+  for (const char* const strategy : {"auto", "genetic_algorithm", "simulated_annealing", "basin_hopping"}) {
+    report.aggregates.push_back({strategy, 0.5, 0.1, 0.9, 1});
+    report.results.push_back({space.name, strategy, {}, 1, 1, 1, {}});
+    report.results.back().score.curve = space.baseline;
+  }
+  return report;
+}
+
+TEST(ReplayDrawing, HasRoundTicksWithUnits) {
+  using ::testing::Contains;
+  EXPECT_THAT(texts_of(svg_report(drawn(12.21))), Contains("10 s"));
+  EXPECT_THAT(texts_of(svg_report(drawn(0.1446))), Contains("100 ms"));
+  EXPECT_THAT(texts_of(svg_report(drawn(1800))), Contains("20 min"));
+  EXPECT_THAT(texts_of(svg_report(drawn(12.21))), Contains("100%"));
+  for (const std::string& text : texts_of(svg_report(drawn(12.21))))
+    EXPECT_EQ(text.find("12.21"), std::string::npos) << text;
+}
+
+TEST(ReplayDrawing, CutsNoNameAtItsEdge) {
+  const std::string svg = svg_report(drawn(10));
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"420\""));
+  const std::vector<std::string> texts = texts_of(svg);
+  const auto is_title = [](const std::string& text) { return text.rfind("gemm", 0) == 0; };
+  const auto title = std::find_if(texts.begin(), texts.end(), is_title);
+  ASSERT_NE(title, texts.end());
+  EXPECT_LT(title->size(), 55u) << "shortened";
+  EXPECT_NE(svg.find("<title>gemm T=float beta_is=zero k=2048 m=2048 n=2048 NVIDIA H200 of a very long name</title>"),
+            std::string::npos);
+  // Four names of strategies in one panel's width take more than one line.
+  EXPECT_NE(svg.find("y=\"90.0\" text-anchor=\"start\""), std::string::npos);
 }
 
 }  // namespace

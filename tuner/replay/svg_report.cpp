@@ -13,12 +13,15 @@ namespace tuner::replay {
 namespace {
 
 constexpr double kPanelWidth = 420;
-constexpr double kPanelHeight = 260;
-constexpr double kLeft = 56;
-constexpr double kRight = 12;
-constexpr double kTop = 34;
-constexpr double kBottom = 40;
+constexpr double kPanelHeight = 272;
+constexpr double kLeft = 52;
+constexpr double kRight = 24;
+constexpr double kTop = 40;
+constexpr double kBottom = 44;
 constexpr std::size_t kColumns = 3;
+/// More than a character of 12 pixels takes on average in the fonts that people have: nothing is cut.
+constexpr double kCharacter = 7.2;
+constexpr double kLegendLine = 20;
 /// Okabe and Ito's colours: told apart by everybody.
 constexpr std::array<std::string_view, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#7F3C8D", "#999900"};
@@ -47,32 +50,80 @@ std::string stroke_of(std::size_t strategy) {
 }
 constexpr std::string_view kRandomStroke = "stroke=\"#555\" stroke-width=\"1.6\" stroke-dasharray=\"5 4\"";
 
+double width_of(std::string_view text) {
+  // Continuation bytes of UTF-8 take no room.
+  return kCharacter *
+         static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string shortened(std::string text, double width) {
+  if (width_of(text) <= width) return text;
+  while (!text.empty() && width_of(text) > width - kCharacter) {
+    while ((text.back() & 0xC0) == 0x80) text.pop_back();
+    text.pop_back();
+  }
+  return text + "\u2026";
+}
+
+/// Steps of 1, 2 or 5 from \p low to \p high, about \p count of them.
+std::vector<double> round_ticks(double low, double high, double count) {
+  const double rough = (high - low) / count;
+  if (!(rough > 0)) return {low};
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double one : {5.0, 2.0, 1.0})
+    if (one * power >= 0.999 * rough) step = one * power;
+  std::vector<double> ticks;
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) ticks.push_back(i * step);
+  return ticks;
+}
+
+struct TimeUnit {
+  std::string_view name;
+  double seconds;
+};
+
+/// The unit in which a time axis up to \p seconds has few digits.
+TimeUnit unit_of(double seconds) {
+  if (seconds < 2e-3) return {"us", 1e-6};
+  if (seconds < 2) return {"ms", 1e-3};
+  if (seconds < 300) return {"s", 1};
+  if (seconds < 5 * 3600) return {"min", 60};
+  return {"h", 3600};
+}
+
 std::string panel(const ReplayReport& report, std::size_t number) {
   const ReplaySpace& space = report.spaces[number];
   const std::vector<double>& times = space.times;
   const double early = share_of_optimum(space.optimum, space.baseline[space.baseline.size() / 20]);
   const double low = std::clamp(std::floor(std::min(early, 1.0) * 10) / 10, 0.0, 0.9);  // at the lower edge
-  // To pixels: shares of the time and fractions of the optimum.
-  const auto x = [](double share) { return kLeft + share * (kPlotRight - kLeft); };
+  // To pixels: times and fractions of the optimum.
+  const double begin = times.front(), length = times.back() > begin ? times.back() - begin : 1;
+  const auto x = [&](double time) { return kLeft + (time - begin) / length * (kPlotRight - kLeft); };
   const auto y = [&](double fraction) {
     return kPlotBottom - (std::max(fraction, low) - low) / (1 - low) * (kPlotBottom - kTop);
   };
-  std::string out = text(kLeft, 20, "start", space.name, " font-weight=\"bold\"");
-  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-    const double fraction = low + (1 - low) * share;
-    const double time = times.front() + (times.back() - times.front()) * share;
-    out += line(kLeft, kPlotRight, y(fraction), "stroke=\"#ddd\"");
-    out += text(kLeft - 6, y(fraction) + 4, "end", fmt::format("{:.0f}%", 100 * fraction));
-    out += text(x(share), kPlotBottom + 16, "middle", fmt::format("{:.4g}", time));
+  // Bold letters are wider.
+  std::string out = fmt::format("<g>\n<title>{}</title>\n{}</g>\n", escaped(space.name),
+                                text(kLeft, 22, "start", shortened(space.name, (kPanelWidth - kLeft) / 1.12),
+                                     " font-weight=\"bold\" fill=\"#1b1d20\""));
+  for (const double fraction : round_ticks(low, 1, 5)) {
+    out += line(kLeft, kPlotRight, y(fraction), "stroke=\"#e4e3de\"");
+    out += text(kLeft - 8, y(fraction) + 4, "end", fmt::format("{:.0f}%", 100 * fraction));
   }
-  out += text(x(0.5), kPanelHeight - 8, "middle", "seconds of tuning");
+  const TimeUnit unit = unit_of(times.back());
+  for (const double tick : round_ticks(begin / unit.seconds, times.back() / unit.seconds, 5)) {
+    out += fmt::format("<path d=\"M{:.1f} {:.1f}v4\" stroke=\"#5a5f66\"/>\n", x(tick * unit.seconds), kPlotBottom);
+    out += text(x(tick * unit.seconds), kPlotBottom + 18, "middle", fmt::format("{:g} {}", tick, unit.name));
+  }
+  out += line(kLeft, kPlotRight, kPlotBottom, "stroke=\"#5a5f66\"");
+  out += text((kLeft + kPlotRight) / 2, kPanelHeight - 8, "middle", "time of tuning");
   const auto curve = [&](const std::vector<double>& objectives, std::string_view stroke) {
     std::string points;
     const std::size_t step = std::max<std::size_t>(1, times.size() / 250);
     for (std::size_t i = 0; i < times.size() && i < objectives.size(); i += step)
-      points += fmt::format("{:.1f},{:.1f} ", x(static_cast<double>(i) / static_cast<double>(times.size() - 1)),
-                            y(share_of_optimum(space.optimum, objectives[i])));
-    out += fmt::format("<polyline fill=\"none\" {} points=\"{}\"/>\n", stroke, points);
+      points += fmt::format("{:.1f},{:.1f} ", x(times[i]), y(share_of_optimum(space.optimum, objectives[i])));
+    out += fmt::format("<polyline fill=\"none\" stroke-linejoin=\"round\" {} points=\"{}\"/>\n", stroke, points);
   };
   curve(space.baseline, kRandomStroke);
   for (std::size_t i = 0; i < report.aggregates.size(); ++i)
@@ -80,13 +131,21 @@ std::string panel(const ReplayReport& report, std::size_t number) {
   return out;
 }
 
-std::string legend(const ReplayReport& report, double y) {
-  std::string out;
+struct Legend {
+  std::string text;
+  double bottom;
+};
+
+/// Names and strokes in lines of at most \p width; the first at \p y.
+Legend legend(const ReplayReport& report, double width, double y) {
+  Legend out{{}, y};
   double x = kLeft;
-  const auto entry = [&](std::string_view name, std::string_view stroke) {
-    out += line(x, x + 22, y - 4, stroke);
-    out += text(x + 28, y, "start", name);
-    x += 48 + 7.0 * static_cast<double>(name.size());
+  const auto entry = [&](const std::string& name, std::string_view stroke) {
+    const std::string shown = shortened(name, width - kLeft - 30);
+    if (x > kLeft && x + 30 + width_of(shown) > width) x = kLeft, out.bottom += kLegendLine;
+    out.text += line(x, x + 22, out.bottom - 4, stroke);
+    out.text += text(x + 30, out.bottom, "start", shown);
+    x += 30 + width_of(shown) + 16;
   };
   entry("random search, expected", kRandomStroke);
   for (std::size_t i = 0; i < report.aggregates.size(); ++i)
@@ -97,23 +156,23 @@ std::string legend(const ReplayReport& report, double y) {
 }  // namespace
 
 std::string svg_report(const ReplayReport& report) {
-  const std::size_t rows = (report.spaces.size() + kColumns - 1) / kColumns;
-  double width = kPanelWidth * static_cast<double>(std::min(kColumns, std::max<std::size_t>(report.spaces.size(), 1)));
-  double legend_width = 260;
-  for (const ReplayAggregate& aggregate : report.aggregates)
-    legend_width += 104 + 7.0 * static_cast<double>(aggregate.strategy.size());
-  width = std::max(width, legend_width);
-  const double height = kPanelHeight * static_cast<double>(rows) + 64;
+  const std::size_t spaces = std::max<std::size_t>(report.spaces.size(), 1);
+  const double width = kPanelWidth * static_cast<double>(std::min(kColumns, spaces));
+  const Legend names = legend(report, width - kRight, 70);
+  const double top = names.bottom + 14;
+  const double height = top + kPanelHeight * static_cast<double>((spaces + kColumns - 1) / kColumns) + 8;
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+      "font-family=\"system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#5a5f66\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       width, height);
-  out += text(kLeft, 22, "start", fmt::format("Optimum / best so far, mean of {} repeats", report.repeats),
-              " font-size=\"15\"");
-  out += legend(report, 44);
+  out += text(kLeft, 28, "start", "Best so far, in percent of the optimum",
+              " font-size=\"16\" font-weight=\"bold\" fill=\"#1b1d20\"");
+  out += text(kLeft, 47, "start", fmt::format("mean of {} repeats; in brackets the score", report.repeats));
+  out += names.text;
   for (std::size_t i = 0; i < report.spaces.size(); ++i)
     out += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n", kPanelWidth * static_cast<double>(i % kColumns),
-                       54 + kPanelHeight * static_cast<double>(i / kColumns), panel(report, i));
+                       top + kPanelHeight * static_cast<double>(i / kColumns), panel(report, i));
   return out + "</svg>\n";
 }
 
