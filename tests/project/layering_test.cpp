@@ -40,9 +40,9 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report"});
     // The tests of a room know the room and what is below it, and the helpers that all tests share.
     rooms["tests"] = {"tuner/core"};
-    for (const std::string name :
-         {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain", "tuner/worker",
-          "tuner/session", "tuner/runtime", "tuner/report", "tuner/cli", "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
+    for (const std::string name : {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain",
+                                   "tuner/worker", "tuner/session", "tuner/runtime", "tuner/report", "tuner/cli",
+                                   "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
       std::set<std::string>& tests = rooms["tests/" + fs::path(name).filename().string()];
       tests = rooms[name];
       tests.insert({name, "tests"});

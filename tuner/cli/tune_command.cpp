@@ -26,7 +26,7 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kTuneExamples =
     "  tune --kernel sumMatrix2D                       tune with all defaults\n"
     "  tune --kernel reduce --size n=2^24 --type float,int --budget 60s\n"
     "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
@@ -302,7 +302,7 @@ int tune_command(int argc, char** argv) {
     return print_help(
         "Usage: tune --kernel NAME|FILE.cu [options]\n"
         "Finds the fastest correct configuration of a kernel on this machine and remembers it.",
-        tune_options(), kExamples);
+        tune_options(), kTuneExamples);
   if (request.dry_run) {  // nothing to keep: Ctrl-C ends it at once
     const std::atomic<bool> never{false};
     return TuneRun(std::move(request), never).run();
