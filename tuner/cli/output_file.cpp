@@ -100,7 +100,6 @@ bool is_of(OutputKind kind, Standing standing) {
          (kind == OutputKind::picture && standing == Standing::picture) ||
          (kind == OutputKind::table && standing == Standing::table) ||
          (kind == OutputKind::report && standing == Standing::report);
-
 }
 
 }  // namespace
