@@ -343,8 +343,10 @@ function rooflinePicture(view) {
       const from = Math.max(x0, y0 / bandwidth), to = Math.min(x1, y1 / bandwidth, device.flops_per_s ? device.flops_per_s / bandwidth : Infinity);
       if (from >= to) continue;
       f.node.append(svg("line", {class: "roof", x1: round(f.x(from)), y1: round(f.y(from * bandwidth)), x2: round(f.x(to)), y2: round(f.y(to * bandwidth))}));
-      const tx = f.x(from) + 8, ty = f.y(from * bandwidth);
-      f.node.append(label(tx, Math.min(ty + 4, f.bottom - 8) - 22, shorten(name + " " + plain(showRate(bandwidth)), f.right - tx), {class: "name"}));
+      // Above the line where there is room to its left, else below it.
+      const middle = Math.sqrt(from * to), text = name + " " + plain(showRate(bandwidth)), above = f.x(middle) - textWidth(text) - 12 > f.left;
+      const tx = f.x(middle) + (above ? -12 : 14);
+      f.node.append(label(tx, f.y(middle * bandwidth) + (above ? -6 : 18), shorten(text, above ? tx - f.left : f.right - tx), {class: "name halo", "text-anchor": above ? "end" : "start"}));
     }
     if (device.flops_per_s) {
       const from = fastest ? Math.max(x0, device.flops_per_s / fastest) : x0;
