@@ -82,6 +82,15 @@ TEST_F(RangeProfilerTest, StaysOnBetweenConfigurationsUntilSomethingIsTimed) {
   EXPECT_THAT(log(), StartsWith("disable enable ranges:given")) << "one kind of range at a time";
 }
 
+TEST_F(RangeProfilerTest, BeginsAnewForOtherMetricsSinceCuptiKeepsWhatItWasGiven) {
+  const auto kept = counters();
+  std::string told;
+  (void)kept->collect(kAsked, work(told, 1));
+  (void)log();
+  (void)kept->collect(std::vector<std::string>{"ipc"}, work(told, 1));
+  EXPECT_THAT(log(), StartsWith("disable plan sm__inst_executed.avg.per_cycle_active enable"));
+}
+
 TEST_F(RangeProfilerTest, CountsSeveralLaunchesAsOneRange) {
   std::string told;
   const CountResult result = counters()->collect(kAsked, work(told, 3));

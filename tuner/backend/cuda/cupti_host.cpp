@@ -218,6 +218,9 @@ std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(const Cupti
 }
 
 std::variant<std::string, Unavailable> chip_of_device(const Cupti& cupti, int ordinal) {
+  auto initialise = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params);
+  if (const CUptiResult result = cupti.cuptiProfilerInitialize(&initialise); result != CUPTI_SUCCESS)
+    return why_no_counters(cupti, result, "cuptiProfilerInitialize");
   auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Device_GetChipName_Params);
   parameters.deviceIndex = static_cast<std::size_t>(ordinal);
   if (const CUptiResult result = cupti.cuptiDeviceGetChipName(&parameters); result != CUPTI_SUCCESS)

@@ -10,12 +10,13 @@ struct Refused {
   Unavailable why;
 };
 
-/// Profiling of a context, on as long as this lives. Its ranges are single launches, as a profiler sees them, from the
-/// first to the last instruction; or several launches between push() and pop(). It cannot change from one to the other.
+/// Profiling of a context, on as long as this lives, for one plan. Its ranges are single launches, as a profiler sees
+/// them, from the first to the last instruction; or several launches between push() and pop(). It cannot change from
+/// one to the other, and CUPTI looks at the images that it was given until the end.
 class RangeProfiler {
  public:
-  RangeProfiler(const Cupti& cupti, CUcontext context, bool single_launches)
-      : cupti_(cupti), single_launches_(single_launches) {
+  RangeProfiler(const Cupti& cupti, CUcontext context, std::vector<std::uint8_t> config, bool single_launches)
+      : cupti_(cupti), single_launches_(single_launches), config_(std::move(config)) {
     auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params);
     parameters.ctx = context;
     watch(cupti.cuptiRangeProfilerEnable(&parameters), "cuptiRangeProfilerEnable");
@@ -30,8 +31,8 @@ class RangeProfiler {
 
   bool single_launches() const { return single_launches_; }
 
-  /// Room for what is counted in one range.
-  std::vector<std::uint8_t> counter_data(std::vector<const char*> counters) {
+  /// Makes room for what is counted in one range, and configures. \p counters: of the plan.
+  void prepare(std::vector<const char*> counters) {
     auto size = with_object<CUpti_RangeProfiler_GetCounterDataSize_Params>(
         CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
     size.pMetricNames = counters.data();
@@ -39,23 +40,19 @@ class RangeProfiler {
     size.maxNumOfRanges = 1;
     size.maxNumRangeTreeNodes = 1;
     watch(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
-    std::vector<std::uint8_t> image(size.counterDataSize);
+    data_.resize(size.counterDataSize);
     auto initialise = with_object<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
         CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
-    initialise.counterDataSize = image.size();
-    initialise.pCounterData = image.data();
+    initialise.counterDataSize = data_.size();
+    initialise.pCounterData = data_.data();
     watch(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&initialise),
           "cuptiRangeProfilerCounterDataImageInitialize");
-    return image;
-  }
-
-  void configure(const std::vector<std::uint8_t>& config, std::vector<std::uint8_t>& counter_data) {
     auto parameters =
         with_object<CUpti_RangeProfiler_SetConfig_Params>(CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
-    parameters.configSize = config.size();
-    parameters.pConfig = config.data();
-    parameters.counterDataImageSize = counter_data.size();
-    parameters.pCounterDataImage = counter_data.data();
+    parameters.configSize = config_.size();
+    parameters.pConfig = config_.data();
+    parameters.counterDataImageSize = data_.size();
+    parameters.pCounterDataImage = data_.data();
     parameters.range = single_launches_ ? CUPTI_AutoRange : CUPTI_UserRange;
     parameters.replayMode = CUPTI_UserReplay;  // so that inputs and caches are ours to make before each pass
     parameters.maxRangesPerPass = 1;
@@ -65,6 +62,7 @@ class RangeProfiler {
     parameters.targetNestingLevel = 1;
     watch(cupti_.cuptiRangeProfilerSetConfig(&parameters), "cuptiRangeProfilerSetConfig");
   }
+  std::span<const std::uint8_t> counter_data() const { return data_; }
 
   void start() {
     auto parameters = with_object<CUpti_RangeProfiler_Start_Params>(CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
@@ -107,6 +105,8 @@ class RangeProfiler {
 
   const Cupti& cupti_;
   const bool single_launches_;
+  const std::vector<std::uint8_t> config_;
+  std::vector<std::uint8_t> data_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
 };
 
@@ -138,6 +138,7 @@ class CuptiCounters final : public Counters {
   std::optional<Unavailable> prepare(std::span<const std::string> metrics) {
     if (std::equal(metrics.begin(), metrics.end(), planned_.begin(), planned_.end())) return std::nullopt;
     planned_.clear();
+    rest();
     auto plan = chip_->plan(metrics);
     if (auto* const why = std::get_if<Unavailable>(&plan)) return std::move(*why);
     plan_ = std::get<MetricPlan>(std::move(plan));
@@ -152,11 +153,10 @@ class CuptiCounters final : public Counters {
     const bool one_launch = work.launches == 1;
     if (profiler_ == nullptr || profiler_->single_launches() != one_launch) {
       rest();  // two cannot be on at once
-      profiler_ = std::make_unique<RangeProfiler>(cupti_, context_, one_launch);
+      profiler_ = std::make_unique<RangeProfiler>(cupti_, context_, config_, one_launch);
     }
     RangeProfiler& profiler = *profiler_;
-    std::vector<std::uint8_t> data = profiler.counter_data(std::move(names));
-    profiler.configure(config_, data);
+    profiler.prepare(std::move(names));
     constexpr int most_passes = 1000;  // an end in any case
     int passes = 0;
     for (bool last = false; !last;) {
@@ -170,7 +170,7 @@ class CuptiCounters final : public Counters {
       last = profiler.stop();
     }
     profiler.decode();
-    return chip_->evaluate(plan_, data, 0);
+    return chip_->evaluate(plan_, profiler.counter_data(), 0);
   }
 
   const Cupti& cupti_;
@@ -199,9 +199,6 @@ std::variant<std::vector<std::uint8_t>, Unavailable> counter_availability(const 
 }  // namespace
 
 std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal) {
-  auto initialise = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params);
-  if (const CUptiResult result = cupti.cuptiProfilerInitialize(&initialise); result != CUPTI_SUCCESS)
-    return why_no_counters(cupti, result, "cuptiProfilerInitialize");
   auto chip = chip_of_device(cupti, ordinal);
   if (auto* const why = std::get_if<Unavailable>(&chip)) return std::move(*why);
   auto available = counter_availability(cupti, context);
