@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tuner/kernel.hpp>
 #include <tuner/problem.hpp>
@@ -23,6 +24,9 @@ struct TuneOptions {
   /// Run configurations in worker processes (program tuner-worker), so that one that faults or hangs costs one trial
   /// and not this process's device context. Error where that cannot be: a kernel that no kernel file describes.
   bool isolated = false;
+  /// Hardware counters and energy of the best configuration, collected after timing: names and sets as `tune metrics`
+  /// lists them. What cannot be had is left out, with a warning that says why. A known answer has none: see force.
+  std::vector<std::string> metrics;
   /// Called after every trial, by the thread that called tune(), with no lock held; return false to stop early. It may
   /// call whatever it likes of this library; what it launches is served, not tuned.
   std::function<bool(std::size_t finished, double best_ns)> on_trial;
@@ -35,6 +39,7 @@ struct TuneResult {
   std::size_t trials = 0;
   std::map<std::string, std::size_t> failures;  ///< by kind: compile, launch, timeout, wrong, invalid
   bool from_cache = false;
+  std::map<std::string, double> metrics;  ///< of TuneOptions::metrics, in the units that `tune metrics` gives
 };
 
 /// Tunes \p kernel for \p sizes (in elements) and \p choices (types too: `{"T", "float"}`; the first value when left

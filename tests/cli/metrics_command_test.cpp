@@ -67,5 +67,24 @@ TEST_F(ProgramTest, SaysHowToGetCountersWhereCuptiIsMissing) {
                              HasSubstr(folder().string())));
 }
 
+TEST_F(ProgramTest, RefusesAnObjectiveThatNothingHereMeasures) {
+  for (const char* const objective : {"energy", "edp", "achieved_occupancy"}) {
+    const Finished run = tune({"--kernel", small_kernel(), "--device", "host", "--objective", objective});
+    EXPECT_EQ(run.code, 1);
+    EXPECT_THAT(run.err, AllOf(HasSubstr("the objective " + std::string(objective) + " cannot be measured: there "),
+                               HasSubstr("on a GPU only")));
+  }
+}
+
+TEST_F(ProgramTest, TunesWithoutMetricsThatCannotBeHadAndSaysSo) {
+  const Finished run = tune({"--kernel", small_kernel(), "--device", "host", "--metrics", "textbook,energy"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("not collected: there are hardware counters on a GPU only"),
+                             HasSubstr("not collected: there is an energy sensor on a GPU only")));
+  EXPECT_THAT(run.out, HasSubstr("best  block="));
+  EXPECT_EQ(tune({"--kernel", small_kernel(), "--metrics", "textbok"}).code, 2);
+  EXPECT_EQ(tune({"--kernel", small_kernel(), "--metrics", "ipc", "--metrics-for", "some"}).code, 2);
+}
+
 }  // namespace
 }  // namespace tuner::cli

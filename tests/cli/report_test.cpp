@@ -101,6 +101,27 @@ TEST_F(Report, ShowsAConfigurationOnceWithItsLatestMeasurement) {
   EXPECT_THAT(table, Not(HasSubstr("3  ")));
 }
 
+TEST_F(Report, ShowsMetricsThatWereAskedForAsColumns) {
+  Trial finalist = measured(32, 1e3), other = measured(64, 2e3);
+  std::get<Measurement>(finalist.outcome).metrics = {{"gld_efficiency", 87.5}, {"clock_step_ns", 500}};
+  subject.metrics = {"gld_efficiency", "stall_sync"};
+  const std::string table = best_table(subject, {finalist, other}, plain);
+  EXPECT_THAT(table, AllOf(HasSubstr("gld_efficiency  configuration"), HasSubstr("87.5%  block=32")));
+  EXPECT_THAT(table, Not(HasSubstr("stall_sync"))) << "a column that is empty in every row is left out";
+  EXPECT_THAT(table, Not(HasSubstr("clock_step_ns")));
+}
+
+TEST_F(Report, NamesTheFrontOfATradeOff) {
+  SessionResult result;
+  result.trials = {measured(32, 1e3), measured(64, 2e3), measured(128, 3e3)};
+  for (std::size_t i = 0; i < 3; ++i)
+    std::get<Measurement>(result.trials[i].outcome).metrics["energy"] = i == 1 ? 1 : 2;
+  EXPECT_EQ(front(subject, result.trials), "");
+  subject.trade_off = {"time", "energy"};
+  EXPECT_THAT(front(subject, result.trials), HasSubstr("2 configurations"));
+  EXPECT_EQ(json_result(subject, result, "")["front"]["configurations"], (nlohmann::json{"block=32", "block=64"}));
+}
+
 TEST_F(Report, NeverListsWhatWasNotVerified) {
   Trial unverified = measured(32, 1);
   unverified.verified = false;

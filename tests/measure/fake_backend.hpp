@@ -137,6 +137,25 @@ class FakeBackend : public Backend {
       result.push_back(next_sample ? next_sample(expression(launches.front()), taken++) : Sample{1000, 1000});
     return result;
   }
+  /// Two passes, and 3 for each metric; or why_no_counters.
+  CountResult collect(std::span<const Launch> launches, const CountRequest& request) override {
+    counted.push_back({expression(launches.front()), taken, request.cold});
+    if (!why_no_counters.empty()) return Unavailable{why_no_counters};
+    for (int pass = 0; pass < 2; ++pass) {
+      if (request.restore) request.restore();
+      if (auto failure = run(launches, 0)) return Unavailable{"failed"};
+    }
+    Metrics metrics;
+    for (const std::string& name : request.metrics) metrics[name] = 3;
+    return metrics;
+  }
+  EnergyResult energy(std::span<const Launch>, double seconds) override {
+    energy_windows.push_back(seconds);
+    Energy energy;
+    energy.joules = 0.5;
+    energy.watts = 300;
+    return energy;
+  }
   void enqueue(const Module&, std::size_t, const LaunchShape&, void* const*, void*) override {}
   void synchronize(void*) override {}
   bool set_order(const ThreadOrder& wanted) override {
@@ -152,6 +171,14 @@ class FakeBackend : public Backend {
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;
+  struct Counted {
+    std::string expression;
+    std::size_t samples_before;  // when it was counted
+    bool cold;
+  };
+  std::vector<Counted> counted;
+  std::vector<double> energy_windows;
+  std::string why_no_counters;
   std::size_t taken = 0;
   std::size_t runs = 0;
   bool usable_ = true;

@@ -391,5 +391,46 @@ TEST_F(RunnerTest, LeavesAFinalistThatFailsOutAndMeasuresTheRest) {
   EXPECT_EQ(kind(trials[1].outcome), "launch");
 }
 
+TEST_F(RunnerTest, CollectsMetricsOfEveryConfigurationOnlyWhenAsked) {
+  options.metrics = {"ipc", "energy", "edp"};
+  EXPECT_EQ(evaluate(block(32)).measurement()->metrics.count("ipc"), 0u);
+  EXPECT_TRUE(backend.counted.empty());
+  options.metrics_for_all = true;
+  const Trial trial = evaluate(block(32));
+  EXPECT_EQ(trial.measurement()->metrics.at("ipc"), 3);
+  EXPECT_EQ(trial.measurement()->metrics.at("energy"), 0.5);
+  EXPECT_DOUBLE_EQ(trial.measurement()->metrics.at("edp"), 0.5 * trial.measurement()->median_ns * 1e-9);
+  EXPECT_EQ(trial.measurement()->metrics.count("power"), 0u) << "nobody asked for it";
+  EXPECT_EQ(backend.energy_windows, std::vector<double>{1});
+}
+
+TEST_F(RunnerTest, CollectsMetricsOfFinalistsBehindEverythingThatIsTimed) {
+  options.metrics = {"ipc"};
+  const auto shared = runner();
+  const Image image = compile({"scale<32>", "scale<64>"});
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  for (const Trial& trial : shared->remeasure(finalists)) EXPECT_EQ(trial.measurement()->metrics.at("ipc"), 3);
+  ASSERT_EQ(backend.counted.size(), 2u);
+  EXPECT_EQ(backend.counted[1].expression, "scale<64>");
+  for (const auto& counted : backend.counted) {
+    EXPECT_EQ(counted.samples_before, backend.taken) << "something was timed after it";
+    EXPECT_TRUE(counted.cold);
+  }
+}
+
+TEST_F(RunnerTest, GoesOnWithoutCountersAndAsksForThemOnce) {
+  backend.why_no_counters = "not permitted";
+  options.metrics = {"ipc", "energy"};
+  options.metrics_for_all = true;
+  const auto shared = runner();
+  for (const int size : {32, 64}) {
+    const Trial trial = evaluate(*shared, block(size));
+    ASSERT_NE(trial.measurement(), nullptr);
+    EXPECT_EQ(trial.measurement()->no_metrics, "not permitted");
+    EXPECT_EQ(trial.measurement()->metrics.at("energy"), 0.5) << "that one is there";
+  }
+  EXPECT_EQ(backend.counted.size(), 1u);
+}
+
 }  // namespace
 }  // namespace tuner

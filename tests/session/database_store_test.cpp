@@ -28,12 +28,14 @@ class DatabaseStoreTest : public ::testing::Test {
 TEST_F(DatabaseStoreTest, GivesBackWhatItWasGiven) {
   Trial trial = measured(one_, 1234.5, 17);
   std::get<Measurement>(trial.outcome).metrics["energy_j"] = 2.5;
+  std::get<Measurement>(trial.outcome).no_metrics = "not permitted";
   trial.times.compile = 0.25;
   const Trial back = from_record(to_record(trial));
   EXPECT_EQ(back.configuration, trial.configuration);
   EXPECT_EQ(back.measurement()->median_ns, 1234.5);
   EXPECT_EQ(back.measurement()->samples_ns, trial.measurement()->samples_ns);
   EXPECT_EQ(back.measurement()->metrics, trial.measurement()->metrics);
+  EXPECT_EQ(back.measurement()->no_metrics, "not permitted");
   EXPECT_EQ(back.resources->registers, 17);
   EXPECT_EQ(back.times.compile, 0.25);
   EXPECT_TRUE(back.verified);

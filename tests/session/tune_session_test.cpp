@@ -398,6 +398,38 @@ TEST_F(TuneSession, MinimisesTheNamedMetric) {
   EXPECT_EQ(run(evaluator, options).best->configuration.find("block")->integer(), 32);
 }
 
+TEST_F(TuneSession, MeasuresALoneBestAgainWhereItsMetricsAreWanted) {
+  SessionOptions options;
+  options.finalist_factor = 1.0;
+  spec_.default_configuration = optimum_;
+  FakeEvaluator without, with;
+  run(without, options);
+  EXPECT_TRUE(without.remeasured.empty());
+  options.remeasure_one = true;
+  with.again = [](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    std::get<Measurement>(trial.outcome).metrics["ipc"] = 2;
+    return trial;
+  };
+  const SessionResult result = run(with, options);
+  EXPECT_THAT(with.remeasured, ::testing::ElementsAre(optimum_));
+  EXPECT_EQ(result.best->measurement()->metrics.at("ipc"), 2);
+}
+
+TEST_F(TuneSession, SaysOnceWhyMetricsAreMissing) {
+  struct Listener : Observer {
+    std::vector<std::string> warnings;
+    void on_warning(std::string_view message) override { warnings.emplace_back(message); }
+  } listener;
+  FakeEvaluator evaluator([](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    std::get<Measurement>(trial.outcome).no_metrics = "not permitted";
+    return trial;
+  });
+  run(evaluator, {}, &listener);
+  EXPECT_THAT(listener.warnings, ::testing::ElementsAre("metrics are missing: not permitted"));
+}
+
 TEST_F(TuneSession, WarnsOfAParameterThatChangesNothing) {
   struct Listener : Observer {
     std::vector<std::string> warnings;

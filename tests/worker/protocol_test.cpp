@@ -29,12 +29,15 @@ std::vector<Message> samples() {
   open.file_name = "k.cu";
   open.size = {{{"n", 5}}, {{"T", "float"}}};
   open.measure.target_width = 0.25;
+  open.measure.metrics = {"ipc", "energy"};
+  open.measure.metrics_for_all = true;
   Trial measured;
   measured.configuration = configuration;
   Measurement measurement;
   measurement.samples_ns = {1, 2, 3};
   measurement.median_ns = 2;
-  measurement.metrics = {{"energy_j", 0.5}};
+  measurement.metrics = {{"energy", 0.5}};
+  measurement.no_metrics = "not permitted";
   measured.outcome = measurement;
   measured.resources = Resources{};
   measured.verified = true;
@@ -85,9 +88,19 @@ TEST(Protocol, KeepsTheMembersOfATrial) {
   EXPECT_EQ(trial.configuration.text(), "block=32 cache=plain unroll=true");
   ASSERT_NE(trial.measurement(), nullptr);
   EXPECT_EQ(trial.measurement()->samples_ns, (std::vector<double>{1, 2, 3}));
-  EXPECT_EQ(trial.measurement()->metrics.at("energy_j"), 0.5);
+  EXPECT_EQ(trial.measurement()->metrics.at("energy"), 0.5);
+  EXPECT_EQ(trial.measurement()->no_metrics, "not permitted");
   EXPECT_TRUE(trial.verified);
   EXPECT_EQ(trial.times.load, 0.25);
+}
+
+TEST(Protocol, CarriesWhichMetricsAreAskedFor) {
+  Decoder decoder;
+  decoder.feed(encode(samples()[0]));
+  const auto message = decoder.next();
+  const MeasureOptions& measure = std::get<Open>(*message).measure;
+  EXPECT_EQ(measure.metrics, (std::vector<std::string>{"ipc", "energy"}));
+  EXPECT_TRUE(measure.metrics_for_all);
 }
 
 TEST(Protocol, AcceptsMessagesInPiecesOfAnySize) {

@@ -94,6 +94,7 @@ Json to_json(const Trial& trial) {
     object["abandoned"] = measured->abandoned;
     object["clock_mhz"] = measured->clock_mhz;
     if (!measured->metrics.empty()) object["metrics"] = measured->metrics;
+    if (!measured->no_metrics.empty()) object["why_no_metrics"] = measured->no_metrics;
   } else {
     object["message"] = message(trial.outcome);
   }

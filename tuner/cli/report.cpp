@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/cli/format.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/verdict.hpp>
@@ -76,31 +77,36 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
   using enum Table::Align;
   const bool by_time = subject.objective.is_time();
   const std::string ceiling(rates(subject, 1).ceiling);
-  Table table({{"#", right},
-               {by_time ? "" : subject.objective.name, right},
-               {"median", right},
-               {"interval", right},
-               {"rate", right},
-               {"of " + ceiling, right},
-               {"arithmetic", right},
-               {"registers", right},
-               {"spill", right},
-               {"theoretical occupancy", right},
-               {"configuration", left}});
+  std::vector<Table::Column> columns{{"#", right},          {by_time ? "" : subject.objective.name, right},
+                                     {"median", right},     {"interval", right},
+                                     {"rate", right},       {"of " + ceiling, right},
+                                     {"arithmetic", right}, {"registers", right},
+                                     {"spill", right},      {"theoretical occupancy", right}};
+  for (const std::string& metric : subject.metrics) columns.push_back({metric, right});
+  columns.push_back({"configuration", left});
+  Table table(std::move(columns));
   const auto order = ranked(subject, trials);
   for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
     const Trial& trial = *order[i];
     const Measurement& measured = *trial.measurement();
     const Throughput rate = rates(subject, measured.median_ns);
     const Resources used = trial.resources.value_or(Resources{});
-    table.add({std::to_string(i + 1), by_time ? "" : fmt::format("{:.4g}", *subject.objective(measured)),
-               format_ns(measured.median_ns), format_interval(measured.median_ns, measured.low_ns, measured.high_ns),
-               rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "",
-               rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
-               rate.flops_per_second ? format_flops(*rate.flops_per_second) : "",
-               used.registers > 0 ? std::to_string(used.registers) : "",
-               used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
-               used.occupancy > 0 ? format_percent(used.occupancy) : "", trial.configuration.text()});
+    std::vector<std::string> cells{std::to_string(i + 1),
+                                   by_time ? "" : format_metric(subject.objective.name, *subject.objective(measured)),
+                                   format_ns(measured.median_ns),
+                                   format_interval(measured.median_ns, measured.low_ns, measured.high_ns),
+                                   rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "",
+                                   rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
+                                   rate.flops_per_second ? format_flops(*rate.flops_per_second) : "",
+                                   used.registers > 0 ? std::to_string(used.registers) : "",
+                                   used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
+                                   used.occupancy > 0 ? format_percent(used.occupancy) : ""};
+    for (const std::string& metric : subject.metrics) {
+      const auto at = measured.metrics.find(metric);
+      cells.push_back(at == measured.metrics.end() ? "" : format_metric(metric, at->second));
+    }
+    cells.push_back(trial.configuration.text());
+    table.add(std::move(cells));
   }
   if (table.rows() == 0) return {};
   auto lines = table.lines();
@@ -109,6 +115,10 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
   if (subject.spec->launches.size() > 1)
     text += style.dim("of several launches: registers, spill and occupancy are of the one that is worst off") + '\n';
   return text;
+}
+
+std::string front(const Subject& subject, const std::vector<Trial>& trials) {
+  return subject.trade_off.empty() ? std::string() : pareto_table(trials, subject.trade_off);
 }
 
 std::string failure_summary(const std::vector<Trial>& trials, const Style& style) {
@@ -206,6 +216,12 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
   }
   object["ties"] = Json::array();
   for (const Configuration& one : result.ties) object["ties"].push_back(one.text());
+  if (!subject.trade_off.empty()) {
+    Json configurations = Json::array();
+    for (const Trial* const trial : pareto_front(result.trials, subject.trade_off))
+      configurations.push_back(trial->configuration.text());
+    object["front"] = {{"objectives", subject.trade_off}, {"configurations", std::move(configurations)}};
+  }
   object["trials"] = std::move(trials);
   return object;
 }

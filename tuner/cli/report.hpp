@@ -21,6 +21,8 @@ struct Subject {
   const ProblemSize* size = nullptr;
   const Device* device = nullptr;
   Objective objective;
+  std::vector<std::string> metrics = {};    ///< shown as columns, where a trial has them
+  std::vector<std::string> trade_off = {};  ///< objectives whose front is told
 };
 
 /// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
@@ -41,6 +43,9 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
 std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);
 /// Why there is no winner.
 std::string no_winner(const Subject& subject, const SessionResult& result);
+
+/// The front of Subject::trade_off; empty where there is none.
+std::string front(const Subject& subject, const std::vector<Trial>& trials);
 
 Json json_result(const Subject& subject, const SessionResult& result, const std::string& database);
 Json json_known_answer(const Subject& subject, const cache::WisdomMatch& match);

@@ -18,6 +18,7 @@
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
@@ -31,6 +32,7 @@ constexpr const char* kTuneExamples =
     "  tune --kernel reduce --size n=2^24 --type float,int --budget 60s\n"
     "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
     "  tune --kernel reduce --dry-run                  what would be searched\n"
+    "  tune --kernel sumMatrix2D --metrics textbook    why: counters of the finalists\n"
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
     "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
     "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
@@ -109,7 +111,10 @@ class TuneRun {
   }
 
   Subject subject(const ProblemSize& size) const {
-    return {&spec_, &size, &choice_.device, request_.tuning.session.objective};
+    const Objective& objective = request_.tuning.session.objective;
+    std::vector<std::string> metrics = expand_metrics(request_.tuning.measure.metrics);
+    std::erase(metrics, objective.name);  // it has a column of its own
+    return {&spec_, &size, &choice_.device, objective, std::move(metrics), request_.trade_off};
   }
 
   void introduce() {
@@ -136,8 +141,9 @@ class TuneRun {
 
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
-    const bool asked =
-        request_.force || needs_trials() || request_.tuning.measure.cold == false || was_interrupted(size);
+    // Metrics are no part of a known answer.
+    const bool asked = request_.force || needs_trials() || request_.tuning.measure.cold == false ||
+                       !request_.tuning.measure.metrics.empty() || was_interrupted(size);
     if (!asked) {
       const cache::WisdomMatch match = wisdom_->lookup(spec_, size, choice_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(size, match, results);
@@ -185,6 +191,7 @@ class TuneRun {
     } else {
       if (!request_.quiet) print('\n' + table(what, result) + '\n');
       if (!request_.quiet) print(failure_summary(result.trials, out_style_));
+      if (const std::string text = front(what, result.trials); !text.empty()) print(text + "\n");
       if (result.best) print(winner(what, result, database_text(), out_style_));
       if (request_.sweep.is_part())
         console_.line("note      this was part of the space: what calls are served with stays as it was");

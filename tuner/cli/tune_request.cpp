@@ -8,6 +8,7 @@
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/search/strategy.hpp>
 
 namespace tuner::cli {
@@ -61,12 +62,26 @@ Isolation read_isolation(const std::string& text) {
 }
 
 /// What is fastest with warm caches is another question than with cold ones, with another answer in the database.
-std::string read_objective(const po::variables_map& given) {
-  const std::string name = text_of(given, "objective");
-  const Texts known{"time", "time_hot"};
-  if (std::find(known.begin(), known.end(), name) == known.end())
-    throw UsageError(unknown_name("objective", name, known));
-  return given["hot"].as<bool>() ? "time_hot" : name;
+void choose_objective(const po::variables_map& given, TuneRequest& request) {
+  const ObjectiveChoice choice = read_objective(text_of(given, "objective"));
+  const bool hot = given["hot"].as<bool>();
+  Objective& objective = request.tuning.session.objective;
+  MeasureOptions& measure = request.tuning.measure;
+  objective.name = hot && choice.name == "time" ? "time_hot" : choice.name;
+  measure.cold = !hot && objective.name != "time_hot";
+  request.trade_off = choice.trade_off;
+  for (const std::string& name : choice.trade_off)
+    if (!Objective{name}.is_time()) measure.metrics.push_back(name);
+  measure.metrics_for_all = !measure.metrics.empty();
+}
+
+void choose_metrics(const po::variables_map& given, MeasureOptions& measure) {
+  for (std::string& name : read_metrics(texts_of(given, "metrics"), "--metrics"))
+    measure.metrics.push_back(std::move(name));
+  const std::string of = text_of(given, "metrics-for");
+  if (of != "all" && of != "finalists")
+    throw UsageError(unknown_name("value of --metrics-for", of, {"finalists", "all"}));
+  if (of == "all") measure.metrics_for_all = true;
 }
 
 SweepRequest read_sweep(const po::variables_map& given) {
@@ -130,7 +145,12 @@ po::options_description tune_options() {
           "option of the strategy, as `tune replay --list` prints them; may be repeated");
   add_how("seed", po::value<Text>()->default_value("1")->value_name("N"), "of the search");
   add_how("objective", po::value<Text>()->default_value("time")->value_name("NAME"),
-          "what to minimise: time, or time_hot as --hot does");
+          "what to minimise: time, time_hot as --hot does, energy, edp or another metric; several, as in time,energy, "
+          "also print what no other configuration beats in all");
+  add_how("metrics", po::value<Texts>()->value_name("LIST|textbook|roofline"),
+          "hardware counters and energy to collect after timing, separated by commas (`tune metrics`)");
+  add_how("metrics-for", po::value<Text>()->default_value("finalists")->value_name("finalists|all"),
+          "of which configurations they are collected");
   add_how("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
   add_how("isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
           "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
@@ -183,8 +203,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
   session.strategy = checked_strategy(text_of(given, "strategy"));
   session.strategy_options = read_strategy_options(texts_of(given, "option"), session.strategy);
   session.seed = read_seed(text_of(given, "seed"));
-  session.objective.name = read_objective(given);
-  request.tuning.measure.cold = session.objective.name != "time_hot";
+  choose_objective(given, request);
+  choose_metrics(given, request.tuning.measure);
   request.tuning.isolation = read_isolation(text_of(given, "isolation"));
   request.tuning.learn_from_elsewhere = !given["no-prior"].as<bool>();
   request.tuning.resume = !request.force;

@@ -28,10 +28,11 @@ struct TuneRequest {
   std::vector<std::filesystem::path> template_path;
   ProblemOptions problems;
   std::string device = "auto";
-  std::filesystem::path database;  ///< empty: the default place
-  TuningOptions tuning;            ///< budget empty: the command's default
-  std::string log;                 ///< empty: none
-  std::string report;              ///< empty: none
+  std::filesystem::path database;      ///< empty: the default place
+  TuningOptions tuning;                ///< budget empty: the command's default
+  std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none
+  std::string log;                     ///< empty: none
+  std::string report;                  ///< empty: none
   SweepRequest sweep;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 };

@@ -39,7 +39,8 @@ struct Measurement {
   bool converged = false;                 ///< the interval reached its target before the trial's budget ended
   bool abandoned = false;                 ///< stopped early: clearly worse than the best
   double clock_mhz = 0;                   ///< median SM clock seen in kernel; 0 when unknown
-  std::map<std::string, double> metrics;  ///< further objectives by name, e.g. "energy_j"
+  std::map<std::string, double> metrics;  ///< by name, in the units of metric.hpp
+  std::string no_metrics;                 ///< why metrics that were asked for are not there; empty when they are
 };
 
 /// Failed in the compiler. \p log is its output.

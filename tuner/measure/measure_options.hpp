@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace tuner {
 
@@ -44,6 +46,12 @@ struct MeasureOptions {
   double hang_floor_s = 2.0;  ///< five times this on the host backend, which shares its cores with everything else
   double hang_factor = 50;
   double first_run_s = 30;  ///< limit while no time is known at all (the reference's first run)
+
+  /// What to collect besides the time, apart from its measurement: names of core/metric.hpp (no sets) or the chip's
+  /// own.
+  std::vector<std::string> metrics;
+  bool metrics_for_all = false;  ///< of every configuration; else of finalists alone
+  double energy_seconds = 1;     ///< that the energy sensor is read over; a second of warming up comes before
 };
 
 }  // namespace tuner

@@ -12,6 +12,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -87,6 +88,10 @@ struct Runner::State {
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
+  void collect_metrics(const std::vector<Launch>& launches, Measurement& measurement);
+  void count(const std::vector<Launch>& launches, std::vector<std::string> counters, Measurement& measurement);
+  void measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
+                      Measurement& measurement);
   /// What its outcome means for \p trial.
   void conclude(Trial& trial) const {
     if (trial.measurement() == nullptr) trial.verified = false;
@@ -101,7 +106,8 @@ struct Runner::State {
   Sampler sampler;
   std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
   std::unique_ptr<Module> reference_module;
-  Image reference_image;  // its function table only
+  Image reference_image;               // its function table only
+  std::string no_counters, no_energy;  // why they could not be had the first time: not asked for again
 };
 
 Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
@@ -248,10 +254,59 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   auto measured = sampler.measure(ready_now.launches, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
   trial.times.measure = seconds_since(start);
   Outcome outcome = std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
-  const auto* measurement = std::get_if<Measurement>(&outcome);
-  if (measurement == nullptr || measurement->abandoned) return outcome;
-  if (auto failure = judge(problem, ready_now.launches, after_timing)) return std::move(*failure);
+  auto* const measurement = std::get_if<Measurement>(&outcome);
+  if (measurement == nullptr) return outcome;
+  if (!measurement->abandoned) {
+    if (auto failure = judge(problem, ready_now.launches, after_timing)) return std::move(*failure);
+  }
+  if (options.metrics_for_all) collect_metrics(ready_now.launches, *measurement);
   return outcome;
+}
+
+/// Of the main problem. Behind everything that is timed.
+void Runner::State::collect_metrics(const std::vector<Launch>& launches, Measurement& measurement) {
+  std::vector<std::string> counters, of_energy;
+  for (const std::string& name : options.metrics) (is_energy_metric(name) ? of_energy : counters).push_back(name);
+  measurement.no_metrics.clear();
+  if (!counters.empty()) count(launches, std::move(counters), measurement);
+  if (!of_energy.empty()) measure_energy(launches, of_energy, measurement);
+}
+
+void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::string> counters,
+                          Measurement& measurement) {
+  if (no_counters.empty()) {
+    announce(Phase::measure, housekeeping_limit_s);
+    CountRequest request;
+    request.metrics = std::move(counters);
+    request.cold = options.cold;
+    request.restore = [this] { problems.front()->reset_for_measuring(); };
+    const CountResult counted = backend.collect(launches, request);
+    if (const auto* const metrics = std::get_if<Metrics>(&counted)) {
+      for (const auto& [name, value] : *metrics) measurement.metrics[name] = value;
+      return;
+    }
+    no_counters = std::get<Unavailable>(counted).reason;
+  }
+  measurement.no_metrics = no_counters;
+}
+
+void Runner::State::measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
+                                   Measurement& measurement) {
+  if (no_energy.empty()) {
+    announce(Phase::measure, housekeeping_limit_s + options.energy_seconds);
+    problems.front()->reset_for_measuring();
+    const EnergyResult result = backend.energy(launches, options.energy_seconds);
+    if (const auto* const energy = std::get_if<Energy>(&result)) {
+      for (const std::string& name : asked) {
+        if (name == "energy") measurement.metrics[name] = energy->joules;
+        if (name == "power") measurement.metrics[name] = energy->watts;
+        if (name == "edp") measurement.metrics[name] = energy->joules * measurement.median_ns * 1e-9;
+      }
+      return;
+    }
+    no_energy = std::get<Unavailable>(result).reason;
+  }
+  measurement.no_metrics += (measurement.no_metrics.empty() ? "" : "; ") + no_energy;
 }
 
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
@@ -421,6 +476,8 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     summarise(entry.measurement, entry.clocks, entry.batch, s.options);
     entry.measurement.converged =
         entry.measurement.high_ns - entry.measurement.low_ns <= s.options.target_width * entry.measurement.median_ns;
+    // Nothing is timed any more.
+    if (s.backend.usable()) s.collect_metrics(entry.launches, entry.measurement);
     trials[i].outcome = std::move(entry.measurement);
   }
   return trials;

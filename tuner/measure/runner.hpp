@@ -47,8 +47,9 @@ class Runner {
   /// reference itself fails: nothing could be verified.
   void prepare(const Image* image);
 
-  /// Verifies and measures one configuration. \p image holds at least launch_expressions() of it. \p best_ns:
-  /// median of the best so far, 0 when there is none. Never throws for what a kernel does.
+  /// Verifies and measures one configuration, and collects its metrics where options() ask for them of all. \p image
+  /// holds at least launch_expressions() of it. \p best_ns: median of the best so far, 0 when there is none. Never
+  /// throws for what a kernel does.
   Trial evaluate(const Configuration& configuration, const Image& image, double best_ns);
 
   struct Finalist {
@@ -58,7 +59,8 @@ class Runner {
   /// Measures \p finalists again, interleaved: in each of finalist_rounds rounds each of them gives finalist_samples
   /// samples, in an order that changes by round, so that drift meets all alike. Sample k of every trial belongs to
   /// the same round; see decide(). After \p seconds no round begins, but three there are. They must have been verified
-  /// by evaluate() (of this or another runner), and are verified again behind their last sample.
+  /// by evaluate() (of this or another runner), and are verified again behind their last sample. Then their metrics are
+  /// collected.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
                                double seconds = std::numeric_limits<double>::infinity());
 

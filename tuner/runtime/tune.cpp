@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/decide.hpp>
 #include <tuner/runtime/served_kernel.hpp>
@@ -74,6 +75,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
+  tuning.measure.metrics = options.metrics;
   const runtime::TuningHere here;
   const BesideCaptures allowed(device.context);
   const SessionResult session =
@@ -81,7 +83,10 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
   kernel.served_->renew();
 
-  TuneResult result = result_of(session.best->configuration.text(), *session.best->measurement());
+  const Measurement& best = *session.best->measurement();
+  TuneResult result = result_of(session.best->configuration.text(), best);
+  for (const std::string& name : expand_metrics(options.metrics))
+    if (const auto at = best.metrics.find(name); at != best.metrics.end()) result.metrics.insert(*at);
   result.trials = session.trials.size();
   for (const Trial& trial : session.trials) {
     if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];

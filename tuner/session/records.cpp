@@ -22,7 +22,7 @@ std::string operating_system() {
 // The members that a record has in common with what it records: fields() of core's types, in the same order.
 auto measured(Is<cache::TrialRecord> auto& r) {
   return std::tie(r.samples_ns, r.median_ns, r.low_ns, r.high_ns, r.relative_noise, r.cold, r.throttled, r.converged,
-                  r.abandoned, r.clock_mhz, r.metrics);
+                  r.abandoned, r.clock_mhz, r.metrics, r.message);
 }
 auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,

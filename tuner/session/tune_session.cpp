@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
@@ -293,9 +294,17 @@ class Session {
       strategy_->learn({&seen, 1});
     }
     result_.times += trial.times;
+    tell_of_missing_metrics(trial);
     if (store_) store_->append(trial);
     keep(std::move(trial));
     report(result_.trials.back());
+  }
+
+  /// Once: the reason is seldom another for the next trial.
+  void tell_of_missing_metrics(const Trial& trial) {
+    const Measurement* const measured = trial.measurement();
+    if (!observer_ || measured == nullptr || measured->no_metrics.empty()) return;
+    if (!std::exchange(told_of_metrics_, true)) observer_->on_warning("metrics are missing: " + measured->no_metrics);
   }
 
   void keep(Trial trial) {
@@ -377,7 +386,7 @@ class Session {
   /// Measures the leaders again, side by side: the first measurements were made minutes apart, under other clocks.
   void settle_finalists() {
     const std::vector<std::size_t> all = leaders();
-    if (all.size() < 2 || time_left() <= 0) return;
+    if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0) return;
     if (observer_) observer_->on_finalists(all.size());
     measure_again(all);
     choose_winner(all);
@@ -397,6 +406,7 @@ class Session {
       trial.outcome = again[k].outcome;
       trial.crashed = again[k].crashed;
       trial.verified = again[k].verified;
+      tell_of_missing_metrics(trial);
       if (store_) store_->append(trial);
     }
   }
@@ -458,8 +468,9 @@ class Session {
   search::Foresight* foresight_ = nullptr;  // of strategy_; null: it has none
   bool exhausted_ = false;
   std::size_t known_elsewhere_ = 0;
-  std::optional<Index> default_;     // the kernel's own configuration, where it is valid here
-  bool default_is_known_ = false;    // or about to be
+  std::optional<Index> default_;   // the kernel's own configuration, where it is valid here
+  bool default_is_known_ = false;  // or about to be
+  bool told_of_metrics_ = false;
   std::vector<Index> submitted_;     // and neither finished nor withdrawn
   std::vector<Index> waiting_;       // compiled, for the device
   std::optional<std::size_t> best_;  // position in result_.trials

@@ -40,6 +40,8 @@ struct SessionOptions {
   /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
   double finalist_factor = 1.03;
   std::size_t max_finalists = 8;
+  /// Measure the best again although none comes near it: metrics are collected of what is measured again.
+  bool remeasure_one = false;
   /// Where the wall time begins; nothing: when the session does.
   std::optional<std::chrono::steady_clock::time_point> started;
   /// Set from a signal handler or another thread: the session takes back what waits for a compiler or the device, lets

@@ -1,5 +1,6 @@
 #include <tuner/session/tuning.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
 
 #include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/session/backends.hpp>
@@ -18,27 +20,32 @@
 namespace tuner {
 namespace {
 
-/// How to measure for the session's objective: only a slow configuration can be given up for being slow.
-MeasureOptions measuring(const TuningOptions& options) {
+/// How to measure for the session's objective: only a slow configuration can be given up for being slow, and what is
+/// minimised has to be known of every configuration.
+MeasureOptions measuring(const TuningOptions& options, std::vector<std::string> metrics) {
   MeasureOptions measure = options.measure;
-  if (!options.session.objective.is_time()) measure.abandon_factor = 0;
+  measure.metrics = std::move(metrics);
+  if (options.session.objective.is_time()) return measure;
+  measure.abandon_factor = 0;
+  measure.metrics_for_all = true;
   return measure;
 }
 
 std::unique_ptr<Evaluator> isolated(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                                    const TuningOptions& options, ImageStore images) {
+                                    const MeasureOptions& measure, ImageStore images) {
   IsolatedOptions isolation;
   isolation.known_device = device;
   isolation.images = std::move(images);
-  return std::make_unique<IsolatedEvaluator>(spec, size, measuring(options), std::move(isolation));
+  return std::make_unique<IsolatedEvaluator>(spec, size, measure, std::move(isolation));
 }
 
 std::unique_ptr<Evaluator> in_process(const KernelSpec& spec, const ProblemSize& size, Backend& backend,
-                                      const TuningOptions& options, ImageStore images) {
+                                      const MeasureOptions& measure, const HostReference& reference,
+                                      ImageStore images) {
   InProcessOptions here;
   here.images = std::move(images);
-  here.reference = options.reference;
-  return std::make_unique<InProcessEvaluator>(backend, spec, size, measuring(options), std::move(here));
+  here.reference = reference;
+  return std::make_unique<InProcessEvaluator>(backend, spec, size, measure, std::move(here));
 }
 
 }  // namespace
@@ -51,6 +58,27 @@ std::string conditions_text(const TuningOptions& options) {
                         {"min_samples", measure.min_samples},
                         {"target_width", measure.target_width}}
       .dump();
+}
+
+std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer) {
+  std::vector<std::string> asked = options.measure.metrics;
+  const Objective& objective = options.session.objective;
+  if (!objective.is_time()) asked.insert(asked.begin(), objective.name);
+  asked = expand_metrics(asked);
+  if (asked.empty()) return {};
+  const std::vector<std::string> reasons = why_not_measurable(device, asked);
+  std::vector<std::string> measurable, told;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (reasons[i].empty()) {
+      measurable.push_back(asked[i]);
+      continue;
+    }
+    if (asked[i] == objective.name) throw Error("the objective " + asked[i] + " cannot be measured: " + reasons[i]);
+    if (std::find(told.begin(), told.end(), reasons[i]) != told.end()) continue;
+    told.push_back(reasons[i]);
+    if (observer) observer->on_warning("not collected: " + reasons[i]);
+  }
+  return measurable;
 }
 
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
@@ -66,6 +94,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                 "' has no reference, so no configuration could be verified and "
                 "none named best. Write a kernel that computes the outputs in the plainest way and name it: "
                 "#pragma tuner reference NAME");
+  const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
   DatabaseStore store(wisdom.user(), spec, size, device,
                       {.session = {options.session.strategy, options.session.seed, options.origin},
                        .conditions = conditions_text(options),
@@ -83,10 +112,12 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     opened = open_backend(device, OwnKernels::ahead);
     backend = opened.get();
   }
-  const std::unique_ptr<Evaluator> evaluator = isolate ? isolated(spec, size, device, options, std::move(images))
-                                                       : in_process(spec, size, *backend, options, std::move(images));
+  const std::unique_ptr<Evaluator> evaluator =
+      isolate ? isolated(spec, size, device, measure, std::move(images))
+              : in_process(spec, size, *backend, measure, options.reference, std::move(images));
   SessionOptions session = options.session;
   session.started = started;
+  session.remeasure_one = !measure.metrics.empty();
   if (options.learn_from_elsewhere && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
   return run_session(spec, size, device, *evaluator, &store, session, observer);

@@ -20,7 +20,7 @@ enum class Isolation {
 
 struct TuningOptions {
   SessionOptions session;
-  MeasureOptions measure;
+  MeasureOptions measure;  ///< its metrics may name sets
   Isolation isolation = Isolation::process;
   bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results())
   bool decides = true;               ///< the winner becomes what calls are served with; false for part of a space
@@ -30,9 +30,14 @@ struct TuningOptions {
   HostReference reference;           ///< expected outputs by a C++ function; needs Isolation::none
 };
 
-/// Throws Error when the kernel has no reference, or it fails, when nothing is valid, the worker program is missing, or
-/// \p spec cannot travel to worker processes though it shall (it was described in code). The wall time begins here.
-/// \p backend: used for Isolation::none; null: opened when needed.
+/// What can be measured of the metrics that \p options ask for on \p device, sets replaced by theirs, the objective's
+/// own among them; \p observer (may be null) is warned of the others, once for each reason. Throws Error with the
+/// reason when the objective's own cannot be.
+std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer);
+
+/// Collects measurable_metrics(). Throws Error when the kernel has no reference, or it fails, when nothing is valid,
+/// the worker program is missing, or \p spec cannot travel to worker processes though it shall (it was described in
+/// code). The wall time begins here. \p backend: used for Isolation::none; null: opened when needed.
 SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                           const TuningOptions& options, Observer* observer, Backend* backend = nullptr);
 

@@ -39,7 +39,8 @@ auto fields(Is<MeasureOptions> auto& v) {
   return std::tie(v.seed, v.cold, v.verify, v.guard_bytes, v.warm_up, v.min_samples, v.max_samples, v.target_width,
                   v.max_seconds, v.finalist_rounds, v.finalist_samples, v.abandon_factor, v.abandon_samples,
                   v.batch_below_ns, v.batch_ns, v.clock_step_ns, v.throttle_fraction, v.throttle_pause_s,
-                  v.throttle_budget_s, v.hang_floor_s, v.hang_factor, v.first_run_s);
+                  v.throttle_budget_s, v.hang_floor_s, v.hang_factor, v.first_run_s, v.metrics, v.metrics_for_all,
+                  v.energy_seconds);
 }
 
 auto fields(Is<CompileRequest> auto& v) {
@@ -54,7 +55,7 @@ auto fields(Is<Resources> auto& v) {
 }
 auto fields(Is<Measurement> auto& v) {
   return std::tie(v.samples_ns, v.median_ns, v.low_ns, v.high_ns, v.relative_noise, v.cold, v.throttled, v.converged,
-                  v.abandoned, v.clock_mhz, v.metrics);
+                  v.abandoned, v.clock_mhz, v.metrics, v.no_metrics);
 }
 auto fields(Is<CompileError> auto& v) { return std::tie(v.message, v.log); }
 auto fields(Is<LaunchError> auto& v) { return std::tie(v.message); }

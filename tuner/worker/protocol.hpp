@@ -28,7 +28,7 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t protocol_version = 3;
+constexpr std::uint16_t protocol_version = 4;
 constexpr std::uint64_t max_message_bytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };

@@ -4,10 +4,14 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
+#include <tuner/backend/cuda/nvml.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/profiling_permission.hpp>
 #endif
+#include <tuner/core/metric.hpp>
 
 namespace tuner {
 namespace {
@@ -37,6 +41,43 @@ constexpr Kind kKinds[] = {
      [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }},
 #endif
 };
+
+std::string why_no_gpu_metric(std::string_view metric) {
+  return is_energy_metric(metric) ? "there is an energy sensor on a GPU only"
+                                  : "there are hardware counters on a GPU only";
+}
+
+#ifdef TUNER_HAS_CUDA
+template <typename T>
+std::string reason_of(const std::variant<T, Unavailable>& result) {
+  const auto* const why = std::get_if<Unavailable>(&result);
+  return why != nullptr ? why->reason : std::string();
+}
+
+std::vector<std::string> why_gpu_cannot(int index, std::span<const std::string> metrics) {
+  std::vector<std::string> reasons;
+  std::string no_counters = cuda::why_not_permitted();
+  std::unique_ptr<cuda::ChipMetrics> chip;
+  const auto open_chip = [&] {
+    if (chip != nullptr || !no_counters.empty()) return;
+    const auto name = cuda::chip_of_device(index);
+    no_counters = reason_of(name);
+    if (!no_counters.empty()) return;
+    auto opened = cuda::chip_metrics(std::get<std::string>(name));
+    no_counters = reason_of(opened);
+    if (no_counters.empty()) chip = std::get<std::unique_ptr<cuda::ChipMetrics>>(std::move(opened));
+  };
+  for (const std::string& metric : metrics) {
+    if (is_energy_metric(metric)) {
+      reasons.push_back(reason_of(cuda::open_energy_sensor(cuda::pci_address(cuda::device_handle(index)))));
+      continue;
+    }
+    open_chip();
+    reasons.push_back(chip != nullptr ? reason_of(chip->plan({&metric, 1})) : no_counters);
+  }
+  return reasons;
+}
+#endif
 
 const Kind& kind_of(std::string_view backend) {
   for (const Kind& kind : kKinds)
@@ -80,5 +121,15 @@ std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own) {
 }
 
 std::unique_ptr<Compiler> open_compiler(std::string_view backend) { return kind_of(backend).compiler(); }
+
+std::vector<std::string> why_not_measurable(const Device& device, std::span<const std::string> metrics) {
+#ifdef TUNER_HAS_CUDA
+  if (device.key.backend == kCudaBackend) return why_gpu_cannot(device.index, metrics);
+#endif
+  (void)device;
+  std::vector<std::string> reasons;
+  for (const std::string& metric : metrics) reasons.push_back(why_no_gpu_metric(metric));
+  return reasons;
+}
 
 }  // namespace tuner

@@ -2,6 +2,7 @@
 /// The backends of this build: the one place that knows them by name. Whoever is given a Backend need not ask which.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,9 @@ enum class OwnKernels { when_needed, ahead };
 std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed);
 /// The compiler of \p backend alone; opens no device. Throws Error.
 std::unique_ptr<Compiler> open_compiler(std::string_view backend);
+
+/// For each of \p metrics (names as in CountRequest, or of the energy sensor's) why it cannot be measured on \p device;
+/// empty where nothing is known against it. Opens no context.
+std::vector<std::string> why_not_measurable(const Device& device, std::span<const std::string> metrics);
 
 }  // namespace tuner

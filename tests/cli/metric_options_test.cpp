@@ -1,0 +1,82 @@
+#include <tuner/cli/metric_options.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+TEST(MetricOptions, TakesSetsNamesAndTheChipsOwn) {
+  EXPECT_THAT(read_metrics({"textbook,ipc", "dram__bytes_read.sum"}, "--metrics"),
+              ElementsAre("textbook", "ipc", "dram__bytes_read.sum"));
+  EXPECT_TRUE(read_metrics({}, "--metrics").empty());
+}
+
+TEST(MetricOptions, SuggestsANameForAMisspeltOne) {
+  EXPECT_THAT([] { read_metrics({"achieved_ocupancy"}, "--metrics"); },
+              ThrowsMessage<UsageError>(HasSubstr("--metrics: unknown metric 'achieved_ocupancy'; did you mean "
+                                                  "'achieved_occupancy'?")));
+  EXPECT_THAT([] { read_metrics({"textbok"}, "--metrics"); },
+              ThrowsMessage<UsageError>(HasSubstr("did you mean 'textbook'?")));
+  EXPECT_THAT([] { read_objective("enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
+  EXPECT_THAT([] { read_objective(""); }, ThrowsMessage<UsageError>(HasSubstr("nown: time, time_hot, ")));
+}
+
+TEST(MetricOptions, LetsTheFirstOfSeveralObjectivesDirectTheSearch) {
+  EXPECT_EQ(read_objective("energy").name, "energy");
+  EXPECT_TRUE(read_objective("energy").trade_off.empty());
+  const ObjectiveChoice both = read_objective("time,energy");
+  EXPECT_EQ(both.name, "time");
+  EXPECT_THAT(both.trade_off, ElementsAre("time", "energy"));
+}
+
+TEST(MetricOptions, ShowsValuesInTheirUnits) {
+  EXPECT_EQ(format_metric("achieved_occupancy", 75.61), "75.6%");
+  EXPECT_EQ(format_metric("dram_read_throughput", 1.57e12), "1.57 TB/s");
+  EXPECT_EQ(format_metric("gld_transactions", 4194304), "4,194,304");
+  EXPECT_EQ(format_metric("energy", 0.04324), "43.2 mJ");
+  EXPECT_EQ(format_metric("energy", 0), "0 J");
+  EXPECT_EQ(format_metric("edp", 3.8e-6), "3.8 uJ s");
+  EXPECT_EQ(format_metric("power", 490.8), "491 W");
+  EXPECT_EQ(format_metric("dram__bytes_read.sum", 1234.5), "1234.5");
+}
+
+Trial trial(int block, double ns, double joules, bool verified = true) {
+  Trial one;
+  one.configuration = {{"block", block}};
+  Measurement measurement;
+  measurement.median_ns = ns;
+  measurement.metrics["energy"] = joules;
+  one.outcome = measurement;
+  one.verified = verified;
+  return one;
+}
+
+TEST(ParetoFront, KeepsWhatNoOtherBeatsInAll) {
+  std::vector<Trial> trials{trial(1, 30, 1), trial(2, 10, 3), trial(3, 20, 2), trial(4, 25, 2), trial(5, 20, 2.5)};
+  trials.push_back(trial(6, 1, 1, false));  // not verified
+  trials.push_back(trial(7, 5, 9));         // fastest of all, but its energy is not known
+  std::get<Measurement>(trials.back().outcome).metrics.clear();
+  Trial failed;
+  failed.outcome = Timeout{"hangs"};
+  trials.push_back(failed);
+  std::vector<std::string> found;
+  for (const Trial* const one : pareto_front(trials, {"time", "energy"})) found.push_back(one->configuration.text());
+  EXPECT_THAT(found, ElementsAre("block=2", "block=3", "block=1"));
+}
+
+TEST(ParetoFront, IsATableWithEachObjectiveInItsUnit) {
+  const std::string text = pareto_table({trial(1, 3000, 0.001), trial(2, 1000, 0.003)}, {"time", "energy"});
+  EXPECT_THAT(text, AllOf(HasSubstr("2 configurations that no other beats in all"), HasSubstr("1.00 us"),
+                          HasSubstr("3 mJ"), HasSubstr("block=1")));
+  EXPECT_EQ(pareto_table({}, {"time", "energy"}), "no trial knows all of time, energy\n");
+}
+
+}  // namespace
+}  // namespace tuner::cli

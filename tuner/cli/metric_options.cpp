@@ -1,0 +1,135 @@
+#include <tuner/cli/metric_options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <tuner/cli/format.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/metric.hpp>
+#include <tuner/core/objective.hpp>
+
+namespace tuner::cli {
+namespace {
+
+bool is_chips_own(std::string_view name) {
+  const std::size_t unit = name.find("__");
+  return unit != std::string_view::npos && unit > 0 && name.find('.', unit) != std::string_view::npos;
+}
+
+/// `43.2 mJ`: three digits of what may be as small as a single run's energy.
+std::string with_prefix(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 5> prefixes{"", "m", "u", "n", "p"};
+  std::size_t at = 0;
+  while (at + 1 < prefixes.size() && std::fabs(value) < 1 && value != 0) value *= 1000, ++at;
+  return fmt::format("{:.3g} {}{}", value, prefixes[at], unit);
+}
+
+std::string format_objective(const std::string& name, double value) {
+  return Objective{name}.is_time() ? format_ns(value) : format_metric(name, value);
+}
+
+}  // namespace
+
+std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std::string_view option) {
+  std::vector<std::string> names = split(texts, ',');
+  for (const std::string& name : names) {
+    if (find_metric(name) != nullptr || find_metric_set(name) != nullptr || is_chips_own(name)) continue;
+    std::vector<std::string> known;
+    for (const MetricSet& set : metric_sets()) known.emplace_back(set.name);
+    for (const NamedMetric& metric : named_metrics()) known.emplace_back(metric.name);
+    throw UsageError(fmt::format("{}: {}", option, unknown_name("metric", name, known)));
+  }
+  return names;
+}
+
+ObjectiveChoice read_objective(std::string_view text) {
+  std::vector<std::string> names = split({std::string(text)}, ',');
+  if (names.empty()) names.emplace_back();
+  for (const std::string& name : names) {
+    if (Objective{name}.is_time() || find_metric(name) != nullptr || is_chips_own(name)) continue;
+    std::vector<std::string> known{"time", "time_hot"};
+    for (const NamedMetric& metric : named_metrics()) known.emplace_back(metric.name);
+    throw UsageError(unknown_name("objective", name, known));
+  }
+  ObjectiveChoice choice{names.front(), {}};
+  if (names.size() > 1) choice.trade_off = names;
+  return choice;
+}
+
+std::string format_metric(std::string_view metric, double value) {
+  const NamedMetric* const named = find_metric(metric);
+  if (!std::isfinite(value)) return "-";
+  if (named == nullptr) return fmt::format("{:.5g}", value);
+  switch (named->unit) {
+    case MetricUnit::percent:
+      return format_percent(value / 100);
+    case MetricUnit::bytes_per_second:
+      return format_rate(value);
+    case MetricUnit::nanoseconds:
+      return format_ns(value);
+    case MetricUnit::count:
+      return format_count(value);
+    case MetricUnit::bytes:
+      return format_bytes(static_cast<std::int64_t>(value));
+    case MetricUnit::ratio:
+      return fmt::format("{:.4g}", value);
+    case MetricUnit::joules:
+    case MetricUnit::joule_seconds:
+      return with_prefix(value, symbol(named->unit));
+    case MetricUnit::watts:
+      return fmt::format("{:.0f} W", value);
+  }
+  return fmt::format("{:.5g}", value);
+}
+
+std::vector<const Trial*> pareto_front(const std::vector<Trial>& trials, const std::vector<std::string>& objectives) {
+  struct Entry {
+    const Trial* trial;
+    std::vector<double> values;
+  };
+  std::vector<Entry> entries;
+  for (const Trial& trial : trials) {
+    if (trial.measurement() == nullptr || !trial.verified) continue;
+    Entry entry{&trial, {}};
+    for (const std::string& name : objectives)
+      if (const auto value = Objective{name}(*trial.measurement())) entry.values.push_back(*value);
+    if (entry.values.size() == objectives.size()) entries.push_back(std::move(entry));
+  }
+  // In this order only an earlier entry can be at least as good in everything.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.values < b.values; });
+  std::vector<const Trial*> front;
+  std::vector<const Entry*> kept;
+  for (const Entry& entry : entries) {
+    const bool beaten = std::any_of(kept.begin(), kept.end(), [&](const Entry* other) {
+      return std::equal(entry.values.begin(), entry.values.end(), other->values.begin(),
+                        [](double mine, double theirs) { return theirs <= mine; });
+    });
+    if (beaten) continue;
+    kept.push_back(&entry);
+    front.push_back(entry.trial);
+  }
+  return front;
+}
+
+std::string pareto_table(const std::vector<Trial>& trials, const std::vector<std::string>& objectives) {
+  const std::vector<const Trial*> front = pareto_front(trials, objectives);
+  if (front.empty()) return fmt::format("no trial knows all of {}\n", fmt::join(objectives, ", "));
+  std::vector<Table::Column> columns;
+  for (const std::string& name : objectives) columns.push_back({name, Table::Align::right});
+  columns.push_back({"configuration", Table::Align::left});
+  Table table(std::move(columns));
+  for (const Trial* const trial : front) {
+    std::vector<std::string> cells;
+    for (const std::string& name : objectives)
+      cells.push_back(format_objective(name, *Objective{name}(*trial->measurement())));
+    cells.push_back(trial->configuration.text());
+    table.add(std::move(cells));
+  }
+  return fmt::format("front     of {}: {} that no other beats in all\n{}", fmt::join(objectives, " and "),
+                     plural(static_cast<std::int64_t>(front.size()), "configuration"), table.text());
+}
+
+}  // namespace tuner::cli
