@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/cli/format.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
@@ -149,7 +150,7 @@ std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows
     cells.push_back(used.occupancy > 0 ? format_percent(used.occupancy) : "");
     for (const std::string& name : named) {
       const bool has = measured && measured->metrics.count(name) > 0;
-      cells.push_back(has ? fmt::format("{:.4g}", measured->metrics.at(name)) : "");
+      cells.push_back(has ? format_metric(name, measured->metrics.at(name)) : "");
     }
     if (!measured)
       cells.push_back(fmt::format("{}: {}", kind(trial->outcome), printable(first_line(message(trial->outcome)))));
