@@ -312,6 +312,18 @@ TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAg
   }
 }
 
+TEST_F(TuneSession, NamesTheNextBestWhenAFinalistTookItsWorkerDownAfterItWasMeasuredAgain) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}};
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 1000 : 1010);
+    trial.crashed = c == optimum_;
+    return trial;
+  };
+  EXPECT_EQ(run(evaluator).best->configuration, rival);
+  EXPECT_EQ(store_.best->configuration, rival);
+}
+
 TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {
   const Configuration rival{{"block", 128}, {"unroll", 1}};
   SessionOptions options;

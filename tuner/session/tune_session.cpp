@@ -40,8 +40,9 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   return seen;
 }
 
-/// Only a configuration whose output was seen to be right can win.
-bool can_win(const Trial& trial) { return trial.verified && trial.measurement() != nullptr; }
+/// Only a configuration whose output was seen to be right can win, and none that took down what ran it, even after it
+/// was measured: it is quarantined.
+bool can_win(const Trial& trial) { return trial.verified && trial.measurement() != nullptr && !trial.crashed; }
 
 TrialTimes& operator+=(TrialTimes& sum, const TrialTimes& part) {
   sum.compile += part.compile;
@@ -117,10 +118,7 @@ class Session {
     std::vector<search::Observation> elsewhere;
     for (const Prior::Result& result : options_.prior->results) {
       const std::optional<Index> index = space_.find(result.configuration);
-      if (!index) continue;  // not valid here
-      search::Observation& seen = elsewhere.emplace_back();
-      seen.index = *index;
-      seen.objective = result.objective;
+      if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
     }
     known_elsewhere_ = elsewhere.size();
     if (foresight_) foresight_->seed_prior(elsewhere, options_.prior->weight);
@@ -177,7 +175,9 @@ class Session {
 
   void happened(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
-    receive(std::move(trial));
+    result_.times += trial.times;
+    if (store_) store_->append(trial);
+    conclude(std::move(trial));
   }
 
   void happened(const Compiled& compiled) {
@@ -192,9 +192,7 @@ class Session {
     if (!index) return;
     forget(*index);
     if (index == default_) return;  // nobody proposed it
-    search::Observation taken_back;
-    taken_back.index = *index;
-    taken_back.withdrawn = true;
+    const search::Observation taken_back{*index, std::nullopt, std::nullopt, true};
     strategy_->learn({&taken_back, 1});
     exhausted_ = false;
   }
@@ -275,11 +273,7 @@ class Session {
       Trial trial;
       trial.configuration = configuration;
       trial.outcome = quarantined(*reason);
-      const search::Observation seen = observation(index, trial, options_.objective);
-      strategy_->learn({&seen, 1});
-      keep(std::move(trial));
-      report(result_.trials.back());
-      return;
+      return conclude(std::move(trial));
     }
     submitted_.push_back(index);
     evaluator_.submit(configuration, best_ ? result_.trials[*best_].measurement()->median_ns : 0);
@@ -287,13 +281,12 @@ class Session {
 
   static LaunchError quarantined(const std::string& reason) { return {"quarantined, not run again: " + reason}; }
 
-  void receive(Trial trial) {
+  /// Whatever became of it, and whether or not it ran.
+  void conclude(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) {
       const search::Observation seen = observation(*index, trial, options_.objective);
       strategy_->learn({&seen, 1});
     }
-    result_.times += trial.times;
-    if (store_) store_->append(trial);
     keep(std::move(trial));
     report(result_.trials.back());
   }
