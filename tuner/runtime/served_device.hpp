@@ -8,7 +8,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/runtime/first_use.hpp>
-#include <tuner/runtime/loaded_functions.hpp>
+#include <tuner/runtime/loaded_modules.hpp>
 #include <tuner/runtime/result_slots.hpp>
 
 namespace tuner::runtime {
@@ -17,7 +17,7 @@ struct ServedDevice {
   ServedDevice(const ContextName& context_, std::shared_ptr<Backend> backend_)
       : context(context_),
         backend(std::move(backend_)),
-        functions(*backend),
+        modules(*backend),
         work(*backend, context),
         results(*backend) {}
   ~ServedDevice() { backend->abandon(); }  // only a context that is gone is given up
@@ -34,7 +34,7 @@ struct ServedDevice {
 
   const ContextName context;
   const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context
-  LoadedFunctions functions;
+  LoadedModules modules;
   WorkSpaces work;
   ResultSlots results;
   FirstUse::Device first_use;

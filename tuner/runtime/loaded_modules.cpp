@@ -1,4 +1,4 @@
-#include <tuner/runtime/loaded_functions.hpp>
+#include <tuner/runtime/loaded_modules.hpp>
 
 #include <tuner/backend/gpu.hpp>
 #include <tuner/backend/traits.hpp>
@@ -7,7 +7,7 @@
 
 namespace tuner::runtime {
 
-std::vector<LoadedFunction> LoadedFunctions::load(const CompileRequest& request) {
+std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request) {
   Compiler& compiler = backend_.compiler();
   const std::string identity = compiler.identity(), key = image_key(request, identity);
   {
@@ -27,15 +27,13 @@ std::vector<LoadedFunction> LoadedFunctions::load(const CompileRequest& request)
     if (images.put) images.put(request, identity, *image);
   }
   const std::lock_guard lock(mutex_);
-  std::vector<LoadedFunction>& functions = known_[key];
-  if (!functions.empty()) return functions;
+  std::shared_ptr<const Module>& module = known_[key];
+  if (module) return module;
   auto loaded = backend_.load(*image);
   if (const auto* failed = std::get_if<LaunchError>(&loaded)) {
     throw Error(request.file_name + ": does not load on " + backend_.device().name + ": " + failed->message);
   }
-  const std::shared_ptr<const Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-  for (std::size_t i = 0; i < request.expressions.size(); ++i) functions.push_back({module, i});
-  return functions;
+  return module = std::move(std::get<std::unique_ptr<Module>>(loaded));
 }
 
 }  // namespace tuner::runtime
