@@ -39,6 +39,12 @@ struct IsolatedEvaluator::State {
       : options(with_defaults(std::move(given))),
         loop(spec, complete(spec, size), std::move(measure), options, mailbox) {}
 
+  /// Has the loop call \p member, on its thread.
+  template <typename... Parameters, typename... Arguments>
+  void post(void (worker::EvaluationLoop::*member)(Parameters...), Arguments... arguments) {
+    mailbox.post([this, member, arguments...] { (loop.*member)(arguments...); });
+  }
+
   const IsolatedOptions options;
   worker::Mailbox mailbox;
   worker::EvaluationLoop loop;
@@ -81,7 +87,7 @@ std::size_t IsolatedEvaluator::in_flight() const { return state_->flying; }
 
 void IsolatedEvaluator::submit(const Configuration& configuration, double best_ns) {
   ++state_->flying;
-  state_->mailbox.post([&loop = state_->loop, configuration, best_ns] { loop.submit(configuration, best_ns); });
+  state_->post(&worker::EvaluationLoop::submit, configuration, best_ns);
 }
 
 std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double> patience) {
@@ -99,20 +105,17 @@ std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double>
 }
 
 void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
-  state_->mailbox.post([&loop = state_->loop, all = std::vector(order.begin(), order.end())] { loop.prefer(all); });
+  state_->post(&worker::EvaluationLoop::prefer, std::vector(order.begin(), order.end()));
 }
 
 void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) {
-  state_->mailbox.post(
-      [&loop = state_->loop, all = std::vector(configurations.begin(), configurations.end())] { loop.withdraw(all); });
+  state_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()));
 }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   if (finalists.empty()) return {};
   (void)device();
-  state_->mailbox.post([&loop = state_->loop, all = std::vector(finalists.begin(), finalists.end()), seconds] {
-    loop.remeasure(all, seconds);
-  });
+  state_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
   return *state_->mailbox.wait([](worker::News& news) { return std::exchange(news.finalists, std::nullopt); });
 }
 
