@@ -155,7 +155,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
       expressions.push_back(launch.expression);
   }
   const std::shared_ptr<const Module> module =
-      device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
+      device.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
     added.module = module;
