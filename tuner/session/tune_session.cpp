@@ -374,7 +374,7 @@ class Session {
     if (observer_) observer_->on_finalists(all.size());
     measure_again(all);
     choose_winner(all);
-    confirm_winner();
+    confirm_winner(all);
   }
 
   void measure_again(const std::vector<std::size_t>& all) {
@@ -395,8 +395,9 @@ class Session {
   }
 
   /// The fastest of several owes part of its lead to luck, and to where its code and data happened to lie: one that is
-  /// near the default has to be ahead of it once more, loaded anew and with nothing between the two.
-  void confirm_winner() {
+  /// near the default has to be ahead of it once more, loaded anew and with nothing between the two. One that then no
+  /// longer works leaves its place to the next.
+  void confirm_winner(const std::vector<std::size_t>& finalists) {
     const auto at = std::find_if(result_.trials.rbegin(), result_.trials.rend(), [&](const Trial& trial) {
       return trial.configuration == spec_.default_configuration && can_win(trial);
     });
@@ -405,21 +406,24 @@ class Session {
     if (*best_ == the_default || best_objective() < kClearLead * objective_of(the_default)) return;
     const std::size_t winner = *best_;
     measure_again({winner, the_default});
+    if (!can_win(result_.trials[winner])) {
+      choose_winner(finalists);
+      return confirm_winner(finalists);
+    }
     if (!can_win(result_.trials[the_default])) return;
-    const bool lost = !can_win(result_.trials[winner]);
     const std::vector<Trial> pair{result_.trials[winner], result_.trials[the_default]};
     DecideOptions how;
     how.default_at = 1;
-    if (!lost && decide(pair, how).winner == 0) return;
+    if (decide(pair, how).winner == 0) return;
     best_ = the_default;
-    result_.ties.clear();
-    if (!lost) result_.ties.push_back(result_.trials[winner].configuration);
+    result_.ties = {result_.trials[winner].configuration};
   }
 
   /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
   void choose_winner(std::vector<std::size_t> finalists) {
     std::erase_if(finalists, [&](std::size_t i) { return !can_win(result_.trials[i]); });
     best_.reset();
+    result_.ties.clear();
     if (finalists.empty()) {
       for (std::size_t i = 0; i < result_.trials.size(); ++i) prefer_if_better(i);
       return;
