@@ -105,7 +105,7 @@ void visit_fields(Like<StoredTrial> auto& r, auto&& field) {
   visit_fields(r.trial, field);
 }
 
-/// What was tuned: of SessionKey, BestRecord, QuarantineRecord and WisdomQuery.
+/// What was tuned: of Context and QuarantineRecord.
 void visit_subject(auto& r, auto&& field) {
   visit_fields(r.kernel, field);
   visit_fields(r.problem, field);

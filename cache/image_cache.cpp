@@ -31,54 +31,48 @@ std::int64_t image_checksum(const std::string& key, const std::string& bytes, co
   return crc32(bytes, crc32(meta, crc32(key + std::to_string(bytes.size()))));
 }
 
+FileKind image_kind() {
+  return {.what = "image cache",
+          .application_id = kImagesId,
+          .version = kImagesVersion,
+          .schema = kImagesSchema,
+          .memory_fallback = false,
+          .durable = false,
+          .must_be_private = true,
+          .own_place = true};
+}
+
+std::int64_t total(Store& store) { return number(store.connection(), "SELECT coalesce(sum(size), 0) FROM image"); }
+
+/// Keeps the images used last, as many as have \p bytes together.
+void keep(Store& store, std::int64_t bytes) {
+  Query(store,
+        "DELETE FROM image WHERE key IN (SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY used_ms DESC, key) AS "
+        "kept FROM image) WHERE kept > ?)",
+        bytes)
+      .run();
+}
+
 }  // namespace
 
-struct ImageCache::Impl {
-  Impl(const fs::path& folder, ImageCacheOptions o)
-      : options(std::move(o)),
-        // Nothing is checked when it is opened: every image has its checksum.
-        store(kind(), folder / "images.db", Store::Mode::read_write, {.warn = options.warn, .check_bytes = 0}) {}
-
-  static FileKind kind() {
-    return {.what = "image cache",
-            .application_id = kImagesId,
-            .version = kImagesVersion,
-            .schema = kImagesSchema,
-            .memory_fallback = false,
-            .durable = false,
-            .must_be_private = true,
-            .own_place = true};
-  }
-  std::int64_t total() { return number(store.connection(), "SELECT coalesce(sum(size), 0) FROM image"); }
-  /// Keeps the images used last, as many as have \p bytes together.
-  void keep(std::int64_t bytes) {
-    Query(store,
-          "DELETE FROM image WHERE key IN (SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY used_ms DESC, key) AS "
-          "kept FROM image) WHERE kept > ?)",
-          bytes)
-        .run();
-  }
-  /// The cache is a convenience: whatever goes wrong with it is no error of the caller's.
-  void write(const std::function<void()>& work) {
-    try {
-      store.write(work);
-    } catch (const CacheError& error) {
-      store.warn_once("write", error.what());
-    }
-  }
-
-  ImageCacheOptions options;
-  Store store;
-};
-
 ImageCache::ImageCache(const fs::path& folder, ImageCacheOptions options)
-    : impl_(std::make_unique<Impl>(folder, std::move(options))) {}
+    : options_(std::move(options)),
+      // Nothing is checked when it is opened: every image has its checksum.
+      store_(std::make_unique<Store>(image_kind(), folder / "images.db", Store::Mode::read_write,
+                                     OpenOptions{.warn = options_.warn, .check_bytes = 0})) {}
 ImageCache::~ImageCache() = default;
-ImageCache::ImageCache(ImageCache&&) noexcept = default;
-ImageCache& ImageCache::operator=(ImageCache&&) noexcept = default;
+
+/// The cache is a convenience: whatever goes wrong with it is no error of the caller's.
+void ImageCache::write(const std::function<void()>& work) {
+  try {
+    store_->write(work);
+  } catch (const CacheError& error) {
+    store_->warn_once("write", error.what());
+  }
+}
 
 std::optional<Image> ImageCache::get(const std::string& key) {
-  auto& store = impl_->store;
+  auto& store = *store_;
   bool damaged = false;
   std::int64_t used = 0;
   const auto now = now_ms();
@@ -93,9 +87,9 @@ std::optional<Image> ImageCache::get(const std::string& key) {
   });
   if (damaged) {
     store.warn_once("image", fmt::format("image cache {}: a damaged image was removed", store.path().string()));
-    impl_->write([&] { Query(store, "DELETE FROM image WHERE key = ?", key).run(); });
+    write([&] { Query(store, "DELETE FROM image WHERE key = ?", key).run(); });
   } else if (image && (now - used > kTouchMs || used > now)) {
-    impl_->write([&] { Query(store, "UPDATE image SET used_ms = ? WHERE key = ?", now, key).run(); });
+    write([&] { Query(store, "UPDATE image SET used_ms = ? WHERE key = ?", now, key).run(); });
   }
   return image;
 }
@@ -105,23 +99,23 @@ void ImageCache::put(const std::string& key, const std::string& bytes, const std
     throw CacheError(fmt::format("'{}' is no key of an image (64 lower-case hexadecimal digits)", key));
   }
   const auto size = static_cast<std::int64_t>(bytes.size() + meta.size());
-  if (size > impl_->options.max_bytes / 4) return;
-  auto& store = impl_->store;
+  if (size > options_.max_bytes / 4) return;
+  auto& store = *store_;
   const auto crc = image_checksum(key, bytes, meta);
-  impl_->write([&] {
+  write([&] {
     Query(store, "INSERT INTO image(key, bytes, meta, size, crc, used_ms) VALUES(?,?,?,?,?,?) ON CONFLICT DO NOTHING",
           key, Blob{bytes}, meta, size, crc, now_ms())
         .run();
-    if (impl_->total() > impl_->options.max_bytes) impl_->keep(impl_->options.max_bytes / 10 * 9);
+    if (total(store) > options_.max_bytes) keep(store, options_.max_bytes / 10 * 9);
   });
 }
 
 ImageCacheStats ImageCache::stats() {
-  auto& store = impl_->store;
+  auto& store = *store_;
   auto result = store.read([&] {
     ImageCacheStats stats;
     stats.images = number(store.connection(), "SELECT count(*) FROM image");
-    stats.bytes = impl_->total();
+    stats.bytes = total(store);
     return stats;
   });
   std::error_code error;
@@ -132,7 +126,7 @@ ImageCacheStats ImageCache::stats() {
 }
 
 void ImageCache::clear() {
-  impl_->write([&] { Query(impl_->store, "DELETE FROM image").run(); });
+  write([&] { Query(*store_, "DELETE FROM image").run(); });
 }
 
 }  // namespace tuner::cache

@@ -38,8 +38,6 @@ class ImageCache {
   /// that belongs to somebody else: an image is code. Then, and when it cannot be written, the cache does nothing.
   explicit ImageCache(const std::filesystem::path& folder, ImageCacheOptions options = {});
   ~ImageCache();
-  ImageCache(ImageCache&&) noexcept;
-  ImageCache& operator=(ImageCache&&) noexcept;
 
   /// \p key: 64 lower-case hexadecimal digits. An image whose checksum is wrong is a miss and is removed.
   std::optional<Image> get(const std::string& key);
@@ -49,8 +47,10 @@ class ImageCache {
   void clear();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  void write(const std::function<void()>& work);
+
+  const ImageCacheOptions options_;
+  const std::unique_ptr<Store> store_;
 };
 
 }  // namespace tuner::cache

@@ -32,7 +32,7 @@ std::string select_where(const char* conditions) {
 /// The rows of \p sql, which takes \p arguments, that may serve \p query. What a row says is compared with the query
 /// again: an index may be damaged where the table is not. \p bound: only for problems that are alike.
 template <class... Arguments>
-std::vector<Candidate> collect(Store& store, const std::string& sql, const WisdomQuery& query, bool bound,
+std::vector<Candidate> collect(Store& store, const std::string& sql, const Context& query, bool bound,
                                const Arguments&... arguments) {
   std::vector<Candidate> found;
   for (auto& best : take_sound<BestRecord>(
@@ -71,7 +71,7 @@ void rank(std::vector<Candidate>& candidates, Order order) {
 }
 
 /// What was measured on devices of this compute capability for problems like this one, each in its tier.
-std::vector<Candidate> near(Store& store, const WisdomQuery& q) {
+std::vector<Candidate> near(Store& store, const Context& q) {
   static const std::string sql =
       select_where("backend = ?4 AND compute_capability = ?5 AND first_size BETWEEN ?6 / 2 AND ?6 * 2");
   const auto& sizes = q.problem.sizes;
@@ -93,7 +93,7 @@ std::vector<Candidate> near(Store& store, const WisdomQuery& q) {
 }
 
 /// One candidate for each configuration, with its votes; its record is the one nearest to the query.
-std::vector<Candidate> any_device(Store& store, const WisdomQuery& q) {
+std::vector<Candidate> any_device(Store& store, const Context& q) {
   static const std::string sql = select_where("backend = ?4");
   auto found = collect(store, sql, q, false, q.device.backend);
   const auto apart = [&](const Candidate& c) {
@@ -117,7 +117,7 @@ std::vector<Candidate> any_device(Store& store, const WisdomQuery& q) {
 
 // ---- saying so -----------------------------------------------------------------------------------------------------
 
-std::string changes(const Candidate& c, const WisdomQuery& q) {
+std::string changes(const Candidate& c, const Context& q) {
   std::vector<std::string> parts;
   const auto& then = c.best.environment;
   if (!c.same_source) parts.push_back("the kernel's source");
@@ -137,7 +137,7 @@ std::string device_text(const DeviceRecord& device) {
   return fmt::format("{} ({} SMs)", device.name.empty() ? device.key : device.name, device.sm_count);
 }
 
-std::string explain(Tier tier, const Candidate& c, const WisdomQuery& q) {
+std::string explain(Tier tier, const Candidate& c, const Context& q) {
   const auto sizes = sizes_text(c.best.problem.sizes);
   const auto since = changes(c, q);
   std::string text;
@@ -170,7 +170,7 @@ std::string_view name(Tier tier) {
   return names[static_cast<std::size_t>(tier)];
 }
 
-WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> databases, const Accept& accept) {
+WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept) {
   WisdomMatch match;
   Quarantine quarantine(query.device.key, query.kernel, query.problem);
   for (Database* database : databases) {
@@ -204,7 +204,7 @@ WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> database
     }
     return false;
   };
-  const auto search = [&](std::vector<Candidate> (*find)(Store&, const WisdomQuery&)) {
+  const auto search = [&](std::vector<Candidate> (*find)(Store&, const Context&)) {
     std::vector<std::vector<Candidate>> found;
     for (Database* database : databases) {
       auto& store = database->store();

@@ -25,13 +25,6 @@ enum class Tier {
 /// "exact", "stale", "nearest size", "similar device", "portable", "default".
 std::string_view name(Tier tier);
 
-struct WisdomQuery {
-  KernelRecord kernel;
-  DeviceRecord device;
-  EnvironmentRecord environment;
-  ProblemRecord problem;
-};
-
 struct RejectedCandidate {
   Tier tier = Tier::exact;
   std::string configuration;
@@ -59,6 +52,6 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 /// Within a tier and a database, results for the same source come first. Configurations quarantined on this device
 /// in any of the databases are rejected. Rows with a bad checksum are skipped with a warning. Never throws for the
 /// contents of a database.
-WisdomMatch lookup(const WisdomQuery& query, std::span<Database* const> databases, const Accept& accept = {});
+WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {});
 
 }  // namespace tuner::cache

@@ -27,16 +27,16 @@ std::optional<std::string> environment(const char* name) {
   return value;
 }
 
-std::vector<fs::path> split(const std::string& list) {
+}  // namespace
+
+std::vector<fs::path> path_list(const char* variable, const char* otherwise) {
   std::vector<fs::path> parts;
-  std::istringstream in(list);
+  std::istringstream in(environment(variable).value_or(otherwise));
   for (std::string part; std::getline(in, part, ':');) {
     if (!part.empty()) parts.emplace_back(part);
   }
   return parts;
 }
-
-}  // namespace
 
 std::optional<fs::path> user_cache_dir() {
   if (const auto dir = environment("TUNER_CACHE_DIR")) {
@@ -81,11 +81,9 @@ std::vector<fs::path> installation_prefixes() {
 std::vector<fs::path> shipped_search_path(const fs::path& application) {
   std::vector<fs::path> path;
   if (!application.empty()) path.push_back(application);
-  if (const auto list = environment("TUNER_DB_PATH")) {
-    for (auto& part : split(*list)) path.push_back(std::move(part));
-  }
+  for (auto& part : path_list("TUNER_DB_PATH")) path.push_back(std::move(part));
   for (const auto& prefix : installation_prefixes()) path.push_back(prefix / "share" / "tuner" / "wisdom");
-  for (auto& part : split(environment("XDG_DATA_DIRS").value_or("/usr/local/share:/usr/share"))) {
+  for (auto& part : path_list("XDG_DATA_DIRS", "/usr/local/share:/usr/share")) {
     if (part.is_absolute()) path.push_back(part / "tuner" / "wisdom");
   }
   return path;

@@ -8,6 +8,9 @@
 
 namespace tuner::cache {
 
+/// The paths in an environment variable, colon-separated; of \p otherwise where it is not set, or empty.
+std::vector<std::filesystem::path> path_list(const char* variable, const char* otherwise = "");
+
 /// `$TUNER_CACHE_DIR`, `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`: the first that is set, absolute (a relative
 /// `$TUNER_CACHE_DIR` is one of the current folder; relative XDG paths are ignored, as the XDG base directory
 /// specification says). nullopt without any.

@@ -102,12 +102,16 @@ struct TrialRecord {
   std::int64_t created_ms = 0;  ///< 0: set to now when it is stored
 };
 
-/// All that makes two tunings the same tuning: trials of one may be reused by the other.
-struct SessionKey {
+/// What is tuned, and where.
+struct Context {
   KernelRecord kernel;
   DeviceRecord device;
   EnvironmentRecord environment;
   ProblemRecord problem;
+};
+
+/// All that makes two tunings the same tuning: trials of one may be reused by the other.
+struct SessionKey : Context {
   std::string conditions = "{}";  ///< JSON text of how it is measured (cold, targets); compared as text
 };
 
@@ -123,11 +127,7 @@ struct SessionRecord {
 };
 
 /// The best known configuration for one (kernel, problem, device, environment).
-struct BestRecord {
-  KernelRecord kernel;
-  DeviceRecord device;
-  EnvironmentRecord environment;
-  ProblemRecord problem;
+struct BestRecord : Context {
   std::string configuration;
   double median_ns = 0;
   double low_ns = 0;

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include <fmt/format.h>
@@ -71,15 +72,15 @@ struct SessionWriter::Impl {
     }
   }
 
-  void watch() {
+  void watch(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return stop || committed != history.size(); });
-      if (stop) return;
+      changed.wait(lock, stop, [&] { return committed != history.size(); });
+      if (stop.stop_requested()) return;
       lock.unlock();
       const bool done = commit_quietly();
       lock.lock();
-      if (!done) changed.wait_for(lock, kRetryAfter, [&] { return stop; });
+      if (!done) changed.wait_for(lock, stop, kRetryAfter, [] { return false; });
     }
   }
 
@@ -88,11 +89,10 @@ struct SessionWriter::Impl {
   SessionRecord record;
   bool session_known = false;
   std::mutex mutex;  // guards the rest
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::vector<StoredTrial> history;  // all trials of this writer
   std::size_t committed = 0;
-  bool stop = false;
-  std::thread watcher;
+  std::jthread watcher;  // stops and ends before the others go
 };
 
 SessionWriter::SessionWriter(Database& database, SessionKey key, SessionSource source) {
@@ -101,18 +101,10 @@ SessionWriter::SessionWriter(Database& database, SessionKey key, SessionSource s
   }
   impl_ = std::make_unique<Impl>(database, std::move(key), std::move(source));
   impl_->commit();
-  impl_->watcher = std::thread([impl = impl_.get()] { impl->watch(); });
+  impl_->watcher = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->watch(stop); });
 }
 
-SessionWriter::~SessionWriter() {
-  impl_->commit_quietly();
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stop = true;
-  }
-  impl_->changed.notify_all();
-  if (impl_->watcher.joinable()) impl_->watcher.join();
-}
+SessionWriter::~SessionWriter() { impl_->commit_quietly(); }
 
 void SessionWriter::add(const TrialRecord& trial) {
   StoredTrial stored{impl_->record.uuid, 0, trial};
@@ -140,7 +132,7 @@ void SessionWriter::set_best(const std::string& configuration) {
     if (const auto reason = quarantine.reason_against(configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
     }
-    BestRecord best{key.kernel, key.device, key.environment, key.problem, configuration};
+    BestRecord best{key, configuration};
     const auto measured = latest_measurement(store, best);
     if (!measured) {
       throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",

@@ -7,11 +7,8 @@
 #include <cache/error.hpp>
 
 namespace tuner::cache {
-namespace {
 
 using Hex = std::array<char, SHA256_DIGEST_STRING_LENGTH>;
-
-}  // namespace
 
 std::string sha256_hex(std::string_view bytes) {
   Hex text{};

@@ -30,12 +30,8 @@ std::string instant_text(std::int64_t ms) {
 std::optional<std::int64_t> parse_instant(const std::string& text) {
   std::tm utc{};
   int ms = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &utc.tm_year, &utc.tm_mon, &utc.tm_mday, &utc.tm_hour,
-                  &utc.tm_min, &utc.tm_sec, &ms) != 7) {
-    return std::nullopt;
-  }
-  utc.tm_year -= 1900;
-  utc.tm_mon -= 1;
+  const char* const rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+  if (rest == nullptr || std::sscanf(rest, ".%3dZ", &ms) != 1) return std::nullopt;
   const auto result = static_cast<std::int64_t>(timegm(&utc)) * 1000 + ms;
   if (instant_text(result) != text) return std::nullopt;
   return result;

@@ -56,7 +56,7 @@ KernelRecord reduce_kernel() { return {"reduce", std::string(64, 'a'), "time"}; 
 ProblemRecord problem(std::int64_t n) { return {"T=float operation=sum", {{"n", n}}}; }
 
 SessionKey session_key(std::int64_t n) {
-  return {reduce_kernel(), h200(), environment(), problem(n), R"({"cold":true})"};
+  return {{reduce_kernel(), h200(), environment(), problem(n)}, R"({"cold":true})"};
 }
 
 TrialRecord trial(const std::string& configuration, double median_ns) {
@@ -84,10 +84,7 @@ TrialRecord failed_trial(const std::string& configuration, const std::string& ki
   return t;
 }
 
-WisdomQuery query(std::int64_t n) {
-  const auto key = session_key(n);
-  return {key.kernel, key.device, key.environment, key.problem};
-}
+Context query(std::int64_t n) { return session_key(n); }
 
 void store_best(Database& database, const SessionKey& key, const std::string& configuration, double median_ns) {
   SessionWriter writer(database, key);
@@ -96,7 +93,7 @@ void store_best(Database& database, const SessionKey& key, const std::string& co
   writer.finish();
 }
 
-WisdomMatch find(Database& database, const WisdomQuery& query, const Accept& accept) {
+WisdomMatch find(Database& database, const Context& query, const Accept& accept) {
   Database* databases[] = {&database};
   return lookup(query, databases, accept);
 }

@@ -59,11 +59,11 @@ ProblemRecord problem(std::int64_t n = 1 << 20);
 SessionKey session_key(std::int64_t n = 1 << 20);
 TrialRecord trial(const std::string& configuration, double median_ns);
 TrialRecord failed_trial(const std::string& configuration, const std::string& kind, const std::string& message);
-WisdomQuery query(std::int64_t n = 1 << 20);
+Context query(std::int64_t n = 1 << 20);
 
 /// Stores one verified trial and makes it the best.
 void store_best(Database& database, const SessionKey& key, const std::string& configuration, double median_ns);
-WisdomMatch find(Database& database, const WisdomQuery& query, const Accept& accept = {});
+WisdomMatch find(Database& database, const Context& query, const Accept& accept = {});
 
 void write_file(const std::filesystem::path& file, const std::string& bytes);
 std::string read_file(const std::filesystem::path& file);

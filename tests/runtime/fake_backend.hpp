@@ -5,13 +5,18 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/error.hpp>
 
 namespace tuner::testing {
 
 class FakeModule final : public Module {
  public:
   Resources resources(std::size_t, const LaunchShape&) const override { return {}; }
+};
+
+class FakeCompiler final : public Compiler {
+ public:
+  CompileResult compile(const CompileRequest&) override { return Image{}; }
+  std::string identity() const override { return "fake"; }
 };
 
 class FakeMemory final : public DeviceMemory {
@@ -35,10 +40,12 @@ class FakeBackend final : public Backend {
     void* stream = nullptr;
   };
 
+  FakeBackend() { device_.key.backend = "host"; }  // whose images are not kept
   const Device& device() const override { return device_; }
   std::string architecture() const override { return "fake"; }
-  Compiler& compiler() override { throw Error("the fake backend compiles nothing"); }
+  Compiler& compiler() override { return compiler_; }
   std::variant<std::unique_ptr<Module>, LaunchError> load(const Image&) override {
+    if (!loads) return LaunchError{"it is full"};
     return std::make_unique<FakeModule>();
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
@@ -74,8 +81,10 @@ class FakeBackend final : public Backend {
   std::size_t parameters_per_launch = 0;
   std::vector<std::size_t> parameter_bytes;
   std::size_t allocations = 0;
+  bool loads = true;
 
  private:
+  FakeCompiler compiler_;
   Device device_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include <tuner/core/error.hpp>
+
 #include "fake_backend.hpp"
 
 namespace tuner::runtime {
@@ -49,6 +51,17 @@ TEST(ResultSlots, AreLentToOneCallAtATime) {
   ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
   const ResultSlots::Loan a(device.results), b(device.results);
   EXPECT_NE(a.address(), b.address());
+}
+
+TEST(ServedDevice, TriesAgainToLoadWhatCouldNotBeLoaded) {
+  auto backend = std::make_shared<testing::FakeBackend>();
+  ServedDevice device(kHostContext, backend);
+  backend->loads = false;
+  for (int call = 0; call < 2; ++call) EXPECT_THROW((void)device.load({}), Error) << call;
+  backend->loads = true;
+  const auto module = device.load({});
+  EXPECT_NE(module, nullptr);
+  EXPECT_EQ(device.load({}), module) << "once";
 }
 
 }  // namespace

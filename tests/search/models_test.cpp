@@ -7,7 +7,7 @@
 #include <tuner/search/forest.hpp>
 #include <tuner/search/gaussian_process.hpp>
 #include <tuner/search/history.hpp>
-#include <tuner/search/nearest_valid.hpp>
+#include <tuner/search/candidates.hpp>
 
 #include "spaces.hpp"
 

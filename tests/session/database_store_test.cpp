@@ -122,8 +122,7 @@ TEST_F(DatabaseStoreTest, ServesTheBestOfAFinishedSession) {
   writing.append(best);
   writing.finish(&best, true);
   cache::Database* const databases[] = {&database_};
-  const auto match = cache::lookup(
-      {to_record(spec_, Objective{}), to_record(device_), environment_record(device_), to_record(size_)}, databases);
+  const auto match = cache::lookup(context_of(spec_, size_, device_, Objective{}), databases);
   ASSERT_TRUE(match);
   EXPECT_EQ(match.tier, cache::Tier::exact);
   EXPECT_EQ(match.best->configuration, one_.text());

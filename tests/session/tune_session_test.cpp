@@ -312,6 +312,33 @@ TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAg
   }
 }
 
+TEST_F(TuneSession, NamesTheNextBestWhenAFinalistTookItsWorkerDownAfterItWasMeasuredAgain) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}};
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 1000 : 1010);
+    trial.crashed = c == optimum_;
+    return trial;
+  };
+  EXPECT_EQ(run(evaluator).best->configuration, rival);
+  EXPECT_EQ(store_.best->configuration, rival);
+}
+
+TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
+  const Configuration rival{{"block", 128}, {"unroll", 1}}, first{{"block", 256}, {"unroll", 1}};
+  spec_.default_configuration = first;
+  FakeEvaluator evaluator([&](const Configuration& c) { return measured(c, c == rival ? 1010 : cost(c)); });
+  evaluator.again = [&](const Configuration& c) {
+    if (evaluator.remeasured.size() > 2) return measured(c, c == optimum_ ? 900 : 1000);
+    Trial trial = failed(c, LaunchError{"illegal address"});
+    trial.crashed = true;
+    return trial;
+  };
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, rival);
+  EXPECT_TRUE(result.best->measurement());
+}
+
 TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {
   const Configuration rival{{"block", 128}, {"unroll", 1}};
   SessionOptions options;

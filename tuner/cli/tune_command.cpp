@@ -231,8 +231,8 @@ class TuneRun {
 
   /// Whether the last session of exactly this was cut short, so that this run goes on instead of answering.
   bool was_interrupted(const ProblemSize& size) {
-    const cache::SessionKey key{to_record(spec_, request_.tuning.session.objective), to_record(choice_.device),
-                                environment_record(choice_.device), to_record(size), conditions_text(request_.tuning)};
+    const cache::SessionKey key{context_of(spec_, size, choice_.device, request_.tuning.session.objective),
+                                conditions_text(request_.tuning)};
     const auto last = cache::last_session(wisdom_->user(), key);
     return last && !last->finished_ms && last->trials > 0;
   }

@@ -16,8 +16,7 @@
 namespace tuner::replay {
 
 // Recordings come from strangers: what is larger than anybody's space is refused before it fills the memory.
-inline constexpr std::size_t kMostTextBytes = std::size_t{256} << 20;  ///< decompressed
-inline constexpr std::size_t kMostFields = std::size_t{1} << 22;       ///< of a CSV, rows times columns
+inline constexpr std::size_t kMostFields = std::size_t{1} << 22;  ///< of a CSV, rows times columns
 inline constexpr std::size_t kMostJsonValues = std::size_t{1} << 24;
 inline constexpr std::size_t kMostJsonDepth = 64;
 

@@ -26,9 +26,7 @@ bool is_about(const cache::BestRecord& best, const cache::SessionKey& key) {
          best.environment.same_software(key.environment);
 }
 
-cache::SessionKey key_of(const cache::BestRecord& best) {
-  return {best.kernel, best.device, best.environment, best.problem, {}};
-}
+cache::SessionKey key_of(const cache::BestRecord& best) { return {best, {}}; }
 
 double seconds_of(const Tuning& tuning) { return tuning.trials.empty() ? 0 : tuning.trials.back().at_s; }
 

@@ -23,14 +23,12 @@ const std::string& Kernel::name() const { return spec().name; }
 const KernelSpec& Kernel::spec() const { return *served_->spec; }
 
 Kernel Kernel::with(const Choices& choices) const {
-  Choices all = choices;
-  all.insert(served_->choices.begin(), served_->choices.end());
   ProblemSize probe;
-  probe.choices = all;
+  probe.choices = served_->completed(choices);
   for (const SizeSpec& size : spec().sizes) probe.sizes[size.name] = 1;
   complete(spec(), probe);  // throws for an unknown choice or value
   Kernel result = *this;
-  result.served_ = std::make_shared<runtime::ServedKernel>(served_->spec, std::move(all));
+  result.served_ = std::make_shared<runtime::ServedKernel>(served_->spec, std::move(probe.choices));
   return result;
 }
 
@@ -45,10 +43,8 @@ std::size_t Kernel::prepare_erased(Stream stream, const Sizes& sizes, const deta
 }
 
 std::string Kernel::explain(const Sizes& sizes, const Choices& types) const {
-  Choices choices = types;
-  choices.insert(served_->choices.begin(), served_->choices.end());
   const runtime::Serving::Terms terms = runtime::Serving::process().terms();
-  const ProblemSize size = runtime::problem_of(spec(), sizes, std::move(choices));
+  const ProblemSize size = runtime::problem_of(spec(), sizes, served_->completed(types));
   const CallContext context(nullptr, terms.ordinal);
   const runtime::Decision decision = runtime::decide(terms, runtime::ServedDevice::of(context), spec(), size, false);
   return decision.configuration.text() + " (" + decision.reason + ')';

@@ -25,10 +25,15 @@ class Sized {
     }
   }
 
-  OpenExpression open(const Expression& expression) const { return {expression, names_, fixed_}; }
-  /// Around the values of \p expression for all sizes of the class; nothing when one may have none.
-  std::optional<OpenExpression::Range> range(const OpenExpression& expression) const {
-    return expression.range(low_.data(), high_.data());
+  struct Open {
+    OpenExpression value;
+    std::optional<OpenExpression::Range>
+        range;  ///< around the values for all sizes of the class; nothing: may have none
+  };
+  Open open(const Expression& expression) const {
+    Open open{{expression, names_, fixed_}, {}};
+    open.range = open.value.range(low_.data(), high_.data());
+    return open;
   }
   const Bindings& here() const { return fixed_; }
 
@@ -41,14 +46,13 @@ class Sized {
 /// The plan is for these sizes alone.
 void pin(PlanParts& parts, const KernelSpec& spec, const Call& call, const Sized& sized) {
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
-    const OpenExpression size = sized.open(Expression::parse(spec.sizes[i].name, {}));
-    parts.conditions.push_back({size, call.sizes[i], call.sizes[i], false});
+    const auto size = sized.open(Expression::parse(spec.sizes[i].name, {}));
+    parts.conditions.push_back({size.value, call.sizes[i], call.sizes[i], false});
   }
 }
 
 void require(PlanParts& parts, const Sized& sized, const Expression& expression, bool truth) {
-  const OpenExpression open = sized.open(expression);
-  const auto range = sized.range(open);
+  const auto [open, range] = sized.open(expression);
   const bool certain = range && (truth ? range->low > 0 || range->high < 0 : range->low == 0 && range->high == 0);
   if (!certain) parts.conditions.push_back({open, truth, truth, true});
 }
@@ -58,8 +62,7 @@ PlannedLaunch planned(const LaunchSpec& spec, const Sized& sized, const DeviceLi
   LaunchShape lowest, highest;
   const auto work_out = [&](const Expression& expression, std::size_t which, std::int64_t& fixed, std::int64_t& low,
                             std::int64_t& high) {
-    const OpenExpression open = sized.open(expression);
-    const auto range = sized.range(open);
+    const auto [open, range] = sized.open(expression);
     fixed = expression.evaluate_integer(sized.here());
     launch.may_exceed = launch.may_exceed || !range;
     low = range ? range->low : fixed;
@@ -89,7 +92,7 @@ std::vector<std::size_t> lay_out_work(PlanParts& parts, const KernelSpec& spec, 
     if (bound.buffers[i] != kWorkSpace) continue;
     const BufferSpec& buffer = spec.buffers[i];
     const std::int64_t here = buffer.count.evaluate_integer(sized.here());
-    const auto range = sized.range(sized.open(buffer.count));
+    const auto range = sized.open(buffer.count).range;
     const bool known = range && range->low >= 0 && range->high / 8 <= std::max(here, kFew);
     if (!known) pin(parts, spec, call, sized);
     std::size_t& part = buffer.role == BufferRole::zeroed ? parts.work.zeroed : parts.work.scratch;
@@ -130,8 +133,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   parts.configuration = configuration;
   for (const Constraint& constraint : spec.space.constraints()) require(parts, sized, constraint.predicate, true);
   for (const BufferSpec& buffer : spec.buffers) {
-    const OpenExpression count = sized.open(buffer.count);
-    const auto range = sized.range(count);
+    const auto [count, range] = sized.open(buffer.count);
     if (!range || range->low < 0)
       parts.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
   }
@@ -152,16 +154,16 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (std::find(expressions.begin(), expressions.end(), launch.expression) == expressions.end())
       expressions.push_back(launch.expression);
   }
-  const auto loaded =
-      device.functions.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
+  const std::shared_ptr<const Module> module =
+      device.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
   for (const ResolvedLaunch& launch : resolved) {
-    const auto at = std::find(expressions.begin(), expressions.end(), launch.expression) - expressions.begin();
     PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
-    added.module = loaded[static_cast<std::size_t>(at)].module;
-    added.function = loaded[static_cast<std::size_t>(at)].function;
+    added.module = module;
+    const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);
+    added.function = static_cast<std::size_t>(at - expressions.begin());
     const auto arguments = bind_arguments(spec, *launch.spec, bound.size, configuration);
     if (const auto why =
-            wrong_type(spec, *launch.spec, launch.expression, arguments, added.module->parameter_types(added.function)))
+            wrong_type(spec, *launch.spec, launch.expression, arguments, module->parameter_types(added.function)))
       throw Error("kernel '" + spec.name + "': " + *why);
     for (const BoundArgument& argument : arguments) {
       added.parameters.push_back(source_of(argument, spec, bound, work));

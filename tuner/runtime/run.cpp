@@ -31,9 +31,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   runtime::ServedDevice::refuse_after_fork();
   const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const KernelSpec& spec = kernel.spec();
-  Choices all = choices;
-  all.insert(kernel.served_->choices.begin(), kernel.served_->choices.end());
-  const ProblemSize size = runtime::problem_of(spec, sizes, std::move(all));
+  const ProblemSize size = runtime::problem_of(spec, sizes, kernel.served_->completed(choices));
   const CallContext context(nullptr, terms.ordinal);
   runtime::ServedDevice& device = runtime::ServedDevice::of(context);
   const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());

@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 
+#include <tuner/backend/gpu.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/images.hpp>
 
 namespace tuner::runtime {
 
@@ -21,6 +24,34 @@ ServedDevice& ServedDevice::of(const CallContext& call) {
     (void)watched;
     return opened;
   });
+}
+
+std::shared_ptr<const Module> ServedDevice::load(const CompileRequest& request) {
+  Compiler& compiler = backend->compiler();
+  const std::string identity = compiler.identity(), key = image_key(request, identity);
+  {
+    const std::lock_guard lock(loading_);
+    if (const auto& known = modules_[key]) return known;
+  }
+  const ImageStore images = traits(device().key).keeps_objects ? ImageStore{} : image_cache();
+  std::optional<Image> image;
+  if (images.get) image = images.get(request, identity);
+  if (!image) {
+    CompileResult result = compiler.compile(request);
+    if (const auto* failed = std::get_if<CompileError>(&result)) {
+      throw Error(request.file_name + ": does not compile for " + request.architecture + ": " + failed->message + '\n' +
+                  failed->log);
+    }
+    image = std::move(std::get<Image>(result));
+    if (images.put) images.put(request, identity, *image);
+  }
+  const std::lock_guard lock(loading_);
+  std::shared_ptr<const Module>& module = modules_[key];
+  if (module) return module;
+  auto loaded = backend->load(*image);
+  if (const auto* failed = std::get_if<LaunchError>(&loaded))
+    throw Error(request.file_name + ": does not load on " + device().name + ": " + failed->message);
+  return module = std::move(std::get<std::unique_ptr<Module>>(loaded));
 }
 
 void ServedDevice::throw_forked() {

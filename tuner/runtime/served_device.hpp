@@ -3,23 +3,21 @@
 /// that it holds; what is left here goes with the next context that is opened.
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/runtime/first_use.hpp>
-#include <tuner/runtime/loaded_functions.hpp>
 #include <tuner/runtime/result_slots.hpp>
 
 namespace tuner::runtime {
 
 struct ServedDevice {
   ServedDevice(const ContextName& context_, std::shared_ptr<Backend> backend_)
-      : context(context_),
-        backend(std::move(backend_)),
-        functions(*backend),
-        work(*backend, context),
-        results(*backend) {}
+      : context(context_), backend(std::move(backend_)), work(*backend, context), results(*backend) {}
   ~ServedDevice() { backend->abandon(); }  // only a context that is gone is given up
 
   /// The device of \p call's context, opened at first use and kept as long as the context lives. Throws Error.
@@ -31,15 +29,20 @@ struct ServedDevice {
   }
 
   const Device& device() const { return backend->device(); }
+  /// Compiles (or takes from the image cache) and loads \p request; the module stays loaded.
+  /// Thread-safe; several threads compile at once. Throws Error with the compiler's or driver's message.
+  std::shared_ptr<const Module> load(const CompileRequest& request);
 
   const ContextName context;
   const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context
-  LoadedFunctions functions;
   WorkSpaces work;
   ResultSlots results;
   FirstUse::Device first_use;
 
  private:
+  std::mutex loading_;
+  std::map<std::string, std::shared_ptr<const Module>> modules_;  // by image key; null: it did not load
+
   [[noreturn]] static void throw_forked();
   static inline std::atomic<bool> forked_{false};
 };

@@ -22,6 +22,12 @@ class ServedKernel {
   /// New wisdom has arrived: plans are made anew.
   void renew();
 
+  /// \p given, and what the kernel was made with where they leave it open.
+  Choices completed(Choices given) const {
+    given.insert(choices.begin(), choices.end());
+    return given;
+  }
+
   const std::shared_ptr<const KernelSpec> spec;
   const Choices choices;
 

@@ -1,7 +1,6 @@
 #include <tuner/runtime/serving.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -63,10 +62,8 @@ Settings Serving::settings() {
 int Serving::ordinal() {
   if (const std::optional<int> known = decided()) return *known;
   const std::string wanted = settings().device;
-  int ordinal = 0;
-  const char* const end = wanted.data() + wanted.size();
-  const auto [parsed, error] = std::from_chars(wanted.data(), end, ordinal);
-  const bool number = error == std::errc{} && parsed == end && ordinal >= 0;
+  const std::optional<int> number = gpu_ordinal(wanted);
+  int ordinal = number.value_or(0);
   if (!number && wanted != "auto" && wanted != "cuda" && wanted != "host")
     throw Error("device '" + wanted + "': it is auto, host, cuda or the number of a GPU");
   if (wanted == "host" || !gpu_available()) {

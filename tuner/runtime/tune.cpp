@@ -46,9 +46,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   runtime::ServedDevice::refuse_after_fork();
   const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const KernelSpec& spec = kernel.spec();
-  Choices all = choices;
-  all.insert(kernel.served_->choices.begin(), kernel.served_->choices.end());
-  const ProblemSize size = runtime::problem_of(spec, sizes, std::move(all));
+  const ProblemSize size = runtime::problem_of(spec, sizes, kernel.served_->completed(choices));
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec)) {
     throw Error("kernel '" + spec.name +
                 "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");

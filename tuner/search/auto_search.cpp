@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include <tuner/search/candidates.hpp>
-#include <tuner/search/improvement.hpp>
 #include <tuner/search/rank_model.hpp>
 #include <tuner/search/registry.hpp>
 
@@ -180,7 +179,7 @@ std::optional<double> Auto::improvement_probability(double factor) {
     std::vector<Index> wanted;
     for (std::size_t i = queue_.size() - std::min(queue_.size(), kJudged); i < queue_.size(); ++i)
       wanted.push_back(queue_[i].index);
-    const auto chance = improvement_chance(model_, history_, wanted, factor);
+    const auto chance = model_.improvement_chance(history_, wanted, factor);
     if (!chance) return std::nullopt;
     judged_ = {refits_, factor, chance};
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tuner/search/nearest_valid.hpp>
+#include <tuner/search/candidates.hpp>
 #include <tuner/search/registry.hpp>
 
 namespace tuner::search {

@@ -61,6 +61,33 @@ std::vector<Prediction> RankModel::predict_compiled(std::span<const Index> indic
   return predictions;
 }
 
+std::optional<double> RankModel::improvement_chance(const History& history, std::span<const Index> wanted,
+                                                    double factor) const {
+  const std::vector<Known>& known = history.known();
+  Forest forest;
+  Random random(known.size());  // asking changes nothing of what is proposed
+  ForestOptions options = options_;
+  // The forest cannot see below the best it was shown, so that each leaf counts as a normal distribution; leaves of one
+  // row would know no doubt of their own.
+  options.leaf = std::max<std::size_t>(options.leaf, 3);
+  forest.fit(feature_rows(known), width(), capped_levels(known), options, random);
+  const double best = history.best()->objective;
+  const double threshold = best > 0 ? std::log(best) + std::log1p(-std::min(factor, 0.999)) : best + factor * best;
+  std::vector<double> chances;
+  std::vector<float> row(width());
+  for (const Index index : wanted) {
+    if (!history.is_fresh(index)) continue;
+    write_features(index, row.data());
+    const Prediction prediction = forest.predict(row.data());
+    chances.push_back(normal_cdf((threshold - prediction.mean) / std::max(prediction.deviation, 1e-12)));
+  }
+  if (chances.empty()) return std::nullopt;
+  std::sort(chances.rbegin(), chances.rend());
+  double none = 1;
+  for (std::size_t i = 0; i < std::min<std::size_t>(chances.size(), 32); ++i) none *= 1 - chances[i];
+  return 1 - none;
+}
+
 void RankModel::learn_prior(const std::vector<Known>& sorted, Random& random) {
   const std::vector<double> levels = log_ranks(sorted);
   std::vector<Known> shown;

@@ -7,6 +7,7 @@
 /// first and the second matters as much as that between the hundredth and the two hundredth. Failures share the last
 /// rank.
 
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -31,7 +32,6 @@ class RankModel {
   std::size_t fitted_to() const { return targets_.size(); }
   /// The smallest target of the last fit.
   double best_target() const { return best_target_; }
-  const ForestOptions& options() const { return options_; }
 
   /// Remembers what the compiler told of \p index.
   void compiled(Index index, const Resources& resources) { resources_[index] = resources; }
@@ -44,12 +44,16 @@ class RankModel {
   /// Learns from \p sorted, results of elsewhere with the best first: its prediction becomes one more feature.
   void learn_prior(const std::vector<Known>& sorted, Random& random);
 
-  /// One row of features each, for models beside this one.
-  std::vector<float> feature_rows(const std::vector<Known>& known) const;
-  std::size_t width() const { return features_.width() + (prior_.empty() ? 0 : 1); }
-  void write_features(Index index, float* out) const;
+  /// The probability that one of the 32 most promising of \p wanted (the fresh ones of them) is better than the best by
+  /// the share \p factor, were their predictions independent; nothing when none of them is fresh. By a forest of its
+  /// own on the objective itself. Precondition: something worked.
+  std::optional<double> improvement_chance(const History& history, std::span<const Index> wanted, double factor) const;
 
  private:
+  std::size_t width() const { return features_.width() + (prior_.empty() ? 0 : 1); }
+  /// One row of features each.
+  std::vector<float> feature_rows(const std::vector<Known>& known) const;
+  void write_features(Index index, float* out) const;
   void write_compiled_features(Index index, float* out) const;
 
   Features features_;

@@ -8,13 +8,6 @@
 namespace tuner {
 namespace {
 
-std::optional<int> ordinal_of(std::string_view text) {
-  int ordinal = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
-  if (error != std::errc{} || end != text.data() + text.size() || ordinal < 0) return std::nullopt;
-  return ordinal;
-}
-
 DeviceChoice choose_gpu(int ordinal, std::string reason) {
   const std::string none = why_no_gpu();
   if (!none.empty()) throw Error("no GPU to use: " + none + ". Use --device host to run on the CPU.");
@@ -27,10 +20,17 @@ DeviceChoice choose_gpu(int ordinal, std::string reason) {
 
 }  // namespace
 
+std::optional<int> gpu_ordinal(std::string_view text) {
+  int ordinal = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+  if (error != std::errc{} || end != text.data() + text.size() || ordinal < 0) return std::nullopt;
+  return ordinal;
+}
+
 DeviceChoice choose_device(std::string_view device) {
   if (device == kHostBackend) return {find_device(kHostBackend), "asked for"};
   if (device == kCudaBackend) return choose_gpu(0, "asked for");
-  if (const auto ordinal = ordinal_of(device)) return choose_gpu(*ordinal, "asked for");
+  if (const auto ordinal = gpu_ordinal(device)) return choose_gpu(*ordinal, "asked for");
   if (device != "auto") {
     throw Error("unknown device '" + std::string(device) +
                 "': it is auto, host, cuda or the number of a GPU (tune devices)");

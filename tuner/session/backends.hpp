@@ -17,6 +17,9 @@ struct DeviceChoice {
 /// Asks drivers but opens nothing. Throws Error when what was asked for by name is not there, with the reason.
 DeviceChoice choose_device(std::string_view device);
 
+/// A GPU's ordinal as people write it; nothing for anything else.
+std::optional<int> gpu_ordinal(std::string_view text);
+
 /// Measures what \p device can stream and fills in read_ceiling and copy_ceiling; takes about a tenth of a second.
 void measure_ceilings(Device& device);
 

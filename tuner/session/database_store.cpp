@@ -11,8 +11,7 @@ namespace tuner {
 DatabaseStore::DatabaseStore(cache::Database& database, const KernelSpec& spec, const ProblemSize& size,
                              const Device& device, StoreOptions options)
     : database_(database), options_(std::move(options)) {
-  key_ = {to_record(spec, options_.objective), to_record(device), environment_record(device), to_record(size),
-          options_.conditions};
+  key_ = {context_of(spec, size, device, options_.objective), options_.conditions};
   for (const cache::QuarantineRecord& record : database_.quarantined(key_.device.key, key_.kernel, key_.problem)) {
     quarantine_.emplace(record.configuration, record.reason);
   }

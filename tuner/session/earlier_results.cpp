@@ -1,7 +1,6 @@
 #include <tuner/session/earlier_results.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -16,7 +15,7 @@ namespace tuner {
 namespace {
 
 /// Fewer measured trials than this say less than the best configurations of several problems.
-constexpr std::size_t kFewestTrials = 8;
+constexpr std::ptrdiff_t kFewestTrials = 8;
 constexpr std::size_t kMostBest = 4;
 
 // One is a factor of two in one size. What else differs counts like so many of them.
@@ -26,23 +25,6 @@ constexpr double kOtherDevice = 2;
 constexpr double kOtherArchitecture = 4;
 /// What all trials of a session are worth beside the best configurations of nearer problems.
 constexpr double kWorthOfTrials = 2;
-
-struct Here {
-  cache::KernelRecord kernel;
-  cache::DeviceRecord device;
-  cache::EnvironmentRecord environment;
-  cache::ProblemRecord problem;
-};
-
-std::optional<double> size_distance(const cache::Sizes& here, const cache::Sizes& there) {
-  double sum = 0;
-  for (const auto& [name, size] : here) {
-    const auto other = there.find(name);
-    if (other == there.end()) return std::nullopt;
-    sum += std::abs(std::log2(static_cast<double>(size + 1) / static_cast<double>(other->second + 1)));
-  }
-  return sum;
-}
 
 /// How many words of `T=float operation=sum` differ.
 std::size_t other_choices(const std::string& here, const std::string& there) {
@@ -57,30 +39,38 @@ std::size_t other_choices(const std::string& here, const std::string& there) {
 }
 
 /// Nothing for what cannot be compared, and for the very same.
-std::optional<double> distance(const Here& here, const cache::KernelRecord& kernel, const cache::DeviceRecord& device,
-                               const cache::EnvironmentRecord& environment, const cache::ProblemRecord& problem) {
-  if (kernel.name != here.kernel.name || kernel.objective != here.kernel.objective) return std::nullopt;
-  if (device.backend != here.device.backend) return std::nullopt;
-  std::optional<double> sum = size_distance(here.problem.sizes, problem.sizes);
+std::optional<double> distance(const cache::Context& here, const cache::Context& there) {
+  if (there.kernel.name != here.kernel.name || there.kernel.objective != here.kernel.objective) return std::nullopt;
+  if (there.device.backend != here.device.backend) return std::nullopt;
+  std::optional<double> sum = cache::distance(here.problem.sizes, there.problem.sizes);
   if (!sum) return std::nullopt;
-  const bool same_device = device.key == here.device.key;
-  if (same_device && kernel == here.kernel && problem == here.problem && environment.same_software(here.environment))
+  const bool same_device = there.device.key == here.device.key;
+  if (same_device && there.kernel == here.kernel && there.problem == here.problem &&
+      there.environment.same_software(here.environment))
     return std::nullopt;
-  if (kernel.source_hash != here.kernel.source_hash) *sum += kOtherSource;
-  *sum += kOtherChoice * static_cast<double>(other_choices(here.problem.choices, problem.choices));
+  if (there.kernel.source_hash != here.kernel.source_hash) *sum += kOtherSource;
+  *sum += kOtherChoice * static_cast<double>(other_choices(here.problem.choices, there.problem.choices));
   if (!same_device) *sum += kOtherDevice;
-  if (device.compute_capability != here.device.compute_capability) *sum += kOtherArchitecture;
+  if (there.device.compute_capability != here.device.compute_capability) *sum += kOtherArchitecture;
   return sum;
 }
 
-double weight_of(double distance) { return 1 / (1 + distance / 8); }
+struct Found {
+  double distance = 0;
+  Prior prior;
+};
 
-std::string place(const cache::ProblemRecord& problem, const cache::DeviceRecord& device, const Here& here) {
-  std::string text = cache::sizes_text(problem.sizes);
-  if (problem.choices != here.problem.choices) text = problem.choices + " " + text;
-  if (device.key != here.device.key) text += " on " + (device.name.empty() ? device.key : device.name);
-  return text;
+/// Results at \p there, without any yet.
+Found found(double distance, const cache::Context& here, const cache::Context& there) {
+  std::string place = cache::sizes_text(there.problem.sizes);
+  if (there.problem.choices != here.problem.choices) place = there.problem.choices + " " + place;
+  if (there.device.key != here.device.key)
+    place += " on " + (there.device.name.empty() ? there.device.key : there.device.name);
+  return {distance, {{}, 1 / (1 + distance / 8), std::move(place)}};
 }
+
+const cache::Context& context_of(const cache::SessionRecord& session) { return session.key; }
+const cache::Context& context_of(const cache::BestRecord& best) { return best; }
 
 template <typename Record>
 struct Near {
@@ -89,9 +79,16 @@ struct Near {
   cache::Database* database = nullptr;
 };
 
+/// What \p list gives of each database and can be compared with \p here.
 template <typename Record>
-void nearest_first(std::vector<Near<Record>>& all) {
+std::vector<Near<Record>> nearest_first(const cache::Context& here, std::span<cache::Database* const> databases,
+                                        std::vector<Record> (*list)(cache::Database&, const cache::Filter&)) {
+  std::vector<Near<Record>> all;
+  for (cache::Database* database : databases)
+    for (Record& record : list(*database, {.kernel = here.kernel.name}))
+      if (const auto far = distance(here, context_of(record))) all.push_back({*far, std::move(record), database});
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; });
+  return all;
 }
 
 Prior::Result result_of(const cache::TrialRecord& record, const Objective& objective) {
@@ -101,23 +98,9 @@ Prior::Result result_of(const cache::TrialRecord& record, const Objective& objec
   return result;
 }
 
-struct Found {
-  double distance = 0;
-  Prior prior;
-};
-
-std::optional<Found> from_trials(const Here& here, std::span<cache::Database* const> databases,
+std::optional<Found> from_trials(const cache::Context& here, std::span<cache::Database* const> databases,
                                  const Objective& objective) {
-  std::vector<Near<cache::SessionRecord>> sessions;
-  for (cache::Database* database : databases) {
-    for (cache::SessionRecord& session : cache::sessions(*database, {.kernel = here.kernel.name})) {
-      const cache::SessionKey& key = session.key;
-      if (const auto far = distance(here, key.kernel, key.device, key.environment, key.problem))
-        sessions.push_back({*far, std::move(session), database});
-    }
-  }
-  nearest_first(sessions);
-  for (const auto& [far, session, database] : sessions) {
+  for (const auto& [far, session, database] : nearest_first(here, databases, cache::sessions)) {
     std::map<std::string, Prior::Result> last;  // finalists are measured, and stored, twice
     for (const cache::TrialRecord& record : cache::session_trials(*database, session.uuid)) {
       try {
@@ -126,45 +109,38 @@ std::optional<Found> from_trials(const Here& here, std::span<cache::Database* co
         // Not a configuration: some other program's row.
       }
     }
-    Prior prior{{}, weight_of(far), place(session.key.problem, session.key.device, here)};
-    for (auto& [configuration, result] : last) prior.results.push_back(std::move(result));
-    const auto measured = static_cast<std::size_t>(
-        std::count_if(prior.results.begin(), prior.results.end(), [](const auto& one) { return one.objective; }));
-    if (measured >= kFewestTrials) return Found{far, std::move(prior)};
+    const auto measured = std::count_if(last.begin(), last.end(), [](const auto& one) { return one.second.objective; });
+    if (measured < kFewestTrials) continue;
+    Found result = found(far, here, session.key);
+    for (auto& [configuration, one] : last) result.prior.results.push_back(std::move(one));
+    return result;
   }
   return std::nullopt;
 }
 
-std::optional<Found> from_best(const Here& here, std::span<cache::Database* const> databases) {
-  std::vector<Near<cache::BestRecord>> rows;
-  for (cache::Database* database : databases)
-    for (cache::BestRecord& best : cache::best_rows(*database, {.kernel = here.kernel.name}))
-      if (const auto far = distance(here, best.kernel, best.device, best.environment, best.problem))
-        rows.push_back({*far, std::move(best), database});
-  if (rows.empty()) return std::nullopt;
-  nearest_first(rows);
-  Prior prior{
-      {}, weight_of(rows.front().distance), place(rows.front().record.problem, rows.front().record.device, here)};
+std::optional<Found> from_best(const cache::Context& here, std::span<cache::Database* const> databases) {
+  std::optional<Found> result;
   std::set<std::string> seen;
-  for (const auto& [far, best, database] : rows) {
-    if (prior.results.size() == kMostBest) break;
+  for (const auto& [far, best, database] : nearest_first(here, databases, cache::best_rows)) {
+    if (!result) result = found(far, here, best);
+    std::vector<Prior::Result>& results = result->prior.results;
+    if (results.size() == kMostBest) break;
     if (!seen.insert(best.configuration).second) continue;
     try {  // the nearer, the better: their own times are of different problems
-      prior.results.push_back({Configuration::parse(best.configuration), static_cast<double>(seen.size())});
+      results.push_back({Configuration::parse(best.configuration), static_cast<double>(seen.size())});
     } catch (const std::invalid_argument&) {
       continue;
     }
   }
-  return Found{rows.front().distance, std::move(prior)};
+  return result;
 }
 
 }  // namespace
 
 std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size,
                                      const Device& device, const Objective& objective) {
-  const Here here{to_record(spec, objective), to_record(device), environment_record(device), to_record(size)};
-  std::vector<cache::Database*> databases{&wisdom.user()};
-  for (cache::Database& shipped : wisdom.shipped()) databases.push_back(&shipped);
+  const cache::Context here = context_of(spec, size, device, objective);
+  const std::vector<cache::Database*> databases = wisdom.databases();
   auto trials = from_trials(here, databases, objective);
   auto best = from_best(here, databases);
   if (trials && (!best || trials->distance <= best->distance + kWorthOfTrials)) return std::move(trials->prior);

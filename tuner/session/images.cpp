@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -36,26 +35,16 @@ std::optional<Image> image_of(const cache::Image& stored) {
   }
 }
 
-/// Shared by the functions of a store.
-struct Cache {
-  explicit Cache(cache::ImageCache opened) : images(std::move(opened)) {}
-  cache::ImageCache images;
-  std::mutex mutex;
-};
-
 }  // namespace
 
 ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   const auto folder = cache::user_cache_dir();
   if (!folder) return {};
-  cache::ImageCacheOptions options;
-  if (warn) options.warn = [warn](const std::string& message) { warn(message); };
-  const auto known = std::make_shared<Cache>(cache::ImageCache(*folder, std::move(options)));
+  const auto known = std::make_shared<cache::ImageCache>(*folder, cache::ImageCacheOptions{.warn = warn});
   ImageStore store;
   store.get = [known](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
     if (!is_addressable(request)) return std::nullopt;
-    const std::lock_guard lock(known->mutex);
-    const auto stored = known->images.get(image_key(request, identity));
+    const auto stored = known->get(image_key(request, identity));
     return stored ? image_of(*stored) : std::nullopt;
   };
   store.put = [known](const CompileRequest& request, std::string_view identity, const Image& image) {
@@ -63,8 +52,7 @@ ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
     const std::string meta =
         json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace);
     const std::string bytes(reinterpret_cast<const char*>(image.code.data()), image.code.size());
-    const std::lock_guard lock(known->mutex);
-    known->images.put(image_key(request, identity), bytes, meta);
+    known->put(image_key(request, identity), bytes, meta);
   };
   return store;
 }

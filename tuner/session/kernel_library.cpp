@@ -1,9 +1,8 @@
 #include <tuner/session/kernel_library.hpp>
 
-#include <algorithm>
-#include <cstdlib>
 #include <map>
 
+#include <cache/paths.hpp>
 #include <templates/embedded.hpp>
 
 #include <tuner/core/error.hpp>
@@ -14,16 +13,6 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-
-void add_template_path(std::vector<fs::path>& folders) {
-  const char* const value = std::getenv("TUNER_TEMPLATE_PATH");
-  const std::string path = value ? value : "";
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    if (end > begin) folders.emplace_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-}
 
 bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".cu"); }
 
@@ -36,7 +25,7 @@ std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrar
 }  // namespace
 
 KernelLibrary::KernelLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) {
-  add_template_path(folders_);
+  for (fs::path& folder : cache::path_list("TUNER_TEMPLATE_PATH")) folders_.push_back(std::move(folder));
 }
 
 std::vector<KernelLibrary::Entry> KernelLibrary::list() const {

@@ -54,18 +54,9 @@ Outcome outcome_of(const cache::TrialRecord& record) {
 }  // namespace
 
 cache::DeviceRecord to_record(const Device& device) {
-  cache::DeviceRecord record;
-  record.key = device.key.text();
-  record.name = device.name;
-  record.backend = device.key.backend;
-  record.compute_capability = device.key.compute_capability;
-  record.sm_count = device.key.sm_count;
-  record.l2_bytes = device.key.l2_bytes;
-  record.memory_bus_bits = device.key.memory_bus_bits;
-  record.max_shared_bytes = device.key.max_shared_bytes;
-  record.registers_per_sm = device.key.registers_per_sm;
-  record.properties = properties_text(device);
-  return record;
+  const DeviceKey& key = device.key;
+  return {key.text(),   device.name,         key.backend,          key.compute_capability, key.sm_count,
+          key.l2_bytes, key.memory_bus_bits, key.max_shared_bytes, key.registers_per_sm,   properties_text(device)};
 }
 
 cache::EnvironmentRecord environment_record(const Device& device) {
@@ -80,6 +71,11 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
 }
 
 cache::ProblemRecord to_record(const ProblemSize& size) { return {size.choices_text(), size.sizes}; }
+
+cache::Context context_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                          const Objective& objective) {
+  return {to_record(spec, objective), to_record(device), environment_record(device), to_record(size)};
+}
 
 cache::TrialRecord to_record(const Trial& trial) {
   cache::TrialRecord record;

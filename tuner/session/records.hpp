@@ -17,6 +17,8 @@ cache::EnvironmentRecord environment_record(const Device& device);
 /// The source hash covers the kernel file's text and the files that it includes.
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective);
 cache::ProblemRecord to_record(const ProblemSize& size);
+cache::Context context_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
+                          const Objective& objective);
 cache::TrialRecord to_record(const Trial& trial);
 /// Throws std::invalid_argument when the configuration's text cannot be read.
 Trial from_record(const cache::TrialRecord& record);

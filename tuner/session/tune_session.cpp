@@ -41,8 +41,9 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   return seen;
 }
 
-/// Only a configuration whose output was seen to be right can win.
-bool can_win(const Trial& trial) { return trial.verified && trial.measurement() != nullptr; }
+/// Only a configuration whose output was seen to be right can win, and none that took down what ran it, even after it
+/// was measured: it is quarantined.
+bool can_win(const Trial& trial) { return trial.verified && trial.measurement() != nullptr && !trial.crashed; }
 
 TrialTimes& operator+=(TrialTimes& sum, const TrialTimes& part) {
   sum.compile += part.compile;
@@ -118,10 +119,7 @@ class Session {
     std::vector<search::Observation> elsewhere;
     for (const Prior::Result& result : options_.prior->results) {
       const std::optional<Index> index = space_.find(result.configuration);
-      if (!index) continue;  // not valid here
-      search::Observation& seen = elsewhere.emplace_back();
-      seen.index = *index;
-      seen.objective = result.objective;
+      if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
     }
     known_elsewhere_ = elsewhere.size();
     if (foresight_) foresight_->seed_prior(elsewhere, options_.prior->weight);
@@ -178,7 +176,9 @@ class Session {
 
   void happened(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
-    receive(std::move(trial));
+    result_.times += trial.times;
+    if (store_) store_->append(trial);
+    conclude(std::move(trial));
   }
 
   void happened(const Compiled& compiled) {
@@ -193,9 +193,7 @@ class Session {
     if (!index) return;
     forget(*index);
     if (index == default_) return;  // nobody proposed it
-    search::Observation taken_back;
-    taken_back.index = *index;
-    taken_back.withdrawn = true;
+    const search::Observation taken_back{*index, std::nullopt, std::nullopt, true};
     strategy_->learn({&taken_back, 1});
     exhausted_ = false;
   }
@@ -276,11 +274,7 @@ class Session {
       Trial trial;
       trial.configuration = configuration;
       trial.outcome = quarantined(*reason);
-      const search::Observation seen = observation(index, trial, options_.objective);
-      strategy_->learn({&seen, 1});
-      keep(std::move(trial));
-      report(result_.trials.back());
-      return;
+      return conclude(std::move(trial));
     }
     submitted_.push_back(index);
     evaluator_.submit(configuration, best_ ? result_.trials[*best_].measurement()->median_ns : 0);
@@ -288,14 +282,13 @@ class Session {
 
   static LaunchError quarantined(const std::string& reason) { return {"quarantined, not run again: " + reason}; }
 
-  void receive(Trial trial) {
+  /// Whatever became of it, and whether or not it ran.
+  void conclude(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) {
       const search::Observation seen = observation(*index, trial, options_.objective);
       strategy_->learn({&seen, 1});
     }
-    result_.times += trial.times;
     tell_of_missing_metrics(trial);
-    if (store_) store_->append(trial);
     keep(std::move(trial));
     report(result_.trials.back());
   }
@@ -390,7 +383,7 @@ class Session {
     if (observer_) observer_->on_finalists(all.size());
     measure_again(all);
     choose_winner(all);
-    confirm_winner();
+    confirm_winner(all);
   }
 
   void measure_again(const std::vector<std::size_t>& all) {
@@ -412,8 +405,9 @@ class Session {
   }
 
   /// The fastest of several owes part of its lead to luck, and to where its code and data happened to lie: one that is
-  /// near the default has to be ahead of it once more, loaded anew and with nothing between the two.
-  void confirm_winner() {
+  /// near the default has to be ahead of it once more, loaded anew and with nothing between the two. One that then no
+  /// longer works leaves its place to the next.
+  void confirm_winner(const std::vector<std::size_t>& finalists) {
     const auto at = std::find_if(result_.trials.rbegin(), result_.trials.rend(), [&](const Trial& trial) {
       return trial.configuration == spec_.default_configuration && can_win(trial);
     });
@@ -422,21 +416,24 @@ class Session {
     if (*best_ == the_default || best_objective() < kClearLead * objective_of(the_default)) return;
     const std::size_t winner = *best_;
     measure_again({winner, the_default});
+    if (!can_win(result_.trials[winner])) {
+      choose_winner(finalists);
+      return confirm_winner(finalists);
+    }
     if (!can_win(result_.trials[the_default])) return;
-    const bool lost = !can_win(result_.trials[winner]);
     const std::vector<Trial> pair{result_.trials[winner], result_.trials[the_default]};
     DecideOptions how;
     how.default_at = 1;
-    if (!lost && decide(pair, how).winner == 0) return;
+    if (decide(pair, how).winner == 0) return;
     best_ = the_default;
-    result_.ties.clear();
-    if (!lost) result_.ties.push_back(result_.trials[winner].configuration);
+    result_.ties = {result_.trials[winner].configuration};
   }
 
   /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
   void choose_winner(std::vector<std::size_t> finalists) {
     std::erase_if(finalists, [&](std::size_t i) { return !can_win(result_.trials[i]); });
     best_.reset();
+    result_.ties.clear();
     if (finalists.empty()) {
       for (std::size_t i = 0; i < result_.trials.size(); ++i) prefer_if_better(i);
       return;

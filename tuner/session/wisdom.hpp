@@ -29,8 +29,9 @@ class Wisdom {
   explicit Wisdom(const WisdomOptions& options);
 
   cache::Database& user() { return user_; }
-  std::vector<cache::Database>& shipped() { return shipped_; }
   const std::vector<cache::Database>& shipped() const { return shipped_; }
+  /// The user's own first.
+  std::vector<cache::Database*> databases();
 
   /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its
   /// constraints or the device's limits reject are passed over, and listed in the answer.

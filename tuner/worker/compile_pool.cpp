@@ -24,16 +24,17 @@ void CompilePool::start(Worker& worker) {
   worker.slot.expect_within(options_.open_timeout_s);
 }
 
-void CompilePool::quit() {
+void CompilePool::stop() {
   for (Worker& worker : workers_) worker.slot.quit();
-}
-
-void CompilePool::drain(const std::vector<pollfd>& fds) {
-  for (Worker& worker : workers_) (void)worker.slot.react(fds, [](const Message&) {});
-}
-
-bool CompilePool::any_running() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.slot.running(); });
+  for (const auto end = Clock::now() + std::chrono::milliseconds(200); Clock::now() < end;) {
+    std::vector<pollfd> fds;
+    std::optional<Clock::time_point> ignored;
+    collect(fds, ignored);
+    if (fds.empty()) break;  // all have ended
+    ::poll(fds.data(), fds.size(), 20);
+    for (Worker& worker : workers_) (void)worker.slot.react(fds, [](const Message&) {});
+  }
+  workers_.clear();
 }
 
 void CompilePool::schedule() {

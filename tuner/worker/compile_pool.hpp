@@ -40,13 +40,9 @@ class CompilePool {
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
-  /// Asks all workers to end; afterwards only drain() and any_running() may be called.
-  void quit();
-  /// Lets go of workers that have ended.
-  void drain(const std::vector<pollfd>& fds);
-  bool any_running() const;
-  /// Kills those that have not.
-  void stop() { workers_.clear(); }
+  /// Ends all workers. Idle compilers may clean up behind themselves (temporary files); those that take long are
+  /// killed.
+  void stop();
 
  private:
   struct Worker {

@@ -101,7 +101,8 @@ void EvaluationLoop::run() {
   } catch (...) {
     mailbox_.tell([](News& news) { news.failure = std::current_exception(); });
   }
-  quit_gracefully();
+  lane_.stop();
+  pool_.stop();
 }
 
 void EvaluationLoop::work() {
@@ -130,20 +131,6 @@ void EvaluationLoop::work() {
     lane_.react(fds);
     pool_.react(fds);
   }
-}
-
-/// Idle compilers may clean up behind themselves (temporary files); those that take long are killed.
-void EvaluationLoop::quit_gracefully() {
-  lane_.stop();
-  pool_.quit();
-  for (const auto end = Clock::now() + std::chrono::milliseconds(200); Clock::now() < end && pool_.any_running();) {
-    std::vector<pollfd> fds;
-    std::optional<Clock::time_point> ignored;
-    pool_.collect(fds, ignored);
-    ::poll(fds.data(), fds.size(), 20);
-    pool_.drain(fds);
-  }
-  pool_.stop();
 }
 
 // ---------------------------------------------------------------- the way of a configuration

@@ -42,7 +42,6 @@ class EvaluationLoop {
  private:
   void run();
   void work();
-  void quit_gracefully();
   RunLane make_lane();
   CompilePool make_pool();
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace tuner::worker {
@@ -13,37 +14,24 @@ namespace tuner::worker {
 /// Runs tasks one after the other on a thread of its own; finishes what was queued before it is destroyed.
 class ImageThread {
  public:
-  ImageThread() : thread_([this] { work(); }) {}
-  ~ImageThread() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    there_.notify_one();
-    thread_.join();
-  }
-  ImageThread(const ImageThread&) = delete;
-  ImageThread& operator=(const ImageThread&) = delete;
+  ImageThread() : thread_([this](const std::stop_token& stopping) { work(stopping); }) {}
 
   /// \p first: before everything that waits (someone waits for the answer).
   void post(std::function<void()> task, bool first) {
     {
       const std::lock_guard lock(mutex_);
-      if (first)
-        urgent_.push_back(std::move(task));
-      else
-        tasks_.push_back(std::move(task));
+      (first ? urgent_ : tasks_).push_back(std::move(task));
     }
     there_.notify_one();
   }
 
  private:
-  void work() {
+  void work(const std::stop_token& stopping) {
     while (true) {
       std::function<void()> task;
       {
         std::unique_lock lock(mutex_);
-        there_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !urgent_.empty(); });
+        there_.wait(lock, stopping, [this] { return !tasks_.empty() || !urgent_.empty(); });
         std::deque<std::function<void()>>& from = urgent_.empty() ? tasks_ : urgent_;
         if (from.empty()) return;
         task = std::move(from.front());
@@ -54,10 +42,9 @@ class ImageThread {
   }
 
   std::mutex mutex_;
-  std::condition_variable there_;
+  std::condition_variable_any there_;
   std::deque<std::function<void()>> tasks_, urgent_;
-  bool stopping_ = false;
-  std::thread thread_;
+  std::jthread thread_;  // stops and ends before the others go
 };
 
 }  // namespace tuner::worker

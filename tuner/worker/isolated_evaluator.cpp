@@ -1,11 +1,15 @@
 #include <tuner/worker/isolated_evaluator.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <cache/paths.hpp>
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/compile_queue.hpp>
@@ -38,6 +42,12 @@ struct IsolatedEvaluator::State {
   State(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure, IsolatedOptions given)
       : options(with_defaults(std::move(given))),
         loop(spec, complete(spec, size), std::move(measure), options, mailbox) {}
+
+  /// Has the loop call \p member, on its thread.
+  template <typename... Parameters, typename... Arguments>
+  void post(void (worker::EvaluationLoop::*member)(Parameters...), Arguments... arguments) {
+    mailbox.post([this, member, arguments...] { (loop.*member)(arguments...); });
+  }
 
   const IsolatedOptions options;
   worker::Mailbox mailbox;
@@ -81,7 +91,7 @@ std::size_t IsolatedEvaluator::in_flight() const { return state_->flying; }
 
 void IsolatedEvaluator::submit(const Configuration& configuration, double best_ns) {
   ++state_->flying;
-  state_->mailbox.post([&loop = state_->loop, configuration, best_ns] { loop.submit(configuration, best_ns); });
+  state_->post(&worker::EvaluationLoop::submit, configuration, best_ns);
 }
 
 std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double> patience) {
@@ -99,25 +109,44 @@ std::optional<Event> IsolatedEvaluator::next_event(std::chrono::duration<double>
 }
 
 void IsolatedEvaluator::prefer(std::span<const Configuration> order) {
-  state_->mailbox.post([&loop = state_->loop, all = std::vector(order.begin(), order.end())] { loop.prefer(all); });
+  state_->post(&worker::EvaluationLoop::prefer, std::vector(order.begin(), order.end()));
 }
 
 void IsolatedEvaluator::withdraw(std::span<const Configuration> configurations) {
-  state_->mailbox.post(
-      [&loop = state_->loop, all = std::vector(configurations.begin(), configurations.end())] { loop.withdraw(all); });
+  state_->post(&worker::EvaluationLoop::withdraw, std::vector(configurations.begin(), configurations.end()));
 }
 
 std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> finalists, double seconds) {
   if (finalists.empty()) return {};
   (void)device();
-  state_->mailbox.post([&loop = state_->loop, all = std::vector(finalists.begin(), finalists.end()), seconds] {
-    loop.remeasure(all, seconds);
-  });
+  state_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
   return *state_->mailbox.wait([](worker::News& news) { return std::exchange(news.finalists, std::nullopt); });
 }
 
 SessionTimes IsolatedEvaluator::times() const {
   return *state_->mailbox.wait([](worker::News& news) { return std::optional(news.times); });
+}
+
+std::filesystem::path find_worker_program() {
+  namespace fs = std::filesystem;
+  constexpr const char* name = "tuner-worker";
+  std::error_code ignored;
+  if (const char* given = std::getenv("TUNER_WORKER"); given != nullptr && *given != '\0') {
+    if (fs::is_regular_file(given, ignored)) return given;
+    throw WorkerError(std::string("$TUNER_WORKER is ") + given + ", which is not a file");
+  }
+  std::vector<fs::path> places = {fs::read_symlink("/proc/self/exe", ignored).parent_path() / name};
+  for (const fs::path& prefix : cache::installation_prefixes()) {
+    places.push_back(prefix / "bin" / name);
+    places.push_back(prefix / "libexec" / "tuner" / name);
+  }
+  std::string tried;
+  for (const fs::path& place : places) {
+    if (fs::is_regular_file(place, ignored)) return place.lexically_normal();
+    tried += (tried.empty() ? "" : ", ") + place.lexically_normal().string();
+  }
+  throw WorkerError(std::string("the program ") + name + " is missing; looked for " + tried +
+                    ". Set TUNER_WORKER to its path.");
 }
 
 }  // namespace tuner
