@@ -183,6 +183,43 @@ TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightInOneOrderOfItsThreadsOnly) {
   EXPECT_EQ(backend.order.kind, ThreadOrder::Kind::forward) << "later runs are in order";
 }
 
+TEST_F(RunnerTest, DoesNotBelieveAKernelThatIsRightOnlyWhileItsThreadsDoNotSwitch) {
+  backend.has_order = true;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    return backend.order.kind != ThreadOrder::Kind::interleaved ? testing::scale_kernel<float>(launch) : std::nullopt;
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: with its threads switching at memory accesses"));
+  EXPECT_EQ(backend.order.kind, ThreadOrder::Kind::forward) << "later runs are in order";
+}
+
+TEST_F(RunnerTest, LetsThreadsSwitchOnlyInWhatMayBeNamedBest) {
+  backend.has_order = true;
+  std::size_t compiles = 0;
+  backend.compiler_.before = [&](const CompileRequest& request) { compiles += request.interleaved ? 1 : 0; };
+  const auto shared = runner();
+  const Image image = compile({"scale<32>", "scale<64>"});
+  EXPECT_TRUE(shared->evaluate(block(32), image, 0).verified);
+  EXPECT_EQ(compiles, 1u) << "the first";
+  EXPECT_TRUE(shared->evaluate(block(64), image, 500).verified);
+  EXPECT_EQ(compiles, 1u) << "slower than the best";
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  for (const Trial& trial : shared->remeasure(finalists)) EXPECT_TRUE(trial.verified);
+  EXPECT_EQ(compiles, 2u) << "a finalist that was not looked at before";
+}
+
+TEST_F(RunnerTest, BelievesWhatCannotBeCompiledOrDoesNotEndWhileThreadsSwitch) {
+  backend.has_order = true;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    if (backend.order.kind == ThreadOrder::Kind::interleaved) return Timeout{"slow"};
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  const auto shared = runner();
+  const Image image = compile({"scale<64>"});
+  backend.compiler_.refused["scale<64>"] = 1;
+  EXPECT_TRUE(shared->evaluate(block(64), image, 0).verified);
+}
+
 TEST_F(RunnerTest, DoesNotBelieveAFinalistThatStopsWritingWhileItIsMeasuredAgain) {
   const auto shared = runner();
   bool writes = true;

@@ -113,8 +113,11 @@ void expect_right(Backend& backend, const KernelSpec& spec, const ProblemSize& s
   const Image& image = std::get<Image>(compiled);
   Runner runner(backend, spec, size, verify_only());
   runner.prepare(&image);
+  // Only what may be named best is compiled once more, to let its threads switch at memory accesses: the first here.
+  constexpr double nothing_is_faster = 1e-9;
   for (const Configuration& configuration : configurations) {
-    const Trial trial = runner.evaluate(configuration, image, 0);
+    const bool first = &configuration == configurations.data();
+    const Trial trial = runner.evaluate(configuration, image, first ? 0 : nothing_is_faster);
     EXPECT_TRUE(trial.verified) << spec.name << ' ' << size.text() << '\n'
                                 << configuration.text() << '\n'
                                 << kind(trial.outcome) << ": " << message(trial.outcome);

@@ -29,6 +29,8 @@ struct CompileRequest {
   std::string architecture;              ///< "sm_90"; the host backend's is "host"
   /// The files that source reads, as they were before it was compiled; null: none.
   std::shared_ptr<const Includes> includes = nullptr;
+  /// The host backend's objects: threads of a block switch at memory accesses (ThreadOrder::Kind::interleaved).
+  bool interleaved = false;
   /// Once set, a compile that can be ended early ends as CompileError. Null: none wants it to end.
   const std::atomic<bool>* stop = nullptr;
 };
@@ -146,11 +148,12 @@ using EnergyResult = std::variant<Energy, Unavailable>;
 inline constexpr double kShortestEnergyWindow = 1.0;
 
 /// In which order the blocks of a launch, and the threads of a block, are started where the backend has the choice. The
-/// result of a right kernel does not depend on it.
+/// result of a right kernel does not depend on it. interleaved: the threads of a block are shuffled, and those of an
+/// image compiled with CompileRequest::interleaved let each other run at loads and stores too.
 struct ThreadOrder {
-  enum class Kind { forward, reverse, shuffled };
+  enum class Kind { forward, reverse, shuffled, interleaved };
   Kind kind = Kind::forward;
-  std::uint64_t seed = 0;  ///< of a shuffle
+  std::uint64_t seed = 0;  ///< of a shuffle, and of where threads switch
 };
 
 /// Result of comparing an output with its reference where the data is.

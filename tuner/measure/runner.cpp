@@ -4,6 +4,8 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,9 +26,20 @@ namespace {
 
 constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
 constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads
+constexpr double compile_limit_s = 180;      // a compiler ends by its own limit, this is for one that does not
 
 /// A kernel may be right for its first runs only: what can win is verified again after its last timed run.
 constexpr std::string_view after_timing = "right at first, but after its timed runs ";
+
+/// Some races show where threads switch often, others where they seldom do.
+constexpr std::uint64_t interleaved_rounds = 2;
+constexpr std::string_view while_interleaved =
+    "with its threads switching at memory accesses (an update without atomics, or a missing __syncthreads()?) ";
+
+struct InOrderAgain {
+  Backend& backend;
+  ~InOrderAgain() { backend.set_order({}); }
+};
 
 /// Limits that only the compiler's answer can break. Registers are given to warps in units of 256 (CUDA occupancy
 /// calculator, "register allocation unit size" since compute capability 3.0).
@@ -85,6 +98,8 @@ struct Runner::State {
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
   std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
+  std::optional<Outcome> judge_interleaved(Trial& trial);
+  std::optional<Outcome> run_interleaved(const Configuration& configuration);
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
@@ -105,6 +120,7 @@ struct Runner::State {
   PhaseListener listener;
   Sampler sampler;
   std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
+  std::set<std::string> right_interleaved;                // configurations
   std::unique_ptr<Module> reference_module;
   Image reference_image;               // its function table only
   std::string no_counters, no_energy;  // why they could not be had the first time: not asked for again
@@ -187,10 +203,6 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
 
   // Threads and blocks may run in any order, and where a __syncthreads() is missing one order may still give what is
   // right.
-  struct InOrderAgain {
-    Backend& backend;
-    ~InOrderAgain() { backend.set_order({}); }
-  };
   if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
   const InOrderAgain afterwards{backend};
   return judge(problem, prepared.launches,
@@ -214,6 +226,52 @@ std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::
     problem.restore_inputs();
   }
   return WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
+}
+
+/// Looks for races that no order of uninterrupted threads shows. It takes a compile of its own, so only what may be
+/// named best is run so: a backend without such images (a GPU) has nothing against it.
+std::optional<Outcome> Runner::State::judge_interleaved(Trial& trial) {
+  const std::string name = trial.configuration.text();
+  if (!has_reference() || right_interleaved.contains(name)) return std::nullopt;
+  const auto start = Clock::now();
+  auto failure = run_interleaved(trial.configuration);
+  trial.times.verify += seconds_since(start);
+  if (!failure) right_interleaved.insert(name);
+  return failure;
+}
+
+std::optional<Outcome> Runner::State::run_interleaved(const Configuration& configuration) {
+  const InOrderAgain afterwards{backend};
+  ThreadOrder order{ThreadOrder::Kind::interleaved, options.seed};
+  if (!backend.set_order(order)) return std::nullopt;
+
+  CompileRequest request = compile_request(spec, main().size(), backend.architecture(),
+                                           launch_expressions(spec, main().size(), limits(), configuration));
+  request.interleaved = true;
+  announce(Phase::load, compile_limit_s);
+  const CompileResult compiled = backend.compiler().compile(request);
+  const auto* image = std::get_if<Image>(&compiled);
+  if (image == nullptr) return std::nullopt;  // it compiles without: nothing is known
+  auto loaded = backend.load(*image);
+  if (std::holds_alternative<LaunchError>(loaded)) return std::nullopt;
+  const Module& module = *std::get<std::unique_ptr<Module>>(loaded);
+
+  for (std::uint64_t round = 0; round < interleaved_rounds; ++round) {
+    order.seed = options.seed + round;
+    backend.set_order(order);
+    for (std::size_t i = problems.size(); i-- > 0;) {
+      ProblemBuffers& problem = *problems[i];
+      if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
+      problem.size_work_space(configuration);
+      const auto launches = resolve_launches(spec, problem.size(), limits(), configuration);
+      auto seen =
+          judge(problem, ready(problem, launches, *image, module, configuration, false).launches, while_interleaved);
+      if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // slow so, and right so far
+      if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, while_interleaved);
+      if (seen) return seen;
+    }
+  }
+  return std::nullopt;
 }
 
 Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns) {
@@ -258,6 +316,8 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned) {
     if (auto failure = judge(problem, ready_now.launches, after_timing)) return std::move(*failure);
+    const bool may_be_best = best_ns <= 0 || measurement->median_ns <= best_ns;
+    if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }
   if (options.metrics_for_all) collect_metrics(ready_now.launches, *measurement);
   return outcome;
@@ -463,6 +523,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     if (!entry.failure && s.backend.usable()) {
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
       entry.failure = s.judge(problem, entry.launches, after_timing);
+      if (!entry.failure) entry.failure = s.judge_interleaved(trials[i]);
     }
     const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());
     if (!entry.failure && entry.measurement.samples_ns.empty())

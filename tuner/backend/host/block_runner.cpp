@@ -17,6 +17,17 @@ namespace {
 // The runner whose kernel this OS thread is inside of.
 thread_local BlockRunner* running = nullptr;
 
+// After so many for each of its threads a block switches half as often: bounds what a long kernel pays.
+constexpr std::uint64_t kSwitchesOfThread = 16;
+
+/// SplitMix64.
+std::uint64_t mixed(std::uint64_t state) {
+  state += 0x9e3779b97f4a7c15;
+  state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9;
+  state = (state ^ state >> 27) * 0x94d049bb133111eb;
+  return state ^ state >> 31;
+}
+
 }  // namespace
 
 const tuner_host::Api& api() {
@@ -60,10 +71,16 @@ void BlockRunner::begin(const Kernel& kernel) {
   block.order = kernel.order;
   sanitizer::unpoison(block.shared, kernel.shared_bytes);
   running = this;
+  if (kernel.accesses == nullptr) return;
+  accesses_ = kernel.accesses();
+  accesses_->private_begin = reinterpret_cast<unsigned long>(stacks_.begin());
+  accesses_->private_bytes = stacks_.bytes();
+  accesses_->due = &BlockRunner::switch_at_access;
 }
 
 void BlockRunner::end() {
   running = nullptr;
+  if (accesses_ != nullptr) std::exchange(accesses_, nullptr)->due = nullptr;
   sanitizer::poison(state_->shared, max_shared_);
   context_->block = nullptr;
   context_->thread = nullptr;
@@ -81,6 +98,13 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   std::memset(block.exited, 0, sizeof block.exited);
   failure_.reset();
   left_address_ = nullptr;
+  if (accesses_ != nullptr) {
+    random_ = mixed(mixed(kernel_->seed) ^ index);
+    // Some races show where threads switch at every access, others where one runs far ahead.
+    mean_ = std::uint64_t{2} << 2 * (random_ >> 62);
+    doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
+    plan_switch();
+  }
   switch_to(main_.get(), next());
   if (dirty_) drop_fibers();
   return std::exchange(failure_, std::nullopt);
@@ -207,6 +231,27 @@ void BlockRunner::yield(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   if (runner.must_stop()) runner.leave_silently();
   Fiber* to = runner.next(false);
+  if (to == nullptr) return;
+  Fiber* self = runner.current();
+  runner.ready(self);
+  runner.switch_to(self, to);
+}
+
+/// Draws how much the accesses until the next switch weigh.
+void BlockRunner::plan_switch() {
+  if (--doubles_after_ == 0) {
+    mean_ *= 2;
+    doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
+  }
+  random_ = mixed(random_);
+  accesses_->left = 1 + (random_ >> 8) % (2 * mean_);
+}
+
+void BlockRunner::switch_at_access() {
+  BlockRunner& runner = *running;
+  if (runner.must_stop()) runner.leave_silently();
+  runner.plan_switch();
+  Fiber* to = runner.next((runner.random_ & 1u) != 0);
   if (to == nullptr) return;
   Fiber* self = runner.current();
   runner.ready(self);

@@ -29,6 +29,8 @@ struct Kernel {
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;
   const unsigned short* order = nullptr;        ///< in which threads are started, as tuner_host::Block has it
+  tuner_host::GetAccesses* accesses = nullptr;  ///< switch threads at memory accesses too; null: do not
+  std::uint64_t seed = 0;                       ///< of those switches
   const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
 };
@@ -69,6 +71,7 @@ class BlockRunner {
 
   static void fiber_main(boost::context::detail::transfer_t from);
   static void yield(tuner_host::Block*);
+  static void switch_at_access();
   static void fail(tuner_host::Block*, const char*, const char*, int);
   static void leave_now();
   friend const tuner_host::Api& api();
@@ -85,6 +88,7 @@ class BlockRunner {
   [[noreturn]] void leave_silently();
   void finished(Fiber* self);
   void drop_fibers();
+  void plan_switch();
   std::string deadlock() const;
   std::string place() const;
   std::string thread_text(unsigned linear) const;
@@ -110,6 +114,9 @@ class BlockRunner {
   Fiber* ready_tail_ = nullptr;
   tuner_host::Context* context_ = nullptr;
   const Kernel* kernel_ = nullptr;
+  tuner_host::Accesses* accesses_ = nullptr;
+  // Of the block that runs: its random numbers, the mean weight between switches, and how many until that doubles.
+  std::uint64_t random_ = 0, mean_ = 0, doubles_after_ = 0;
   std::optional<std::string> failure_;
   bool dirty_ = false;  // fibers were left in the middle
 

@@ -24,12 +24,18 @@ namespace {
 
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
 // keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
-std::vector<std::string> flags(bool gnu) {
-  std::vector<std::string> result{"-O2", "-std=c++20", "-shared", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
+std::vector<std::string> plain_flags(bool gnu) {
+  std::vector<std::string> result{"-O2", "-std=c++20", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
                                   "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno",
                                   // A large frame meets the guard page, not what lies behind it.
-                                  "-fstack-clash-protection", "-Wl,--as-needed"};
+                                  "-fstack-clash-protection"};
   if (gnu) result.push_back("-fno-gnu-unique");
+  return result;
+}
+
+std::vector<std::string> flags(bool gnu) {
+  std::vector<std::string> result = plain_flags(gnu);
+  result.insert(result.end(), {"-shared", "-Wl,--as-needed"});
 #if defined(TUNER_HOST_SANITIZE)
   result.insert(result.end(),
                 {"-g1", "-fsanitize=" TUNER_HOST_SANITIZE, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
@@ -175,14 +181,42 @@ std::string HostCompiler::identity() const {
   return text;
 }
 
-std::string HostCompiler::object_key(const std::string& unit, const Includes& includes) const {
-  const std::string identity_text = identity();
+std::string HostCompiler::object_key(const std::string& unit, const Includes& includes, bool interleaved) const {
+  const std::string identity_text = identity() + (interleaved ? "; interleaved" : "");
   std::vector<std::string_view> parts{identity_text, unit};
   for (const IncludedFile& file : includes.files) {
     parts.push_back(file.path);
     parts.push_back(file.text);
   }
   return cache::sha256_of_parts(parts);
+}
+
+/// Runs the compiler with \p arguments in \p folder; what it prints comes behind \p log.
+std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request,
+                                                       const std::filesystem::path& folder,
+                                                       const std::vector<std::string>& arguments,
+                                                       std::string& log) const {
+  const Found& compiler = found();
+  std::vector<std::string> command = compiler.command;
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  ProcessResult result = run_process(
+      command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folder});
+  replace_all(result.output, folder.string() + '/', "");
+  if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
+  if (result.stopped) return CompileError{"nobody waits for it any more", ""};
+  if (result.timed_out) {
+    std::ostringstream message;
+    message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
+    return CompileError{message.str(), result.output};
+  }
+  if (result.exit_code != 0) {
+    std::string message = first_error(result.output);
+    if (message.empty())
+      message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
+    return CompileError{std::move(message), std::move(result.output)};
+  }
+  log += result.output;
+  return std::nullopt;
 }
 
 CompileResult HostCompiler::compile(const CompileRequest& request) {
@@ -199,7 +233,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   }
   std::string key;
   if (cache_ && !includes.unknown) {
-    key = object_key(unit, includes);
+    key = object_key(unit, includes, request.interleaved);
     if (auto object = cache_->find(key)) {
       image.code = std::move(*object);
       return image;
@@ -210,35 +244,34 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   for (const ShimFile& file : shim_files()) write_file(directory.path() / file.name, file.text);
   const std::filesystem::path source = directory.path() / "unit.cpp", object = directory.path() / "unit.so";
   write_file(source, unit);
-  std::vector<std::string> command = compiler.command;
-  const std::vector<std::string> fixed = flags(is_gnu(compiler.version));
-  command.insert(command.end(), fixed.begin(), fixed.end());
+  const bool gnu = is_gnu(compiler.version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
-  command.insert(command.end(), {"-I" + directory.path().string(), "-iquote", folder.empty() ? "." : folder.string(),
-                                 "-o", object.string(), source.string()});
-  ProcessResult result = run_process(
-      command,
-      {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = directory.path()});
-  replace_all(result.output, directory.path().string() + '/', "");
-  if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
-  if (result.stopped) return CompileError{"nobody waits for it any more", ""};
-  if (result.timed_out) {
-    std::ostringstream message;
-    message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
-    return CompileError{message.str(), result.output};
+  const std::vector<std::string> headers{"-I" + directory.path().string(), "-iquote",
+                                         folder.empty() ? "." : folder.string()};
+  std::string log;
+  const auto failed = [&](std::vector<std::string> arguments, std::initializer_list<std::string> more) {
+    arguments.insert(arguments.end(), headers.begin(), headers.end());
+    arguments.insert(arguments.end(), more);
+    return run_compiler(request, directory.path(), arguments, log);
+  };
+  if (request.interleaved) {
+    // Two steps: a linker that is told of the sanitizer takes its library too.
+    const std::filesystem::path hooks = directory.path() / "hooks.cpp", part = directory.path() / "unit.o";
+    write_file(hooks, "#include \"tuner_host_interleave.h\"\n");
+    std::vector<std::string> instrumented = plain_flags(gnu);
+    instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
+    if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return *std::move(error);
+    std::vector<std::string> linking = plain_flags(gnu);
+    linking.insert(linking.end(), {"-shared", "-Wl,--as-needed"});
+    if (auto error = failed(linking, {"-o", object.string(), hooks.string(), part.string()})) return *std::move(error);
+  } else if (auto error = failed(flags(gnu), {"-o", object.string(), source.string()})) {
+    return *std::move(error);
   }
-  if (result.exit_code != 0) {
-    std::string message = first_error(result.output);
-    if (message.empty())
-      message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
-    return CompileError{std::move(message), std::move(result.output)};
-  }
-  if (!std::filesystem::exists(object))
-    return CompileError{joined(compiler.command) + " wrote no object", result.output};
+  if (!std::filesystem::exists(object)) return CompileError{joined(compiler.command) + " wrote no object", log};
   image.code = read_file(object);
-  image.log = std::move(result.output);
+  image.log = std::move(log);
   // A file that was changed meanwhile may have been read before or after.
-  if (!key.empty() && key == object_key(unit, included_files(request.source, request.file_name)))
+  if (!key.empty() && key == object_key(unit, included_files(request.source, request.file_name), request.interleaved))
     cache_->store(key, image.code);
   return image;
 }

@@ -203,6 +203,10 @@ class HostBackend final : public Backend {
       kernel.block[i] = static_cast<unsigned>(shape.block[i]);
     }
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
+    if (order_.kind == ThreadOrder::Kind::interleaved) {
+      kernel.accesses = module.accesses();
+      kernel.seed = order_.seed;
+    }
     kernel.text_begin = module.text_begin();
     kernel.text_end = module.text_end();
     auto failure = pool_.run(kernel, order_, timeout_s);

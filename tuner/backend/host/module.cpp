@@ -70,6 +70,7 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   const auto find = [&module](const std::string& name) { return dlsym(module->handle_, name.c_str()); };
   const auto bind = reinterpret_cast<tuner_host::Bind*>(find("tuner_host_bind"));
   module->context_ = reinterpret_cast<tuner_host::GetContext*>(find("tuner_host_context"));
+  module->accesses_ = reinterpret_cast<tuner_host::GetAccesses*>(find("tuner_host_accesses"));
   if (bind == nullptr || module->context_ == nullptr || bind(&api()) == 0) {
     return LaunchError{"the kernel was not compiled by this version of the host backend"};
   }

@@ -28,6 +28,8 @@ class HostModule final : public Module {
   const std::vector<const tuner_host::EntryInfo*>& entries() const { return entries_; }
   const std::string& expression(std::size_t function) const { return expressions_[function]; }
   tuner_host::GetContext* context() const { return context_; }
+  /// Null where the image is not interleaved.
+  tuner_host::GetAccesses* accesses() const { return accesses_; }
   std::uintptr_t text_begin() const { return text_begin_; }
   std::uintptr_t text_end() const { return text_end_; }
 
@@ -38,6 +40,7 @@ class HostModule final : public Module {
   int descriptor_ = -1;
   std::string path_;  // to be removed; empty for a memory file
   tuner_host::GetContext* context_ = nullptr;
+  tuner_host::GetAccesses* accesses_ = nullptr;
   std::vector<const tuner_host::EntryInfo*> entries_;
   std::vector<std::string> expressions_;
   std::uintptr_t text_begin_ = 0, text_end_ = 0;

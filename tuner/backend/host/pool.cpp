@@ -69,6 +69,7 @@ struct Pool::Impl {
     }
     std::mt19937_64 random(order.seed);
     std::shuffle(thread_order.begin(), thread_order.end(), random);
+    if (order.kind == ThreadOrder::Kind::interleaved) return;
     first_block = random() % blocks;
     do {
       step = random() % blocks;

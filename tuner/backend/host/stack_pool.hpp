@@ -21,6 +21,9 @@ class StackPool {
     std::size_t bytes() const { return static_cast<std::size_t>(top - bottom); }
   };
   Stack stack(std::size_t index) const;
+  /// Where all of them lie.
+  const char* begin() const { return base_; }
+  std::size_t bytes() const { return slot_ * count_; }
   /// Whether \p address lies in a guard page: a stack overflow.
   bool in_guard(const void* address) const;
 

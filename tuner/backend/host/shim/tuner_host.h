@@ -22,6 +22,14 @@
 #define __cluster_dims__(...)
 #define __align__(n) __attribute__((__aligned__(n)))
 
+// An interleaved object (tuner_host_interleave.h) switches threads at memory accesses, but not inside of these.
+#ifdef __tuner_interleaved
+#define __tuner_unseen __attribute__((__noinline__, __no_sanitize__("thread")))
+extern "C" void tuner_host_stay();
+#else
+#define __tuner_unseen
+#endif
+
 #include "tuner_host_abi.h"
 #include "tuner_host_types.h"
 
@@ -30,19 +38,22 @@ namespace tuner_host {
 inline thread_local Context context{};
 inline const Api* api = nullptr;
 
-inline unsigned lane() { return context.thread->linear & 31u; }
+__tuner_unseen inline unsigned lane() { return context.thread->linear & 31u; }
 
 }  // namespace tuner_host
 
 // What the text of a kernel expands to has reserved names only, so that no macro of its own (block, index, …) changes
 // it.
-inline const tuner_host::Index& __tuner_thread_idx() { return tuner_host::context.thread->index; }
-inline const tuner_host::Index& __tuner_block_idx() { return tuner_host::context.block->index; }
-inline dim3 __tuner_block_dim() { return tuner_host::context.block->dim; }
-inline dim3 __tuner_grid_dim() { return tuner_host::context.block->grid; }
+__tuner_unseen inline const tuner_host::Index& __tuner_thread_idx() { return tuner_host::context.thread->index; }
+__tuner_unseen inline const tuner_host::Index& __tuner_block_idx() { return tuner_host::context.block->index; }
+__tuner_unseen inline dim3 __tuner_block_dim() { return tuner_host::context.block->dim; }
+__tuner_unseen inline dim3 __tuner_grid_dim() { return tuner_host::context.block->grid; }
 /// `extern __shared__ T name[]` becomes `static thread_local T* const name = __tuner_dynamic_shared<T>()`.
 template <typename T>
-inline T* __tuner_dynamic_shared() {
+__tuner_unseen inline T* __tuner_dynamic_shared() {
+#ifdef __tuner_interleaved
+  tuner_host_stay();
+#endif
   return static_cast<T*>(tuner_host::context.block->shared);
 }
 inline void __tuner_assertion_failed(const char* what, const char* file, int line) {

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Raised with every change below; a kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 3;
+inline constexpr unsigned kAbiVersion = 4;
 
 struct Index {
   unsigned x, y, z;
@@ -37,6 +37,13 @@ struct Block {
 struct Context {
   Thread* thread;
   Block* block;
+};
+
+/// When an interleaved object switches to another thread of its block; one for each operating-system thread.
+struct Accesses {
+  unsigned long left;                          // switches when the accesses from now on weigh this much
+  unsigned long private_begin, private_bytes;  // the stacks of kernel threads, which no other thread looks at
+  void (*due)();                               // switches and sets left; null: never
 };
 
 enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr };
@@ -75,6 +82,8 @@ struct Api {
 /// What the shared object exports as tuner_host_bind.
 using Bind = int(const Api*);
 using GetContext = Context*();
+/// What an interleaved object exports as tuner_host_accesses.
+using GetAccesses = Accesses*();
 /// One kernel: runs threads of the current block until none is left to start.
 using Entry = void(void* const* arguments);
 

@@ -7,9 +7,10 @@
 namespace tuner_host {
 
 /// Moves the current fiber on to the next thread of its block; false when all have been started.
-inline bool start_next_thread() {
+__tuner_unseen inline bool start_next_thread() {
   Block& block = *context.block;
-  if (block.next == block.threads || __atomic_load_n(block.stop, __ATOMIC_RELAXED) != 0) return false;
+  // The atomic first: clang lets an interleaved object switch there whatever the function says.
+  if (__atomic_load_n(block.stop, __ATOMIC_RELAXED) != 0 || block.next == block.threads) return false;
   Thread& thread = *context.thread;
   const unsigned started = block.next++;
   const unsigned linear = block.order != nullptr ? block.order[started] : started;
@@ -21,7 +22,7 @@ inline bool start_next_thread() {
   return true;
 }
 
-inline void end_thread() {
+__tuner_unseen inline void end_thread() {
   Block& block = *context.block;
   const unsigned linear = context.thread->linear;
   block.exited[linear >> 5] |= 1u << (linear & 31u);

@@ -1,0 +1,123 @@
+#pragma once
+/// What an interleaved object calls at its memory accesses: it is compiled with -fsanitize=thread and linked with this
+/// instead of that sanitizer's library, as a translation unit of its own, compiled without. Names and arguments:
+/// compiler-rt, tsan_interface.h and tsan_interface_atomic.h.
+
+#include "tuner_host_abi.h"
+
+namespace tuner_host {
+
+inline thread_local Accesses accesses{};
+
+inline void seen(const void* address, unsigned weight) {
+  Accesses& a = accesses;
+  if (reinterpret_cast<unsigned long>(address) - a.private_begin < a.private_bytes) return;
+  if (a.left > weight) {
+    a.left -= weight;
+  } else if (a.due != nullptr) {
+    a.due();
+  }
+}
+
+// A switch between a load and the store that depends on it is what shows a lost update.
+inline void reads(const void* address) { seen(address, 1); }
+inline void writes(const void* address) { seen(address, 4); }
+
+}  // namespace tuner_host
+
+extern "C" {
+
+__attribute__((visibility("default"))) tuner_host::Accesses* tuner_host_accesses() { return &tuner_host::accesses; }
+
+/// The next accesses belong to the start of a thread_local, which other threads must find done.
+void tuner_host_stay() {
+  if (tuner_host::accesses.left < 64) tuner_host::accesses.left = 64;
+}
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_read(void** at) { tuner_host::reads(at); }
+void __tsan_vptr_update(void** at, void*) { tuner_host::writes(at); }
+void __tsan_read_range(void* at, unsigned long) { tuner_host::reads(at); }
+void __tsan_write_range(void* at, unsigned long) { tuner_host::writes(at); }
+void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+  tuner_host::reads(from);
+  tuner_host::writes(to);
+  return __builtin_memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
+  tuner_host::reads(from);
+  tuner_host::writes(to);
+  return __builtin_memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, unsigned long bytes) {
+  tuner_host::writes(to);
+  return __builtin_memset(to, value, bytes);
+}
+
+#define TUNER_HOST_ACCESS(bytes)                                                        \
+  void __tsan_read##bytes(void* at) { tuner_host::reads(at); }                          \
+  void __tsan_write##bytes(void* at) { tuner_host::writes(at); }                        \
+  void __tsan_read_write##bytes(void* at) { tuner_host::writes(at); }                   \
+  void __tsan_unaligned_read##bytes(const void* at) { tuner_host::reads(at); }          \
+  void __tsan_unaligned_write##bytes(void* at) { tuner_host::writes(at); }              \
+  void __tsan_unaligned_read_write##bytes(void* at) { tuner_host::writes(at); }         \
+  void __tsan_volatile_read##bytes(void* at) { tuner_host::reads(at); }                 \
+  void __tsan_volatile_write##bytes(void* at) { tuner_host::writes(at); }               \
+  void __tsan_unaligned_volatile_read##bytes(const void* at) { tuner_host::reads(at); } \
+  void __tsan_unaligned_volatile_write##bytes(void* at) { tuner_host::writes(at); }
+TUNER_HOST_ACCESS(1)
+TUNER_HOST_ACCESS(2)
+TUNER_HOST_ACCESS(4)
+TUNER_HOST_ACCESS(8)
+TUNER_HOST_ACCESS(16)
+#undef TUNER_HOST_ACCESS
+
+#define TUNER_HOST_UPDATE(bits, T, name)                               \
+  T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) { \
+    tuner_host::writes(const_cast<const T*>(at));                      \
+    return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);         \
+  }
+#define TUNER_HOST_COMPARE(bits, T, name)                                                               \
+  int __tsan_atomic##bits##_compare_exchange_##name(volatile T* at, T* expected, T value, int, int) {   \
+    tuner_host::writes(const_cast<const T*>(at));                                                       \
+    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  }
+#define TUNER_HOST_ATOMIC(bits, T)                                                                \
+  T __tsan_atomic##bits##_load(const volatile T* at, int) {                                       \
+    tuner_host::reads(const_cast<const T*>(at));                                                  \
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                               \
+  void __tsan_atomic##bits##_store(volatile T* at, T value, int) {                                \
+    tuner_host::writes(const_cast<const T*>(at));                                                 \
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                               \
+  T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) {                                \
+    tuner_host::writes(const_cast<const T*>(at));                                                 \
+    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                      \
+  }                                                                                               \
+  TUNER_HOST_UPDATE(bits, T, add)                                                                 \
+  TUNER_HOST_UPDATE(bits, T, sub)                                                                 \
+  TUNER_HOST_UPDATE(bits, T, and)                                                                 \
+  TUNER_HOST_UPDATE(bits, T, or)                                                                  \
+  TUNER_HOST_UPDATE(bits, T, xor)                                                                 \
+  TUNER_HOST_UPDATE(bits, T, nand)                                                                \
+  TUNER_HOST_COMPARE(bits, T, strong)                                                             \
+  TUNER_HOST_COMPARE(bits, T, weak)                                                               \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, int, int) {   \
+    tuner_host::writes(const_cast<const T*>(at));                                                 \
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return expected;                                                                              \
+  }
+TUNER_HOST_ATOMIC(8, unsigned char)
+TUNER_HOST_ATOMIC(16, unsigned short)
+TUNER_HOST_ATOMIC(32, unsigned)
+TUNER_HOST_ATOMIC(64, unsigned long)
+#undef TUNER_HOST_ATOMIC
+#undef TUNER_HOST_COMPARE
+#undef TUNER_HOST_UPDATE
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) {}
+
+}  // extern "C"
