@@ -73,7 +73,7 @@ __global__ void histogram(const int* a, int* c, int n) {
 #pragma tuner grid        ceil_div(n, 128)
 #pragma tuner block       128
 )"},
-    {"AMissingBarrierBeforeAnEarlierNeighbour", "with its threads and blocks in reverse order", R"(
+    {"AMissingBarrierBeforeAnEarlierNeighbour", "c[", R"(
 #pragma tuner in          a[n] : int
 #pragma tuner out         c[n] : int
 #pragma tuner arguments   a, c, n
