@@ -53,6 +53,7 @@ std::set<std::string> metrics(const std::vector<Sweep>& sweeps) {
     for (const Trial& trial : sweep.trials)
       if (const Measurement* const measured = trial.measurement())
         for (const auto& [name, value] : measured->metrics) names.insert(name);
+  names.erase("clock_step_ns");  // of the measuring, not of the kernel
   return names;
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
@@ -11,6 +12,8 @@
 
 namespace tuner::cuda {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct CuptiName {
   const char* file;
