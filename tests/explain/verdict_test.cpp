@@ -87,18 +87,31 @@ TEST(Verdict, CountersSayWhatTheModelCannotKnow) {
 }
 
 TEST(Verdict, WaitingAtBarriersIsNamed) {
+  for (const char* name : {"smsp__warp_issue_stalled_barrier_per_warp_active.pct", "stall_sync"}) {
+    VerdictInput input = input_of(1000);
+    input.bytes = 1e8;
+    input.metrics[name] = 55;
+    const Verdict verdict = explain(input);
+    EXPECT_EQ(verdict.limit, Limit::latency);
+    EXPECT_THAT(verdict.reason, HasSubstr("at barriers for 55%"));
+  }
+}
+
+TEST(Verdict, AStreamThatKeepsL2AboutAsBusyAsMemoryIsLimitedByMemory) {
   VerdictInput input = input_of(1000);
-  input.bytes = 1e8;
-  input.metrics["smsp__warp_issue_stalled_barrier_per_warp_active.pct"] = 55;
-  const Verdict verdict = explain(input);
-  EXPECT_EQ(verdict.limit, Limit::latency);
-  EXPECT_THAT(verdict.reason, HasSubstr("at barriers for 55%"));
+  input.metrics["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = 63;
+  input.metrics["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 65;
+  EXPECT_EQ(explain(input).limit, Limit::dram);
+  input.metrics["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 90;
+  EXPECT_EQ(explain(input).limit, Limit::l2);
 }
 
 TEST(Verdict, PartedWarpsAreRemarkedOn) {
   VerdictInput input = input_of(1000);
   input.metrics["smsp__thread_inst_executed_per_inst_executed.ratio"] = 16;
   EXPECT_THAT(explain(input).remarks, Contains(HasSubstr("16.0 of 32 lanes")));
+  input.metrics = {{"warp_execution_efficiency", 25}};
+  EXPECT_THAT(explain(input).remarks, Contains(HasSubstr("8.0 of 32 lanes")));
 }
 
 TEST(Verdict, KeepsSilentAboutGuidelinesThatAreKept) {

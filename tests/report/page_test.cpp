@@ -1,6 +1,6 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -63,7 +63,9 @@ TEST(Page, LetsNoStoredTextBecomeMoreThanText) {
 
 TEST(Page, AsksTheNetworkForNothing) {
   const std::string text = page_of(test::sample_tuning(20));
-  EXPECT_EQ(std::regex_replace(text, std::regex("http://www\\.w3\\.org/2000/svg"), "").find("://"), std::string::npos);
+  const std::string allowed = "http://www.w3.org/2000/svg";  // a name, which nothing is loaded from
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 1))
+    EXPECT_EQ(text.substr(at - 4, allowed.size()), allowed);
   for (const char* const asks : {"fetch(", "XMLHttpRequest", "import(", "@import", "url(", "innerHTML", "eval(",
                                  "document.write", "insertAdjacentHTML"})
     EXPECT_EQ(text.find(asks), std::string::npos) << asks;
@@ -74,7 +76,7 @@ TEST(Page, AllowsNoScriptButItsOwn) {
   const std::string policy = between(text, "Content-Security-Policy\" content=\"", "\"");
   EXPECT_EQ(policy.find("unsafe"), std::string::npos) << policy;
   EXPECT_NE(policy.find("default-src 'none'"), std::string::npos) << policy;
-  EXPECT_TRUE(std::regex_search(policy, std::regex("script-src 'sha256-[A-Za-z0-9+/]{43}='"))) << policy;
+  EXPECT_THAT(policy, ::testing::ContainsRegex("script-src 'sha256-[A-Za-z0-9+/]+='")) << policy;
 }
 
 TEST(Page, CountsMessagesThatDifferOnlyInNumbersAsOneReason) {

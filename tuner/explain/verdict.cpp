@@ -11,6 +11,8 @@ namespace {
 
 /// Above this share of its ceiling a resource is what limits: below it waiting is, however busy it looks.
 constexpr double kBusy = 0.6;
+/// Device memory this nearly as busy as L2 is what limits.
+constexpr double kAsBusy = 0.85;
 /// A kernel whose time is less than this many empty kernels is mostly launch.
 constexpr double kMostlyLaunch = 1.6;
 /// The text-book's guidelines.
@@ -144,10 +146,14 @@ void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
     say(fmt::format("{} blocks are few for {} multiprocessors: many more are advised", blocks, input.limits.sm_count));
   if (launch.spill_bytes > 0)
     say(fmt::format("{} bytes a thread are spilled from registers to memory", launch.spill_bytes));
-  const auto lanes = input.metrics.find("smsp__thread_inst_executed_per_inst_executed.ratio");
-  if (lanes != input.metrics.end() && lanes->second < 0.75 * input.limits.warp_size)
-    say(fmt::format("branches part its warps: {:.1f} of {} lanes work at a time", lanes->second,
-                    input.limits.warp_size));
+  std::optional<double> lanes;
+  if (const auto at = input.metrics.find("smsp__thread_inst_executed_per_inst_executed.ratio");
+      at != input.metrics.end())
+    lanes = at->second;
+  else if (const auto share = counted_share(input, {"warp_execution_efficiency"}))
+    lanes = *share * input.limits.warp_size;
+  if (lanes && *lanes < 0.75 * input.limits.warp_size)
+    say(fmt::format("branches part its warps: {:.1f} of {} lanes work at a time", *lanes, input.limits.warp_size));
 }
 
 /// Nothing is busy: something waits. For what is told as well as the model and the counters know.
@@ -158,8 +164,9 @@ std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, c
         std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
     reason = fmt::format("the busiest resource, {}, is at {}", name(busiest->limit), percent(busiest->share));
   }
-  const auto barrier = counted_share(input, {"smsp__warp_issue_stalled_barrier_per_warp_active.pct"});
-  const auto loads = counted_share(input, {"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"});
+  const auto barrier = counted_share(input, {"stall_sync", "smsp__warp_issue_stalled_barrier_per_warp_active.pct"});
+  const auto loads =
+      counted_share(input, {"stall_memory_dependency", "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"});
   if (barrier && *barrier > 0.3 && *barrier > loads.value_or(0))
     return reason + fmt::format("; warps wait at barriers for {} of their time", percent(*barrier));
   if (loads && *loads > 0.3)
@@ -203,8 +210,12 @@ Verdict explain(const VerdictInput& input) {
   if (launch) add_numbers(input, *launch, verdict), add_remarks(input, *launch, verdict);
 
   const double launches = static_cast<double>(std::max<std::size_t>(input.launches.size(), 1));
-  const auto busiest =
-      std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
+  auto busiest = std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
+  if (busiest != all.end() && busiest->limit == Limit::l2) {
+    // All that memory moves passes through L2: what keeps both about as busy is memory's.
+    const auto memory = std::find_if(all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::dram; });
+    if (memory != all.end() && memory->share >= kBusy && memory->share > kAsBusy * busiest->share) busiest = memory;
+  }
   if (busiest != all.end() && busiest->share >= kBusy) {
     verdict.limit = busiest->limit;
     verdict.reason = busiest->reason;

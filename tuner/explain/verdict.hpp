@@ -43,7 +43,7 @@ struct VerdictInput {
   DeviceLimits limits;
   std::int64_t l2_bytes = 0;
   DeviceRates rates;
-  std::map<std::string, double> metrics;  ///< by the chip's names; percentages from 0 to 100
+  std::map<std::string, double> metrics;  ///< by the chip's or the text-books' names; percentages from 0 to 100
 };
 
 enum class Limit { dram, l2, shared_memory, arithmetic, latency, launch, unknown };
