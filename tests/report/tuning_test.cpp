@@ -65,7 +65,8 @@ TEST(Gather, PutsSessionsOfTheSameTuningBehindEachOther) {
 TEST(Gather, KnowsFinalistsByTheirSecondMeasurementInASession) {
   auto databases = one(cache::Database::in_memory());
   tune(databases[0], sample_key(), {"block=32", "block=64", "block=32"});
-  const auto& trials = gather(databases).tunings.at(0).trials;
+  const Gathered found = gather(databases);
+  const auto& trials = found.tunings.at(0).trials;
   EXPECT_FALSE(trials.at(0).again);
   EXPECT_FALSE(trials.at(1).again);
   EXPECT_TRUE(trials.at(2).again);

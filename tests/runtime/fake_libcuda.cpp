@@ -88,7 +88,19 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return *context = &primary[device], CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
-CUresult cuDevicePrimaryCtxReset(CUdevice device) { return primary[device].id = 0, CUDA_SUCCESS; }
+/// Takes all memory of the context with it.
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+  const std::lock_guard lock(mutex);
+  for (auto at = memory.begin(); at != memory.end();) {
+    if (at->second.second != device) {
+      ++at;
+      continue;
+    }
+    std::free(reinterpret_cast<void*>(at->first));
+    at = memory.erase(at);
+  }
+  return primary[device].id = 0, CUDA_SUCCESS;
+}
 CUresult cuCtxGetCurrent(CUcontext* context) {
   ++seen.calls;
   return *context = top(), CUDA_SUCCESS;

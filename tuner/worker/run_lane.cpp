@@ -129,7 +129,9 @@ void RunLane::handle(Message message) {
 
 void RunLane::ran(Ran answer) {
   const bool begun = !answer.trials.empty();
-  if (begun ? answer.trials.size() != sent_.front().configurations.size() : !sent_.front().recalled)
+  // A recall takes back all that has not begun: perhaps what nobody meant to recall too, which then runs after all.
+  const bool recalling = std::any_of(sent_.begin(), sent_.end(), [](const RunJob& one) { return one.recalled; });
+  if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalling)
     throw ProtocolError("a trial is missing");
   RunJob job = std::move(sent_.front());
   sent_.pop_front();
@@ -139,7 +141,8 @@ void RunLane::ran(Ran answer) {
   } else {
     expect_work();
   }
-  if (!begun) return events_.withdrawn(std::move(job.configurations.front()));
+  if (!begun && job.recalled) return events_.withdrawn(std::move(job.configurations.front()));
+  if (!begun) return ready_.push_front(std::move(job));
   if (!job.finals_s) tell_what_was_printed(first_of(job));
   start_failures_ = 0;
   Trial& trial = answer.trials.front();
