@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ thread_local std::vector<CUcontext> current;
 CUstream_st default_stream{7, nullptr};
 /// Bytes and device. Never destroyed: what a dead context held nobody frees, and it is no leak of the program's.
 std::map<CUdeviceptr, std::pair<std::size_t, int>>& memory = *new std::map<CUdeviceptr, std::pair<std::size_t, int>>;
+std::set<CUstream>& streams = *new std::set<CUstream>;  // likewise
 std::mutex mutex;
 FakeDriver seen;
 
@@ -190,9 +192,16 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 }
 
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  return *stream = new CUstream_st{next_id++, nullptr}, CUDA_SUCCESS;
+  const std::lock_guard lock(mutex);
+  *stream = new CUstream_st{next_id++, nullptr};
+  streams.insert(*stream);
+  return CUDA_SUCCESS;
 }
-CUresult cuStreamDestroy(CUstream stream) { return delete stream, CUDA_SUCCESS; }
+CUresult cuStreamDestroy(CUstream stream) {
+  const std::lock_guard lock(mutex);
+  streams.erase(stream);
+  return delete stream, CUDA_SUCCESS;
+}
 CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
