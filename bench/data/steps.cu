@@ -1,5 +1,4 @@
-// The same answer by more or less work: one step is the fastest by far, so that every complete tuning must name
-// it, also on a machine that is busy with other things.
+// The same answer by more or less work: one step is the fastest by far.
 // All configurations share one compile, so that a tuning that starts again is at work within a moment.
 
 #pragma tuner kernel      steps

@@ -202,6 +202,33 @@ TEST_F(TuneSession, NeverNamesAnUnverifiedConfigurationBest) {
   EXPECT_NE(result.best->configuration, optimum_);
 }
 
+TEST_F(TuneSession, NeverNamesAnAbandonedMeasurementBestHoweverLowItsFewSamplesAre) {
+  const auto abandoned = [&](const Configuration& c) {
+    Trial trial = measured(c, c == optimum_ ? 10 : cost(c));
+    std::get<Measurement>(trial.outcome).abandoned = c == optimum_;
+    return trial;
+  };
+  for (const bool is_default : {false, true}) {
+    if (is_default) spec_.default_configuration = optimum_;
+    FakeEvaluator lost_the_second_time(abandoned);
+    lost_the_second_time.again = [](const Configuration& c) { return failed(c, LaunchError{"the worker went away"}); };
+    const SessionResult result = run(lost_the_second_time);
+    ASSERT_TRUE(result.best);
+    EXPECT_NE(result.best->configuration, optimum_);
+  }
+}
+
+TEST_F(TuneSession, MeasuresADefaultThatWasAbandonedEarlierAgainAmongTheFinalists) {
+  const Configuration first{{"block", 256}, {"unroll", 1}};
+  spec_.default_configuration = first;
+  Trial earlier = measured(first, 5000);
+  std::get<Measurement>(earlier.outcome).abandoned = true;
+  store_.earlier = {earlier};
+  FakeEvaluator evaluator;
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == first ? 900 : 1000); };
+  EXPECT_EQ(run(evaluator).best->configuration, first);
+}
+
 TEST_F(TuneSession, KeepsFailuresAsTrialsAndStillFindsTheBest) {
   FakeEvaluator evaluator([&](const Configuration& c) {
     return c.find("unroll")->integer() == 4 ? failed(c, WrongResult{"c[3] is 1, expected 2"}) : measured(c, cost(c));

@@ -41,9 +41,12 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   return seen;
 }
 
-/// Only a configuration whose output was seen to be right can win, and none that took down what ran it, even after it
-/// was measured: it is quarantined.
-bool can_win(const Trial& trial) { return trial.verified && trial.measurement() != nullptr && !trial.crashed; }
+/// Its output was seen to be right, and it did not take down what ran it, even after it was measured: then it is in
+/// quarantine.
+bool is_sound(const Trial& trial) { return trial.verified && trial.measurement() != nullptr && !trial.crashed; }
+
+/// A measurement that was stopped early says "slower than the best of that moment", not how fast.
+bool can_win(const Trial& trial) { return is_sound(trial) && !trial.measurement()->abandoned; }
 
 TrialTimes& operator+=(TrialTimes& sum, const TrialTimes& part) {
   sum.compile += part.compile;
@@ -351,10 +354,9 @@ class Session {
     std::optional<std::size_t> the_default;
     for (std::size_t i = 0; i < result_.trials.size(); ++i) {
       const Trial& trial = result_.trials[i];
-      if (!can_win(trial) || !options_.objective(*trial.measurement())) continue;
+      if (!is_sound(trial) || !options_.objective(*trial.measurement())) continue;
       if (trial.configuration == spec_.default_configuration) the_default = i;
-      if (!trial.measurement()->abandoned && objective_of(i) <= best_objective() * options_.finalist_factor)
-        leaders.push_back(i);
+      if (can_win(trial) && objective_of(i) <= best_objective() * options_.finalist_factor) leaders.push_back(i);
     }
     std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
     if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
