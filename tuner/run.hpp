@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct RunOptions {
   std::string configuration;
   bool verify = true;  ///< compare with the kernel's reference, where it has one
   bool cold = true;    ///< flush the L2 cache before each sample
+  /// Hardware counters and energy, collected after timing: as TuneOptions::metrics.
+  std::vector<std::string> metrics = {};
 };
 
 /// One launch of the configuration, in order.
@@ -35,8 +38,9 @@ struct RunResult {
   double median_ns = 0;            ///< of one run, all launches together
   double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
   bool verified = false;
-  std::string limit;   ///< what limits it: "device memory", "latency", …
-  std::string reason;  ///< one sentence with the numbers behind it
+  std::string limit;                      ///< what limits it: "device memory", "latency", …
+  std::string reason;                     ///< one sentence with the numbers behind it
+  std::map<std::string, double> metrics;  ///< of RunOptions::metrics, in the units that `tune metrics` gives
 };
 
 /// Compiles, verifies and times one configuration of \p kernel for \p sizes (in elements) and \p choices on the device

@@ -47,6 +47,15 @@ TEST(MetricOptions, ShowsValuesInTheirUnits) {
   EXPECT_EQ(format_metric("dram__bytes_read.sum", 1234.5), "1234.5");
 }
 
+TEST(MetricOptions, ListsWhatIsKnownOfThoseThatWereAskedFor) {
+  const std::map<std::string, double> known{
+      {"ipc", 2}, {"achieved_occupancy", 75.61}, {"dram__x.sum", 7}, {"clock_step_ns", 500}};
+  EXPECT_THAT(metric_list({"achieved_occupancy", "gld_efficiency", "ipc", "dram__x.sum"}, known),
+              ElementsAre(AllOf(HasSubstr("achieved_occupancy  75.6%  "), HasSubstr("resident warps")),
+                          HasSubstr("ipc                     2  instructions a cycle"), "dram__x.sum             7"));
+  EXPECT_TRUE(metric_list({"energy"}, {}).empty());
+}
+
 Trial trial(int block, double ns, double joules, bool verified = true) {
   Trial one;
   one.configuration = {{"block", block}};

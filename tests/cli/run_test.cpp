@@ -12,6 +12,7 @@ namespace tuner::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -71,6 +72,23 @@ TEST_F(Run, ComparesWithTheReferenceOnTheCpu) {
   EXPECT_GT(document["cpu"]["speed_up"], 0);
   EXPECT_EQ(document["cpu"]["outputs"][0]["first"], document["outputs"][0]["first"]);
   EXPECT_EQ(document["cpu"]["outputs"][0]["largest_relative_error"], 0);
+}
+
+TEST_F(Run, GoesOnWithoutMetricsThatCannotBeHadAndSaysWhyOnce) {
+  const Finished run = this->run({"--metrics", "textbook"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("not collected: there are hardware counters on a GPU only; `tune devices` says"));
+  EXPECT_EQ(run.err.find("not collected"), run.err.rfind("not collected"));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("95% interval"), HasSubstr("verified  yes"), Not(HasSubstr("metrics"))));
+}
+
+TEST_F(Run, RefusesMetricsThatNobodyKnowsAndThoseOfOneLaunch) {
+  const Finished unknown = this->run({"--metrics", "textbok"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--metrics: unknown metric 'textbok'; did you mean 'textbook'?"));
+  const Finished once = this->run({"--metrics", "ipc", "--once"});
+  EXPECT_EQ(once.code, 2);
+  EXPECT_THAT(once.err, HasSubstr("--metrics launches the kernel many times, and --once only once"));
 }
 
 TEST_F(Run, OnceShowsWhatTheKernelPrintsOnceAndMeasuresNothing) {

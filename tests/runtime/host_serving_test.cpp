@@ -125,6 +125,18 @@ TEST_F(HostServing, RunsOneConfigurationAndTellsItsLaunches) {
   EXPECT_FALSE(result.limit.empty());
 }
 
+TEST_F(HostServing, RunsWithoutMetricsThatCannotBeHadAndWarns) {
+  RunOptions options;
+  options.configuration = "block=64";
+  options.metrics = {"textbook", "energy"};
+  ::testing::internal::CaptureStderr();
+  const RunResult result = run(scale_, {1000}, {}, options);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("not collected: there are hardware counters on a GPU"));
+  EXPECT_TRUE(result.metrics.empty());
+  EXPECT_GT(result.median_ns, 0);
+}
+
 TEST_F(HostServing, SaysWhyAConfigurationCannotRun) {
   EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block=7"}); }), HasSubstr("cannot run on"));
   EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block"}); }), HasSubstr("tuner::run"));

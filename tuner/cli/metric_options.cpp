@@ -85,6 +85,20 @@ std::string format_metric(std::string_view metric, double value) {
   return fmt::format("{:.5g}", value);
 }
 
+std::vector<std::string> metric_list(const std::vector<std::string>& names,
+                                     const std::map<std::string, double>& metrics) {
+  Table table({{"", Table::Align::left}, {"", Table::Align::right}, {"", Table::Align::left}});
+  for (const std::string& name : names) {
+    const auto at = metrics.find(name);
+    if (at == metrics.end()) continue;
+    const NamedMetric* const known = find_metric(name);
+    table.add({name, format_metric(name, at->second), known ? std::string(known->meaning) : std::string()});
+  }
+  std::vector<std::string> lines = table.lines("");
+  lines.erase(lines.begin());  // the head
+  return lines;
+}
+
 std::vector<const Trial*> pareto_front(const std::vector<Trial>& trials, const std::vector<std::string>& objectives) {
   struct Entry {
     const Trial* trial;

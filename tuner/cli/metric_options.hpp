@@ -1,6 +1,7 @@
 #pragma once
 /// `--metrics`, `--metrics-for` and objectives other than time: what people type, and how metrics are shown.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ ObjectiveChoice read_objective(std::string_view text);
 
 /// `87.2%`, `3.21 TB/s`, `43.2 mJ`: \p value of \p metric in its unit; a plain number for the chip's own.
 std::string format_metric(std::string_view metric, double value);
+/// A line for each of \p names that \p metrics has: name, value and, of those with a name of their own, what it is.
+std::vector<std::string> metric_list(const std::vector<std::string>& names,
+                                     const std::map<std::string, double>& metrics);
 
 /// The trials of \p trials that no other is better than or equal to in each of \p objectives, best in the first first.
 /// Only verified measurements that know all of them take part.

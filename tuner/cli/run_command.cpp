@@ -11,6 +11,7 @@
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/output_capture.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/report.hpp>
@@ -18,9 +19,11 @@
 #include <tuner/cli/verdict.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
+#include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/single_run.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/tuning.hpp>
 #include <tuner/session/wisdom.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/architecture.hpp>
@@ -36,6 +39,7 @@ namespace {
 constexpr const char* kExamples =
     "  tune run --kernel reduce --device host          what a call would be served with\n"
     "  tune run --kernel sumMatrix2D --config \"block_x=32 block_y=16\" --cpu\n"
+    "  tune run --kernel reduce --metrics textbook     counters of this one\n"
     "  tune run --kernel sumMatrix2D --arch sm_90 --ptx\n"
     "  ncu --nvtx --nvtx-include \"tune run/\" tune run --kernel reduce --once\n";
 
@@ -48,6 +52,8 @@ po::options_description run_options() {
   add("device,d", po::value<std::string>()->value_name("auto|cuda|0|host"), "where to run");
   add("db", po::value<std::string>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
   add("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
+  add("metrics", po::value<Texts>()->value_name("LIST|textbook|roofline"),
+      "hardware counters and energy to collect after timing, separated by commas (`tune metrics`)");
   add("cpu", po::bool_switch(), "time the kernel's reference on the CPU too, and compare with its results");
   add("once", po::bool_switch(),
       "launch exactly once, unverified and untimed, with source lines and the NVTX range `tune run`: for profilers");
@@ -74,10 +80,23 @@ struct OnCpu {
   std::vector<OutputValues> outputs;  ///< the reference's values, with the configuration's error against them
 };
 
+/// Warnings go to stderr as they come.
+class Warnings final : public Observer {
+ public:
+  void on_warning(std::string_view message) override { warn(message); }
+};
+
 class OneRun {
  public:
   explicit OneRun(const po::variables_map& given)
-      : given_(given), spec_(chosen_kernel(given)), json_(flag("json")), once_(flag("once")) {}
+      : given_(given),
+        spec_(chosen_kernel(given)),
+        json_(flag("json")),
+        once_(flag("once")),
+        metrics_(read_metrics(texts_of(given, "metrics"), "--metrics")) {
+    if (once_ && !metrics_.empty())
+      throw UsageError("--metrics launches the kernel many times, and --once only once: give one of them");
+  }
 
   int run() {
     if (flag("ptx") || flag("sass")) return print_code();
@@ -89,6 +108,8 @@ class OneRun {
     MeasureOptions options;
     options.cold = !flag("hot");
     options.verify = !once_;
+    options.metrics = measurable();
+    options.metrics_for_all = true;
     SingleRun one(*backend_, spec_, size_, configuration_, options);
     if (!json_) print(launches_text(one.launches()));
     if (!once_) measure(one);
@@ -146,6 +167,14 @@ class OneRun {
     device_ = backend_->device();
   }
 
+  /// What can be had of the metrics that were asked for; says why the others cannot.
+  std::vector<std::string> measurable() const {
+    TuningOptions asked;
+    asked.measure.metrics = metrics_;
+    Warnings warnings;
+    return measurable_metrics(asked, device_, &warnings);
+  }
+
   void introduce() const {
     print(page({{"kernel", fmt::format("{} ({})", spec_.name, spec_.file)},
                 {"device", printable(device_.name)},
@@ -177,7 +206,17 @@ class OneRun {
     const OutputCapture away(OutputCapture::Keep::nothing);
     trial_ = one.measure();
     if (trial_.measurement()) backend_->synchronize(nullptr);
-    failed_ = trial_.measurement() == nullptr;
+    const Measurement* const measured = trial_.measurement();
+    failed_ = measured == nullptr;
+    if (measured && !measured->no_metrics.empty()) warn("metrics are missing: " + measured->no_metrics);
+  }
+
+  /// A line for each metric that was asked for and collected.
+  Lines metric_lines(const Measurement& measured) const {
+    Lines lines;
+    for (std::string& line : metric_list(expand_metrics(metrics_), measured.metrics))
+      lines.emplace_back(lines.empty() ? "metrics" : "", std::move(line));
+    return lines;
   }
 
   void launch(SingleRun& one) {
@@ -237,6 +276,7 @@ class OneRun {
                                          format_ns(measured->high_ns),
                                          plural(static_cast<std::int64_t>(measured->samples_ns.size()), "sample"),
                                          format_percent(measured->relative_noise), measured->cold ? "cold" : "hot"));
+      for (auto& line : metric_lines(*measured)) about.push_back(std::move(line));
       const Verdict why = explain(spec_, size_, device_, *measured, one.launches());
       about.emplace_back("limit", limit_text(why));
       for (const std::string& number : why.numbers) about.emplace_back("", number);
@@ -334,6 +374,7 @@ class OneRun {
   const po::variables_map& given_;
   KernelSpec spec_;
   bool json_, once_;
+  std::vector<std::string> metrics_;  ///< as asked for, sets kept
   Device device_;
   ProblemSize size_;
   Configuration configuration_;

@@ -3,11 +3,13 @@
 #include <stdexcept>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/backends.hpp>
+#include <tuner/session/tuning.hpp>
 
 namespace tuner {
 namespace {
@@ -24,6 +26,10 @@ Configuration configuration_of(const KernelSpec& spec, const cache::WisdomMatch&
   }
   return chosen;
 }
+
+struct PassesWarningsOn final : Observer {
+  void on_warning(std::string_view message) override { runtime::Serving::process().warn(message); }
+};
 
 }  // namespace
 
@@ -42,6 +48,11 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   measure.verify = options.verify;
   Device known = device.device();  // a copy, since other threads may be looking at the served one
   measure_ceilings(known);
+  TuningOptions asked;
+  asked.measure.metrics = options.metrics;
+  PassesWarningsOn observer;
+  measure.metrics = measurable_metrics(asked, known, &observer);
+  measure.metrics_for_all = true;
   SingleRun one(*device.backend, spec, size, configuration_of(spec, match, options.configuration), measure);
   const Trial trial = one.measure();
   const Measurement* const measured = trial.measurement();
@@ -56,7 +67,11 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
                    measured->high_ns,
                    trial.verified,
                    std::string(name(verdict.limit)),
-                   verdict.reason};
+                   verdict.reason,
+                   {}};
+  if (!measured->no_metrics.empty()) observer.on_warning("metrics are missing: " + measured->no_metrics);
+  for (const std::string& name : measure.metrics)
+    if (const auto at = measured->metrics.find(name); at != measured->metrics.end()) result.metrics.insert(*at);
   for (const LaunchDetail& launch : one.launches())
     result.launches.push_back({launch.expression, launch.shape.grid, launch.shape.block, launch.shared_bytes(),
                                launch.resources.registers, launch.resources.spill_bytes, launch.resources.occupancy,

@@ -43,8 +43,9 @@ constexpr Kind kKinds[] = {
 };
 
 std::string why_no_gpu_metric(std::string_view metric) {
-  return is_energy_metric(metric) ? "there is an energy sensor on a GPU only"
-                                  : "there are hardware counters on a GPU only";
+  return is_energy_metric(metric)
+             ? "there is an energy sensor on a GPU only; `tune devices` says whether one is here"
+             : "there are hardware counters on a GPU only; `tune devices` says whether one is here";
 }
 
 #ifdef TUNER_HAS_CUDA
