@@ -86,6 +86,18 @@ TEST(Verdict, CountersSayWhatTheModelCannotKnow) {
   EXPECT_TRUE(verdict.counted);
 }
 
+TEST(Verdict, WhatTakesNoPartIsNoCounter) {
+  VerdictInput input = input_of(1000);
+  input.metrics = {{"energy", 0.2}, {"power", 400}, {"clock_step_ns", 32}};
+  EXPECT_EQ(explain(input).limit, Limit::unknown);
+  input.bytes = 9e8;
+  EXPECT_FALSE(explain(input).counted);
+  input.metrics["stall_sync"] = 10;
+  EXPECT_FALSE(explain(input).counted) << "memory is busy: nobody asks what warps wait for";
+  input.bytes = 1e8;
+  EXPECT_TRUE(explain(input).counted);
+}
+
 TEST(Verdict, WaitingAtBarriersIsNamed) {
   for (const char* name : {"smsp__warp_issue_stalled_barrier_per_warp_active.pct", "stall_sync"}) {
     VerdictInput input = input_of(1000);

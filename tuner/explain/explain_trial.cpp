@@ -29,12 +29,10 @@ VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Dev
   input.limits = device.limits;
   input.l2_bytes = device.key.l2_bytes;
   input.metrics = measured.metrics;
-  input.metrics.erase("clock_step_ns");  // of the measuring, not of the kernel
   const Throughput rate = throughput(spec, size, device, measured.median_ns);
   if (rate.bytes_per_second) input.bytes = *rate.bytes_per_second * measured.median_ns / 1e9;
   if (rate.flops_per_second) input.flops = *rate.flops_per_second * measured.median_ns / 1e9;
-  if (rate.bytes_per_second && rate.ceiling_fraction && *rate.ceiling_fraction > 0)
-    input.rates.memory = *rate.bytes_per_second / *rate.ceiling_fraction;
+  input.rates.memory = rate.ceiling_rate.value_or(0);
   input.rates.arithmetic = arithmetic_peak(spec, size, device);
   input.rates.latency_ns = device.peaks.latency_ns;
   input.rates.launch_ns = device.peaks.launch_ns;

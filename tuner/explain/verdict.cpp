@@ -156,21 +156,30 @@ void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
     say(fmt::format("branches part its warps: {:.1f} of {} lanes work at a time", *lanes, input.limits.warp_size));
 }
 
+/// Shares of their time that warps were counted to wait.
+struct Stalls {
+  std::optional<double> barrier, loads;
+};
+
+Stalls stalls(const VerdictInput& input) {
+  return {counted_share(input, {"stall_sync", "smsp__warp_issue_stalled_barrier_per_warp_active.pct"}),
+          counted_share(input,
+                        {"stall_memory_dependency", "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"})};
+}
+
 /// Nothing is busy: something waits. For what is told as well as the model and the counters know.
-std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, const std::vector<Use>& all) {
+std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, const std::vector<Use>& all,
+                           const Stalls& stalls) {
   std::string reason = "nothing is busy";
   if (!all.empty()) {
     const auto busiest =
         std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
     reason = fmt::format("the busiest resource, {}, is at {}", name(busiest->limit), percent(busiest->share));
   }
-  const auto barrier = counted_share(input, {"stall_sync", "smsp__warp_issue_stalled_barrier_per_warp_active.pct"});
-  const auto loads =
-      counted_share(input, {"stall_memory_dependency", "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"});
-  if (barrier && *barrier > 0.3 && *barrier > loads.value_or(0))
-    return reason + fmt::format("; warps wait at barriers for {} of their time", percent(*barrier));
-  if (loads && *loads > 0.3)
-    return reason + fmt::format("; warps wait for loads for {} of their time", percent(*loads));
+  const double barrier = stalls.barrier.value_or(0), loads = stalls.loads.value_or(0);
+  if (barrier > 0.3 && barrier > loads)
+    return reason + fmt::format("; warps wait at barriers for {} of their time", percent(barrier));
+  if (loads > 0.3) return reason + fmt::format("; warps wait for loads for {} of their time", percent(loads));
   if (!launch) return reason;
   if (launch->shape.blocks() < input.limits.sm_count)
     return reason +
@@ -206,7 +215,7 @@ Verdict explain(const VerdictInput& input) {
   if (!(input.ns > 0)) return verdict;
   const LaunchUse* const launch = largest(input);
   const std::vector<Use> all = uses(input);
-  verdict.counted = !input.metrics.empty();
+  verdict.counted = std::any_of(all.begin(), all.end(), [](const Use& use) { return use.counted; });
   if (launch) add_numbers(input, *launch, verdict), add_remarks(input, *launch, verdict);
 
   const double launches = static_cast<double>(std::max<std::size_t>(input.launches.size(), 1));
@@ -224,9 +233,10 @@ Verdict explain(const VerdictInput& input) {
     verdict.limit = Limit::launch;
     verdict.reason = fmt::format("{} empty launches would take {:.2f} us of its {:.2f} us", launches,
                                  launches * input.rates.launch_ns / 1e3, input.ns / 1e3);
-  } else if (!all.empty() || verdict.counted) {
+  } else if (const Stalls waits = stalls(input); !all.empty() || waits.barrier || waits.loads) {
     verdict.limit = Limit::latency;
-    verdict.reason = waiting_reason(input, launch, all);
+    verdict.reason = waiting_reason(input, launch, all, waits);
+    verdict.counted = verdict.counted || waits.barrier || waits.loads;
   } else {
     verdict.reason =
         "neither bytes nor flops of the kernel are known, nor counters: only its launches can be looked at";
