@@ -48,6 +48,12 @@ TEST(ProblemSize, PutsChoicesBeforeSizes) {
   EXPECT_EQ(ProblemSize{}.text(), "");
 }
 
+TEST(ProblemSize, ReadsChoicesBackFromTheirText) {
+  const ProblemSize size{{}, {{"T", "float"}, {"operation", "sum"}}};
+  EXPECT_EQ(ProblemSize::parse_choices(size.choices_text()), size.choices);
+  EXPECT_TRUE(ProblemSize::parse_choices("").empty());
+}
+
 TEST(DeviceKey, HasDifferentTextForDifferentSilicon) {
   DeviceKey key{"cuda", 90, 132, 62914560, 6144, 232448, 65536, ""};
   EXPECT_EQ(key.text(), "cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536");

@@ -111,6 +111,8 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   spec.bytes = testing::parsed("3 * n * 4");  // two reads and a write: a third at 100 GB/s, two thirds at 16
   const Throughput mixed = throughput(spec, size, device, 1000);
   EXPECT_EQ(mixed.ceiling, "mix");
+  EXPECT_DOUBLE_EQ(mixed.copied, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(*mixed.ceiling_rate, 12e9 / *mixed.ceiling_fraction);
   EXPECT_DOUBLE_EQ(*mixed.ceiling_fraction, 12e9 * (2.0 / 3 / 16e9 + 1.0 / 3 / 100e9));
   device.read_ceiling = 0;
   EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value()) << "half of it is not known";

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include <tuner/core/error.hpp>
 #include <tuner/measure/throughput.hpp>
@@ -12,38 +11,24 @@
 namespace tuner::cli {
 namespace {
 
-ProblemSize problem_of(const cache::ProblemRecord& record) {
-  ProblemSize size;
-  size.sizes = record.sizes;
-  std::istringstream words(record.choices);
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos) size.choices[word.substr(0, equals)] = word.substr(equals + 1);
-  }
-  return size;
-}
-
-/// As far as a database describes it: traffic and arithmetic hardly ever ask for more. It copies a byte a second and
-/// reads in no time, so that its ceiling tells how much of the traffic is copied.
+/// As far as a database describes it: traffic and arithmetic hardly ever ask for more.
 Device device_of(const cache::DeviceRecord& record) {
   Device device;
   device.limits.sm_count = record.sm_count;
   device.limits.compute_capability = record.compute_capability;
   device.limits.max_shared_bytes = record.max_shared_bytes;
   device.limits.registers_per_sm = record.registers_per_sm;
-  device.copy_ceiling = 1;
-  device.read_ceiling = 1e300;
   return device;
 }
 
 report::Amounts amounts_of(const KernelSpec& spec, const cache::SessionKey& key) {
   constexpr double second = 1e9;
-  const Throughput rate = throughput(spec, problem_of(key.problem), device_of(key.device), second);
+  const ProblemSize size{key.problem.sizes, ProblemSize::parse_choices(key.problem.choices)};
+  const Throughput rate = throughput(spec, size, device_of(key.device), second);
   report::Amounts amounts;
   amounts.bytes = rate.bytes_per_second;
   amounts.flops = rate.flops_per_second;
-  if (rate.ceiling_fraction && *rate.bytes_per_second > 0)
-    amounts.copied = *rate.ceiling_fraction / *rate.bytes_per_second;
+  amounts.copied = rate.copied;
   if (spec.default_configuration) amounts.default_configuration = spec.default_configuration->text();
   return amounts;
 }

@@ -1,5 +1,7 @@
 #include <tuner/core/problem_size.hpp>
 
+#include <sstream>
+
 namespace tuner {
 
 std::string ProblemSize::choices_text() const {
@@ -9,6 +11,15 @@ std::string ProblemSize::choices_text() const {
     result += name + '=' + value;
   }
   return result;
+}
+
+std::map<std::string, std::string> ProblemSize::parse_choices(const std::string& text) {
+  std::map<std::string, std::string> choices;
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    if (const std::size_t equals = word.find('='); equals != std::string::npos)
+      choices[word.substr(0, equals)] = word.substr(equals + 1);
+  return choices;
 }
 
 std::string ProblemSize::sizes_text() const {

@@ -15,6 +15,8 @@ struct ProblemSize {
 
   /// `T=float operation=sum`: the part that must match exactly.
   std::string choices_text() const;
+  /// The choices of such a text; words that are not of the form name=value are left out.
+  static std::map<std::string, std::string> parse_choices(const std::string& text);
   /// `nx=4096 ny=4096`.
   std::string sizes_text() const;
   /// Both, choices first.

@@ -21,13 +21,15 @@ Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Dev
       written +=
           double(buffer.count.evaluate_integer(names)) * double(info(resolved_type(spec, size, buffer.type)).bytes);
   // Each byte that is written goes with one that is read, as in a copy; the rest is reads alone.
-  const double copied = bytes > 0 ? std::clamp(2 * written / bytes, 0.0, 1.0) : 0;
+  const double copied = result.copied = bytes > 0 ? std::clamp(2 * written / bytes, 0.0, 1.0) : 0;
   result.ceiling = copied < 0.02 ? "reads" : copied > 0.98 ? "copy" : "mix";
   const double ceiling = result.ceiling == "reads" ? device.read_ceiling
                          : result.ceiling == "copy"
                              ? device.copy_ceiling
                              : 1 / (copied / device.copy_ceiling + (1 - copied) / device.read_ceiling);
-  if (ceiling > 0) result.ceiling_fraction = *result.bytes_per_second / ceiling;
+  if (!(ceiling > 0)) return result;
+  result.ceiling_rate = ceiling;
+  result.ceiling_fraction = *result.bytes_per_second / ceiling;
   return result;
 }
 

@@ -14,7 +14,9 @@ struct Throughput {
   std::optional<double> flops_per_second;
   /// Of the rate at which the device was seen to stream what the kernel's least traffic is made of.
   std::optional<double> ceiling_fraction;
-  std::string_view ceiling;  ///< "reads", "copy", or "mix": part of it reads alone, part a copy
+  std::optional<double> ceiling_rate;  ///< that rate, bytes/s
+  double copied = 1;                   ///< part of the traffic that is held against a copy; the rest is reads alone
+  std::string_view ceiling;            ///< "reads", "copy", or "mix": part of it reads alone, part a copy
 
   /// Whether the arithmetic rate says more about the kernel than its share of the ceiling: it does more than 8 flops
   /// for each byte, about where GPUs stop being bound by memory (the ridge of the roofline: Williams, Waterman and
