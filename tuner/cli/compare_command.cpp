@@ -115,16 +115,12 @@ std::string table_text(const std::vector<Compared>& all, bool across_devices, co
                across_devices ? "" : (what.device.name.empty() ? what.device.key : what.device.name), time_text(one.a),
                time_text(one.b), ratio_text(one), remarks(one)});
   }
-  const auto lines = table.lines();
-  std::string text = style.dim(lines[0]) + '\n';
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    const Change change = all[i - 1].change;
-    text += (change == Change::slower   ? style.red(lines[i])
-             : change == Change::faster ? style.green(lines[i])
-                                        : lines[i]);
-    text += '\n';
+  auto lines = table.lines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].change == Change::slower) lines[i + 1] = style.red(lines[i + 1]);
+    if (all[i].change == Change::faster) lines[i + 1] = style.green(lines[i + 1]);
   }
-  return text;
+  return with_dim_titles(lines, style);
 }
 
 std::string summary(const std::vector<Compared>& all, const Style& style) {

@@ -23,18 +23,8 @@ Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }
 
-/// Latest measurement of each configuration, best first.
-std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials) {
-  std::map<std::string, const Trial*> latest;
-  for (const Trial& trial : trials)
-    if (trial.measurement() && trial.verified && subject.objective(*trial.measurement()))
-      latest[trial.configuration.text()] = &trial;
-  std::vector<const Trial*> order;
-  for (const auto& [text, trial] : latest) order.push_back(trial);
-  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) {
-    return *subject.objective(*a->measurement()) < *subject.objective(*b->measurement());
-  });
-  return order;
+std::optional<double> objective_value(const Subject& subject, const Trial& trial) {
+  return trial.measurement() ? subject.objective(*trial.measurement()) : std::nullopt;
 }
 
 /// The most frequent message of failures of \p kind, or of all for an empty one; its first line.
@@ -73,46 +63,67 @@ Json json_rates(const Subject& subject, double ns) {
   return object;
 }
 
+std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials) {
+  std::map<std::string, const Trial*> latest;
+  for (const Trial& trial : trials) latest[trial.configuration.text()] = &trial;
+  std::vector<const Trial*> order;
+  for (const Trial& trial : trials)
+    if (latest.at(trial.configuration.text()) == &trial) order.push_back(&trial);
+  const auto rank = [&](const Trial* trial) {
+    const auto known = objective_value(subject, *trial);
+    return std::pair(!known, known.value_or(0));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) { return rank(a) < rank(b); });
+  return order;
+}
+
+void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
+                        const std::vector<std::string>& metrics) {
+  const std::string ceiling(rates(subject, 1).ceiling);
+  std::vector<std::string> titles{"median",     "interval",  "rate",  "of " + ceiling,
+                                  "arithmetic", "registers", "spill", "theoretical occupancy"};
+  titles.insert(titles.end(), metrics.begin(), metrics.end());
+  for (std::string& title : titles) columns.push_back({std::move(title), Table::Align::right});
+}
+
+void add_result_cells(std::vector<std::string>& cells, const Subject& subject, const Trial& trial,
+                      const std::vector<std::string>& metrics) {
+  const Measurement* const measured = trial.measurement();
+  const Throughput rate = measured ? rates(subject, measured->median_ns) : Throughput{};
+  const Resources used = trial.resources.value_or(Resources{});
+  cells.insert(cells.end(), {measured ? format_ns(measured->median_ns) : "",
+                             measured ? format_interval(measured->median_ns, measured->low_ns, measured->high_ns) : "",
+                             rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "",
+                             rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
+                             rate.flops_per_second ? format_flops(*rate.flops_per_second) : "",
+                             used.registers > 0 ? std::to_string(used.registers) : "",
+                             used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
+                             used.occupancy > 0 ? format_percent(used.occupancy) : ""});
+  for (const std::string& metric : metrics) {
+    const bool has = measured && measured->metrics.count(metric) > 0;
+    cells.push_back(has ? format_metric(metric, measured->metrics.at(metric)) : "");
+  }
+}
+
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
   using enum Table::Align;
   const bool by_time = subject.objective.is_time();
-  const std::string ceiling(rates(subject, 1).ceiling);
-  std::vector<Table::Column> columns{{"#", right},          {by_time ? "" : subject.objective.name, right},
-                                     {"median", right},     {"interval", right},
-                                     {"rate", right},       {"of " + ceiling, right},
-                                     {"arithmetic", right}, {"registers", right},
-                                     {"spill", right},      {"theoretical occupancy", right}};
-  for (const std::string& metric : subject.metrics) columns.push_back({metric, right});
+  std::vector<Table::Column> columns{{"#", right}, {by_time ? "" : subject.objective.name, right}};
+  add_result_columns(columns, subject, subject.metrics);
   columns.push_back({"configuration", left});
   Table table(std::move(columns));
-  const auto order = ranked(subject, trials);
-  for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
-    const Trial& trial = *order[i];
-    const Measurement& measured = *trial.measurement();
-    const Throughput rate = rates(subject, measured.median_ns);
-    const Resources used = trial.resources.value_or(Resources{});
-    std::vector<std::string> cells{std::to_string(i + 1),
-                                   by_time ? "" : format_metric(subject.objective.name, *subject.objective(measured)),
-                                   format_ns(measured.median_ns),
-                                   format_interval(measured.median_ns, measured.low_ns, measured.high_ns),
-                                   rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "",
-                                   rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
-                                   rate.flops_per_second ? format_flops(*rate.flops_per_second) : "",
-                                   used.registers > 0 ? std::to_string(used.registers) : "",
-                                   used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
-                                   used.occupancy > 0 ? format_percent(used.occupancy) : ""};
-    for (const std::string& metric : subject.metrics) {
-      const auto at = measured.metrics.find(metric);
-      cells.push_back(at == measured.metrics.end() ? "" : format_metric(metric, at->second));
-    }
-    cells.push_back(trial.configuration.text());
+  for (const Trial* const trial : ranked(subject, trials)) {
+    const auto known = objective_value(subject, *trial);
+    if (!known || !trial->verified) continue;
+    if (table.rows() == rows) break;
+    std::vector<std::string> cells{std::to_string(table.rows() + 1),
+                                   by_time ? "" : format_metric(subject.objective.name, *known)};
+    add_result_cells(cells, subject, *trial, subject.metrics);
+    cells.push_back(trial->configuration.text());
     table.add(std::move(cells));
   }
-  if (table.rows() == 0) return {};
-  auto lines = table.lines();
-  std::string text = style.dim(lines[0]) + '\n';
-  for (std::size_t i = 1; i < lines.size(); ++i) text += lines[i] + '\n';
-  if (subject.spec->launches.size() > 1)
+  std::string text = with_dim_titles(table.lines(), style);
+  if (!text.empty() && subject.spec->launches.size() > 1)
     text += style.dim("of several launches: registers, spill and occupancy are of the one that is worst off") + '\n';
   return text;
 }

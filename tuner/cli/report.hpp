@@ -8,6 +8,7 @@
 #include <cache/lookup.hpp>
 
 #include <tuner/cli/json.hpp>
+#include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
@@ -31,7 +32,17 @@ std::string speed_text(const Subject& subject, double ns);
 /// The same for programs: bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
 Json json_rates(const Subject& subject, double ns);
 
-/// The ten best measured configurations, best first: time, interval, rates, fraction of the ceiling, resources.
+/// The latest of \p trials of each configuration: those with a value of the objective first and best first, then the
+/// others as they came.
+std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials);
+/// Columns and cells of what a trial gave: time, interval, rates, fraction of the ceiling, resources and \p metrics;
+/// cells are empty where it has none.
+void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
+                        const std::vector<std::string>& metrics);
+void add_result_cells(std::vector<std::string>& cells, const Subject& subject, const Trial& trial,
+                      const std::vector<std::string>& metrics);
+
+/// The ten best measured configurations, best first.
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style,
                        std::size_t rows = 10);
 /// `not ok: 12 of 130 trials` and a line for each kind with its count and most frequent message; empty without any.

@@ -1,7 +1,6 @@
 #include <tuner/cli/sweep.hpp>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -22,22 +21,6 @@ std::string extent(const std::array<std::int64_t, 3>& of) {
   return of[2] == 1 ? fmt::format("({},{})", of[0], of[1]) : fmt::format("({},{},{})", of[0], of[1], of[2]);
 }
 
-/// The latest trial of each configuration: measured ones first and fastest first, then failures as they came.
-std::vector<const Trial*> in_order(const Sweep& sweep) {
-  std::map<std::string, const Trial*> latest;
-  for (const Trial& trial : sweep.trials) latest[trial.configuration.text()] = &trial;
-  std::vector<const Trial*> order;
-  for (const Trial& trial : sweep.trials)
-    if (latest.at(trial.configuration.text()) == &trial) order.push_back(&trial);
-  const auto rank = [&](const Trial* trial) {
-    const Measurement* const measured = trial->measurement();
-    const auto value = measured ? sweep.subject.objective(*measured) : std::nullopt;
-    return std::pair(!value, value.value_or(0));
-  };
-  std::stable_sort(order.begin(), order.end(), [&](const Trial* a, const Trial* b) { return rank(a) < rank(b); });
-  return order;
-}
-
 /// RFC 4180: a field with a comma, a quote or a line end is quoted.
 std::string field(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
@@ -47,20 +30,20 @@ std::string field(std::string_view text) {
 }
 
 /// Every metric that any trial has.
-std::set<std::string> metrics(const std::vector<Sweep>& sweeps) {
+std::vector<std::string> metrics(const std::vector<Sweep>& sweeps) {
   std::set<std::string> names;
   for (const Sweep& sweep : sweeps)
     for (const Trial& trial : sweep.trials)
       if (const Measurement* const measured = trial.measurement())
         for (const auto& [name, value] : measured->metrics) names.insert(name);
   names.erase("clock_step_ns");  // of the measuring, not of the kernel
-  return names;
+  return {names.begin(), names.end()};
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
 /// Everything of a row but what says which configuration it is.
-std::vector<std::string> csv_results(const Sweep& sweep, const Trial& trial, const std::set<std::string>& metrics) {
+std::vector<std::string> csv_results(const Sweep& sweep, const Trial& trial, const std::vector<std::string>& metrics) {
   std::vector<std::string> cells{std::string(kind(trial.outcome))};
   const Measurement* const measured = trial.measurement();
   if (measured) {
@@ -105,18 +88,15 @@ ShapeText shape_text(const Subject& subject, const Configuration& configuration)
 std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows) {
   using enum Table::Align;
   const Subject& subject = sweep.subject;
-  const std::string ceiling(throughput(*subject.spec, *subject.size, *subject.device, 1).ceiling);
   std::vector<Table::Column> columns{{"#", right}};
   std::vector<std::string> varied;
   for (const TuningParameter& one : subject.spec->space.parameters())
     if (one.values.size() > 1) varied.push_back(one.name);
   for (const std::string& name : varied) columns.push_back({name, right});
-  for (const char* title : {"grid", "block", "median", "interval", "rate"}) columns.push_back({title, right});
-  columns.push_back({"of " + ceiling, right});
-  for (const char* title : {"arithmetic", "registers", "spill", "theoretical occupancy"})
-    columns.push_back({title, right});
-  const std::set<std::string> named = metrics({sweep});
-  for (const std::string& name : named) columns.push_back({name, right});
+  for (const char* title : {"grid", "block"}) columns.push_back({title, right});
+  const std::vector<std::string> named = metrics({sweep});
+  add_result_columns(columns, subject, named);
+  const std::size_t why_not = columns.size();
   columns.push_back({"why not"});
   Table table(std::move(columns));
 
@@ -131,49 +111,28 @@ std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows
     cells.push_back(shape.block);
     return cells;
   };
-  for (const Trial* trial : in_order(sweep)) {
+  for (const Trial* trial : ranked(subject, sweep.trials)) {
     if (table.rows() == rows) break;
     std::vector<std::string> cells = begin_row(trial->configuration);
-    const Resources used = trial->resources.value_or(Resources{});
-    const Measurement* const measured = trial->measurement();
-    if (measured) {
-      const Throughput rate = throughput(*subject.spec, *subject.size, *subject.device, measured->median_ns);
-      cells.push_back(format_ns(measured->median_ns));
-      cells.push_back(format_interval(measured->median_ns, measured->low_ns, measured->high_ns));
-      cells.push_back(rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "");
-      cells.push_back(rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "");
-      cells.push_back(rate.flops_per_second ? format_flops(*rate.flops_per_second) : "");
-    } else {
-      cells.resize(cells.size() + 5);
-    }
-    cells.push_back(used.registers > 0 ? std::to_string(used.registers) : "");
-    cells.push_back(used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "");
-    cells.push_back(used.occupancy > 0 ? format_percent(used.occupancy) : "");
-    for (const std::string& name : named) {
-      const bool has = measured && measured->metrics.count(name) > 0;
-      cells.push_back(has ? format_metric(name, measured->metrics.at(name)) : "");
-    }
-    if (!measured)
+    add_result_cells(cells, subject, *trial, named);
+    if (!trial->measurement())
       cells.push_back(fmt::format("{}: {}", kind(trial->outcome), printable(first_line(message(trial->outcome)))));
     table.add(std::move(cells));
   }
   for (const Impossible& one : sweep.impossible) {
     if (table.rows() == rows) break;
     std::vector<std::string> cells = begin_row(one.configuration);
-    cells.resize(cells.size() + 8 + named.size());
+    cells.resize(why_not);
     cells.push_back(one.reason);
     table.add(std::move(cells));
   }
-  if (table.rows() == 0) return {};
-  std::string text;
-  for (const std::string& line : table.lines()) text += (text.empty() ? style.dim(line) : line) + '\n';
-  return text;
+  return with_dim_titles(table.lines(), style);
 }
 
 std::string sweep_csv(const std::vector<Sweep>& sweeps) {
   if (sweeps.empty()) return {};
   const KernelSpec& spec = *sweeps.front().subject.spec;
-  const std::set<std::string> named = metrics(sweeps);
+  const std::vector<std::string> named = metrics(sweeps);
   std::string text = "kernel,problem";
   for (const TuningParameter& one : spec.space.parameters()) text += ',' + field(one.name);
   text +=
@@ -194,7 +153,8 @@ std::string sweep_csv(const std::vector<Sweep>& sweeps) {
     text += '\n';
   };
   for (const Sweep& sweep : sweeps) {
-    for (const Trial* trial : in_order(sweep)) add(sweep, trial->configuration, csv_results(sweep, *trial, named));
+    for (const Trial* trial : ranked(sweep.subject, sweep.trials))
+      add(sweep, trial->configuration, csv_results(sweep, *trial, named));
     for (const Impossible& one : sweep.impossible) {
       Trial trial;
       trial.outcome = Invalid{one.reason};
@@ -233,7 +193,7 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
     return choice != size.choices.end() ? choice->second : std::to_string(size.sizes.at(name));
   };
   for (const Sweep& sweep : sweeps) {
-    for (const Trial* trial : in_order(sweep)) {
+    for (const Trial* trial : ranked(sweep.subject, sweep.trials)) {
       if (!trial->measurement() || !trial->verified) continue;
       const std::string value = value_of(sweep, *trial);
       const auto at = std::find_if(all.begin(), all.end(), [&](const BestFor& one) { return one.value == value; });
@@ -266,10 +226,7 @@ std::string by_table(const std::vector<BestFor>& best, const std::string& name, 
                rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "", i > 0 ? over(i - 1) : "", over(0),
                best[i].trial->configuration.text()});
   }
-  if (table.rows() == 0) return {};
-  std::string text;
-  for (const std::string& line : table.lines()) text += (text.empty() ? style.dim(line) : line) + '\n';
-  return text;
+  return with_dim_titles(table.lines(), style);
 }
 
 Json json_by(const std::vector<BestFor>& best, const std::string& name) {

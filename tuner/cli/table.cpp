@@ -54,6 +54,13 @@ std::string Table::text(std::string_view indent) const {
   return all;
 }
 
+std::string with_dim_titles(const std::vector<std::string>& lines, const Style& style) {
+  std::string text;
+  if (lines.size() < 2) return text;
+  for (const std::string& line : lines) text += (text.empty() ? style.dim(line) : line) + '\n';
+  return text;
+}
+
 std::string facts(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view indent) {
   std::size_t width = 0;
   for (const auto& [name, text] : pairs) width = std::max(width, display_width(name));

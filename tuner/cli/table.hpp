@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <tuner/cli/terminal.hpp>
+
 namespace tuner::cli {
 
 class Table {
@@ -32,6 +34,9 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// The \p lines of a table below each other, their titles dim; empty for one without rows.
+std::string with_dim_titles(const std::vector<std::string>& lines, const Style& style);
 
 /// Columns a terminal needs for UTF-8 \p text (a column for each code point).
 std::size_t display_width(std::string_view text);
