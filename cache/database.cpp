@@ -1,5 +1,6 @@
 #include <cache/database.hpp>
 
+#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <cache/rows.hpp>
 #include <cache/sha256.hpp>
 #include <cache/shipped.hpp>
-#include <cache/stamps.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {
@@ -20,6 +20,12 @@ namespace {
 FileKind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, wisdom_schema()}; }
 
 }  // namespace
+
+bool is_database_file(const fs::path& path) {
+  std::string bytes(16, '\0');
+  if (fs::is_regular_file(path)) std::ifstream(path, std::ios::binary).read(bytes.data(), 16);
+  return is_database(bytes);
+}
 
 Database::Database(std::unique_ptr<Store> store, bool shipped) : store_(std::move(store)), shipped_(shipped) {}
 Database::Database(Database&&) noexcept = default;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cache/error.hpp>
@@ -39,6 +40,11 @@ struct OpenOptions {
   /// For tests: bounds the file (PRAGMA max_page_count, pages of 4096 bytes); 0: unbounded.
   int max_pages = 0;
 };
+
+/// Whether a file that begins with \p bytes is a database (SQLite's file format, section 1.3), of whatever program.
+inline bool is_database(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
+/// The same of the regular file at \p path; false where none can be read.
+bool is_database_file(const std::filesystem::path& path);
 
 class Database {
  public:

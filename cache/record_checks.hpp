@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <cache/fields.hpp>
-#include <cache/stamps.hpp>
+#include <cache/records.hpp>
 
 namespace tuner::cache {
 

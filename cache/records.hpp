@@ -126,6 +126,9 @@ struct SessionRecord {
   std::int64_t trials = 0;                  ///< stored so far; ignored when written
 };
 
+/// Milliseconds since 1970, UTC, as records keep them.
+std::int64_t now_ms();
+
 /// The best known configuration for one (kernel, problem, device, environment).
 struct BestRecord : Context {
   std::string configuration;

@@ -1,6 +1,5 @@
 #include <cache/stamps.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 
@@ -10,11 +9,6 @@
 #include <zlib.h>
 
 namespace tuner::cache {
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string make_uuid() { return boost::uuids::to_string(boost::uuids::random_generator()()); }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What marks a record: when it was made, a name that no other has, and a checksum. Private to this room.
+/// What marks a record: a name that no other has, and a checksum. Private to this room.
 
 #include <cstdint>
 #include <optional>
@@ -8,11 +8,9 @@
 
 namespace tuner::cache {
 
-/// Milliseconds since 1970, UTC.
-std::int64_t now_ms();
 /// A random (version 4) uuid.
 std::string make_uuid();
-/// `2026-11-21T02:29:51.123Z`, and its inverse.
+/// `2026-11-21T02:29:51.123Z` of milliseconds since 1970, and its inverse.
 std::string instant_text(std::int64_t ms);
 std::optional<std::int64_t> parse_instant(const std::string& text);
 /// CRC-32 (ISO 3309, as in zlib), continued from \p before: guards rows against flipped bits, not against people.

@@ -1,5 +1,6 @@
 // Texts as files, plain or compressed: see exchange.hpp.
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -52,11 +53,11 @@ void write_text(const fs::path& file, std::string_view text) {
   struct stat info {};
   if (::lstat(file.c_str(), &info) == 0) {
     if (!S_ISREG(info.st_mode)) fail_text(file, "written", "it exists and is not a regular file");
-    char magic[16] = {};
+    std::array<char, 16> magic{};
     const OpenGz old = open_gz(file);
-    if (gzread(old.get(), magic, sizeof magic) == sizeof magic && std::memcmp(magic, "SQLite format 3", 16) == 0) {
+    const int read = gzread(old.get(), magic.data(), magic.size());
+    if (read > 0 && is_database({magic.data(), static_cast<std::size_t>(read)}))
       fail_text(file, "written", "it is a database, which text never replaces");
-    }
   }
   auto part = file.string() + ".part-XXXXXX";
   const int descriptor = ::mkostemp(part.data(), O_CLOEXEC);

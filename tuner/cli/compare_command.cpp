@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,17 +34,10 @@ struct Side {
   std::vector<cache::BestRecord> best;
 };
 
-bool is_database_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(16, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  return head.starts_with("SQLite format 3");
-}
-
 /// A wisdom database as it is, or the text of one in memory.
 cache::Database open_results(const std::string& path) {
   require_input_file(path, std::numeric_limits<std::int64_t>::max(), "results");
-  if (is_database_file(path)) return open_for_reading(path);
+  if (cache::is_database_file(path)) return open_for_reading(path);
   require_input_file(path, kMostTextBytes, "wisdom text");
   cache::Database database = cache::Database::in_memory();
   cache::import_text(database, cache::read_text(path), path);

@@ -51,8 +51,7 @@ void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::files
   for (report::Tuning& tuning : tunings) {
     const cache::KernelRecord& kernel = tuning.key.kernel;
     // A stored name is data: it is looked up as a name, never opened as a path.
-    const bool is_path = kernel.name.find('/') != std::string::npos || kernel.name.ends_with(".cu");
-    if (file.empty() && is_path) continue;
+    if (file.empty() && KernelLibrary::is_path(kernel.name)) continue;
     const std::optional<KernelSpec>& spec = find(file.empty() ? kernel.name : file);
     if (!spec || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
     try {

@@ -19,11 +19,6 @@ constexpr std::chrono::milliseconds kEvery{2000};
 /// Writing takes at most one part in so many of the time.
 constexpr int kShare = 20;
 
-std::int64_t milliseconds_now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 LiveReport::LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& options,
@@ -34,7 +29,7 @@ LiveReport::LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& op
       template_path_(std::move(template_path)),
       console_(console) {
   live_.every = kEvery;
-  const report::PageOptions page{kVersion, milliseconds_now(), {}, live_};
+  const report::PageOptions page{kVersion, cache::now_ms(), {}, live_};
   cache::write_text(file_, report::page({}, page));
 }
 
@@ -53,7 +48,7 @@ void LiveReport::on_start(const SessionPlan& plan) {
   session.strategy = std::string(plan.strategy);
   session.seed = options_.session.seed;
   session.origin = options_.origin;
-  session.started_ms = milliseconds_now();
+  session.started_ms = cache::now_ms();
   tuning.sessions.push_back(std::move(session));
   tunings_.insert(tunings_.begin(), std::move(tuning));
   add_amounts({tunings_.data(), 1}, template_path_, plan.spec->file);
@@ -63,7 +58,7 @@ void LiveReport::on_start(const SessionPlan& plan) {
 void LiveReport::on_trial(const Trial& trial, const Progress& progress) {
   report::Tuning& tuning = tunings_.front();
   cache::TrialRecord record = to_record(trial);
-  record.created_ms = milliseconds_now();
+  record.created_ms = cache::now_ms();
   const double before = tuning.trials.size() > progress.finished ? tuning.trials[progress.resumed].at_s : 0;
   tuning.trials.push_back({std::move(record), before + progress.elapsed.count(), false});
   tuning.sessions.back().trials = static_cast<std::int64_t>(progress.finished);
@@ -91,7 +86,7 @@ void LiveReport::write(std::vector<report::Tuning>& tunings, std::optional<repor
   const cache::Database& user = wisdom_.user();
   const std::string database = user.is_in_memory() ? "memory" : user.path().string();
   try {
-    cache::write_text(file_, report::page(tunings, {kVersion, milliseconds_now(), {database}, std::move(live)}));
+    cache::write_text(file_, report::page(tunings, {kVersion, cache::now_ms(), {database}, std::move(live)}));
   } catch (const cache::CacheError& error) {
     if (std::exchange(complete_, false)) console_.warning(fmt::format("--report: {}", error.what()));
   }

@@ -66,7 +66,7 @@ Found file_at(const fs::path& path) {
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (file.bad() || (head.empty() && !file.eof())) return {Standing::other_file, "a file that cannot be read"};
   if (head.empty()) return {Standing::empty, "an empty file"};
-  if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return database_with(head);
+  if (cache::is_database(head)) return database_with(head);
   if (!head.starts_with("\x1f\x8b")) return text_with(head);
   try {
     return text_with(cache::read_text(path));  // it was compressed

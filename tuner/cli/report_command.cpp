@@ -1,6 +1,5 @@
 #include <tuner/cli/report_command.hpp>
 
-#include <chrono>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -35,13 +34,6 @@ po::options_description report_options() {
   return options;
 }
 
-std::int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-bool is_path(const std::string& kernel) { return kernel.find('/') != std::string::npos || kernel.ends_with(".cu"); }
-
 }  // namespace
 
 int report_command(int argc, char** argv) {
@@ -59,7 +51,8 @@ int report_command(int argc, char** argv) {
 
   std::vector<cache::Database> databases = open_all_for_reading(given);
   cache::Filter filter;
-  filter.kernel = is_path(kernel) ? KernelLibrary(template_path(given)).find(kernel).name : kernel;
+  const bool is_path = KernelLibrary::is_path(kernel);
+  filter.kernel = is_path ? KernelLibrary(template_path(given)).find(kernel).name : kernel;
   if (given.count("device"))
     filter.device_key = find_device(stored_devices(databases), text_of(given, "device"), "--device").key;
   std::vector<cache::Database*> all;
@@ -68,9 +61,9 @@ int report_command(int argc, char** argv) {
   if (what.tunings.empty())
     throw Error(fmt::format("there are no results{} to report; `tune --kernel NAME` finds some",
                             filter.kernel.empty() ? "" : " of " + in_quotes(filter.kernel)));
-  add_amounts(what.tunings, template_path(given), is_path(kernel) ? kernel : "");
+  add_amounts(what.tunings, template_path(given), is_path ? kernel : "");
 
-  report::PageOptions page{kVersion, now_ms(), what.databases, {}};
+  report::PageOptions page{kVersion, cache::now_ms(), what.databases, {}};
   const std::string text = report::page(what.tunings, page);
   if (file == "-") {
     print(text);

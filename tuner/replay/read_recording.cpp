@@ -17,17 +17,6 @@ std::string without_endings(const std::string& origin) {
   return stem;
 }
 
-/// As they stand in the file; none when it cannot be read.
-std::string first_bytes(const std::filesystem::path& path) {
-  std::string bytes(16, '\0');
-  if (!std::filesystem::is_regular_file(path)) return {};
-  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return bytes;
-}
-
-/// True for the first bytes of a database file.
-bool is_database(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
-
 /// True for text of `tune export`.
 bool is_exported(std::string_view text) {
   while (text.starts_with('#')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
@@ -45,9 +34,9 @@ std::string read_text(const std::filesystem::path& path) {
 }
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) {
-  if (is_database(first_bytes(path))) return read_database(path, warn);
+  if (cache::is_database_file(path)) return read_database(path, warn);
   const std::string text = read_text(path);
-  if (is_database(text)) throw RecordingError(path.string() + ": a compressed database: gunzip it first");
+  if (cache::is_database(text)) throw RecordingError(path.string() + ": a compressed database: gunzip it first");
   if (is_exported(text)) return parse_exported(text, path.string(), warn);
   std::vector<Recording> out;
   out.push_back(parse_recording(text, path.string()));

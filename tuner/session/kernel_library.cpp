@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".cu"); }
-
 std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrary::Entry>& known) {
   std::vector<std::string> names;
   for (const KernelLibrary::Entry& entry : known) names.push_back(entry.name);
@@ -40,6 +38,10 @@ std::vector<KernelLibrary::Entry> KernelLibrary::list() const {
   std::vector<Entry> entries;
   for (const auto& [name, origin] : found) entries.push_back({name, origin});
   return entries;
+}
+
+bool KernelLibrary::is_path(std::string_view name_or_path) {
+  return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".cu");
 }
 
 KernelSpec KernelLibrary::find(std::string_view name_or_path) const {

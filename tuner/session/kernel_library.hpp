@@ -22,7 +22,9 @@ class KernelLibrary {
   /// All kernels that find() knows by name, sorted; an earlier folder hides a later one.
   std::vector<Entry> list() const;
 
-  /// \p name_or_path: a kernel's name, or a path (it contains a slash or ends in .cu). Throws Error for an unknown
+  /// Whether \p name_or_path is a path: it contains a slash or ends in .cu.
+  static bool is_path(std::string_view name_or_path);
+  /// \p name_or_path: a kernel's name, or a path. Throws Error for an unknown
   /// name (with the nearest one and all known ones) or unreadable file, SpecError for a malformed one.
   KernelSpec find(std::string_view name_or_path) const;
 
