@@ -1,5 +1,6 @@
 #include <tuner/cli/machine_code.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <variant>
 #include <vector>
@@ -21,9 +22,12 @@ namespace fs = std::filesystem;
 
 CompileRequest request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                        const std::string& architecture, const Configuration& configuration) {
-  if (const auto reason = why_invalid(spec, size, limits, configuration))
-    throw Error(fmt::format("{} cannot run on {}: {}", configuration.text(), architecture, *reason));
-  return compile_request(spec, size, architecture, launch_expressions(spec, size, limits, configuration));
+  CompileRequest request = compile_request(spec, size, limits, architecture, configuration, architecture);
+  const cuda::Nvrtc& nvrtc = cuda::nvrtc();
+  const auto& known = nvrtc.architectures;
+  if (std::find(known.begin(), known.end(), limits.compute_capability) != known.end()) return request;
+  throw Error(fmt::format("{} does not compile for {}; set TUNER_NVRTC to one that does", nvrtc.library.string(),
+                          architecture));
 }
 
 [[noreturn]] void fail(const CompileError& error) { throw Error(fmt::format("{}\n{}", error.message, error.log)); }
@@ -60,6 +64,14 @@ class MemoryFile {
 
 }  // namespace
 
+Image machine_code(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                   const std::string& architecture, const Configuration& configuration) {
+  CompileResult result =
+      cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request(spec, size, limits, architecture, configuration));
+  if (const auto* const error = std::get_if<CompileError>(&result)) fail(*error);
+  return std::get<Image>(std::move(result));
+}
+
 std::string ptx(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                 const std::string& architecture, const Configuration& configuration) {
   auto result = cuda::compile_to_ptx(cuda::nvrtc(), request(spec, size, limits, architecture, configuration),
@@ -70,9 +82,7 @@ std::string ptx(const KernelSpec& spec, const ProblemSize& size, const DeviceLim
 
 std::string sass(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                  const std::string& architecture, const Configuration& configuration) {
-  const CompileResult result =
-      cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request(spec, size, limits, architecture, configuration));
-  if (const auto* const error = std::get_if<CompileError>(&result)) fail(*error);
+  const Image image = machine_code(spec, size, limits, architecture, configuration);
   std::vector<std::string> command;
   if (const fs::path nvdisasm = toolkit_program("nvdisasm"); !nvdisasm.empty())
     command = {nvdisasm.string(), "--print-code"};
@@ -82,7 +92,7 @@ std::string sass(const KernelSpec& spec, const ProblemSize& size, const DeviceLi
     throw Error(
         "machine code needs nvdisasm or cuobjdump, which are not on the PATH nor in the CUDA toolkit: install "
         "cuda-nvdisasm or cuda-cuobjdump; --ptx needs neither");
-  const MemoryFile file(std::get<Image>(result).code);
+  const MemoryFile file(image.code);
   command.push_back(file.path());
   const host::ProcessResult ran = host::run_process(command, {.timeout_s = 60});
   if (ran.exit_code != 0) throw Error(fmt::format("{} failed: {}{}", command[0], ran.error, ran.output));

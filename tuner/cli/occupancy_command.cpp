@@ -1,22 +1,19 @@
 #include <tuner/cli/occupancy_command.hpp>
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/cli/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
+#include <tuner/cli/machine_code.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/occupancy.hpp>
-#include <tuner/measure/expressions.hpp>
 #include <tuner/measure/single_run.hpp>
 
 namespace tuner::cli {
@@ -32,23 +29,6 @@ po::options_description occupancy_options() {
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   return options;
-}
-
-std::vector<LaunchDetail> compile(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                                  const std::string& arch, const Configuration& configuration) {
-  if (const auto reason = why_invalid(spec, size, limits, configuration))
-    throw Error(fmt::format("{} cannot run on {}: {}", configuration.text(), arch, *reason));
-  const cuda::Nvrtc& nvrtc = cuda::nvrtc();
-  if (const auto& known = nvrtc.architectures;
-      std::find(known.begin(), known.end(), limits.compute_capability) == known.end())
-    throw Error(
-        fmt::format("{} does not compile for {}; set TUNER_NVRTC to one that does", nvrtc.library.string(), arch));
-  const auto compiler = cuda::make_nvrtc_compiler(nvrtc);
-  const CompileResult result =
-      compiler->compile(compile_request(spec, size, arch, launch_expressions(spec, size, limits, configuration)));
-  if (const auto* const failed = std::get_if<CompileError>(&result))
-    throw Error(fmt::format("{}\n{}", failed->message, failed->log));
-  return launch_details(spec, size, limits, configuration, std::get<Image>(result));
 }
 
 /// Occupancy by block size with the same registers and shared memory, as the occupancy calculator draws it.
@@ -107,7 +87,8 @@ int occupancy_command(int argc, char** argv) {
   if (problems.size() > 1) throw UsageError("occupancy looks at one problem: give one --size, --type and --choice");
   const ProblemSize& size = problems.front();
 
-  const std::vector<LaunchDetail> needs = compile(spec, size, device.limits, device.name, configuration);
+  const std::vector<LaunchDetail> needs = launch_details(
+      spec, size, device.limits, configuration, machine_code(spec, size, device.limits, device.name, configuration));
   if (given["json"].as<bool>()) {
     Json launches = Json::array();
     for (const LaunchDetail& need : needs) launches.push_back(to_json(need));

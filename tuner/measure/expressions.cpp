@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <tuner/core/error.hpp>
+
 namespace tuner {
 namespace {
 
@@ -42,6 +44,13 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
                                std::vector<std::string> expressions) {
   return {spec.source, spec.file, std::move(expressions), defines(spec, size), std::move(architecture), spec.includes};
+}
+
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                               std::string architecture, const Configuration& configuration, std::string_view device) {
+  if (const auto reason = why_invalid(spec, size, limits, configuration))
+    throw Error(configuration.text() + " cannot run on " + std::string(device) + ": " + *reason);
+  return compile_request(spec, size, std::move(architecture), launch_expressions(spec, size, limits, configuration));
 }
 
 std::optional<std::size_t> find_function(const Image& image, std::string_view expression) {

@@ -28,6 +28,10 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
                                std::vector<std::string> expressions);
 
+/// That of everything \p configuration needs. Throws Error when it cannot run within \p limits, those of \p device.
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                               std::string architecture, const Configuration& configuration, std::string_view device);
+
 /// Number of \p expression in \p image; nothing when it is not there.
 std::optional<std::size_t> find_function(const Image& image, std::string_view expression);
 

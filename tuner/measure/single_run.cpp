@@ -19,13 +19,18 @@ std::string dimensions(const std::array<std::int64_t, 3>& extent) {
   return fmt::format("({}, {}, {})", extent[0], extent[1], extent[2]);
 }
 
-Image compiled(Backend& backend, const KernelSpec& spec, const ProblemSize& size, std::vector<std::string> expressions,
-               const std::string& what) {
-  CompileResult result =
-      backend.compiler().compile(compile_request(spec, size, backend.architecture(), std::move(expressions)));
+Image compiled(Backend& backend, const CompileRequest& request, const std::string& what) {
+  CompileResult result = backend.compiler().compile(request);
   if (auto* const image = std::get_if<Image>(&result)) return std::move(*image);
   const CompileError& error = std::get<CompileError>(result);
-  throw Error(fmt::format("{}: {} does not compile: {}\n{}", spec.file, what, error.message, error.log));
+  throw Error(fmt::format("{}: {} does not compile: {}\n{}", request.file_name, what, error.message, error.log));
+}
+
+Image compiled_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size) {
+  return compiled(
+      backend,
+      compile_request(spec, size, backend.architecture(), reference_expressions(spec, size, backend.device().limits)),
+      "the reference");
 }
 
 }  // namespace
@@ -57,12 +62,11 @@ struct SingleRun::State {
   State(Backend& b, const KernelSpec& s, const ProblemSize& asked, Configuration c, const MeasureOptions& options)
       : spec(s), size(complete(s, asked)), configuration(std::move(c)), runner(b, s, size, options) {
     const DeviceLimits& limits = b.device().limits;
-    if (const auto reason = why_invalid(spec, size, limits, configuration))
-      throw Error(fmt::format("{} cannot run on {}: {}", configuration.text(), b.device().name, *reason));
-    image = compiled(b, spec, size, launch_expressions(spec, size, limits, configuration), configuration.text());
+    image = compiled(b, compile_request(spec, size, limits, b.architecture(), configuration, b.device().name),
+                     configuration.text());
     launches = launch_details(spec, size, limits, configuration, image);
     if (!options.verify || spec.reference.empty()) return;
-    const Image reference = compiled(b, spec, size, reference_expressions(spec, size, limits), "the reference");
+    const Image reference = compiled_reference(b, spec, size);
     runner.prepare(&reference);
   }
 
@@ -79,9 +83,7 @@ SingleRun::SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize
     : state_(std::make_unique<State>(backend, spec, size, std::move(configuration), options)) {}
 SingleRun::~SingleRun() = default;
 
-const ProblemSize& SingleRun::size() const { return state_->size; }
 const std::vector<LaunchDetail>& SingleRun::launches() const { return state_->launches; }
-const Image& SingleRun::image() const { return state_->image; }
 Trial SingleRun::measure() { return state_->runner.evaluate(state_->configuration, state_->image, 0); }
 std::optional<Outcome> SingleRun::launch() { return state_->runner.launch(state_->configuration, state_->image); }
 HostBuffers SingleRun::outputs() const { return state_->runner.outputs(); }
@@ -94,8 +96,7 @@ ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const Probl
   MeasureOptions here = options;
   here.verify = true;
   Runner runner(backend, spec, size, here);
-  const Image image =
-      compiled(backend, spec, size, reference_expressions(spec, size, backend.device().limits), "the reference");
+  const Image image = compiled_reference(backend, spec, size);
   runner.prepare(&image);
   ReferenceRun run;
   run.outputs = runner.expected();  // before it is run again and again

@@ -46,9 +46,7 @@ class SingleRun {
   SingleRun(const SingleRun&) = delete;
   SingleRun& operator=(const SingleRun&) = delete;
 
-  const ProblemSize& size() const;
   const std::vector<LaunchDetail>& launches() const;
-  const Image& image() const;
 
   /// Verifies and times it, as a trial of a tuning is.
   Trial measure();
