@@ -129,6 +129,7 @@ TEST(CompleteExport, ComesBackAsItWasThroughACompressedFile) {
   ASSERT_EQ(trials.size(), 1u);
   EXPECT_EQ(trials[0].samples_ns, trial("block=256", 1000).samples_ns);
   EXPECT_EQ(trials[0].resources, trial("block=256", 1000).resources);
+  EXPECT_EQ(trials[0].metrics, (std::map<std::string, double>{{"energy_j", 0.25}}));
 }
 
 TEST(ReadText, TakesPlainFilesAndNamesThoseThatItCannotRead) {
@@ -165,6 +166,8 @@ TEST(Import, ChecksWhatItIsTold) {
   auto from = Database::in_memory();
   store_best(from, session_key(), "block=256", 1000);
   const auto good = export_all(from);
+  std::string many = "\"x\":0.0";
+  for (int i = 0; i < 1000; ++i) many += ",\"x" + std::to_string(i) + "\":1.0";
   const std::pair<std::pair<std::string, std::string>, std::string> table[] = {
       {{"\"samples_ns\":[990.0,1000.0,1010.0]", "\"samples_ns\":[399990.0,400000.0,400010.0]"},
        "the median of its samples"},
@@ -173,6 +176,9 @@ TEST(Import, ChecksWhatItIsTold) {
       {{"\"samples_ns\":[990.0", "\"samples_ns\":[null"}, "a sample is not a positive number"},
       {{"\"compile\":0.125", "\"compile\":-0.125"}, "the time 'compile'"},
       {{"\"clock_mhz\":1980.0", "\"clock_mhz\":-1980.0"}, "clock_mhz is negative"},
+      {{"\"energy_j\":0.25", "\"energy_j\":\"much\""}, "'metrics' is not a number"},
+      {{"\"energy_j\":0.25", "\"\\u001b[2J\":1.5"}, "'metrics' contains control characters"},
+      {{"\"energy_j\":0.25", many}, "'metrics' has more than 1000 entries"},
       {{"\"spill_bytes\":0", "\"spill_bytes\":-1"}, "'resources'"},
       {{"\"low_ns\":990.0", "\"low_ns\":0.0"}, "low_ns is not a positive number"},
       {{"\"measured\":\"2", "\"measured\":\"9"}, "'measured' is in the future"},

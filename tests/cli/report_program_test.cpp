@@ -58,6 +58,7 @@ TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
   EXPECT_THAT(page, StartsWith("<!doctype html><!-- tuner report -->"));
   EXPECT_THAT(page, HasSubstr("\"bytes\":8000"));
   EXPECT_THAT(page, HasSubstr("copy_bytes_per_s"));
+  EXPECT_THAT(page, HasSubstr("\"verdict\":{\"limit\":\""));
   EXPECT_EQ(tune({"report", "--db", "mine.db", "-o", "report.html"}).code, 0) << "its own file is written again";
   EXPECT_THAT(tune({"report", "--db", "mine.db", "-o", "-"}).out, StartsWith("<!doctype html>"));
 }

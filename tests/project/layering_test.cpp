@@ -36,7 +36,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
         {"tuner/session", "tuner/explain", "api", "tuner/backend/host", "tuner/backend/cuda"});
     rooms["api"] = {"tuner/runtime", "tuner/core"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
-    rooms["tuner/report"] = {"tuner/core", "cache"};
+    rooms["tuner/report"] = {"tuner/core", "cache", "tuner/explain"};
     rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report"});
     // The tests of a room know the room and what is below it, and the helpers that all tests share.
     rooms["tests"] = {"tuner/core"};

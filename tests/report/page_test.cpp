@@ -51,6 +51,18 @@ TEST(Page, HoldsEveryTrial) {
   }
 }
 
+TEST(Page, HoldsTheVerdictOnTheBest) {
+  Tuning tuning = test::sample_tuning(20);
+  const Json verdict = data_of(page_of(tuning))["tunings"][0]["verdict"];
+  EXPECT_EQ(verdict["limit"], "device memory");
+  EXPECT_EQ(verdict["counted"], false);
+  EXPECT_EQ(verdict["numbers"].size(), 1u);
+  tuning.verdict->limit = Limit::unknown;
+  EXPECT_EQ(data_of(page_of(tuning))["tunings"][0]["verdict"]["limit"], "");
+  tuning.verdict.reset();
+  EXPECT_FALSE(data_of(page_of(tuning))["tunings"][0].contains("verdict"));
+}
+
 TEST(Page, LetsNoStoredTextBecomeMoreThanText) {
   const std::string text = page_of(test::hostile_tuning());
   EXPECT_EQ(count(text, "<script"), 2u);

@@ -73,7 +73,7 @@ class Page(unittest.TestCase):
                     self.browser.evaluate("performance.now()")))
                 pictures = self.browser.evaluate("[...document.querySelectorAll('.picture')].map((one) => [one.closest('section').id, one.querySelectorAll('svg *').length])")
                 self.assertEqual([name for name, _ in pictures],
-                                 ["progress", "every", "importance", "finalists", "heatmap", "roofline", "failures"])
+                                 ["progress", "every", "importance", "finalists", "heatmap", "pareto", "roofline", "failures"])
                 for name, parts in pictures:
                     self.assertGreater(parts, 12, name)
                 self.assertEqual(self.browser.evaluate(TROUBLE), [])
@@ -119,6 +119,26 @@ class Page(unittest.TestCase):
         self.assertEqual({name for name, share in ranking if share > 0.02}, {"block", "rows", "unroll"})
         self.assertGreater(dict(ranking)["vector"], dict(ranking)["pad"])
         self.assertLess(dict(ranking)["pad"], 0.002)
+
+    def test_says_what_limits_the_best_beside_the_answer(self):
+        self.open("several.html")
+        answer = self.browser.evaluate("document.getElementById('answer').textContent")
+        self.assertIn("Limited by device memory: it moves 4.1 TB/s", answer)
+        self.assertIn("by the model, without counters", answer)
+        part = self.browser.evaluate("document.getElementById('limit').textContent")
+        self.assertIn("waves: 65536 blocks", part)
+        self.assertIn("at least 128 are advised", part)
+
+    def test_draws_the_front_of_time_and_energy(self):
+        self.open("several.html")
+        self.assertIn("6 configurations of 8 are not beaten in both", self.browser.evaluate("document.querySelector('#pareto .say').textContent"))
+        self.assertEqual(self.browser.evaluate("frontOf([0, 1, 2, 3], [4, 1, 3, 1], [1, 3, 4, 2])"), [3, 0])
+        self.assertEqual(self.browser.evaluate("[showJoules(0.0432), showJoules(2.5e-7), showJoules(3)]"),
+                         ["43.2\u00a0mJ", "250\u00a0nJ", "3.00\u00a0J"])
+        self.browser.evaluate("document.querySelector('#pareto details').open = true")
+        self.browser.wait_for("document.querySelectorAll('#pareto tbody tr').length === 8")
+        self.open("single.html")
+        self.assertTrue(self.browser.evaluate("document.getElementById('pareto') === null"))
 
     def test_uses_round_ticks_and_units(self):
         self.open("large.html")
@@ -188,12 +208,12 @@ class Page(unittest.TestCase):
         self.open("large.html")
         self.browser.evaluate("document.querySelectorAll('.under details').forEach((one) => { one.open = true; })")
         self.browser.wait_for("[...document.querySelectorAll('.under details')].every((one) => one.querySelector('tbody tr'))")
-        self.assertEqual(self.browser.evaluate("document.querySelectorAll('.under details').length"), 6)
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('.under details').length"), 7)
         self.assertEqual(self.browser.evaluate("document.querySelector('#every .under a').hash"), "#trials")
 
     def test_keeps_pictures_as_svg_that_needs_nothing(self):
         self.open("large.html")
-        for name in ("progress", "every", "importance", "finalists", "heatmap", "roofline", "failures"):
+        for name in ("progress", "every", "importance", "finalists", "heatmap", "pareto", "roofline", "failures"):
             text = self.browser.evaluate("downloadPicture(document.querySelector('#%s svg'), 'kept')" % name)
             drawing = xml.dom.minidom.parseString(text).documentElement
             self.assertEqual(drawing.tagName, "svg")

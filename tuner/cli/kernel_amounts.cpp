@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include <tuner/cli/stored_verdict.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -56,6 +57,7 @@ void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::files
     if (!spec || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
     try {
       tuning.amounts = amounts_of(*spec, tuning.key);
+      tuning.verdict = stored_verdict(*spec, tuning);
     } catch (const Error&) {
       // Sizes that this source does not take: a stranger's database.
     }

@@ -50,6 +50,9 @@ const TIMES = ["ns", "\u00b5s", "ms", "s"];
 const showTime = (ns, count) => scaled(ns, TIMES, 1000, count);
 const showRate = (rate) => scaled(rate, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"], 1000);
 const showFlops = (rate) => scaled(rate, ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"], 1000);
+const showJoules = (joules, count) => scaled(joules * 1e9, ["nJ", "\u00b5J", "mJ", "J", "kJ"], 1000, count);
+// How the numbers of a metric are written: those of the energy sensor have units that people expect.
+const showerOf = (metric) => (metric === "energy" ? (joules) => showJoules(joules) : metric === "power" ? (watts) => digits(watts, 3) + THIN + "W" : showNumber);
 const showBytes = (bytes) => (bytes < 1024 ? bytes + THIN + "B" : scaled(bytes, ["B", "KiB", "MiB", "GiB", "TiB"], 1024));
 const showPercent = (share, count) => digits(share * 100, count || (share < 0.0995 ? 2 : 3)) + "%";
 function showCount(count) { return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ","); }

@@ -372,6 +372,19 @@ Json json_served(const cache::WisdomMatch& match, const std::optional<cache::Bes
   return json;
 }
 
+Json json_verdict(const Verdict& verdict) {
+  const auto list = [](const std::vector<std::string>& texts) {
+    Json all = Json::array();
+    for (const std::string& text : texts) all.push_back(shown(text));
+    return all;
+  };
+  return {{"limit", verdict.limit == Limit::unknown ? "" : name(verdict.limit)},
+          {"reason", shown(verdict.reason)},
+          {"counted", verdict.counted},
+          {"numbers", list(verdict.numbers)},
+          {"remarks", list(verdict.remarks)}};
+}
+
 Json json_sessions(const std::vector<cache::SessionRecord>& sessions) {
   Json list = Json::array();
   for (const cache::SessionRecord& one : sessions)
@@ -416,6 +429,7 @@ Json json_tuning(const Tuning& tuning, const Ceilings& ceilings, Shared& kernels
   const Amounts& amounts = tuning.amounts;
   if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["copied"] = number(amounts.copied);
   if (amounts.flops) json["flops"] = number(*amounts.flops);
+  if (tuning.verdict) json["verdict"] = json_verdict(*tuning.verdict);
   if (!amounts.default_configuration.empty()) {
     json["default"] = shown(amounts.default_configuration);
     for (std::size_t i = tuning.trials.size(); i-- > 0;)

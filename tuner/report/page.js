@@ -29,7 +29,7 @@ const idOf = (tuning) => [kernelOf(tuning).name, kernelOf(tuning).source, kernel
 function look(tuning) {
   const kernel = kernelOf(tuning), trials = tuning.trials ? new Trials(tuning.trials, kernel, tuning.bytes) : null;
   const view = {tuning, kernel, device: deviceOf(tuning), environment: data.environments[tuning.environment], trials, page: data, all: data.tunings, isTime: kernel.is_time};
-  view.show = view.isTime ? showTime : showNumber;
+  view.show = view.isTime ? showTime : showerOf(kernel.objective);
   view.value = (row) => trials.objective[row];
   view.bestRow = -1;
   view.bestText = tuning.best ? tuning.best.text : "";
@@ -83,6 +83,8 @@ function answerPart(view) {
     const ties = trials.finalists.filter((one) => one !== winner && one.low_ns <= winner.high_ns && one.high_ns >= winner.low_ns).length;
     if (ties) claim(claims, plural(ties, "other configuration"), "cannot be told from it by the intervals");
   }
+  const why = tuning.verdict;
+  if (why && why.limit) claims.unshift(html("li", {}, "Limited by ", html("b", {text: why.limit}), ": " + why.reason, why.counted ? "" : " (by the model, without counters)"));
   const text = view.bestNs > 0 ? (view.isTime ? showTime(view.bestNs, 4) : view.show(view.bestFirst)) : "no result", parts = text.split(THIN);
   const give = best ? [showInterval(best.median_ns, best.low_ns, best.high_ns), plural(best.samples, "sample"), when].filter(Boolean).join(", ")
                     : view.bestRow >= 0 ? "the fastest so far; the finalists have not been measured against each other" : "nothing was measured and verified";
@@ -152,6 +154,14 @@ function trialsPart(view) {
 
 function facts(pairs) {
   return html("dl", {class: "facts"}, ...pairs.filter((pair) => pair[1]).flatMap(([name, value]) => [html("dt", {text: name}), html("dd", {}, value)]));
+}
+
+// The numbers behind the verdict, and the guidelines that the best does not keep.
+function limitPart(view) {
+  const why = view.tuning.verdict, list = (texts) => html("ul", {class: "claims"}, ...texts.map((text) => html("li", {text})));
+  const say = !why.limit ? "It cannot be told from what is stored: that takes what this device was seen to reach, which a tuning keeps, or counters (--metrics)."
+    : why.limit.charAt(0).toUpperCase() + why.limit.slice(1) + ": " + why.reason + (why.counted ? ", with hardware counters." : ". By the model alone: counters (--metrics) would tell more.");
+  return partOf("limit", "What limits it", say, why.numbers.length ? list(why.numbers) : null, why.remarks.length ? html("h3", {text: "Guidelines that it does not keep"}) : null, why.remarks.length ? list(why.remarks) : null);
 }
 
 function servedPart(view) {
@@ -226,11 +236,14 @@ function show(tuning) {
       const pick = (name, key) => (paint) => choice(name, names, state[key], (value) => { state[key] = value; paint(); });
       second.push(pictureWith("heatmap", "Two parameters", heat, (paint) => [pick("across", "a")(paint), pick("up", "b")(paint), choice("shows", [{id: "best", name: "best"}, {id: "median", name: "median"}], state.how, (value) => { state.how = value; paint(); })], later).node);
     }
+    const energies = tradeOffRows(trials);
+    if (energies.length > 1) second.push(pictureWith("pareto", "Time against energy", paretoPicture(view, energies), null, later).node);
     if (tuning.bytes && tuning.flops && view.isTime) second.push(pictureWith("roofline", "Roofline", rooflinePicture(view), null, later).node);
-    parts.push(second.length > 1 ? html("div", {class: "pair"}, ...second) : second[0]);
+    for (let i = 0; i < second.length; i += 2) parts.push(i + 1 < second.length ? html("div", {class: "pair"}, second[i], second[i + 1]) : second[i]);
   }
   if (trials && view.failed) parts.push(pictureWith("failures", "Failures", failuresPicture(view), null, later).node);
   if (trials) parts.push({later: () => trialsPart(view)});
+  if (tuning.verdict) parts.push(limitPart(view));
   parts.push(servedPart(view), madePart(view));
   if (data.tunings.length > 1) parts.splice(trials ? parts.length : 1, 0, resultsPart(!trials));
   // The answer is painted first; what takes time follows, one part after the other.

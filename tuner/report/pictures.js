@@ -30,7 +30,7 @@ function variables(view) {
   for (const [name, column] of trials.numbers) {
     if (name === "median_ns" && view.isTime) continue;
     if (column.every((value) => !(value !== column[0]) || Number.isNaN(value))) continue;  // one value tells nothing
-    const known = name === "median_ns" ? ["time", (v) => showTime(v)] : more[name] || [name.replace(/^metric /, ""), showNumber];
+    const known = name === "median_ns" ? ["time", (v) => showTime(v)] : more[name] || [name.replace(/^metric /, ""), showerOf(name.replace(/^metric /, ""))];
     add(name, known[0], (row) => column[row], known[1], {log: name === "median_ns"});
   }
   return list;
@@ -314,6 +314,60 @@ function finalistsPicture(view) {
     {name: "samples", number: true, key: (one) => one.samples, show: (one) => String(one.samples)},
     {name: "configuration", words: true, key: (one) => view.trials.configuration(one.row), show: (one) => view.trials.configuration(one.row)}],
     rows: list, mark: (one) => one === winner});
+  return {draw, table, say};
+}
+
+// ---- time against energy ------------------------------------------------------------------------------------------
+
+// The latest row of each configuration that can win and of which both are known.
+function tradeOffRows(trials) {
+  const energy = trials.numbers.get("metric energy"), latest = new Map();
+  if (!energy) return [];
+  for (let row = 0; row < trials.count; ++row)
+    if (trials.kind[row] === "ok" && trials.marks[row].includes("v") && trials.median[row] > 0 && energy[row] > 0) latest.set(trials.configuration(row), row);
+  return [...latest.values()];
+}
+
+// Those that no other is at least as good as in both, the fastest first.
+function frontOf(rows, time, energy) {
+  const front = [];
+  for (const row of rows.slice().sort((a, b) => time[a] - time[b] || energy[a] - energy[b]))
+    if (!front.length || energy[row] < energy[front[front.length - 1]]) front.push(row);
+  return front;
+}
+
+function paretoPicture(view, rows) {
+  const trials = view.trials, time = trials.median, energy = trials.numbers.get("metric energy");
+  const front = frontOf(rows, time, energy), first = front[0], last = front[front.length - 1], on = new Set(front);
+  const say = (front.length === 1 ? "The fastest of " + plural(rows.length, "configuration") + " takes the least energy too: " + showTime(time[first]) + " and " + showJoules(energy[first]) + " a run."
+    : plural(front.length, "configuration") + " of " + showCount(rows.length) + " are not beaten in both: from " + showTime(time[first]) + " and " + showJoules(energy[first]) + " a run to " +
+      showPercent(1 - energy[last] / energy[first], 2) + " less energy in " + showPercent(time[last] / time[first] - 1, 2) + " more time.") + " Energy is the whole card\u2019s.";
+  const lines = (row) => [showTime(time[row]) + ", " + showJoules(energy[row]) + ", " + digits(energy[row] / time[row] * 1e9, 3) + THIN + "W", on.has(row) ? "on the front" : "beaten in both", trials.configuration(row)];
+  const draw = (width) => {
+    const node = svg("svg"), names = [{text: "beaten in both", colour: shade(0.45).css}, {text: "front", line: "search"}, {text: "fastest", ring: true}];
+    const top = legend(node, width, names, 12) + 6;
+    const span = (values, show) => {
+      const low = values.reduce((a, b) => Math.min(a, b)), high = values.reduce((a, b) => Math.max(a, b));
+      const need = Math.min(7, Math.max(3, Math.ceil(Math.log10(high / (high - low))) + 2));  // digits that tell two ticks apart
+      return high > 4 * low ? numberScale(low / 1.06, high * 1.06, (v) => show(v), true) : numberScale(low - (high - low) * 0.05, high + (high - low) * 0.05, (v) => show(v, need));
+    };
+    const f = frame(width, 330 + top, span(rows.map((row) => time[row]), showTime), span(rows.map((row) => energy[row]), showJoules), {x: "time", y: "energy of a run"}, {top});
+    f.node.append(...node.childNodes);
+    const points = rows.map((row) => ({x: f.x(time[row]), y: f.y(energy[row]), row, lines: () => lines(row)}));
+    f.node.append(dots(points.filter((point) => !on.has(point.row)), shade(0.45).css, 5, 0.7));
+    const path = front.map((row, i) => (i ? "H" + round(f.x(time[row])) + "V" + round(f.y(energy[row])) : "M" + round(f.x(time[row])) + "," + round(f.y(energy[row])))).join("");
+    if (front.length > 1) f.node.append(svg("path", {class: "search", d: path}));
+    for (const row of front) f.node.append(svg("circle", {class: "dot", cx: round(f.x(time[row])), cy: round(f.y(energy[row])), r: 4}));
+    f.node.append(svg("circle", {class: "ring", cx: round(f.x(time[first])), cy: round(f.y(energy[first])), r: 7}));
+    return explore(f.node, points, "Time against energy. " + say);
+  };
+  const table = () => ({columns: [
+    {name: "time", number: true, key: (row) => time[row], show: (row) => showTime(time[row], 4)},
+    {name: "energy", number: true, key: (row) => energy[row], show: (row) => showJoules(energy[row])},
+    {name: "power", number: true, key: (row) => energy[row] / time[row], show: (row) => digits(energy[row] / time[row] * 1e9, 3) + THIN + "W"},
+    {name: "front", key: (row) => (on.has(row) ? "yes" : ""), show: (row) => (on.has(row) ? "yes" : "")},
+    {name: "configuration", words: true, key: (row) => trials.configuration(row), show: (row) => trials.configuration(row)}],
+    rows: [...front, ...rows.filter((row) => !on.has(row))], mark: (row) => on.has(row)});
   return {draw, table, say};
 }
 

@@ -12,6 +12,8 @@
 #include <cache/lookup.hpp>
 #include <cache/records.hpp>
 
+#include <tuner/explain/verdict.hpp>
+
 namespace tuner::report {
 
 /// A trial in its place.
@@ -38,8 +40,9 @@ struct Tuning {
   cache::WisdomMatch served;  ///< what a call for exactly this would be served with
   std::vector<cache::QuarantineRecord> quarantined;
   Amounts amounts;
-  std::string database;  ///< where it was found
-  bool shipped = false;  ///< in a shipped one
+  std::optional<Verdict> verdict;  ///< on the best
+  std::string database;            ///< where it was found
+  bool shipped = false;            ///< in a shipped one
 };
 
 /// The contents of databases.

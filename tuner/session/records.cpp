@@ -28,7 +28,7 @@ auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
                   r.occupancy);
 }
-/// What the device was seen to stream, for reports; in three digits, so that two measurements of it mostly agree.
+/// What the device was seen to do at best, for reports; in three digits, so that two measurements of it mostly agree.
 std::string properties_text(const Device& device) {
   std::string text;
   const auto add = [&text](const char* name, double rate) {
@@ -38,6 +38,11 @@ std::string properties_text(const Device& device) {
   };
   add("copy_bytes_per_s", device.copy_ceiling);
   add("read_bytes_per_s", device.read_ceiling);
+  add("fp32_flops_per_s", device.peaks.fp32);
+  add("fp64_flops_per_s", device.peaks.fp64);
+  add("integer_operations_per_s", device.peaks.integer);
+  add("latency_ns", device.peaks.latency_ns);
+  add("launch_ns", device.peaks.launch_ns);
   return '{' + text + '}';
 }
 
