@@ -315,12 +315,22 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithI
     std::size_t asked = 0;  // the optimum is 10% ahead among the finalists, and then again or no more
     evaluator.again = [&](const Configuration& c) {
       const bool alone = evaluator.remeasured.size() == 2 && asked++ >= 2;
-      return measured(c, c == optimum_ && (holds || !alone) ? 900 : 1000);
+      return measured(c, c == optimum_ && (holds || !alone) ? 9000 : 10'000);
     };
     const SessionResult result = run(evaluator);
     EXPECT_THAT(evaluator.remeasured, ::testing::UnorderedElementsAre(optimum_, first));
     EXPECT_EQ(result.best->configuration, holds ? optimum_ : first);
   }
+}
+
+TEST_F(TuneSession, NamesTheDefaultWhereTheLeadIsOnlyAFewStepsOfTheClock) {
+  const Configuration first{{"block", 256}, {"unroll", 1}};
+  spec_.default_configuration = first;
+  FakeEvaluator evaluator;
+  evaluator.again = [&](const Configuration& c) { return measured(c, c == optimum_ ? 3900 : 4000); };
+  const SessionResult result = run(evaluator);
+  EXPECT_EQ(result.best->configuration, first);
+  EXPECT_THAT(result.ties, ::testing::ElementsAre(optimum_));
 }
 
 TEST_F(TuneSession, DoesNotNameAFinalistThatWasWrongOrCrashedWhenItWasMeasuredAgain) {

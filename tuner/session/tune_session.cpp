@@ -29,6 +29,9 @@ constexpr double kFinalistSamples = 36;
 
 /// A winner whose time is below this part of the default's needs no second proof.
 constexpr double kClearLead = 0.8;
+/// A lead of less than this, alone with the default, is where code and data came to lie: seen between two loadings of
+/// one short kernel on an H200.
+constexpr double kSmallestLeadNs = 200;
 
 /// Budget::until_unlikely asks for improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
@@ -426,6 +429,8 @@ class Session {
     const std::vector<Trial> pair{result_.trials[winner], result_.trials[the_default]};
     DecideOptions how;
     how.default_at = 1;
+    how.min_lead = std::max(how.min_lead, kSmallestLeadNs / pair[1].measurement()->median_ns);
+    how.max_loss = std::max(how.max_loss, how.min_lead);
     if (decide(pair, how).winner == 0) return;
     best_ = the_default;
     result_.ties = {result_.trials[winner].configuration};
