@@ -12,8 +12,8 @@ enum Function : std::size_t { fp32, fp64, integer, link, follow, nothing };
 
 constexpr std::int64_t kThreads = 256;
 constexpr std::int64_t kBlocksOfSm = 16;
-constexpr int kRounds = 512;                      // half a millisecond, in which the first and the last wave vanish
-constexpr double kOperationsOfRound = 8 * 8 * 2;  // chains, steps; a multiply-add is two
+constexpr int kRounds = 128;                       // half a millisecond, in which the first and the last wave vanish
+constexpr double kOperationsOfRound = 8 * 32 * 2;  // chains, steps; a multiply-add is two
 constexpr int kSteps = 1024;
 constexpr std::size_t kLineBytes = 128;
 

@@ -4,8 +4,8 @@ namespace tuner_support {
 
 using Bits = unsigned long long;
 
-// Eight chains of multiply-adds a thread, \p rounds of eight steps each: 128 operations a round. The factors come from
-// the caller, so that nothing can be computed beforehand.
+// Eight chains of multiply-adds a thread, \p rounds of 32 steps each: 512 operations a round, so many that counting the
+// rounds costs next to nothing. The factors come from the caller, so that nothing can be computed beforehand.
 template <typename T>
 __global__ void __launch_bounds__(256) multiply_add(T* sink, int rounds, T factor, T summand) {
   T chain[8];
@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(256) multiply_add(T* sink, int rounds, T facto
   for (int i = 0; i < 8; ++i) chain[i] = static_cast<T>(threadIdx.x + i);
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
-    for (int step = 0; step < 8; ++step) {
+    for (int step = 0; step < 32; ++step) {
 #pragma unroll
       for (int i = 0; i < 8; ++i) chain[i] = chain[i] * factor + summand;
     }
