@@ -13,8 +13,10 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::Le;
 using ::testing::Pair;
 
 /// A chip whose counters are given, for what needs no CUPTI.
@@ -135,6 +137,11 @@ TEST_F(CuptiHost, HasEveryNamedMetricOnDataCentreAndGamingChips) {
       for (const MetricTerm& term : metric.terms)
         EXPECT_NE(one->first_of(term.counters), "") << name << ": " << metric.name;
   }
+}
+
+TEST_F(CuptiHost, CountsWhatTheVerdictReadsOnEveryChip) {
+  for (const char* const name : {"TU102", "GA100", "GA102", "AD102", "GH100", "GB100"})
+    EXPECT_THAT(passes(*chip(name), "verdict"), AllOf(Ge(1u), Le(12u))) << name;
 }
 
 TEST_F(CuptiHost, ListsTheChipsOwnMetricsWithUnitsAndMeanings) {

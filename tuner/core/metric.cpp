@@ -96,9 +96,21 @@ constexpr std::string_view kTextbook[] = {"achieved_occupancy", "gld_efficiency"
                                           "inst_per_warp",      "branch_efficiency", "stall_sync"};
 constexpr std::string_view kRoofline[] = {"kernel_time",   "dram_read_bytes", "dram_write_bytes",
                                           "flop_count_hp", "flop_count_sp",   "flop_count_dp"};
+// What explain() reads (tuner/explain/verdict.hpp).
+constexpr std::string_view kVerdict[] = {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
+                                         "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+                                         "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
+                                         "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+                                         "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+                                         "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+                                         "stall_sync",
+                                         "stall_memory_dependency",
+                                         "warp_execution_efficiency"};
 constexpr MetricSet kSets[] = {
     {"textbook", "what the text-books look at first", kTextbook},
     {"roofline", "time, bytes of device memory and operations: where a kernel stands under the roofline", kRoofline},
+    {"verdict", "how busy memory, caches and pipes are and what warps wait for: what the verdict is drawn from",
+     kVerdict},
 };
 
 }  // namespace
