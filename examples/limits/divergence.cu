@@ -21,7 +21,7 @@ __global__ void divergence(const float* a, float* b, int n) {
 #pragma unroll
   for (int way = 0; way < 32; ++way) {
     if (threadIdx.x % 32 == way) {
-#pragma unroll 1
+#pragma unroll 16
       for (int step = 0; step < 64; ++step) x = x * (0.5f + 0.01f * way) + 1;
     }
   }

@@ -12,7 +12,7 @@ enum Function : std::size_t { fp32, fp64, integer, link, follow, nothing };
 
 constexpr std::int64_t kThreads = 256;
 constexpr std::int64_t kBlocksOfSm = 16;
-constexpr int kRounds = 128;                       // half a millisecond, in which the first and the last wave vanish
+constexpr int kRounds = 256;                       // a millisecond, in which the first and the last wave vanish
 constexpr double kOperationsOfRound = 8 * 32 * 2;  // chains, steps; a multiply-add is two
 constexpr int kSteps = 1024;
 constexpr std::size_t kLineBytes = 128;
@@ -78,9 +78,9 @@ class Peaks {
   template <typename T>
   double rate(Function function) {
     const std::int64_t blocks = backend_.device().limits.sm_count * kBlocksOfSm;
-    const Launch launch = launch_of(function, blocks, kThreads,
-                                    {Argument::of(sink_->address()), Argument::of(kRounds),
-                                     Argument::of(static_cast<T>(3)), Argument::of(static_cast<T>(1))});
+    const Launch launch =
+        launch_of(function, blocks, kThreads,
+                  {Argument::of(sink_->address()), Argument::of(kRounds), Argument::of(static_cast<T>(1))});
     const std::vector<double> all = times(launch, 10, false);
     return static_cast<double>(blocks * kThreads) * kRounds * kOperationsOfRound /
            *std::min_element(all.begin(), all.end()) * 1e9;
