@@ -20,8 +20,8 @@ class Report : public ::testing::Test {
     size.choices["T"] = "float";
     size.sizes["n"] = 1'000'000;
     device.key.backend = "cuda";
-    device.copy_ceiling = 1e12;
-    device.read_ceiling = 1e12;
+    device.ceilings.copy = 1e12;
+    device.ceilings.read = 1e12;
   }
 
   static Trial measured(int block, double ns) {

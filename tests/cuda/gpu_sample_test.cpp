@@ -166,14 +166,15 @@ TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeil
 
   const double seconds = seconds_of([] { backend().measure_ceilings(); });
   const Device& device = backend().device();
-  std::cout << "[ measured ] ceilings in " << seconds << " s: read " << device.read_ceiling / 1e12 << " TB/s, copy "
-            << device.copy_ceiling / 1e12 << " TB/s\n";
-  EXPECT_GT(device.read_ceiling, 0);
-  EXPECT_GT(device.copy_ceiling, 0);
-  const double read = device.read_ceiling, copy = device.copy_ceiling;
+  std::cout << "[ measured ] ceilings in " << seconds << " s: read " << device.ceilings.read / 1e12 << " TB/s, copy "
+            << device.ceilings.copy / 1e12 << ", write " << device.ceilings.write / 1e12 << " TB/s\n";
+  EXPECT_GT(device.ceilings.read, 0);
+  EXPECT_GT(device.ceilings.copy, 0);
+  EXPECT_GT(device.ceilings.write, 0);
+  const double read = device.ceilings.read, copy = device.ceilings.copy;
   backend().measure_ceilings();
-  EXPECT_EQ(device.read_ceiling, read) << "measured once";
-  EXPECT_EQ(device.copy_ceiling, copy);
+  EXPECT_EQ(device.ceilings.read, read) << "measured once";
+  EXPECT_EQ(device.ceilings.copy, copy);
   const DevicePeaks& peaks = device.peaks;
   std::cout << "[ measured ] FP32 " << peaks.fp32 / 1e12 << ", FP64 " << peaks.fp64 / 1e12 << ", integer "
             << peaks.integer / 1e12 << " T operations/s, a load " << peaks.latency_ns << " ns, nothing "

@@ -35,6 +35,15 @@ TEST(Verdict, ACopyAtTheRateOfMemoryIsLimitedByDeviceMemory) {
   EXPECT_FALSE(verdict.counted);
 }
 
+TEST(Verdict, WhatIssuesInstructionsAllTheTimeIsLimitedByArithmeticThoughNoPipeIsBusy) {
+  VerdictInput input = input_of(1000);
+  input.metrics = {{"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", 45},
+                   {"sm__inst_issued.avg.pct_of_peak_sustained_active", 90}};
+  const Verdict verdict = explain(input);
+  EXPECT_EQ(verdict.limit, Limit::arithmetic);
+  EXPECT_THAT(verdict.reason, HasSubstr("issued in 90% of the cycles"));
+}
+
 TEST(Verdict, WhatFitsIntoL2AndStayedThereIsLimitedByL2) {
   VerdictInput input = input_of(20);
   input.bytes = 3e7;

@@ -136,10 +136,10 @@ TEST(HostDevice, MeasuresItsCeilingsWhenAsked) {
   options.threads = 1;
   options.cache_objects = false;
   const auto own = make_host_backend(options);
-  EXPECT_EQ(own->device().read_ceiling, 0);
+  EXPECT_EQ(own->device().ceilings.read, 0);
   own->measure_ceilings();
-  EXPECT_GT(own->device().read_ceiling, 1e8);
-  EXPECT_GT(own->device().copy_ceiling, 1e8);
+  EXPECT_GT(own->device().ceilings.read, 1e8);
+  EXPECT_GT(own->device().ceilings.copy, 1e8);
 }
 
 TEST(HostBackend, EnqueuesFromParametersAsTheDriverTakesThem) {

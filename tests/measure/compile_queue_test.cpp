@@ -100,8 +100,8 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   spec.bytes = testing::parsed("2 * n * 4");
   spec.flops = testing::parsed("n");
   Device device;
-  device.read_ceiling = 100e9;
-  device.copy_ceiling = 16e9;
+  device.ceilings.read = 100e9;
+  device.ceilings.copy = 16e9;
   const ProblemSize size = complete(spec, {});
   const Throughput copy = throughput(spec, size, device, 1000);
   EXPECT_DOUBLE_EQ(*copy.bytes_per_second, 8e9);
@@ -111,12 +111,17 @@ TEST(Throughput, IsTheLeastTrafficOverTheTimeAndAFractionOfTheFittingCeiling) {
   spec.bytes = testing::parsed("3 * n * 4");  // two reads and a write: a third at 100 GB/s, two thirds at 16
   const Throughput mixed = throughput(spec, size, device, 1000);
   EXPECT_EQ(mixed.ceiling, "mix");
-  EXPECT_DOUBLE_EQ(mixed.copied, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(mixed.written, 1.0 / 3);
   EXPECT_DOUBLE_EQ(*mixed.ceiling_rate, 12e9 / *mixed.ceiling_fraction);
   EXPECT_DOUBLE_EQ(*mixed.ceiling_fraction, 12e9 * (2.0 / 3 / 16e9 + 1.0 / 3 / 100e9));
-  device.read_ceiling = 0;
+  device.ceilings.read = 0;
   EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value()) << "half of it is not known";
-  device.read_ceiling = 100e9;
+  device.ceilings.read = 100e9;
+  spec.bytes = testing::parsed("n * 4");
+  EXPECT_EQ(throughput(spec, size, device, 1000).ceiling, "writes");
+  EXPECT_FALSE(throughput(spec, size, device, 1000).ceiling_fraction.has_value()) << "writes were not measured";
+  device.ceilings.write = 8e9;
+  EXPECT_DOUBLE_EQ(*throughput(spec, size, device, 1000).ceiling_fraction, 0.5);
   spec.bytes = testing::parsed("2 * n * 4");
   spec.buffers[1].count = testing::parsed("1");
   EXPECT_DOUBLE_EQ(*throughput(spec, size, device, 1000).ceiling_fraction, 0.08);

@@ -226,7 +226,7 @@ class Backend {
   }
   /// The device context is gone, and everything in it: handles are dropped from now on, never freed.
   virtual void abandon() noexcept {}
-  /// Measures device().read_ceiling, copy_ceiling and, on a GPU, peaks the first time it is called; leaves 0 where it
+  /// Measures device().ceilings and, on a GPU, peaks the first time it is called; leaves 0 where it
   /// has no meaning.
   virtual void measure_ceilings() {}
   /// False once a fault has poisoned the device context: nothing more can run in this process.

@@ -37,9 +37,10 @@ Facts host_facts(const Device& device) {
 }
 
 void add_ceilings(const Device& device, Facts& facts) {
-  if (device.read_ceiling > 0) facts.emplace_back("reads measured", format_rate(device.read_ceiling));
-  if (device.copy_ceiling > 0)
-    facts.emplace_back("copies measured", format_rate(device.copy_ceiling) + " (read plus written)");
+  if (device.ceilings.read > 0) facts.emplace_back("reads measured", format_rate(device.ceilings.read));
+  if (device.ceilings.write > 0) facts.emplace_back("writes measured", format_rate(device.ceilings.write));
+  if (device.ceilings.copy > 0)
+    facts.emplace_back("copies measured", format_rate(device.ceilings.copy) + " (read plus written)");
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ Json to_json(const Device& device) {
                       {"max_registers_per_thread", limits.max_registers_per_thread},
                       {"max_threads_per_sm", limits.max_threads_per_sm},
                       {"max_blocks_per_sm", limits.max_blocks_per_sm}};
-  if (device.read_ceiling > 0) object["read_ceiling_bytes_per_s"] = device.read_ceiling;
-  if (device.copy_ceiling > 0) object["copy_ceiling_bytes_per_s"] = device.copy_ceiling;
+  if (device.ceilings.read > 0) object["read_ceiling_bytes_per_s"] = device.ceilings.read;
+  if (device.ceilings.copy > 0) object["copy_ceiling_bytes_per_s"] = device.ceilings.copy;
+  if (device.ceilings.write > 0) object["write_ceiling_bytes_per_s"] = device.ceilings.write;
   if (const DevicePeaks& peaks = device.peaks; peaks.fp32 > 0)
     object["peaks"] = {{"fp32_flops_per_s", peaks.fp32},
                        {"fp64_flops_per_s", peaks.fp64},

@@ -29,7 +29,7 @@ report::Amounts amounts_of(const KernelSpec& spec, const cache::SessionKey& key)
   report::Amounts amounts;
   amounts.bytes = rate.bytes_per_second;
   amounts.flops = rate.flops_per_second;
-  amounts.copied = rate.copied;
+  amounts.written = rate.written;
   if (spec.default_configuration) amounts.default_configuration = spec.default_configuration->text();
   return amounts;
 }

@@ -47,9 +47,10 @@ std::string speed_text(const Subject& subject, double ns) {
   const bool aside = rate.arithmetic_leads();
   if (rate.ceiling_fraction)
     memory += fmt::format("{} {} of this device's {}", aside ? "," : " ", format_percent(*rate.ceiling_fraction),
-                          rate.ceiling == "reads"  ? "read rate"
-                          : rate.ceiling == "copy" ? "copy rate"
-                                                   : "rate for as many reads and writes");
+                          rate.ceiling == "reads"    ? "read rate"
+                          : rate.ceiling == "copy"   ? "copy rate"
+                          : rate.ceiling == "writes" ? "write rate"
+                                                     : "rate for as many reads and writes");
   if (memory.empty()) return format_ns(ns) + arithmetic;
   return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
 }

@@ -40,8 +40,9 @@ Device device_as_stored(const report::Tuning& tuning) {
     if (const auto at = properties.find(name); at != properties.end() && at->is_number())
       number = std::max(0.0, at->get<double>());
   };
-  read("copy_bytes_per_s", device.copy_ceiling);
-  read("read_bytes_per_s", device.read_ceiling);
+  read("copy_bytes_per_s", device.ceilings.copy);
+  read("read_bytes_per_s", device.ceilings.read);
+  read("write_bytes_per_s", device.ceilings.write);
   read("fp32_flops_per_s", device.peaks.fp32);
   read("fp64_flops_per_s", device.peaks.fp64);
   read("integer_operations_per_s", device.peaks.integer);

@@ -1,6 +1,16 @@
 #include <tuner/core/device.hpp>
 
+#include <cmath>
+
 namespace tuner {
+
+double Ceilings::of_mix(double written) const {
+  const double alone = std::abs(1 - 2 * written), copied = 1 - alone;
+  double seconds = 0;  // of one byte; infinite where a rate is 0
+  if (alone > 0) seconds += alone / (written < 0.5 ? read : write);
+  if (copied > 0) seconds += copied / copy;
+  return 1 / seconds;
+}
 
 std::string DeviceKey::text() const {
   if (backend == "host") return "host cpu=" + cpu + " cores=" + std::to_string(sm_count);

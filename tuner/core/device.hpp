@@ -58,15 +58,24 @@ struct DevicePeaks {
   double launch_ns = 0;                    ///< of an empty kernel with cold caches, as a sample measures it
 };
 
+/// What a device was seen to stream at best, bytes/s, reads and writes together; 0: not measured.
+struct Ceilings {
+  double read = 0;   ///< reads only
+  double copy = 0;   ///< as many bytes read as written
+  double write = 0;  ///< writes only
+
+  /// Of traffic of which the part \p written (0..1) is writes: in the time that its copy takes, and what is left of
+  /// reads or writes alone. 0 where what that needs was not measured.
+  double of_mix(double written) const;
+};
+
 struct Device {
   DeviceKey key;
   DeviceLimits limits;
   Environment environment;
   std::string name;  ///< marketing name, for people only
   int index = 0;     ///< ordinal on this machine
-  /// What this device was seen to stream, bytes/s; 0 when it has not been measured.
-  double read_ceiling = 0;  ///< reads only
-  double copy_ceiling = 0;  ///< reads plus writes
+  Ceilings ceilings;
   DevicePeaks peaks;
 };
 

@@ -103,6 +103,7 @@ constexpr std::string_view kVerdict[] = {"dram__throughput.avg.pct_of_peak_susta
                                          "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
                                          "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
                                          "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+                                         "sm__inst_issued.avg.pct_of_peak_sustained_active",
                                          "stall_sync",
                                          "stall_memory_dependency",
                                          "warp_execution_efficiency"};

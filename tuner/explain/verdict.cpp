@@ -84,6 +84,10 @@ std::vector<Use> uses(const VerdictInput& input) {
                    fmt::format("it computes {}, {} of the {} that this device reached", rate(done, "FLOP/s"),
                                percent(part), rate(input.rates.arithmetic, "FLOP/s"))});
   }
+  if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"}))
+    all.push_back({Limit::arithmetic, *share,
+                   fmt::format("instructions are issued in {} of the cycles in which one could be", percent(*share)),
+                   true});
   return all;
 }
 

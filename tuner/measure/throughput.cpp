@@ -1,6 +1,8 @@
 #include <tuner/measure/throughput.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <tuner/core/element_type.hpp>
 
@@ -20,13 +22,11 @@ Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Dev
     if (buffer.role == BufferRole::out || buffer.role == BufferRole::inout)
       written +=
           double(buffer.count.evaluate_integer(names)) * double(info(resolved_type(spec, size, buffer.type)).bytes);
-  // Each byte that is written goes with one that is read, as in a copy; the rest is reads alone.
-  const double copied = result.copied = bytes > 0 ? std::clamp(2 * written / bytes, 0.0, 1.0) : 0;
-  result.ceiling = copied < 0.02 ? "reads" : copied > 0.98 ? "copy" : "mix";
-  const double ceiling = result.ceiling == "reads" ? device.read_ceiling
-                         : result.ceiling == "copy"
-                             ? device.copy_ceiling
-                             : 1 / (copied / device.copy_ceiling + (1 - copied) / device.read_ceiling);
+  result.written = bytes > 0 ? std::min(written / bytes, 1.0) : 0;
+  result.ceiling = "mix";
+  for (const auto& [pure, name] : {std::pair{0.0, "reads"}, {0.5, "copy"}, {1.0, "writes"}})
+    if (std::abs(result.written - pure) < 0.01) result.written = pure, result.ceiling = name;
+  const double ceiling = device.ceilings.of_mix(result.written);
   if (!(ceiling > 0)) return result;
   result.ceiling_rate = ceiling;
   result.ceiling_fraction = *result.bytes_per_second / ceiling;

@@ -15,8 +15,8 @@ struct Throughput {
   /// Of the rate at which the device was seen to stream what the kernel's least traffic is made of.
   std::optional<double> ceiling_fraction;
   std::optional<double> ceiling_rate;  ///< that rate, bytes/s
-  double copied = 1;                   ///< part of the traffic that is held against a copy; the rest is reads alone
-  std::string_view ceiling;            ///< "reads", "copy", or "mix": part of it reads alone, part a copy
+  double written = 0.5;                ///< part of the traffic that is writes
+  std::string_view ceiling;            ///< "reads", "copy", "writes", or "mix": part of it a copy
 
   /// Whether the arithmetic rate says more about the kernel than its share of the ceiling: it does more than 8 flops
   /// for each byte, about where GPUs stop being bound by memory (the ridge of the roofline: Williams, Waterman and
@@ -26,10 +26,9 @@ struct Throughput {
   }
 };
 
-/// Of one run of \p spec on \p size in \p ns. The ceiling goes by the share of the traffic that outputs
-/// are: less than a hundredth is held against reads, half or more against a copy, and between them the time is what the
-/// device takes to copy the one part and to read the other (two reads and a write: two thirds copied). Absent: not
-/// given in the spec, or not measured on the device.
+/// Of one run of \p spec on \p size in \p ns. The ceiling goes by the share of the traffic that outputs are, to a
+/// hundredth (Ceilings::of_mix; two reads and a write are a third). Absent: not given in the spec, or not measured on
+/// the device.
 Throughput throughput(const KernelSpec& spec, const ProblemSize& size, const Device& device, double ns);
 
 }  // namespace tuner

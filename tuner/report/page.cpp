@@ -323,20 +323,20 @@ Json json_trials(const Tuning& tuning) {
 }
 
 /// The ceilings of one device by their names, the highest seen of each.
-using Ceilings = std::map<std::string, double, std::less<>>;
+using Properties = std::map<std::string, double, std::less<>>;
 
-void unite(Ceilings& ceilings, const std::string& properties) {
+void unite(Properties& ceilings, const std::string& properties) {
   const Json json = Json::parse(properties, nullptr, false);
   if (!json.is_object()) return;
-  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "flops_per_s"})
+  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "write_bytes_per_s", "flops_per_s"})
     if (const auto at = json.find(name); at != json.end() && at->is_number() && at->get<double>() > 0)
       ceilings[name] = std::max(ceilings[name], at->get<double>());
 }
 
-std::map<std::string, Ceilings> ceilings_of(std::span<const Tuning> tunings) {
-  std::map<std::string, Ceilings> all;
+std::map<std::string, Properties> ceilings_of(std::span<const Tuning> tunings) {
+  std::map<std::string, Properties> all;
   for (const Tuning& tuning : tunings) {
-    Ceilings& ceilings = all[tuning.key.device.key];
+    Properties& ceilings = all[tuning.key.device.key];
     unite(ceilings, tuning.key.device.properties);
     for (const cache::SessionRecord& one : tuning.sessions) unite(ceilings, one.key.device.properties);
     if (tuning.best) unite(ceilings, tuning.best->device.properties);
@@ -344,7 +344,7 @@ std::map<std::string, Ceilings> ceilings_of(std::span<const Tuning> tunings) {
   return all;
 }
 
-Json json_device(const cache::DeviceRecord& device, const Ceilings& ceilings) {
+Json json_device(const cache::DeviceRecord& device, const Properties& ceilings) {
   Json json{{"key", shown(device.key)},         {"name", shown(device.name.empty() ? device.key : device.name)},
             {"backend", shown(device.backend)}, {"compute_capability", device.compute_capability},
             {"sm_count", device.sm_count},      {"l2_bytes", device.l2_bytes}};
@@ -397,8 +397,8 @@ Json json_sessions(const std::vector<cache::SessionRecord>& sessions) {
   return list;
 }
 
-Json json_tuning(const Tuning& tuning, const Ceilings& ceilings, Shared& kernels, Shared& devices, Shared& environments,
-                 Texts& texts) {
+Json json_tuning(const Tuning& tuning, const Properties& ceilings, Shared& kernels, Shared& devices,
+                 Shared& environments, Texts& texts) {
   const cache::SessionKey& key = tuning.key;
   const cache::EnvironmentRecord& software = key.environment;
   Json json{{"kernel", kernels.place({{"name", shown(key.kernel.name)},
@@ -427,7 +427,7 @@ Json json_tuning(const Tuning& tuning, const Ceilings& ceilings, Shared& kernels
   }
   json["served"] = json_served(tuning.served, tuning.best, texts);
   const Amounts& amounts = tuning.amounts;
-  if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["copied"] = number(amounts.copied);
+  if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["written"] = number(amounts.written);
   if (amounts.flops) json["flops"] = number(*amounts.flops);
   if (tuning.verdict) json["verdict"] = json_verdict(*tuning.verdict);
   if (!amounts.default_configuration.empty()) {
@@ -453,7 +453,7 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
   Shared kernels, devices, environments;
   Texts texts;
   Json list = Json::array();
-  const std::map<std::string, Ceilings> ceilings = ceilings_of(tunings);
+  const std::map<std::string, Properties> ceilings = ceilings_of(tunings);
   for (const Tuning& tuning : tunings)
     list.push_back(json_tuning(tuning, ceilings.at(tuning.key.device.key), kernels, devices, environments, texts));
   Json databases = Json::array();

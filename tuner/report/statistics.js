@@ -83,7 +83,8 @@ function pairCells(trials, a, b, how) {
 
 // What the device was seen to stream of the kernel's own mix of reads and writes; rate 0 where it was not.
 function memoryCeiling(tuning, device) {
-  const copied = tuning.copied < 0.02 ? 0 : tuning.copied > 0.98 ? 1 : tuning.copied;
-  const seconds = (copied ? copied / (device.copy_bytes_per_s || 0) : 0) + (copied < 1 ? (1 - copied) / (device.read_bytes_per_s || 0) : 0);
-  return {rate: Number.isFinite(seconds) ? 1 / seconds : 0, name: copied === 0 ? "read rate" : copied === 1 ? "copy rate" : "rate for its reads and writes"};
+  const {written} = tuning, copied = 1 - Math.abs(1 - 2 * written);
+  const alone = (written > 0.5 && device.write_bytes_per_s) || device[(written > 0.5 ? "copy" : "read") + "_bytes_per_s"];
+  const seconds = (copied ? copied / (device.copy_bytes_per_s || 0) : 0) + (copied < 1 ? (1 - copied) / (alone || 0) : 0);
+  return {rate: Number.isFinite(seconds) ? 1 / seconds : 0, name: {0: "read rate", 0.5: "copy rate", 1: "write rate"}[written] || "rate for its reads and writes"};
 }

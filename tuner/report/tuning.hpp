@@ -27,7 +27,7 @@ struct PlacedTrial {
 struct Amounts {
   std::optional<double> bytes;  ///< least traffic of one run
   std::optional<double> flops;  ///< of one run
-  double copied = 1;            ///< part of the bytes that is held against a copy; the rest is reads alone
+  double written = 0.5;         ///< part of the bytes that is writes
   std::string default_configuration;
 };
 

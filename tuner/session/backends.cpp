@@ -44,8 +44,7 @@ DeviceChoice choose_device(std::string_view device) {
 void measure_ceilings(Device& device) {
   const std::unique_ptr<Backend> backend = open_backend(device);
   backend->measure_ceilings();
-  device.read_ceiling = backend->device().read_ceiling;
-  device.copy_ceiling = backend->device().copy_ceiling;
+  device.ceilings = backend->device().ceilings;
   device.peaks = backend->device().peaks;
 }
 

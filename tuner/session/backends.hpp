@@ -20,7 +20,7 @@ DeviceChoice choose_device(std::string_view device);
 /// A GPU's ordinal as people write it; nothing for anything else.
 std::optional<int> gpu_ordinal(std::string_view text);
 
-/// Measures what \p device can stream and fills in read_ceiling and copy_ceiling; takes about a tenth of a second.
+/// Measures what \p device can stream and fills in its ceilings and peaks; takes about a tenth of a second.
 void measure_ceilings(Device& device);
 
 }  // namespace tuner

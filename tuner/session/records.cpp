@@ -36,8 +36,9 @@ std::string properties_text(const Device& device) {
     if (rate > 0) std::snprintf(member.data(), member.size(), "%s\"%s\":%.2e", text.empty() ? "" : ",", name, rate);
     text += member.data();
   };
-  add("copy_bytes_per_s", device.copy_ceiling);
-  add("read_bytes_per_s", device.read_ceiling);
+  add("copy_bytes_per_s", device.ceilings.copy);
+  add("read_bytes_per_s", device.ceilings.read);
+  add("write_bytes_per_s", device.ceilings.write);
   add("fp32_flops_per_s", device.peaks.fp32);
   add("fp64_flops_per_s", device.peaks.fp64);
   add("integer_operations_per_s", device.peaks.integer);

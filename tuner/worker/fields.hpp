@@ -31,9 +31,8 @@ auto fields(Is<DeviceLimits> auto& v) {
                   v.compute_capability);
 }
 auto fields(Is<Environment> auto& v) { return std::tie(v.driver, v.compiler); }
-auto fields(Is<Device> auto& v) {
-  return std::tie(v.key, v.limits, v.environment, v.name, v.index, v.read_ceiling, v.copy_ceiling);
-}
+auto fields(Is<Ceilings> auto& v) { return std::tie(v.read, v.copy, v.write); }
+auto fields(Is<Device> auto& v) { return std::tie(v.key, v.limits, v.environment, v.name, v.index, v.ceilings); }
 auto fields(Is<ProblemSize> auto& v) { return std::tie(v.sizes, v.choices); }
 auto fields(Is<MeasureOptions> auto& v) {
   return std::tie(v.seed, v.cold, v.verify, v.guard_bytes, v.warm_up, v.min_samples, v.max_samples, v.target_width,

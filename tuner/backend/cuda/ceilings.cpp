@@ -14,13 +14,12 @@ constexpr std::size_t kSamples = 10;
 struct Variant {
   const char* expression;
   std::int64_t in_flight;
-  bool copies;
+  double Ceilings::*rate;
 };
 constexpr Variant kVariants[] = {
-    {"tuner_support::read<4>", 4, false},
-    {"tuner_support::read<8>", 8, false},
-    {"tuner_support::copy<1>", 1, true},
-    {"tuner_support::copy<4>", 4, true},
+    {"tuner_support::read<4>", 4, &Ceilings::read},   {"tuner_support::read<8>", 8, &Ceilings::read},
+    {"tuner_support::copy<1>", 1, &Ceilings::copy},   {"tuner_support::copy<4>", 4, &Ceilings::copy},
+    {"tuner_support::write<1>", 1, &Ceilings::write}, {"tuner_support::write<4>", 4, &Ceilings::write},
 };
 
 /// Two equal buffers, as large as fit: at most 1 GiB each.
@@ -79,9 +78,9 @@ Ceilings measure_ceilings(Backend& backend) {
         launch.shape.block[0] = threads;
         launch.arguments = {Argument::of(from->address()), Argument::of(static_cast<std::uint64_t>(tiles)),
                             Argument::of(to->address())};
-        const double rate = static_cast<double>(bytes) * (variant.copies ? 2e9 : 1e9) / fastest_ns(backend, launch);
-        double& best = variant.copies ? ceilings.copy : ceilings.read;
-        best = std::max(best, rate);
+        const double moved = static_cast<double>(bytes) * (variant.rate == &Ceilings::copy ? 2 : 1);
+        double& best = ceilings.*variant.rate;
+        best = std::max(best, moved / fastest_ns(backend, launch) * 1e9);
       }
     }
   }

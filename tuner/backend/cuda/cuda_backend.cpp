@@ -264,10 +264,8 @@ class CudaBackend final : public Backend {
   void abandon() noexcept override { state_->usable = false; }
 
   void measure_ceilings() override {
-    if (device().read_ceiling > 0) return;
-    const Ceilings ceilings = cuda::measure_ceilings(*this);
-    state_->device.read_ceiling = ceilings.read;
-    state_->device.copy_ceiling = ceilings.copy;
+    if (device().ceilings.read > 0) return;
+    state_->device.ceilings = cuda::measure_ceilings(*this);
     state_->device.peaks = measure_peaks(*this);
   }
 

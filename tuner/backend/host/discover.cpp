@@ -107,6 +107,9 @@ const Ceilings& ceilings(unsigned threads, std::int64_t cache_bytes) {
     result.copy = rate(threads, words / 2, 16, [&](std::size_t begin, std::size_t end) {
       std::memcpy(to.data() + begin, from.data() + begin, (end - begin) * 8);
     });
+    result.write = rate(threads, words / 2, 8, [&](std::size_t begin, std::size_t end) {
+      std::memset(to.data() + begin, 3, (end - begin) * 8);
+    });
   });
   return result;
 }

@@ -10,9 +10,6 @@ namespace tuner::host {
 /// Limits are those of a GPU, so that the same spaces can be searched. \p compiler: name and version.
 Device discover(unsigned threads, const std::string& compiler);
 
-struct Ceilings {
-  double read = 0, copy = 0;  ///< bytes/s
-};
 /// Streams through memory with \p threads threads; about 0.1 s. Measured once in a process.
 const Ceilings& ceilings(unsigned threads, std::int64_t cache_bytes);
 

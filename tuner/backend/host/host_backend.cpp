@@ -37,11 +37,7 @@ class HostBackend final : public Backend {
   }
 
   const Device& device() const override { return device_; }
-  void measure_ceilings() override {
-    const host::Ceilings& ceilings = host::ceilings(pool_.threads(), device_.key.l2_bytes);
-    device_.read_ceiling = ceilings.read;
-    device_.copy_ceiling = ceilings.copy;
-  }
+  void measure_ceilings() override { device_.ceilings = host::ceilings(pool_.threads(), device_.key.l2_bytes); }
   std::string architecture() const override { return architecture_of(device_.key); }
   Compiler& compiler() override { return compiler_; }
 

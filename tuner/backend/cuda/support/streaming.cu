@@ -31,4 +31,13 @@ __global__ void __launch_bounds__(1024) copy(const uint4* __restrict__ data, Bit
   }
 }
 
+template <int in_flight>
+__global__ void __launch_bounds__(1024) write(const uint4*, Bits tiles, uint4* out) {
+  for (Bits tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    uint4* to = out + tile * (in_flight * blockDim.x) + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < in_flight; ++i) to[i * blockDim.x] = uint4{};
+  }
+}
+
 }  // namespace tuner_support
