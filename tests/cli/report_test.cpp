@@ -72,6 +72,12 @@ TEST_F(Report, OrdersTheBestByTimeWithRatesAndTheCeiling) {
   EXPECT_THAT(table, Not(HasSubstr("block=128")));
 }
 
+TEST_F(Report, ExplainsARateThatMemoryDoesNotGive) {
+  EXPECT_THAT(speed_text(subject, 8e3),
+              AllOf(HasSubstr("100.0% of this device's copy rate"), Not(HasSubstr("more than"))));
+  EXPECT_THAT(speed_text(subject, 5), HasSubstr("more than memory gives: served by caches, or not measured here"));
+}
+
 TEST_F(Report, SaysWhatARateIsAFractionOf) {
   EXPECT_THAT(best_table(subject, {measured(32, 20e3)}, plain), HasSubstr("  of copy  "));
   spec.buffers[0].role = BufferRole::in;

@@ -19,6 +19,9 @@
 namespace tuner::cli {
 namespace {
 
+/// Above this fraction of a ceiling, which was itself measured, something has to be said.
+constexpr double kExplained = 1.05;
+
 Throughput rates(const Subject& subject, double ns) {
   return throughput(*subject.spec, *subject.size, *subject.device, ns);
 }
@@ -51,6 +54,8 @@ std::string speed_text(const Subject& subject, double ns) {
                           : rate.ceiling == "copy"   ? "copy rate"
                           : rate.ceiling == "writes" ? "write rate"
                                                      : "rate for as many reads and writes");
+  if (rate.ceiling_fraction.value_or(0) > kExplained)
+    memory += " (more than memory gives: served by caches, or not measured here)";
   if (memory.empty()) return format_ns(ns) + arithmetic;
   return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
 }
