@@ -32,7 +32,8 @@ TEST(Metric, ComesFromTheEnergySensorWhenItCountsNothing) {
 TEST(MetricSet, HoldsMetricsThatAreCounted) {
   for (const MetricSet& set : metric_sets()) {
     for (const std::string_view name : set.metrics) {
-      ASSERT_NE(find_metric(name), nullptr) << name;
+      const bool is_chips_own = name.find("__") != std::string_view::npos;  // CuptiHost tests look for those on chips
+      ASSERT_TRUE(is_chips_own || find_metric(name) != nullptr) << name;
       EXPECT_FALSE(is_energy_metric(name)) << name;
     }
   }

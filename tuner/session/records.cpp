@@ -28,17 +28,18 @@ auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
                   r.occupancy);
 }
-/// What the device was seen to do at best, for reports; in three digits, so that two measurements of it mostly agree.
+/// What the device was seen to do at best, for reports; in so few digits that two measurements of it mostly agree.
 std::string properties_text(const Device& device) {
   std::string text;
-  const auto add = [&text](const char* name, double rate) {
+  const auto add = [&text](const char* name, double rate, int digits = 2) {
     std::array<char, 64> member{};
-    if (rate > 0) std::snprintf(member.data(), member.size(), "%s\"%s\":%.2e", text.empty() ? "" : ",", name, rate);
+    if (rate > 0)
+      std::snprintf(member.data(), member.size(), "%s\"%s\":%.*e", text.empty() ? "" : ",", name, digits - 1, rate);
     text += member.data();
   };
-  add("copy_bytes_per_s", device.ceilings.copy);
-  add("read_bytes_per_s", device.ceilings.read);
-  add("write_bytes_per_s", device.ceilings.write);
+  add("copy_bytes_per_s", device.ceilings.copy, 3);
+  add("read_bytes_per_s", device.ceilings.read, 3);
+  add("write_bytes_per_s", device.ceilings.write, 3);
   add("fp32_flops_per_s", device.peaks.fp32);
   add("fp64_flops_per_s", device.peaks.fp64);
   add("integer_operations_per_s", device.peaks.integer);
