@@ -49,7 +49,8 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     }
     rooms["tests/cache"].insert("tuner/core");  // that both read configurations the same way
     rooms["tests/templates"] = rooms["tests/worker"];
-    rooms["tests/templates"].insert({"tuner/backend/host", "tuner/backend/cuda"});  // which it tests by themselves
+    rooms["tests/templates"].insert(
+        {"tuner/backend/host", "tuner/backend/cuda", "tuner/explain"});  // which it tests with kernels
     rooms["tests/project"] = rooms["tests/cli"];
     rooms["tests/fuzz"] = rooms["tests/cli"];
     return rooms;
