@@ -14,13 +14,18 @@
 namespace tuner::cache {
 namespace {
 
+/// In the order in which they are asked: each is of a tier.
+enum Step { kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable };
+constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::nearest_size, Tier::nearest_size,
+                           Tier::nearest_size, Tier::similar_device, Tier::portable};
+
 struct Candidate {
-  Tier tier = Tier::portable;
+  Step step = kPortable;
   BestRecord best;
   bool same_source = false;
   bool same_software = false;
   double distance = 0;  // sum of |log2 ratio| over the sizes
-  int votes = 0;        // for Tier::portable
+  int votes = 0;        // for kPortable
   int voters = 0;
 };
 
@@ -70,23 +75,25 @@ void rank(std::vector<Candidate>& candidates, Order order) {
             [&](const Candidate& a, const Candidate& b) { return full(a) < full(b); });
 }
 
-/// What was measured on devices of this compute capability for problems like this one, each in its tier.
-std::vector<Candidate> near(Store& store, const Context& q) {
+/// What was measured on devices of this compute capability for problems like \p q, each in its step; \p own: the sizes
+/// that are asked for.
+std::vector<Candidate> near(Store& store, const Context& q, const Sizes& own) {
   static const std::string sql =
       select_where("backend = ?4 AND compute_capability = ?5 AND first_size BETWEEN ?6 / 2 AND ?6 * 2");
   const auto& sizes = q.problem.sizes;
   auto found = collect(store, sql, q, true, q.device.backend, q.device.compute_capability,
                        sizes.empty() ? 0 : sizes.begin()->second);
   for (auto& c : found) {
-    c.tier = c.best.device.key != q.device.key  ? Tier::similar_device
-             : c.best.problem.sizes != sizes    ? Tier::nearest_size
-             : c.same_source && c.same_software ? Tier::exact
-                                                : Tier::stale;
+    const bool fresh = c.same_source && c.same_software;
+    c.step = c.best.device.key != q.device.key ? kSimilar
+             : c.best.problem.sizes == own     ? (fresh ? kExact : kStale)
+             : c.best.problem.sizes == sizes   ? (fresh ? kExactAround : kStaleAround)
+                                               : kNearest;
   }
   std::erase_if(found,
                 [&](const Candidate& c) { return c.best.device.compute_capability != q.device.compute_capability; });
   rank(found, [&](const Candidate& c) {
-    return std::make_tuple(c.tier, !c.same_source, std::abs(c.best.device.sm_count - q.device.sm_count), c.distance,
+    return std::make_tuple(c.step, !c.same_source, std::abs(c.best.device.sm_count - q.device.sm_count), c.distance,
                            std::string_view(c.best.device.key));
   });
   return found;
@@ -150,8 +157,9 @@ std::string explain(Tier tier, const Candidate& c, const Context& q) {
       text = fmt::format("measured on this device for {}, the nearest known problem", sizes);
       break;
     case Tier::similar_device:
-      text = fmt::format("measured on {}, the nearest known device of this compute capability, for {}",
-                         device_text(c.best.device), c.distance == 0 ? "the same sizes" : sizes);
+      text =
+          fmt::format("measured on {}, the nearest known device of this compute capability, for {}",
+                      device_text(c.best.device), c.best.problem.sizes == q.problem.sizes ? "the same sizes" : sizes);
       break;
     case Tier::portable:
       text = fmt::format("best for {} of {} known problems on {} devices; the nearest of them is {} on {}", c.votes,
@@ -170,33 +178,37 @@ std::string_view name(Tier tier) {
   return names[static_cast<std::size_t>(tier)];
 }
 
-WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept) {
+WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept,
+                   const Sizes& around) {
   WisdomMatch match;
-  Quarantine quarantine(query.device.key, query.kernel, query.problem);
+  Context near_by = query;
+  if (!around.empty()) near_by.problem.sizes = around;
+  Quarantine quarantine(query.device.key, query.kernel, {query.problem, near_by.problem});
+  std::vector<std::vector<Candidate>> found;
   for (Database* database : databases) {
     auto& store = database->store();
-    store.read([&] {
+    found.push_back(store.read([&] {
       quarantine.add(store);
-      return true;
-    });
+      return near(store, near_by, query.problem.sizes);
+    }));
   }
-  // The first candidate of the tier that can be used ends the search.
-  const auto serve = [&](Tier tier, Database& database, const std::vector<Candidate>& candidates) {
+  // The first candidate of the step that can be used ends the search.
+  const auto serve = [&](Step step, Database& database, const std::vector<Candidate>& candidates) {
     std::vector<std::string> refused;
     for (const auto& candidate : candidates) {
       const auto& configuration = candidate.best.configuration;
-      if (candidate.tier != tier) continue;
+      if (candidate.step != step) continue;
       if (std::find(refused.begin(), refused.end(), configuration) != refused.end()) continue;
       auto reason = quarantine.reason_against(configuration);
       if (!reason && accept) reason = accept(configuration);
       const auto path = database.store().display_path();
       if (reason) {
         refused.push_back(configuration);
-        match.rejected.push_back({tier, configuration, path, *reason});
+        match.rejected.push_back({kTiers[step], configuration, path, *reason});
         continue;
       }
-      match.tier = tier;
-      match.reason = explain(tier, candidate, query);
+      match.tier = kTiers[step];
+      match.reason = explain(match.tier, candidate, query);
       match.database = path;
       match.shipped = database.is_shipped();
       match.best = candidate.best;
@@ -204,19 +216,11 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
     }
     return false;
   };
-  const auto search = [&](std::vector<Candidate> (*find)(Store&, const Context&)) {
-    std::vector<std::vector<Candidate>> found;
-    for (Database* database : databases) {
-      auto& store = database->store();
-      found.push_back(store.read([&] { return find(store, query); }));
-    }
-    return found;
-  };
-  const auto nearby = search(near);
-  for (const Tier tier : {Tier::exact, Tier::stale, Tier::nearest_size, Tier::similar_device, Tier::portable}) {
-    const auto found = tier == Tier::portable ? search(any_device) : nearby;
+  for (const Step step : {kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable}) {
     for (std::size_t i = 0; i < databases.size(); ++i) {
-      if (serve(tier, *databases[i], found[i])) return match;
+      auto& store = databases[i]->store();
+      if (step == kPortable) found[i] = store.read([&] { return any_device(store, near_by); });
+      if (serve(step, *databases[i], found[i])) return match;
     }
   }
   match.database = ":memory:";

@@ -52,6 +52,9 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 /// Within a tier and a database, results for the same source come first. Configurations quarantined on this device
 /// in any of the databases are rejected. Rows with a bad checksum are skipped with a warning. Never throws for the
 /// contents of a database.
-WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {});
+/// \p around (empty: the query's own): sizes within a factor of two of the query's. Where nothing is known for the
+/// query's own sizes, the answer is what is best known for these, so that all problems with the same \p around agree.
+WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {},
+                   const Sizes& around = {});
 
 }  // namespace tuner::cache

@@ -1,5 +1,7 @@
 #include <cache/rows.hpp>
 
+#include <algorithm>
+
 namespace tuner::cache {
 namespace {
 
@@ -84,7 +86,9 @@ void Quarantine::add(Store& store) {
   while (row.next()) {
     QuarantineRecord record;
     const bool sound = take(row, record);
-    const int same = (record.device_key == device_key_) + (record.kernel == kernel_) + alike(record.problem, problem_);
+    const bool near =
+        std::any_of(problems_.begin(), problems_.end(), [&](auto& p) { return alike(record.problem, p); });
+    const int same = (record.device_key == device_key_) + (record.kernel == kernel_) + near;
     if (same == 3) reasons_.emplace(record.configuration, "quarantined on this device: " + record.reason);
     if (sound) continue;
     warn_of_damaged_rows(store);

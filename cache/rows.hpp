@@ -193,18 +193,18 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
 /// The latest verified, finished measurement of \p best's configuration in its context, whatever the session.
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
 
-/// What is quarantined for a problem, by the databases that were asked.
+/// What is quarantined for any of some problems, by the databases that were asked.
 class Quarantine {
  public:
-  Quarantine(std::string device_key, KernelRecord kernel, ProblemRecord problem)
-      : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problem_(std::move(problem)) {}
+  Quarantine(std::string device_key, KernelRecord kernel, std::vector<ProblemRecord> problems)
+      : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problems_(std::move(problems)) {}
   void add(Store& store);
   std::optional<std::string> reason_against(const std::string& configuration) const;
 
  private:
   const std::string device_key_;
   const KernelRecord kernel_;
-  const ProblemRecord problem_;
+  const std::vector<ProblemRecord> problems_;
   std::map<std::string, std::string> reasons_;
   bool damaged_ = false;
 };

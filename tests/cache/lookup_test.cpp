@@ -87,6 +87,30 @@ TEST(Wisdom, TakesANearestSizeOnlyWithinAFactorOfTwo) {
   for (const auto& row : table) EXPECT_EQ(find(database, query(row.n)).tier, row.tier) << row.n;
 }
 
+TEST(Wisdom, AgreesForAllProblemsAroundTheSameSizesButForWhatIsKnownOfTheirOwn) {
+  auto user = Database::in_memory();
+  auto shipped = Database::in_memory();
+  store_best(shipped, session_key(1024), "of=1024", 1000);
+  store_best(user, session_key(1100), "of=1100", 1000);
+  Database* databases[] = {&user, &shipped};
+  const auto find = [&](std::int64_t n) { return lookup(query(n), databases, {}, {{"n", 1024}}); };
+  EXPECT_EQ(find(1024).tier, Tier::exact);
+  EXPECT_EQ(find(1099).best->configuration, "of=1024") << "though 1100 is nearer, and the user's";
+  EXPECT_EQ(find(1099).tier, Tier::nearest_size);
+  EXPECT_THAT(find(1099).reason, HasSubstr("n=1024"));
+  EXPECT_EQ(find(1100).best->configuration, "of=1100");
+  EXPECT_EQ(find(1100).tier, Tier::exact);
+}
+
+TEST(Wisdom, PassesOverWhatIsQuarantinedNearTheSizesAskedForOrNearThoseAround) {
+  for (const std::int64_t near_one : {2 * 1100, 1024 / 2}) {
+    auto database = Database::in_memory();
+    store_best(database, session_key(1024), "block=256", 1000);
+    database.quarantine(h200(), reduce_kernel(), problem(near_one), "block=256", "it hung");
+    EXPECT_FALSE(lookup(query(1100), std::vector{&database}, {}, {{"n", 1024}})) << near_one;
+  }
+}
+
 TEST(Wisdom, BoundsEachDimensionAlone) {
   auto database = Database::in_memory();
   auto key = session_key();

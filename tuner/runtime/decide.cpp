@@ -12,23 +12,12 @@
 namespace tuner::runtime {
 namespace {
 
-bool good_enough(const cache::WisdomMatch& match) {
-  return match && (match.tier == cache::Tier::exact || match.tier == cache::Tier::stale ||
-                   match.tier == cache::Tier::nearest_size);
-}
+/// Exact, stale or of the nearest size.
+bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
 ProblemSize lowest_of_class(ProblemSize size) {
   for (auto& [name, value] : size.sizes) value = size_class(value, size.sizes.size()).low;
   return size;
-}
-
-cache::WisdomMatch look_up(Wisdom& wisdom, const Device& device, const KernelSpec& spec, const ProblemSize& size) {
-  cache::WisdomMatch own = wisdom.lookup(spec, size, device);
-  if (own.tier == cache::Tier::exact || own.tier == cache::Tier::stale) return own;
-  cache::WisdomMatch of_class = wisdom.lookup(spec, lowest_of_class(size), device);
-  const bool holds =
-      of_class && !why_invalid(spec, size, device.limits, Configuration::parse(of_class.best->configuration));
-  return holds ? of_class : own;
 }
 
 Decision known(const cache::WisdomMatch& match) {
@@ -79,18 +68,19 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice&
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                 bool may_tune) {
   using Turn = FirstUse::Turn;
-  cache::WisdomMatch match = look_up(terms.wisdom, device.device(), spec, size);
+  const ProblemSize lowest = lowest_of_class(size);
+  cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes);
   if (good_enough(match)) return known(match);
   const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
   bool for_now = TuningHere::active();
   if (may_tune && !empty && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
-    const FirstUse first(device.first_use, spec.name + ' ' + size.choices_text() + lowest_of_class(size).text());
+    const FirstUse first(device.first_use, spec.name + ' ' + size.choices_text() + lowest.text());
     if (first.turn() == Turn::mine) {
       if (auto tuned = tune_now(terms, device, spec, size))
         return {std::move(*tuned), "tuned on first use in this process"};
     }
     for_now = first.turn() == Turn::later;
-    if (first.turn() == Turn::over) match = look_up(terms.wisdom, device.device(), spec, size);
+    if (first.turn() == Turn::over) match = terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes);
   }
   Decision decision = match ? known(match)
                             : Decision{fallback(spec, size, device.device().limits, terms.settings.tuning_time),

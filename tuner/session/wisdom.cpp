@@ -31,7 +31,7 @@ std::vector<cache::Database*> Wisdom::databases() {
 }
 
 cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                                  const Objective& objective) {
+                                  const Objective& objective, const cache::Sizes& around) {
   const cache::Accept valid = [&](const std::string& text) -> std::optional<std::string> {
     try {
       return why_invalid(spec, size, device.limits, Configuration::parse(text));
@@ -39,7 +39,7 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
       return error.what();
     }
   };
-  return cache::lookup(context_of(spec, size, device, objective), databases(), valid);
+  return cache::lookup(context_of(spec, size, device, objective), databases(), valid, around);
 }
 
 }  // namespace tuner

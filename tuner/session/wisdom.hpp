@@ -34,9 +34,9 @@ class Wisdom {
   std::vector<cache::Database*> databases();
 
   /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its
-  /// constraints or the device's limits reject are passed over, and listed in the answer.
+  /// constraints or the device's limits reject are passed over, and listed in the answer. \p around: see cache::lookup.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                            const Objective& objective = {});
+                            const Objective& objective = {}, const cache::Sizes& around = {});
 
  private:
   cache::Database user_;
