@@ -1,7 +1,6 @@
 #include <cache/browse.hpp>
 
 #include <algorithm>
-#include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>

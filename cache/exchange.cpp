@@ -1,7 +1,6 @@
 #include <cache/exchange.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <tuple>
 #include <variant>

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include <dlfcn.h>

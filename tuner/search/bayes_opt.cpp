@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <tuner/search/candidates.hpp>
 #include <tuner/search/features.hpp>

@@ -2,7 +2,6 @@
 /// A session's trials in the user's database.
 
 #include <memory>
-#include <set>
 #include <string>
 
 #include <cache/session.hpp>

@@ -1,7 +1,6 @@
 #include <tuner/worker/protocol.hpp>
 
 #include <cstring>
-#include <utility>
 
 namespace tuner::worker {
 namespace {
