@@ -239,6 +239,15 @@ template <int block> __global__ void plain(float*, float*, float*, int) {}
   EXPECT_LE(calls([&] { reduce_async(x_, 1000, x, options); }), 4u);
 }
 
+TEST_F(FakeGpu, AsksTheDriverOnceForEachAnswerThatANewSizeClassNeeds) {
+  (void)reduce(x_, 33'000);
+  const FakeDriver before = *seen_;
+  (void)reduce(x_, 40'000);
+  ASSERT_EQ(seen_->modules, before.modules) << "the same configuration is best for both";
+  // The context's id and handle, the capture, the two pointers; the mode of captures, changed and changed back.
+  EXPECT_EQ(seen_->calls - before.calls, 7 + seen_->launches - before.launches);
+}
+
 TEST_F(FakeGpu, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
   std::string text = kText;
   text.replace(text.find("in x[n] : float"), 15, "in x[n] : double");
@@ -254,7 +263,7 @@ TEST_F(FakeGpu, LetsGoOfWhatBelongedToContextsThatDied) {
     use(0);
     kernel_.launch(nullptr, {1000}, x_);
     EXPECT_TRUE(before.expired()) << "kept beside context " << i << ", which followed it";
-    before = runtime::ServedDevice::of(CallContext(nullptr, 0)).backend;
+    before = runtime::ServedDevice::of(CallContext(nullptr, 0).name()).backend;
   }
 }
 

@@ -242,6 +242,11 @@ CUresult cuGraphDestroy(CUgraph graph) {
   for (const auto& [destroy, object] : graph->objects) destroy(object);
   return delete graph, CUDA_SUCCESS;
 }
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  ++seen.calls;
+  static thread_local CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  return std::swap(*mode, now), CUDA_SUCCESS;
+}
 CUresult cuEventCreate(CUevent* event, unsigned) { return *event = reinterpret_cast<CUevent>(&seen), CUDA_SUCCESS; }
 CUresult cuEventDestroy(CUevent) { return CUDA_SUCCESS; }
 CUresult cuEventRecord(CUevent, CUstream) { return CUDA_SUCCESS; }

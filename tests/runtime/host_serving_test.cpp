@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -333,8 +334,14 @@ TEST_F(HostServing, TellsAForkedChildWhatToDo) {
   scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data());
   const pid_t child = ::fork();
   if (child == 0) {
-    const std::string error = error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data()); });
-    ::_exit(error.find("forked") != std::string::npos && error.find("exec") != std::string::npos ? 0 : 1);
+    const auto told = [](const std::function<void()>& call) {
+      const std::string error = error_of(call);
+      return error.find("forked") != std::string::npos && error.find("exec") != std::string::npos;
+    };
+    ::_exit(told([&] { scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data()); }) &&
+                    told([&] { (void)scale_.explain({1000}); }) && told([] { Array<float>(1); })
+                ? 0
+                : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

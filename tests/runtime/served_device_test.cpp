@@ -53,15 +53,15 @@ TEST(ResultSlots, AreLentToOneCallAtATime) {
   EXPECT_NE(a.address(), b.address());
 }
 
-TEST(ServedDevice, TriesAgainToLoadWhatCouldNotBeLoaded) {
+TEST(LoadedModules, TriesAgainToLoadWhatCouldNotBeLoaded) {
   auto backend = std::make_shared<testing::FakeBackend>();
   ServedDevice device(kHostContext, backend);
   backend->loads = false;
-  for (int call = 0; call < 2; ++call) EXPECT_THROW((void)device.load({}), Error) << call;
+  for (int call = 0; call < 2; ++call) EXPECT_THROW((void)device.modules.load({}), Error) << call;
   backend->loads = true;
-  const auto module = device.load({});
+  const auto module = device.modules.load({});
   EXPECT_NE(module, nullptr);
-  EXPECT_EQ(device.load({}), module) << "once";
+  EXPECT_EQ(device.modules.load({}), module) << "once";
 }
 
 }  // namespace

@@ -4,10 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <string>
-
-#include <tuner/backend/backend.hpp>
 
 namespace tuner {
 
@@ -20,17 +17,15 @@ struct ContextName {
 inline constexpr ContextName kHostContext{~std::uint64_t{0}, 0};
 inline bool is_host(const ContextName& context) { return context.id == kHostContext.id; }
 
-/// True when there is a driver and a device. Throws Error in a process that was forked from a user of CUDA.
-bool gpu_available();
 /// The primary context of GPU \p ordinal, kept for the life of the process (what the CUDA runtime would use). Throws
 /// Error.
 ContextName primary_gpu_context(int ordinal);
 /// Whether \p context still exists.
 bool is_alive(const ContextName& context);
 
-/// Why kernels of this thread's current context, on GPU \p ordinal, cannot use \p pointer: "is host memory"; empty when
-/// they can.
-std::string why_unreachable(const void* pointer, int ordinal);
+/// Why kernels of \p context, which is current on this thread and on GPU \p ordinal, cannot use \p pointer: "is host
+/// memory"; empty when they can.
+std::string why_unreachable(const void* pointer, const ContextName& context, int ordinal);
 
 /// The context that the calls of this thread go to, current on it for the length of a scope. What the backend of that
 /// context is asked meanwhile need not look for it again.
@@ -86,7 +81,5 @@ class BesideCaptures {
 
 /// Waits for everything that runs in \p context. Throws Error.
 void wait_for_all(const ContextName& context);
-/// A backend on \p context, which must stay alive. Throws Error.
-std::unique_ptr<Backend> open_gpu_context(const ContextName& context);
 
 }  // namespace tuner

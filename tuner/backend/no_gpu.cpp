@@ -1,14 +1,11 @@
 // The answers of a build without CUDA.
 #include <tuner/backend/gpu.hpp>
 
-#include <tuner/core/error.hpp>
-
 namespace tuner {
 
-bool gpu_available() { return false; }
 ContextName primary_gpu_context(int) { return {}; }
 bool is_alive(const ContextName&) { return true; }
-std::string why_unreachable(const void*, int) { return {}; }
+std::string why_unreachable(const void*, const ContextName&, int) { return {}; }
 CallContext::CallContext(const void*, int) {}
 CallContext::~CallContext() = default;
 ContextName CallContext::name() const { return kHostContext; }
@@ -18,8 +15,5 @@ void keep_until_destroyed(void*, void (*)(void*), void*) {}
 BesideCaptures::BesideCaptures(const ContextName&) {}
 BesideCaptures::~BesideCaptures() = default;
 void wait_for_all(const ContextName&) {}
-std::unique_ptr<Backend> open_gpu_context(const ContextName&) {
-  throw Error("this tuner was built without the cuda backend");
-}
 
 }  // namespace tuner

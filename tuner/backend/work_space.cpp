@@ -124,6 +124,7 @@ WorkSpaces::Lease::~Lease() {
 }
 
 void WorkSpaces::prepare(std::uint64_t stream, const WorkNeed& need, std::size_t captures) {
+  const BesideCaptures allowed(context_);
   enter(stream, need)->users.fetch_sub(1);
   const std::lock_guard lock(growing_);
   prepare_captures(need, captures);
@@ -136,7 +137,6 @@ void WorkSpaces::prepare_captures(const WorkNeed& need, std::size_t count) {
     const std::lock_guard lock(reserve_->mutex);
     for (const Loan* loan : reserve_->free) missing -= missing > 0 && need.within(loan->owned.size);
   }
-  const BesideCaptures allowed(context_);
   for (; missing > 0; --missing) {
     auto loan = std::make_unique<Loan>();
     loan->owned = allocate(need);

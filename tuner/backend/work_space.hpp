@@ -17,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include <tuner/backend/backend.hpp>
 #include <tuner/backend/gpu.hpp>
 
 namespace tuner {

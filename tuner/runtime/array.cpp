@@ -13,9 +13,9 @@ struct ArrayMemory::Impl {
 };
 
 ArrayMemory::ArrayMemory(std::size_t bytes) {
-  runtime::ServedDevice::refuse_after_fork();
   const CallContext context(nullptr, runtime::Serving::process().ordinal());
-  const std::shared_ptr<Backend> backend = runtime::ServedDevice::of(context).backend;
+  const BesideCaptures allowed(context.name());
+  const std::shared_ptr<Backend> backend = runtime::ServedDevice::of(context.name()).backend;
   impl_ = std::make_unique<Impl>(Impl{backend, backend->allocate(std::max<std::size_t>(bytes, 1))});
 }
 

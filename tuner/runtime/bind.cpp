@@ -59,9 +59,15 @@ void check_pointer(const KernelSpec& spec, const BufferSpec& buffer, const void*
     throw Error(of(spec, buffer) + "is null, and the kernel " + (buffer.role == BufferRole::in ? "reads " : "writes ") +
                 std::to_string(elements) + " elements there");
   }
-  const std::string why = is_host(device.context) ? std::string() : why_unreachable(pointer, device.device().index);
+  const std::string why = why_unreachable(pointer, device.context, device.device().index);
   if (!why.empty()) throw Error(of(spec, buffer) + why);
 }
+
+/// What this thread last launched with: the driver need not be asked about the same buffers again.
+thread_local struct {
+  std::uint64_t context = 0;
+  const void* pointers[kMaxArguments] = {};
+} checked;
 
 }  // namespace
 
@@ -112,6 +118,23 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
       check_pointer(spec, buffer, given.pointer, buffer.count.evaluate_integer(names), device);
   }
   return bound;
+}
+
+void check_pointers(const KernelSpec& spec, const Choices& choices, const Call& call, const ServedDevice& device) {
+  bool same = checked.context == device.context.id, plain = true;
+  for (std::size_t i = 0; i < call.count && plain; ++i) {
+    if (!call.is_pointer(i)) continue;
+    const void* const pointer = call.arguments[i].pointer;
+    same = same && pointer == checked.pointers[i];
+    // Nothing null, everything in reach: the usual, found without a heap.
+    plain = pointer != nullptr && (same || why_unreachable(pointer, device.context, device.device().index).empty());
+  }
+  if (!plain) {
+    bind_call(spec, choices, call, device, true);  // says what is wrong, if anything is
+  } else if (!same) {
+    checked.context = device.context.id;
+    for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
+  }
 }
 
 }  // namespace tuner::runtime

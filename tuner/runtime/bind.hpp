@@ -2,8 +2,6 @@
 /// Matches a call with the kernel's declaration, once: what problem it poses, and which of the caller's arguments is
 /// which buffer and which scalar.
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include <tuner/core/kernel_spec.hpp>
@@ -29,5 +27,8 @@ ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choic
 /// are looked at.
 BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const ServedDevice& device,
                     bool outputs);
+/// Throws what bind_call() does of the pointers of a call that is like one which was bound. Allocates nothing where all
+/// is well; the driver is not asked about what this thread's last call had.
+void check_pointers(const KernelSpec& spec, const Choices& choices, const Call& call, const ServedDevice& device);
 
 }  // namespace tuner::runtime

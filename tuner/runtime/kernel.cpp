@@ -46,7 +46,9 @@ std::string Kernel::explain(const Sizes& sizes, const Choices& types) const {
   const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const ProblemSize size = runtime::problem_of(spec(), sizes, served_->completed(types));
   const CallContext context(nullptr, terms.ordinal);
-  const runtime::Decision decision = runtime::decide(terms, runtime::ServedDevice::of(context), spec(), size, false);
+  const BesideCaptures allowed(context.name());
+  runtime::ServedDevice& device = runtime::ServedDevice::of(context.name());
+  const runtime::Decision decision = runtime::decide(terms, device, spec(), size, false);
   return decision.configuration.text() + " (" + decision.reason + ')';
 }
 

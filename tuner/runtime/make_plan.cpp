@@ -125,7 +125,7 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
 }  // namespace
 
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const PlanKey& key, const Call& call,
-                                const BoundCall& bound, const Configuration& configuration) {
+                                const BoundCall& bound, const Configuration& configuration, Plan::Shapes& shapes) {
   const DeviceLimits& limits = device.device().limits;
   const Sized sized(spec, bound, call, limits, configuration);
   PlanParts parts;
@@ -155,7 +155,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
       expressions.push_back(launch.expression);
   }
   const std::shared_ptr<const Module> module =
-      device.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
+      device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
     added.module = module;
@@ -173,7 +173,9 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
                   " arguments");
     }
   }
-  return std::make_unique<Plan>(*device.backend, limits, std::move(parts));
+  auto plan = std::make_unique<Plan>(*device.backend, limits, std::move(parts));
+  plan->admits(call.sizes, shapes);
+  return plan;
 }
 
 }  // namespace tuner::runtime

@@ -34,15 +34,14 @@ struct PassesWarningsOn final : Observer {
 }  // namespace
 
 RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options) {
-  runtime::ServedDevice::refuse_after_fork();
   const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const KernelSpec& spec = kernel.spec();
   const ProblemSize size = runtime::problem_of(spec, sizes, kernel.served_->completed(choices));
   const CallContext context(nullptr, terms.ordinal);
-  runtime::ServedDevice& device = runtime::ServedDevice::of(context);
+  const BesideCaptures allowed(context.name());
+  runtime::ServedDevice& device = runtime::ServedDevice::of(context.name());
   const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());
 
-  const BesideCaptures allowed(device.context);
   MeasureOptions measure;
   measure.cold = options.cold;
   measure.verify = options.verify;

@@ -1,6 +1,6 @@
 // The way of a call. A warm one: its context, its plan, its pointers, its work space, the launch. The first of its size
-// class and context, in this order: what the process knows (serving), the device, what the call says (bind), which
-// configuration (decide), its plan (make_plan).
+// class and context asks each room once, in this order: what the process knows (serving), where the call goes (gpu),
+// the device, what the call says (bind), which configuration (decide), its plan (make_plan).
 #include <tuner/runtime/served_kernel.hpp>
 
 #include <optional>
@@ -28,12 +28,6 @@ const void* first_pointer(const Call& call) {
       "the capture begins");
 }
 
-/// What this thread last launched with: the driver need not be asked about the same buffers again.
-thread_local struct {
-  std::uint64_t context = 0;
-  const void* pointers[kMaxArguments] = {};
-} checked;
-
 /// The caller's own work space laid out for a plan, its zeroed part set to zero on the stream.
 WorkSpace callers_own(const KernelSpec& spec, ServedDevice& device, const Call& call, const WorkNeed& need) {
   const auto address = reinterpret_cast<DevicePointer>(call.workspace.data);
@@ -57,12 +51,17 @@ struct ServedKernel::Way {
   Plan::Shapes shapes;
   std::unique_ptr<Plan> unkept;  // a plan for this call alone
   std::optional<ResultSlots::Loan> slot;
+  std::optional<BesideCaptures> allowed;  // for what is no warm call, and to wait
+  std::optional<std::uint64_t> stream;
 
   void enter(const Call& call, int ordinal) {
     context.emplace(first_pointer(call), ordinal);
     capture = context->capture(call.stream.handle());
     if (capture.active && call.value != nullptr)
       throw Error("tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
+  }
+  std::uint64_t stream_id(const Call& call) const {
+    return stream ? *stream : context->stream_id(call.stream.handle());
   }
   void lend_slot(const Call& call) {
     if (call.value == nullptr) return;
@@ -77,7 +76,7 @@ void ServedKernel::launch(const Call& call) {
   if (way.plan == nullptr) [[unlikely]] {
     make_plan(call, way, true, "first launch of this size class");
   } else {
-    check_pointers(call, way);
+    check_pointers(*spec, choices, call, way.here->device);
   }
   ServedDevice& device = way.here->device;
   const WorkNeed& need = way.plan->work;
@@ -92,11 +91,10 @@ void ServedKernel::launch(const Call& call) {
       refuse_in_capture(*spec, "no work space is left for a launch");
     launch_in(lent);
   } else {
-    const std::uint64_t stream = way.context->stream_id(call.stream.handle());
-    launch_in(WorkSpaces::Lease(device.work, stream, need, way.plan->launches.size() > 1).space());
+    launch_in(WorkSpaces::Lease(device.work, way.stream_id(call), need, way.plan->launches.size() > 1).space());
   }
   if (call.value == nullptr) return;
-  const BesideCaptures allowed(device.context);  // another thread's capture may forbid waiting
+  if (!way.allowed) way.allowed.emplace(device.context);  // another thread's capture may forbid waiting
   device.backend->fetch(call.value->to, way.slot->address(), call.value->bytes, call.stream.handle());
 }
 
@@ -107,8 +105,7 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
   if (way.capture.active) refuse_in_capture(*spec, refusal);
   if (way.plan == nullptr) make_plan(call, way, false, refusal);
   const WorkNeed& need = way.plan->work;
-  if (captures > 0 && !need.none())
-    way.here->device.work.prepare(way.context->stream_id(call.stream.handle()), need, captures);
+  if (captures > 0 && !need.none()) way.here->device.work.prepare(way.stream_id(call), need, captures);
   return need.bytes();
 }
 
@@ -120,7 +117,6 @@ void ServedKernel::find_plan(const Call& call, Way& way) const {
   if (call.count > kMaxArguments) {
     throw Error("kernel '" + spec->name + "': more than " + std::to_string(kMaxArguments) + " arguments in a launch");
   }
-  ServedDevice::refuse_after_fork();
   way.key = key_of(call);
   const std::optional<int> ordinal = Serving::process().decided();
   if (!ordinal) return;
@@ -136,34 +132,18 @@ void ServedKernel::make_plan(const Call& call, Way& way, bool outputs, const cha
   const Serving::Terms terms = Serving::process().terms();
   if (!way.context) way.enter(call, terms.ordinal);
   if (way.capture.active) refuse_in_capture(*spec, refusal);
-  const BesideCaptures allowed(way.context->name());
-  ServedDevice& device = ServedDevice::of(*way.context);
-  way.here = &contexts_.get(device.context, [&] { return std::make_unique<InContext>(device); });
+  const ContextName context = way.context->name();
+  way.allowed.emplace(context);
+  way.stream = way.stream_id(call);
+  if (way.here == nullptr)
+    way.here = &contexts_.get(context, [&] { return std::make_unique<InContext>(ServedDevice::of(context)); });
+  ServedDevice& device = way.here->device;
   way.lend_slot(call);
   const BoundCall bound = bind_call(*spec, choices, call, device, outputs);
   const Decision decision = decide(terms, device, *spec, bound.size, true);
-  way.unkept = runtime::make_plan(device, *spec, way.key, call, bound, decision.configuration);
+  way.unkept = runtime::make_plan(device, *spec, way.key, call, bound, decision.configuration, way.shapes);
   way.plan = way.unkept.get();
-  way.plan->admits(call.sizes, way.shapes);
   if (!decision.for_now) way.here->plans.insert(way.unkept);
-}
-
-void ServedKernel::check_pointers(const Call& call, const Way& way) const {
-  const bool host = is_host(way.here->device.context);
-  bool same = checked.context == way.context->id(), plain = true;
-  for (std::size_t i = 0; i < call.count && plain; ++i) {
-    if (!call.is_pointer(i)) continue;
-    const void* const pointer = call.arguments[i].pointer;
-    same = same && pointer == checked.pointers[i];
-    // Nothing null, everything in reach: the usual, found without a heap.
-    plain = pointer != nullptr && (same || host || why_unreachable(pointer, way.here->device.device().index).empty());
-  }
-  if (!plain) {
-    bind_call(*spec, choices, call, way.here->device, true);  // says what is wrong, if anything is
-  } else if (!same) {
-    checked.context = way.context->id();
-    for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
-  }
 }
 
 }  // namespace tuner::runtime

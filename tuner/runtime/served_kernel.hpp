@@ -2,7 +2,6 @@
 /// What stands behind a tuner::Kernel: its plans, and the way of a call to one.
 
 #include <memory>
-#include <mutex>
 
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/plan_table.hpp>
@@ -41,7 +40,6 @@ class ServedKernel {
   void find_plan(const Call& call, Way& way) const;
   /// \p outputs: whether pointers to them are looked at. \p refusal: why this cannot be inside a capture.
   void make_plan(const Call& call, Way& way, bool outputs, const char* refusal);
-  void check_pointers(const Call& call, const Way& way) const;
 
   ByContext<InContext> contexts_;
 };

@@ -2,7 +2,6 @@
 /// What the process has been told and knows: settings, wisdom, warnings. Devices: served_device.hpp.
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,13 +23,15 @@ class Serving {
   }
 
   /// Where calls go whose thread has no current context, as CallContext takes it; nothing while nobody has asked for
-  /// terms() or ordinal(). Cheap: asked at each call.
+  /// terms() or ordinal(), and after on_fork(). Cheap: asked at each call.
   std::optional<int> decided() const {
     const int ordinal = ordinal_.load(std::memory_order_relaxed);
-    return ordinal == kUndecided ? std::nullopt : std::optional(ordinal);
+    return ordinal <= kUndecided ? std::nullopt : std::optional(ordinal);
   }
-  /// Decides it, once. Throws Error for settings that cannot be, and a GPU that is not there.
+  /// Decides it, once. Throws Error for settings that cannot be, a GPU that is not there, and after on_fork().
   int ordinal();
+  /// This process was forked from one that was served: threads and driver stayed there.
+  static void on_fork() { process().ordinal_ = kForked; }
 
   /// What a call is served under that is not warm. Warnings are told when the last one on this thread ends.
   struct Terms {
@@ -49,7 +50,7 @@ class Serving {
   void warn(std::string_view message);
 
  private:
-  static constexpr int kUndecided = -2;
+  static constexpr int kUndecided = -2, kForked = -3;
 
   Settings settings();
   void deliver_warnings() noexcept;

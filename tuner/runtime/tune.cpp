@@ -43,7 +43,6 @@ TuneResult result_of(std::string configuration, const Times& times) {
 }  // namespace
 
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) {
-  runtime::ServedDevice::refuse_after_fork();
   const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const KernelSpec& spec = kernel.spec();
   const ProblemSize size = runtime::problem_of(spec, sizes, kernel.served_->completed(choices));
@@ -52,7 +51,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
                 "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
   }
   const CallContext context(nullptr, terms.ordinal);
-  runtime::ServedDevice& device = runtime::ServedDevice::of(context);
+  const BesideCaptures allowed(context.name());
+  runtime::ServedDevice& device = runtime::ServedDevice::of(context.name());
   if (!options.force) {
     const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());
     if (match && match.tier == cache::Tier::exact) {
@@ -75,7 +75,6 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.origin = "tuner::tune";
   tuning.measure.metrics = options.metrics;
   const runtime::TuningHere here;
-  const BesideCaptures allowed(device.context);
   const SessionResult session =
       tune_kernel(spec, size, device.device(), terms.wisdom, tuning, &observer, device.backend.get());
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());

@@ -11,6 +11,9 @@
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/error.hpp>
+
 namespace tuner {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Resources, registers, spill_bytes, stack_bytes, static_shared_bytes, constant_bytes)
@@ -73,6 +76,34 @@ bool is_addressable(const CompileRequest& request) {
   const Includes now = included_files(request.source, request.file_name);
   return std::equal(now.files.begin(), now.files.end(), request.includes->files.begin(), request.includes->files.end(),
                     [](const auto& a, const auto& b) { return a.path == b.path && a.text == b.text; });
+}
+
+std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request) {
+  Compiler& compiler = backend_.compiler();
+  const std::string identity = compiler.identity(), key = image_key(request, identity);
+  {
+    const std::lock_guard lock(loading_);
+    if (const auto& known = modules_[key]) return known;
+  }
+  const ImageStore images = traits(backend_.device().key).keeps_objects ? ImageStore{} : image_cache();
+  std::optional<Image> image;
+  if (images.get) image = images.get(request, identity);
+  if (!image) {
+    CompileResult result = compiler.compile(request);
+    if (const auto* failed = std::get_if<CompileError>(&result)) {
+      throw Error(request.file_name + ": does not compile for " + request.architecture + ": " + failed->message + '\n' +
+                  failed->log);
+    }
+    image = std::move(std::get<Image>(result));
+    if (images.put) images.put(request, identity, *image);
+  }
+  const std::lock_guard lock(loading_);
+  std::shared_ptr<const Module>& module = modules_[key];
+  if (module) return module;
+  auto loaded = backend_.load(*image);
+  if (const auto* failed = std::get_if<LaunchError>(&loaded))
+    throw Error(request.file_name + ": does not load on " + backend_.device().name + ": " + failed->message);
+  return module = std::move(std::get<std::unique_ptr<Module>>(loaded));
 }
 
 }  // namespace tuner

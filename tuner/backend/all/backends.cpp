@@ -88,6 +88,15 @@ const Kind& kind_of(std::string_view backend) {
 
 }  // namespace
 
+bool gpu_available() {
+#ifdef TUNER_HAS_CUDA
+  if (cuda::driver_status().forked) throw Error(cuda::driver_status().reason);
+  return cuda::driver_status().available;
+#else
+  return false;
+#endif
+}
+
 int gpu_count() {
 #ifdef TUNER_HAS_CUDA
   if (cuda::driver_status().available) return cuda::driver_status().devices;
@@ -119,6 +128,14 @@ std::vector<Device> list_devices() {
 
 std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own) {
   return kind_of(device.key.backend).open(device.index, own);
+}
+
+std::unique_ptr<Backend> open_backend(const ContextName& context) {
+#ifdef TUNER_HAS_CUDA
+  if (!is_host(context)) return make_cuda_backend({.use_current_context = true});
+#endif
+  (void)context;
+  return make_host_backend();
 }
 
 std::unique_ptr<Compiler> open_compiler(std::string_view backend) { return kind_of(backend).compiler(); }

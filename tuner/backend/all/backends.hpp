@@ -8,9 +8,12 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/backend/gpu.hpp>
 
 namespace tuner {
 
+/// Whether there is a driver and a device. Throws Error in a process that was forked from a user of CUDA.
+bool gpu_available();
 /// How many GPUs there are to use.
 int gpu_count();
 /// Why there is no GPU to use: "libcuda.so.1 not found: no NVIDIA driver is installed"; empty when there is one.
@@ -26,6 +29,8 @@ std::vector<Device> list_devices();
 enum class OwnKernels { when_needed, ahead };
 /// Opens \p device in this process (a GPU: its primary context). Throws Error.
 std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed);
+/// Opens \p context, which is current on this thread and must stay alive. Throws Error.
+std::unique_ptr<Backend> open_backend(const ContextName& context);
 /// The compiler of \p backend alone; opens no device. Throws Error.
 std::unique_ptr<Compiler> open_compiler(std::string_view backend);
 

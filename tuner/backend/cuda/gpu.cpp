@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/pointer.hpp>
 
@@ -19,11 +18,6 @@ ContextName name_of(CUcontext handle) {
 }
 
 }  // namespace
-
-bool gpu_available() {
-  if (cuda::driver_status().forked) throw Error(cuda::driver_status().reason);
-  return cuda::driver_status().available;
-}
 
 ContextName primary_gpu_context(int ordinal) {
   static std::mutex mutex;
@@ -42,7 +36,8 @@ bool is_alive(const ContextName& context) {
   return is_host(context) || cuda::context_id(handle_of(context)) == context.id;
 }
 
-std::string why_unreachable(const void* pointer, int ordinal) {
+std::string why_unreachable(const void* pointer, const ContextName& context, int ordinal) {
+  if (is_host(context)) return {};
   const cuda::PointerInfo info = cuda::pointer_info(pointer);
   const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // a peer's memory too, where it is allowed
   if (info.kind == cuda::PointerKind::managed || (info.kind != cuda::PointerKind::unknown && here)) return {};
@@ -170,13 +165,6 @@ void wait_for_all(const ContextName& context) {
   const cuda::ContextGuard guard(handle_of(context));
   const BesideCaptures allowed(context);
   cuda::check(cuda::driver().cuCtxSynchronize(), "cuCtxSynchronize");
-}
-
-std::unique_ptr<Backend> open_gpu_context(const ContextName& context) {
-  const cuda::ContextGuard guard(handle_of(context));
-  CudaOptions options;
-  options.use_current_context = true;
-  return make_cuda_backend(std::move(options));
 }
 
 }  // namespace tuner
