@@ -36,6 +36,19 @@ TEST(MetricOptions, LetsTheFirstOfSeveralObjectivesDirectTheSearch) {
   EXPECT_THAT(both.trade_off, ElementsAre("time", "energy"));
 }
 
+TEST(MetricOptions, TakesTheLargestOfSharesAndRatesUnlessToldOtherwise) {
+  for (const char* const name : {"achieved_occupancy", "gld_throughput", "ipc", "l2_tex_hit_rate"})
+    EXPECT_EQ(read_objective(name).name, "max:" + std::string(name));
+  for (const char* const name : {"gld_transactions", "stall_sync", "power", "sm__warps_active.avg"})
+    EXPECT_EQ(read_objective(name).name, name);
+  EXPECT_EQ(read_objective("max:sm__warps_active.avg").name, "max:sm__warps_active.avg");
+  EXPECT_EQ(read_objective("min:achieved_occupancy").name, "achieved_occupancy");
+  EXPECT_EQ(read_objective("min:time").name, "time");
+  EXPECT_THAT(read_objective("time,ipc").trade_off, ElementsAre("time", "max:ipc"));
+  EXPECT_THAT([] { read_objective("max:time"); }, ThrowsMessage<UsageError>(HasSubstr("of times the smallest wins")));
+  EXPECT_THAT([] { read_objective("max:enery"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean 'energy'?")));
+}
+
 TEST(MetricOptions, ShowsValuesInTheirUnits) {
   EXPECT_EQ(format_metric("achieved_occupancy", 75.61), "75.6%");
   EXPECT_EQ(format_metric("dram_read_throughput", 1.57e12), "1.57 TB/s");
@@ -78,6 +91,13 @@ TEST(ParetoFront, KeepsWhatNoOtherBeatsInAll) {
   std::vector<std::string> found;
   for (const Trial* const one : pareto_front(trials, {"time", "energy"})) found.push_back(one->configuration.text());
   EXPECT_THAT(found, ElementsAre("block=2", "block=3", "block=1"));
+}
+
+TEST(ParetoFront, KeepsTheLargestWhereThatWins) {
+  const std::vector<Trial> trials{trial(1, 1000, 0.001), trial(2, 3000, 0.002), trial(3, 2000, 0.001)};
+  const std::string text = pareto_table(trials, {"time", "max:energy"});
+  EXPECT_THAT(text, AllOf(HasSubstr("block=1"), HasSubstr("block=2"), Not(HasSubstr("block=3")), HasSubstr("2 mJ"),
+                          HasSubstr("time and max:energy")));
 }
 
 TEST(ParetoFront, IsATableWithEachObjectiveInItsUnit) {

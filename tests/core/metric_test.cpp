@@ -1,4 +1,5 @@
 #include <tuner/core/metric.hpp>
+#include <tuner/core/objective.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +28,19 @@ TEST(Metric, IsKnownByOneNameOnlyWithAMeaning) {
 TEST(Metric, ComesFromTheEnergySensorWhenItCountsNothing) {
   for (const char* const name : {"energy", "power", "edp"}) EXPECT_TRUE(is_energy_metric(name)) << name;
   for (const char* const name : {"ipc", "time", "dram__bytes_read.sum"}) EXPECT_FALSE(is_energy_metric(name)) << name;
+}
+
+TEST(Objective, MinimisesTheReciprocalOfWhatIsLargestAtItsBest) {
+  Measurement measurement;
+  measurement.median_ns = 1000;
+  measurement.metrics = {{"ipc", 4}, {"idle", 0}};
+  EXPECT_EQ(Objective{"time"}(measurement), 1000);
+  EXPECT_EQ(Objective{"ipc"}(measurement), 4);
+  EXPECT_EQ(Objective{"max:ipc"}(measurement), 0.25);
+  EXPECT_EQ(Objective{"max:ipc"}.value(measurement), 4);
+  EXPECT_EQ(Objective{"max:ipc"}.metric(), "ipc");
+  EXPECT_GT(Objective{"max:idle"}(measurement), 1e6);
+  EXPECT_FALSE(Objective{"max:none"}(measurement));
 }
 
 TEST(MetricSet, HoldsMetricsThatAreCounted) {

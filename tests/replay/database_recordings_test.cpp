@@ -105,6 +105,23 @@ TEST_F(DatabaseRecordings, HoldTuningsForAHotCacheToo) {
   EXPECT_EQ(recordings[0].optimum(), 1001);
 }
 
+TEST_F(DatabaseRecordings, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
+  cache::SessionKey key = key_of(1000);
+  key.kernel.objective = "max:ipc";
+  {
+    cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+    cache::SessionWriter writer(database, key);
+    for (int block = 1; block <= 8; ++block) {
+      cache::TrialRecord trial = trial_of(block, 1000);
+      trial.metrics["ipc"] = 0.25 * block;
+      writer.add(trial);
+    }
+  }
+  const std::vector<Recording> recordings = read(folder_ / "wisdom.db");
+  ASSERT_EQ(recordings.size(), 1u);
+  EXPECT_EQ(recordings[0].optimum(), 0.5);
+}
+
 TEST_F(DatabaseRecordings, CanBeReplayed) {
   cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
   record(database, key_of(1000), 40);

@@ -63,6 +63,23 @@ TEST(Page, HoldsTheVerdictOnTheBest) {
   EXPECT_FALSE(data_of(page_of(tuning))["tunings"][0].contains("verdict"));
 }
 
+TEST(Page, PutsTheLargestFirstWhereThatWins) {
+  Tuning tuning = test::sample_tuning(0);
+  tuning.key.kernel.objective = "max:ipc";
+  std::vector<cache::TrialRecord> trials;
+  for (const double ipc : {1.0, 3.0, 2.0}) {
+    trials.push_back(test::sample_trial("block=" + std::to_string(static_cast<int>(ipc)), 1000));
+    trials.back().metrics["ipc"] = ipc;
+  }
+  append_session(tuning, std::move(trials), test::sample_started_ms(), 0);
+  const Json data = data_of(page_of(tuning));
+  EXPECT_EQ(data["kernels"][0]["metric"], "ipc");
+  EXPECT_EQ(data["kernels"][0]["is_larger_better"], true);
+  std::vector<int> rows;
+  for (const Json& one : data["tunings"][0]["trials"]["finalists"]) rows.push_back(one["row"]);
+  EXPECT_EQ(rows, (std::vector<int>{1, 2, 0}));
+}
+
 TEST(Page, LetsNoStoredTextBecomeMoreThanText) {
   const std::string text = page_of(test::hostile_tuning());
   EXPECT_EQ(count(text, "<script"), 2u);

@@ -140,6 +140,17 @@ class Page(unittest.TestCase):
         self.open("single.html")
         self.assertTrue(self.browser.evaluate("document.getElementById('pareto') === null"))
 
+    def test_shows_the_metric_where_its_largest_wins(self):
+        self.open("largest.html")
+        trials = "look(data.tunings[0]).trials"
+        most = self.browser.evaluate("showNumber(Math.max(...%s.numbers.get('metric achieved_occupancy').filter((x, i) => %s.kind[i] === 'ok')))" % (trials, trials))
+        self.assertEqual(self.browser.evaluate("document.querySelector('#answer .big').textContent"), most)
+        self.assertIn("as much as the median configuration", self.browser.evaluate("document.getElementById('answer').textContent"))
+        self.assertEqual(self.browser.evaluate(COLUMN % 1)[0], most)
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('#trials th')[1].textContent"), "achieved_occupancy")
+        self.assertEqual(self.browser.evaluate(TROUBLE), [])
+        self.assert_quiet()
+
     def test_uses_round_ticks_and_units(self):
         self.open("large.html")
         self.assertEqual(self.browser.evaluate("roundTicks(0.1446, 12.21, 6)"), [5, 10])

@@ -37,6 +37,10 @@ int main(int argc, char** argv) {
         options);
   write(folder / "single.html", {test::sample_tuning(1)}, options);
   write(folder / "hostile.html", {test::hostile_tuning()}, options);
+  Tuning largest = test::sample_tuning(60);
+  largest.key.kernel.objective = "max:achieved_occupancy";
+  largest.best.reset();
+  write(folder / "largest.html", {largest}, options);
   write(folder / "nothing.html", {}, options);
   PageOptions live = options;
   live.made_ms =

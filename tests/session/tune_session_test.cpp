@@ -462,6 +462,21 @@ TEST_F(TuneSession, MinimisesTheNamedMetric) {
   EXPECT_EQ(run(evaluator, options).best->configuration.find("block")->integer(), 32);
 }
 
+TEST_F(TuneSession, MaximisesTheNamedMetricWhereItsLargestWins) {
+  FakeEvaluator evaluator([](const Configuration& c) {
+    Trial trial = measured(c, 1000);
+    std::get<Measurement>(trial.outcome).metrics["ipc"] = static_cast<double>(c.find("block")->integer());
+    return trial;
+  });
+  SessionOptions options;
+  options.objective.name = "max:ipc";
+  const SessionResult result = run(evaluator, options);
+  double most = 0;
+  for (const Trial& trial : result.trials) most = std::max(most, trial.measurement()->metrics.at("ipc"));
+  EXPECT_EQ(result.best->measurement()->metrics.at("ipc"), most);
+  EXPECT_GT(most, 32);
+}
+
 TEST_F(TuneSession, MeasuresALoneBestAgainWhereItsMetricsAreWanted) {
   SessionOptions options;
   options.finalist_factor = 1.0;

@@ -28,7 +28,23 @@ std::string with_prefix(double value, std::string_view unit) {
 }
 
 std::string format_objective(const std::string& name, double value) {
-  return Objective{name}.is_time() ? format_ns(value) : format_metric(name, value);
+  return Objective{name}.is_time() ? format_ns(value) : format_metric(Objective{name}.metric(), value);
+}
+
+/// An objective's name out of what was typed: with `max:` where the largest wins, as it is stored.
+std::string read_one_objective(const std::string& text) {
+  const bool asks_largest = text.starts_with("max:"), asks_smallest = text.starts_with("min:");
+  const std::string name = asks_largest || asks_smallest ? text.substr(4) : text;
+  const NamedMetric* const known = find_metric(name);
+  if (known == nullptr && !is_chips_own(name)) {
+    if (Objective{name}.is_time() && !asks_largest) return name;
+    std::vector<std::string> names{"time", "time_hot"};
+    for (const NamedMetric& metric : named_metrics()) names.emplace_back(metric.name);
+    if (Objective{name}.is_time()) throw UsageError(fmt::format("objective '{}': of times the smallest wins", text));
+    throw UsageError(unknown_name("objective", name, names));
+  }
+  const bool largest = asks_largest || (!asks_smallest && known != nullptr && known->larger_is_better);
+  return largest ? "max:" + name : name;
 }
 
 }  // namespace
@@ -48,12 +64,7 @@ std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std
 ObjectiveChoice read_objective(std::string_view text) {
   std::vector<std::string> names = split({std::string(text)}, ',');
   if (names.empty()) names.emplace_back();
-  for (const std::string& name : names) {
-    if (Objective{name}.is_time() || find_metric(name) != nullptr || is_chips_own(name)) continue;
-    std::vector<std::string> known{"time", "time_hot"};
-    for (const NamedMetric& metric : named_metrics()) known.emplace_back(metric.name);
-    throw UsageError(unknown_name("objective", name, known));
-  }
+  for (std::string& name : names) name = read_one_objective(name);
   ObjectiveChoice choice{names.front(), {}};
   if (names.size() > 1) choice.trade_off = names;
   return choice;
@@ -132,13 +143,13 @@ std::string pareto_table(const std::vector<Trial>& trials, const std::vector<std
   const std::vector<const Trial*> front = pareto_front(trials, objectives);
   if (front.empty()) return fmt::format("no trial knows all of {}\n", fmt::join(objectives, ", "));
   std::vector<Table::Column> columns;
-  for (const std::string& name : objectives) columns.push_back({name, Table::Align::right});
+  for (const std::string& name : objectives) columns.push_back({Objective{name}.metric(), Table::Align::right});
   columns.push_back({"configuration", Table::Align::left});
   Table table(std::move(columns));
   for (const Trial* const trial : front) {
     std::vector<std::string> cells;
     for (const std::string& name : objectives)
-      cells.push_back(format_objective(name, *Objective{name}(*trial->measurement())));
+      cells.push_back(format_objective(name, *Objective{name}.value(*trial->measurement())));
     cells.push_back(trial->configuration.text());
     table.add(std::move(cells));
   }

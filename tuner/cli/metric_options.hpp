@@ -15,12 +15,14 @@ namespace tuner::cli {
 /// is neither and does not look like a chip's own name (`unit__counter.roll_up`): only a chip can tell about those.
 std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std::string_view option);
 
-/// What `--objective` asks for. Several are a trade-off: the first directs the search, and all are known of each trial.
+/// What `--objective` asks for, as Objective names it. Several are a trade-off: the first directs the search, and all
+/// are known of each trial.
 struct ObjectiveChoice {
   std::string name = "time";
   std::vector<std::string> trade_off;  ///< empty unless there are several
 };
-/// Throws UsageError.
+/// `energy`, `time,achieved_occupancy`; `max:NAME` and `min:NAME` say which end wins where a metric's own does not: the
+/// largest of the text-book's shares and rates, the smallest of everything else. Throws UsageError.
 ObjectiveChoice read_objective(std::string_view text);
 
 /// `87.2%`, `3.21 TB/s`, `43.2 mJ`: \p value of \p metric in its unit; a plain number for the chip's own.

@@ -114,7 +114,7 @@ void add_result_cells(std::vector<std::string>& cells, const Subject& subject, c
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
   using enum Table::Align;
   const bool by_time = subject.objective.is_time();
-  std::vector<Table::Column> columns{{"#", right}, {by_time ? "" : subject.objective.name, right}};
+  std::vector<Table::Column> columns{{"#", right}, {by_time ? "" : subject.objective.metric(), right}};
   add_result_columns(columns, subject, subject.metrics);
   columns.push_back({"configuration", left});
   Table table(std::move(columns));
@@ -122,8 +122,9 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
     const auto known = objective_value(subject, *trial);
     if (!known || !trial->verified) continue;
     if (table.rows() == rows) break;
-    std::vector<std::string> cells{std::to_string(table.rows() + 1),
-                                   by_time ? "" : format_metric(subject.objective.name, *known)};
+    std::vector<std::string> cells{
+        std::to_string(table.rows() + 1),
+        by_time ? "" : format_metric(subject.objective.metric(), *subject.objective.value(*trial->measurement()))};
     add_result_cells(cells, subject, *trial, subject.metrics);
     cells.push_back(trial->configuration.text());
     table.add(std::move(cells));

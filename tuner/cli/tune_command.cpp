@@ -113,7 +113,7 @@ class TuneRun {
   Subject subject(const ProblemSize& size) const {
     const Objective& objective = request_.tuning.session.objective;
     std::vector<std::string> metrics = expand_metrics(request_.tuning.measure.metrics);
-    std::erase(metrics, objective.name);  // it has a column of its own
+    std::erase(metrics, objective.metric());  // it has a column of its own
     return {&spec_, &size, &choice_.device, objective, std::move(metrics), request_.trade_off};
   }
 

@@ -71,7 +71,7 @@ void choose_objective(const po::variables_map& given, TuneRequest& request) {
   measure.cold = !hot && objective.name != "time_hot";
   request.trade_off = choice.trade_off;
   for (const std::string& name : choice.trade_off)
-    if (!Objective{name}.is_time()) measure.metrics.push_back(name);
+    if (!Objective{name}.is_time()) measure.metrics.push_back(Objective{name}.metric());
   measure.metrics_for_all = !measure.metrics.empty();
 }
 
@@ -145,8 +145,9 @@ po::options_description tune_options() {
           "option of the strategy, as `tune replay --list` prints them; may be repeated");
   add_how("seed", po::value<Text>()->default_value("1")->value_name("N"), "of the search");
   add_how("objective", po::value<Text>()->default_value("time")->value_name("NAME"),
-          "what to minimise: time, time_hot as --hot does, energy, edp or another metric; several, as in time,energy, "
-          "also print what no other configuration beats in all");
+          "what is best: time, time_hot as --hot does, energy, edp or another metric (the largest of shares and rates, "
+          "the smallest of all else; max:NAME and min:NAME say which); several, as in time,energy, also print what no "
+          "other configuration beats in all");
   add_how("metrics", po::value<Texts>()->value_name("LIST|textbook|roofline"),
           "hardware counters and energy to collect after timing, separated by commas (`tune metrics`)");
   add_how("metrics-for", po::value<Text>()->default_value("finalists")->value_name("finalists|all"),

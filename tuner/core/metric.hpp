@@ -29,6 +29,7 @@ struct NamedMetric {
   MetricUnit unit;
   std::string_view meaning;
   std::span<const MetricTerm> terms;
+  bool larger_is_better = false;  ///< as an objective
 };
 /// In the order in which people read them.
 std::span<const NamedMetric> named_metrics();

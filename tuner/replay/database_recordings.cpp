@@ -20,14 +20,7 @@ RecordedTrial recorded(const cache::TrialRecord& trial, const std::string& objec
   RecordedTrial out;
   out.configuration = Configuration::parse(trial.configuration);
   out.kind = outcome_kind(trial.kind).value_or(OutcomeKind::launch);
-  if (out.kind == OutcomeKind::ok) {
-    const auto metric = trial.metrics.find(objective);
-    if (Objective{objective}.is_time()) {
-      out.objective = trial.median_ns;
-    } else if (metric != trial.metrics.end()) {
-      out.objective = metric->second;
-    }
-  }
+  if (out.kind == OutcomeKind::ok) out.objective = Objective{objective}(trial.median_ns, trial.metrics);
   for (const auto& [part, seconds] : trial.times_s)
     if (part != "wait") out.eval_seconds += seconds;
   if (trial.resources) {

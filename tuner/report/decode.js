@@ -66,13 +66,13 @@ class Trials {
     this.numbers = new Map(json.columns.map((one) => [one.name, readNumbers(one, columns, json.count)]));
     this.finalists = json.finalists;
     this.median = this.numbers.get("median_ns") || new Float64Array(json.count).fill(NaN);
-    // What the search minimises; NaN for what cannot win.
-    const judged = kernel.is_time ? this.median : this.numbers.get("metric " + kernel.objective);
+    // What the search minimises, the reciprocal where the largest wins; NaN for what cannot win.
+    const judged = kernel.is_time ? this.median : this.numbers.get("metric " + kernel.metric);
     this.objective = new Float64Array(json.count).fill(NaN);
     this.first = [];      // rows without those that were measured again
     this.measured = [];   // of these, the ones that can win
     for (let row = 0; row < json.count; ++row) {
-      if (judged && this.kind[row] === "ok" && this.marks[row].includes("v")) this.objective[row] = judged[row];
+      if (judged && this.kind[row] === "ok" && this.marks[row].includes("v")) this.objective[row] = kernel.is_larger_better ? 1 / judged[row] : judged[row];
       if (this.marks[row].includes("r")) continue;
       this.first.push(row);
       if (Number.isFinite(this.objective[row])) this.measured.push(row);

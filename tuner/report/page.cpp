@@ -278,9 +278,7 @@ Json json_columns(const std::vector<PlacedTrial>& trials, Places& places) {
 /// What a trial is judged by; nothing when it cannot win.
 std::optional<double> objective_of(const cache::TrialRecord& trial, const std::string& objective) {
   if (trial.kind != "ok" || !trial.verified) return std::nullopt;
-  if (Objective{objective}.is_time()) return trial.median_ns;
-  const auto metric = trial.metrics.find(objective);
-  return metric == trial.metrics.end() ? std::nullopt : std::optional(metric->second);
+  return Objective{objective}(trial.median_ns, trial.metrics);
 }
 
 /// The rows that were measured side by side in the end, or else the best ones; the best first.
@@ -401,10 +399,13 @@ Json json_tuning(const Tuning& tuning, const Properties& ceilings, Shared& kerne
                  Shared& environments, Texts& texts) {
   const cache::SessionKey& key = tuning.key;
   const cache::EnvironmentRecord& software = key.environment;
+  const Objective objective{key.kernel.objective};
   Json json{{"kernel", kernels.place({{"name", shown(key.kernel.name)},
                                       {"source", key.kernel.source_hash.substr(0, 12)},
                                       {"objective", shown(key.kernel.objective)},
-                                      {"is_time", Objective{key.kernel.objective}.is_time()}})},
+                                      {"metric", shown(objective.metric())},
+                                      {"is_larger_better", objective.is_larger_better()},
+                                      {"is_time", objective.is_time()}})},
             {"device", devices.place(json_device(key.device, ceilings))},
             {"environment", environments.place({{"driver", shown(software.driver)},
                                                 {"compiler", shown(software.compiler)},

@@ -29,8 +29,13 @@ const idOf = (tuning) => [kernelOf(tuning).name, kernelOf(tuning).source, kernel
 function look(tuning) {
   const kernel = kernelOf(tuning), trials = tuning.trials ? new Trials(tuning.trials, kernel, tuning.bytes) : null;
   const view = {tuning, kernel, device: deviceOf(tuning), environment: data.environments[tuning.environment], trials, page: data, all: data.tunings, isTime: kernel.is_time};
-  view.show = view.isTime ? showTime : showerOf(kernel.objective);
+  const shower = showerOf(kernel.metric);
+  // Inside, the smallest is the best; people see the metric.
+  const outside = (value) => (kernel.is_larger_better ? 1 / value : value);
+  view.showSeen = view.isTime ? showTime : shower;
+  view.show = (value, count) => view.showSeen(outside(value), count);
   view.value = (row) => trials.objective[row];
+  view.seen = (row) => outside(trials.objective[row]);
   view.bestRow = -1;
   view.bestText = tuning.best ? tuning.best.text : "";
   view.bestNs = tuning.best ? tuning.best.median_ns : NaN;
@@ -76,7 +81,7 @@ function answerPart(view) {
   }
   if (trials && trials.measured.length > 1 && Number.isFinite(view.bestFirst)) {
     const middle = quantile(ascending(trials.measured.map((row) => trials.objective[row])), 0.5);
-    claim(claims, digits(middle / view.bestFirst, 3) + "\u00d7", (view.isTime ? "as fast as" : "less than") + " the median configuration (" + view.show(middle) + ")");
+    claim(claims, digits(middle / view.bestFirst, 3) + "\u00d7", (view.isTime ? "as fast as" : kernelOf(tuning).is_larger_better ? "as much as" : "less than") + " the median configuration (" + view.show(middle) + ")");
   }
   if (trials && trials.finalists.length > 1 && best && view.isTime) {
     const winner = trials.finalists.find((one) => trials.configuration(one.row) === view.bestText) || trials.finalists[0];
@@ -134,7 +139,7 @@ function pictureWith(id, title, picture, controls, later) {
 function trialsPart(view) {
   const trials = view.trials, columns = [{name: "trial", number: true, key: (row) => row + 1, show: (row) => showCount(row + 1)}];
   const add = (name, key, show, words) => columns.push({name, number: !words, key, show, words: words === "wide"});
-  add(view.isTime ? "time" : view.kernel.objective, (row) => (trials.kind[row] === "ok" ? (view.isTime ? trials.median[row] : view.value(row)) : NaN), (row) => (trials.kind[row] === "ok" ? view.show(view.isTime ? trials.median[row] : view.value(row)) : ""));
+  add(view.isTime ? "time" : view.kernel.metric, (row) => (trials.kind[row] === "ok" ? (view.isTime ? trials.median[row] : view.seen(row)) : NaN), (row) => (trials.kind[row] === "ok" ? view.showSeen(view.isTime ? trials.median[row] : view.seen(row)) : ""));
   const half = trials.numbers.get("half_width");
   if (half) add("interval", (row) => half[row], (row) => (half[row] >= 0 ? "\u00b1" + digits(half[row] * 100, 2) + "%" : ""));
   add("outcome", (row) => trials.kind[row], (row) => trials.kind[row] + (trials.marks[row].includes("r") ? ", again" : "") + (trials.marks[row].includes("a") ? ", given up" : ""), "words");
@@ -142,7 +147,7 @@ function trialsPart(view) {
   for (const one of variables(view)) if (!one.values && !["objective", "trial", "half_width", "median_ns"].includes(one.id)) add(one.name, one.get, (row) => (Number.isNaN(one.get(row)) ? "" : one.show(one.get(row))));
   if (view.failed) add("reason", (row) => trials.reason[row], (row) => trials.reason[row], "wide");
   const rows = Array.from({length: trials.count}, (_, row) => row);
-  const table = sortedTable("All trials", columns, rows, {by: 1, mark: (row) => row === view.bestRow, noun: "trial"});
+  const table = sortedTable("All trials", columns, rows, {by: 1, down: view.kernel.is_larger_better, mark: (row) => row === view.bestRow, noun: "trial"});
   let waiting = 0;
   const apply = () => { state.filter = filter.value; table.keep(rowFilter(filter.value, columns)); remember(); };
   const filter = html("input", {type: "search", id: "filter", placeholder: "time<2ms  " + (trials.parameters[0] ? trials.parameters[0].name + "=" + trials.parameters[0].values[0] : "ok"), value: state.filter, spellcheck: "false", autocomplete: "off",

@@ -17,7 +17,7 @@ function trialLines(view, row) {
 function variables(view) {
   const trials = view.trials, list = [];
   const add = (id, name, get, show, extra) => list.push({id, name, get, show, ...extra});
-  add("objective", view.isTime ? "time" : view.kernel.objective, (row) => view.value(row), (v) => view.show(v), {log: true});
+  add("objective", view.isTime ? "time" : view.kernel.metric, (row) => view.seen(row), (v) => view.showSeen(v), {log: true});
   if (view.tuning.bytes && view.isTime) add("rate", "rate", (row) => view.tuning.bytes / view.value(row) * 1e9, showRate);
   trials.parameters.forEach((parameter) => {
     if (parameter.values.length > 1) add("p " + parameter.name, parameter.name, (row) => parameter.places[row], (i) => String(parameter.values[i]), {values: parameter.values});
@@ -172,7 +172,7 @@ function scatterPicture(view, state) {
 function importancePicture(view) {
   const ranking = view.ranking.filter((one) => one.values > 1), sum = ranking.reduce((all, one) => all + one.share, 0);
   const trials = view.trials, rows = trials.measured;
-  const say = "The share of the variance of log " + (view.isTime ? "time" : view.kernel.objective) + " that lies between the means of a parameter's values, over " +
+  const say = "The share of the variance of log " + (view.isTime ? "time" : view.kernel.metric) + " that lies between the means of a parameter's values, over " +
     plural(rows.length, "measured configuration") + ": a first-order functional ANOVA, corrected for chance." +
     (sum < 0.985 ? " The other " + showPercent(1 - sum, 2) + " are combinations of parameters and noise." : "") +
     (view.exhaustive ? "" : " A search does not try values evenly, so read it as a hint.");

@@ -63,7 +63,7 @@ std::string conditions_text(const TuningOptions& options) {
 std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer) {
   std::vector<std::string> asked = options.measure.metrics;
   const Objective& objective = options.session.objective;
-  if (!objective.is_time()) asked.insert(asked.begin(), objective.name);
+  if (!objective.is_time()) asked.insert(asked.begin(), objective.metric());
   asked = expand_metrics(asked);
   if (asked.empty()) return {};
   const std::vector<std::string> reasons = why_not_measurable(device, asked);
@@ -73,7 +73,7 @@ std::vector<std::string> measurable_metrics(const TuningOptions& options, const 
       measurable.push_back(asked[i]);
       continue;
     }
-    if (asked[i] == objective.name) throw Error("the objective " + asked[i] + " cannot be measured: " + reasons[i]);
+    if (asked[i] == objective.metric()) throw Error("the objective " + asked[i] + " cannot be measured: " + reasons[i]);
     if (std::find(told.begin(), told.end(), reasons[i]) != told.end()) continue;
     told.push_back(reasons[i]);
     if (observer) observer->on_warning("not collected: " + reasons[i]);
