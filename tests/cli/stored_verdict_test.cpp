@@ -52,7 +52,7 @@ TEST(StoredVerdict, IsDrawnFromWhatTheTuningsSawOfTheDevice) {
   const auto verdict = verdict_on(copy_tuning(kSeen));
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->limit, Limit::dram);
-  EXPECT_THAT(verdict->reason, HasSubstr("it moves 4 TB/s, 95% of the 4.2 TB/s"));
+  EXPECT_THAT(verdict->reason, HasSubstr("it moves 4.00 TB/s, 95% of the 4.20 TB/s"));
   EXPECT_FALSE(verdict->counted);
   EXPECT_THAT(verdict->numbers, ElementsAre(HasSubstr("a kernel that does nothing takes 2.00 us")));
   EXPECT_THAT(verdict->remarks, ElementsAre(HasSubstr("a block of 64 threads is small")));

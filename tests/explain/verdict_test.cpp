@@ -31,7 +31,7 @@ TEST(Verdict, ACopyAtTheRateOfMemoryIsLimitedByDeviceMemory) {
   input.bytes = 9e8;
   const Verdict verdict = explain(input);
   EXPECT_EQ(verdict.limit, Limit::dram);
-  EXPECT_THAT(verdict.reason, HasSubstr("900 GB/s, 90% of the 1 TB/s"));
+  EXPECT_THAT(verdict.reason, HasSubstr("900 GB/s, 90% of the 1.00 TB/s"));
   EXPECT_FALSE(verdict.counted);
 }
 
@@ -83,7 +83,7 @@ TEST(Verdict, TooFewBytesInFlightAreLatency) {
   for (LaunchUse& launch : input.launches) launch.occupancy = Occupancy{1, 0.125, OccupancyLimiter::shared_memory};
   const Verdict verdict = explain(input);
   EXPECT_EQ(verdict.limit, Limit::latency);
-  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("488 KiB are needed")));
+  EXPECT_THAT(verdict.numbers, Contains(HasSubstr("488.3 KiB are needed")));
 }
 
 TEST(Verdict, CountersSayWhatTheModelCannotKnow) {

@@ -11,7 +11,7 @@
 #include <cache/paths.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>

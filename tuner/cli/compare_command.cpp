@@ -10,7 +10,7 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/table.hpp>

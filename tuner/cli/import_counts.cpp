@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {

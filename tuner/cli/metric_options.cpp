@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/objective.hpp>

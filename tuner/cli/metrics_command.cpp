@@ -7,7 +7,7 @@
 
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/profiling_permission.hpp>
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>

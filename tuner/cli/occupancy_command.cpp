@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/machine_code.hpp>

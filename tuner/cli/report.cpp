@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/table.hpp>

@@ -7,7 +7,7 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/kernel_amounts.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>

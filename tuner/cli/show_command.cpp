@@ -9,7 +9,7 @@
 #include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/format.hpp>
+
 namespace tuner {
 namespace {
 
@@ -19,17 +21,8 @@ constexpr double kMostlyLaunch = 1.6;
 constexpr std::int64_t kFewThreads = 128;
 constexpr double kManyBlocks = 4;  ///< blocks for each multiprocessor
 
-std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
-std::string rate(double per_second, std::string_view unit) {
-  for (const auto& [factor, prefix] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}})
-    if (per_second >= factor) return fmt::format("{:.3g} {}{}", per_second / factor, prefix, unit);
-  return fmt::format("{:.3g} {}", per_second, unit);
-}
-std::string amount(double bytes) {
-  if (bytes >= 1 << 20) return fmt::format("{:.3g} MiB", bytes / (1 << 20));
-  if (bytes >= 1 << 10) return fmt::format("{:.3g} KiB", bytes / (1 << 10));
-  return fmt::format("{:.3g} bytes", bytes);
-}
+std::string percent(double share) { return format_percent(share, 0); }
+std::string amount(double bytes) { return format_bytes(std::llround(bytes)); }
 
 std::optional<double> counted_share(const VerdictInput& input, std::initializer_list<const char*> names) {
   std::optional<double> most;
@@ -57,8 +50,8 @@ std::optional<Use> memory_use(const VerdictInput& input) {
   const bool cached = !input.cold && *input.bytes < 0.8 * static_cast<double>(input.l2_bytes);
   const Limit limit = cached || share > 1.05 ? Limit::l2 : Limit::dram;
   return Use{limit, share,
-             fmt::format("it moves {}, {} of the {} that this device streams in that mix{}", rate(moved, "B/s"),
-                         percent(share), rate(input.rates.memory, "B/s"),
+             fmt::format("it moves {}, {} of the {} that this device streams in that mix{}", format_rate(moved),
+                         percent(share), format_rate(input.rates.memory),
                          limit == Limit::l2 ? ": more than memory gives, so the L2 cache serves it" : "")};
 }
 
@@ -81,8 +74,8 @@ std::vector<Use> uses(const VerdictInput& input) {
   } else if (input.flops && input.rates.arithmetic > 0) {
     const double done = *input.flops / input.ns * 1e9, part = done / input.rates.arithmetic;
     all.push_back({Limit::arithmetic, part,
-                   fmt::format("it computes {}, {} of the {} that this device reached", rate(done, "FLOP/s"),
-                               percent(part), rate(input.rates.arithmetic, "FLOP/s"))});
+                   fmt::format("it computes {}, {} of the {} that this device reached", format_flops(done),
+                               percent(part), format_flops(input.rates.arithmetic))});
   }
   if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"}))
     all.push_back({Limit::arithmetic, *share,
@@ -119,7 +112,7 @@ void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
   if (input.rates.memory > 0 && input.rates.latency_ns > 0) {
     const double needed = bytes_in_flight(input.rates.memory, input.rates.latency_ns);
     std::string text = fmt::format("bytes in flight: {} are needed to keep {} going at {:.0f} ns a load",
-                                   amount(needed), rate(input.rates.memory, "B/s"), input.rates.latency_ns);
+                                   amount(needed), format_rate(input.rates.memory), input.rates.latency_ns);
     if (const auto had = most_in_flight(input, launch))
       text += fmt::format("; resident threads have at most {} to move", amount(*had));
     verdict.numbers.push_back(std::move(text));
@@ -131,8 +124,8 @@ void add_numbers(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
                     launch.occupancy->blocks_per_sm * input.limits.sm_count, percent(of.idle_last)));
   }
   if (input.rates.launch_ns > 0)
-    verdict.numbers.push_back(fmt::format("launch: a kernel that does nothing takes {:.2f} us, {} of this one's time",
-                                          input.rates.launch_ns / 1e3, percent(input.rates.launch_ns / input.ns)));
+    verdict.numbers.push_back(fmt::format("launch: a kernel that does nothing takes {}, {} of this one's time",
+                                          format_ns(input.rates.launch_ns), percent(input.rates.launch_ns / input.ns)));
 }
 
 void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& verdict) {
@@ -235,8 +228,8 @@ Verdict explain(const VerdictInput& input) {
     verdict.busiest = std::min(busiest->share, 1.0);
   } else if (input.rates.launch_ns > 0 && input.ns < kMostlyLaunch * launches * input.rates.launch_ns) {
     verdict.limit = Limit::launch;
-    verdict.reason = fmt::format("{} empty launches would take {:.2f} us of its {:.2f} us", launches,
-                                 launches * input.rates.launch_ns / 1e3, input.ns / 1e3);
+    verdict.reason = fmt::format("{} empty launches would take {} of its {}", launches,
+                                 format_ns(launches * input.rates.launch_ns), format_ns(input.ns));
   } else if (const Stalls waits = stalls(input); !all.empty() || waits.barrier || waits.loads) {
     verdict.limit = Limit::latency;
     verdict.reason = waiting_reason(input, launch, all, waits);

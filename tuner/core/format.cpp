@@ -1,20 +1,27 @@
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <ctime>
 
-#include <fmt/format.h>
-
-namespace tuner::cli {
+namespace tuner {
 namespace {
+
+std::string text_of(double value, std::chars_format format, int digits) {
+  std::array<char, 400> text{};  // holds any double in full
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format, digits).ptr};
+}
+
+std::string fixed(double value, int digits) { return text_of(value, std::chars_format::fixed, digits); }
+
+/// `07`: as times of the day are written.
+std::string two_digits(std::int64_t value) { return (value < 10 ? "0" : "") + std::to_string(value); }
 
 /// Three significant digits, without an exponent for what is printed here.
 std::string three_digits(double value) {
   const double size = std::fabs(value);
-  if (size >= 99.95) return fmt::format("{:.0f}", value);
-  if (size >= 9.995) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.2f}", value);
+  return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
 template <std::size_t N>
@@ -23,7 +30,7 @@ std::string scaled(double value, double step, const std::array<std::string_view,
   std::size_t unit = 0;
   // 999.6 would print as 1000 of the smaller unit.
   while (unit + 1 < N && std::fabs(value) >= step * 0.9995) value /= step, ++unit;
-  return fmt::format("{} {}", three_digits(value), units[unit]);
+  return three_digits(value) + ' ' + std::string(units[unit]);
 }
 
 }  // namespace
@@ -32,11 +39,11 @@ std::string format_ns(double ns) { return scaled(ns, 1000, std::array<std::strin
 
 std::string format_seconds(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "-";
-  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 9.95) return fixed(seconds, 1) + " s";
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  if (whole < 60) return std::to_string(whole) + " s";
+  if (whole < 3600) return std::to_string(whole / 60) + ':' + two_digits(whole % 60);
+  return std::to_string(whole / 3600) + ':' + two_digits(whole / 60 % 60) + ':' + two_digits(whole % 60);
 }
 
 std::string format_rate(double bytes_per_second) {
@@ -53,17 +60,16 @@ std::string format_bytes(std::int64_t bytes) {
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (unit + 1 < units.size() && std::fabs(value) >= 1024) value /= 1024, ++unit;
-  if (value == std::floor(value)) return fmt::format("{:.0f} {}", value, units[unit]);
-  return fmt::format("{:.1f} {}", value, units[unit]);
+  return fixed(value, value == std::floor(value) ? 0 : 1) + ' ' + std::string(units[unit]);
 }
 
-std::string format_percent(double fraction) {
-  return std::isfinite(fraction) ? fmt::format("{:.1f}%", fraction * 100) : "-";
+std::string format_percent(double fraction, int digits) {
+  return std::isfinite(fraction) ? fixed(fraction * 100, digits) + '%' : "-";
 }
 
 std::string format_count(double count) {
-  if (count >= 1e12) return fmt::format("{:.1e}", count);
-  std::string digits = fmt::format("{:.0f}", count);
+  if (count >= 1e12) return text_of(count, std::chars_format::scientific, 1);
+  std::string digits = fixed(count, 0);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (digits[0] == '-' ? 1 : 0); at -= 3)
     digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
@@ -71,19 +77,19 @@ std::string format_count(double count) {
 
 std::string format_interval(double centre, double low, double high) {
   if (!(centre > 0) || !(high >= low)) return "-";
-  return fmt::format("+-{:.1f}%", (high - low) / 2 / centre * 100);
+  return "+-" + fixed((high - low) / 2 / centre * 100, 1) + "%";
 }
 
 std::string format_instant(std::int64_t milliseconds) {
   const std::time_t seconds = milliseconds / 1000;
   std::tm calendar{};
   if (gmtime_r(&seconds, &calendar) == nullptr) return "-";
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", calendar.tm_year + 1900, calendar.tm_mon + 1, calendar.tm_mday,
-                     calendar.tm_hour, calendar.tm_min);
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &calendar)};
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", format_count(static_cast<double>(count)), noun, count == 1 ? "" : "s");
+  return format_count(static_cast<double>(count)) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-}  // namespace tuner::cli
+}  // namespace tuner

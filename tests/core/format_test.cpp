@@ -1,11 +1,11 @@
-#include <tuner/cli/format.hpp>
+#include <tuner/core/format.hpp>
 
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-namespace tuner::cli {
+namespace tuner {
 namespace {
 
 TEST(FormatNs, ShowsThreeDigitsAndAUnit) {
@@ -68,4 +68,4 @@ TEST(Format, WhatIsNoNumberIsADash) {
 }
 
 }  // namespace
-}  // namespace tuner::cli
+}  // namespace tuner

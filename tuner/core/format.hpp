@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tuner::cli {
+namespace tuner {
 
 /// `812 ns`, `12.3 us`, `1.05 ms`, `2.4 s`.
 std::string format_ns(double ns);
@@ -17,8 +17,8 @@ std::string format_rate(double bytes_per_second);
 std::string format_flops(double flops_per_second);
 /// `227 KiB`, `60 MiB`, `768 B`: powers of 1024.
 std::string format_bytes(std::int64_t bytes);
-/// `87.2%`; a fraction of 1 in.
-std::string format_percent(double fraction);
+/// `87.2%`, or with other \p digits behind the point; a fraction of 1 in.
+std::string format_percent(double fraction, int digits = 1);
 /// `123`, `12,345`, `1.2e+12` once digits stop helping.
 std::string format_count(double count);
 /// `+-0.4%`: half the width of [low, high] relative to \p centre.
@@ -28,4 +28,4 @@ std::string format_instant(std::int64_t milliseconds);
 /// \p count with its noun: `1 trial`, `3 trials`.
 std::string plural(std::int64_t count, std::string_view noun);
 
-}  // namespace tuner::cli
+}  // namespace tuner
