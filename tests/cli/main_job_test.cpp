@@ -3,6 +3,7 @@
 #include <csignal>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,16 @@ TEST_F(MainJob, ASecondRunAnswersFromTheCacheAndForceMeasuresAgain) {
   EXPECT_THAT(second.out, HasSubstr("--force"));
   const Finished forced = tune({"--kernel", kernel, "--force", "--json"});
   EXPECT_EQ(trials_of(forced).size(), 8u);
+}
+
+TEST_F(MainJob, HoldsAKnownAnswerAgainstTheStoredCeilingsInsteadOfMeasuringThem) {
+  const std::string kernel = small_kernel();
+  ASSERT_EQ(tune({"--kernel", kernel}).code, 0);
+  const json known = json::parse(tune({"--kernel", kernel, "--json"}).out);
+  EXPECT_TRUE(known["results"][0]["from_cache"]);
+  EXPECT_GT(known["results"][0]["best"]["ceiling_fraction"], 0);
+  const double ceiling = known["device"]["copy_ceiling_bytes_per_s"];
+  EXPECT_EQ(ceiling, std::stod(fmt::format("{:.2e}", ceiling))) << "stored in three digits";
 }
 
 TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {

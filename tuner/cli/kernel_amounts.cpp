@@ -12,20 +12,9 @@
 namespace tuner::cli {
 namespace {
 
-/// As far as a database describes it: traffic and arithmetic hardly ever ask for more.
-Device device_of(const cache::DeviceRecord& record) {
-  Device device;
-  device.limits.sm_count = record.sm_count;
-  device.limits.compute_capability = record.compute_capability;
-  device.limits.max_shared_bytes = record.max_shared_bytes;
-  device.limits.registers_per_sm = record.registers_per_sm;
-  return device;
-}
-
 report::Amounts amounts_of(const KernelSpec& spec, const cache::SessionKey& key) {
   constexpr double second = 1e9;
-  const ProblemSize size{key.problem.sizes, ProblemSize::parse_choices(key.problem.choices)};
-  const Throughput rate = throughput(spec, size, device_of(key.device), second);
+  const Throughput rate = throughput(spec, from_record(key.problem), from_record(key.device), second);
   report::Amounts amounts;
   amounts.bytes = rate.bytes_per_second;
   amounts.flops = rate.flops_per_second;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <nlohmann/json.hpp>
-
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/session/records.hpp>
 
@@ -14,40 +12,14 @@ namespace {
 /// Operations for each byte from which on a kernel may be limited by arithmetic.
 constexpr double kMuchArithmetic = 8;
 
-/// What the tunings saw of the device; the later one's counts.
-nlohmann::json properties_of(const report::Tuning& tuning) {
-  nlohmann::json all = nlohmann::json::object();
-  const auto add = [&all](const std::string& text) {
-    const nlohmann::json one = nlohmann::json::parse(text, nullptr, false);
-    if (one.is_object()) all.update(one);
-  };
-  add(tuning.key.device.properties);
-  for (const cache::SessionRecord& session : tuning.sessions) add(session.key.device.properties);
-  if (tuning.best) add(tuning.best->device.properties);
-  return all;
-}
-
+/// With what the tunings saw of it; the later one's counts.
 Device device_as_stored(const report::Tuning& tuning) {
-  const cache::DeviceRecord& record = tuning.key.device;
-  Device device;
-  device.key.l2_bytes = record.l2_bytes;
-  device.limits.sm_count = record.sm_count;
-  device.limits.compute_capability = record.compute_capability;
-  device.limits.max_shared_bytes = record.max_shared_bytes;
-  device.limits.registers_per_sm = record.registers_per_sm;
-  const nlohmann::json properties = properties_of(tuning);
-  const auto read = [&properties](const char* name, double& number) {
-    if (const auto at = properties.find(name); at != properties.end() && at->is_number())
-      number = std::max(0.0, at->get<double>());
-  };
-  read("copy_bytes_per_s", device.ceilings.copy);
-  read("read_bytes_per_s", device.ceilings.read);
-  read("write_bytes_per_s", device.ceilings.write);
-  read("fp32_flops_per_s", device.peaks.fp32);
-  read("fp64_flops_per_s", device.peaks.fp64);
-  read("integer_operations_per_s", device.peaks.integer);
-  read("latency_ns", device.peaks.latency_ns);
-  read("launch_ns", device.peaks.launch_ns);
+  cache::DeviceRecord record = tuning.key.device;
+  record.properties = tuning.best->device.properties;
+  Device device = from_record(record);
+  for (auto session = tuning.sessions.rbegin(); session != tuning.sessions.rend(); ++session)
+    take_ceilings(device, session->key.device);
+  take_ceilings(device, tuning.key.device);
   return device;
 }
 
@@ -71,11 +43,9 @@ Trial trial_of_best(const report::Tuning& tuning) {
 
 std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning) {
   if (!tuning.best) return std::nullopt;
-  const cache::ProblemRecord& problem = tuning.key.problem;
-  const ProblemSize size{problem.sizes, ProblemSize::parse_choices(problem.choices)};
   try {
     const Device device = device_as_stored(tuning);
-    Verdict verdict = explain(spec, size, device, trial_of_best(tuning));
+    Verdict verdict = explain(spec, from_record(tuning.key.problem), device, trial_of_best(tuning));
     // Where the device's arithmetic was not seen, much of it may be what everything else waits for.
     const double flops = tuning.amounts.flops.value_or(0), bytes = tuning.amounts.bytes.value_or(0);
     if (verdict.limit == Limit::latency && !verdict.counted && device.peaks.fp32 <= 0 &&

@@ -19,6 +19,7 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
+#include <tuner/measure/throughput.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
@@ -155,7 +156,9 @@ class TuneRun {
   }
 
   int answer(const ProblemSize& size, const cache::WisdomMatch& match, Json& results) {
-    measure_ceilings_once();
+    take_ceilings(choice_.device, match.best->device);
+    const Throughput rate = throughput(spec_, size, choice_.device, match.best->median_ns);
+    if (rate.bytes_per_second && !rate.ceiling_rate) measure_ceilings_once();
     if (request_.json)
       results.push_back(json_known_answer(subject(size), match));
     else

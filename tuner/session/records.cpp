@@ -2,8 +2,11 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+
+#include <nlohmann/json.hpp>
 
 #include <cache/sha256.hpp>
 
@@ -28,23 +31,27 @@ auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
                   r.occupancy);
 }
-/// What the device was seen to do at best, for reports; in so few digits that two measurements of it mostly agree.
+/// What a device was seen to do at best, by the names under which DeviceRecord::properties keep it, and in how many
+/// digits: so few that two measurements of it mostly agree.
+void visit_ceilings(auto& device, auto&& member) {
+  member("copy_bytes_per_s", device.ceilings.copy, 3);
+  member("read_bytes_per_s", device.ceilings.read, 3);
+  member("write_bytes_per_s", device.ceilings.write, 3);
+  member("fp32_flops_per_s", device.peaks.fp32, 2);
+  member("fp64_flops_per_s", device.peaks.fp64, 2);
+  member("integer_operations_per_s", device.peaks.integer, 2);
+  member("latency_ns", device.peaks.latency_ns, 2);
+  member("launch_ns", device.peaks.launch_ns, 2);
+}
+
 std::string properties_text(const Device& device) {
   std::string text;
-  const auto add = [&text](const char* name, double rate, int digits = 2) {
+  visit_ceilings(device, [&text](const char* name, double rate, int digits) {
     std::array<char, 64> member{};
     if (rate > 0)
       std::snprintf(member.data(), member.size(), "%s\"%s\":%.*e", text.empty() ? "" : ",", name, digits - 1, rate);
     text += member.data();
-  };
-  add("copy_bytes_per_s", device.ceilings.copy, 3);
-  add("read_bytes_per_s", device.ceilings.read, 3);
-  add("write_bytes_per_s", device.ceilings.write, 3);
-  add("fp32_flops_per_s", device.peaks.fp32);
-  add("fp64_flops_per_s", device.peaks.fp64);
-  add("integer_operations_per_s", device.peaks.integer);
-  add("latency_ns", device.peaks.latency_ns);
-  add("launch_ns", device.peaks.launch_ns);
+  });
   return '{' + text + '}';
 }
 
@@ -66,6 +73,27 @@ cache::DeviceRecord to_record(const Device& device) {
           key.l2_bytes, key.memory_bus_bits, key.max_shared_bytes, key.registers_per_sm,   properties_text(device)};
 }
 
+void take_ceilings(Device& device, const cache::DeviceRecord& record) {
+  const auto properties = nlohmann::json::parse(record.properties, nullptr, false);
+  visit_ceilings(device, [&properties](const char* name, double& rate, int) {
+    if (const auto at = properties.find(name); rate == 0 && at != properties.end() && at->is_number())
+      rate = std::max(0.0, at->get<double>());
+  });
+}
+
+Device from_record(const cache::DeviceRecord& record) {
+  Device device;
+  device.name = record.name;
+  device.key = {record.backend,         record.compute_capability, record.sm_count,         record.l2_bytes,
+                record.memory_bus_bits, record.max_shared_bytes,   record.registers_per_sm, {}};
+  device.limits.sm_count = record.sm_count;
+  device.limits.compute_capability = record.compute_capability;
+  device.limits.max_shared_bytes = record.max_shared_bytes;
+  device.limits.registers_per_sm = record.registers_per_sm;
+  take_ceilings(device, record);
+  return device;
+}
+
 cache::EnvironmentRecord environment_record(const Device& device) {
   return {device.environment.driver, device.environment.compiler, kVersion, operating_system()};
 }
@@ -78,6 +106,10 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
 }
 
 cache::ProblemRecord to_record(const ProblemSize& size) { return {size.choices_text(), size.sizes}; }
+
+ProblemSize from_record(const cache::ProblemRecord& record) {
+  return {record.sizes, ProblemSize::parse_choices(record.choices)};
+}
 
 cache::Context context_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                           const Objective& objective) {
