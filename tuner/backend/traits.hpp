@@ -15,13 +15,14 @@ inline constexpr std::string_view kCudaBackend = "cuda";
 inline constexpr std::string_view kHostBackend = "host";
 
 struct BackendTraits {
+  bool is_gpu = true;          ///< has counters, a sensor and machine code to show; a CPU is slow beside it
   bool keeps_objects = false;  ///< its compiler remembers what it compiled: images need not be stored
   bool shares_cores = false;   ///< runs where everything else does: what takes long may only be waiting
   std::size_t batch = 0;       ///< configurations that one compile should have; 0: as many as cores suggest
 };
 
 inline BackendTraits traits(const DeviceKey& key) {
-  if (key.backend == kHostBackend) return {true, true, 8};
+  if (key.backend == kHostBackend) return {false, true, true, 8};
   return {};
 }
 

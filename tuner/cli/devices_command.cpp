@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/core/format.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
@@ -60,9 +61,9 @@ int devices_command(int argc, char** argv) {
   std::string text;
   for (Device& device : list_devices()) {
     if (given["measure"].as<bool>()) measure_ceilings(device);
-    const bool is_host = device.key.backend == "host";
-    text += fmt::format("{}  {}\n", is_host ? "host" : std::to_string(device.index), device.name);
-    auto about = is_host ? host_facts(device) : gpu_facts(device);
+    const bool is_gpu = traits(device.key).is_gpu;
+    text += fmt::format("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name);
+    auto about = is_gpu ? gpu_facts(device) : host_facts(device);
     add_ceilings(device, about);
     about.emplace_back("key", device.key.text());
     text += facts(about, "  ") + '\n';

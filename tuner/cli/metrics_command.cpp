@@ -7,6 +7,7 @@
 
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/profiling_permission.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
@@ -40,7 +41,7 @@ std::unique_ptr<cuda::ChipMetrics> chosen_chip(const po::variables_map& given, b
     return std::get<std::unique_ptr<cuda::ChipMetrics>>(std::move(found));
   }
   const DeviceChoice choice = choose_device(device.empty() ? "auto" : device);
-  if (choice.device.key.backend == "host") {
+  if (!traits(choice.device.key).is_gpu) {
     const std::string none = why_no_gpu();
     throw Error(fmt::format("there are hardware counters on a GPU only{}. {}",
                             none.empty() ? "" : ", and there is no GPU to ask: " + none, chips_to_name()));

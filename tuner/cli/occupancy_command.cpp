@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
@@ -80,7 +81,7 @@ int occupancy_command(int argc, char** argv) {
   const Configuration configuration =
       read_configuration(spec, text_of(given, "config"), spec.default_configuration.value_or(Configuration{}));
   Device device;  // stands for any device of that architecture
-  device.key.backend = "cuda";
+  device.key.backend = kCudaBackend;
   device.name = text_of(given, "arch");
   device.limits = cuda::limits_of_architecture(device.name);
   const std::vector<ProblemSize> problems = select_problems(spec, problem_options(given), device).list;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/core/element_type.hpp>
@@ -114,7 +115,7 @@ Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, 
   for (const Choices& choices : read_choices(spec, options))
     for (const auto& given : sizes) {
       ProblemSize problem = complete(spec, {given, choices});
-      if (device.key.backend == "host") problems.shrunk |= shrink(spec, given, device.limits, problem);
+      if (!traits(device.key).is_gpu) problems.shrunk |= shrink(spec, given, device.limits, problem);
       problems.list.push_back(std::move(problem));
     }
   return problems;

@@ -1,3 +1,4 @@
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/run_command.hpp>
 
 #include <cmath>
@@ -29,7 +30,6 @@
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/profiler_range.hpp>
-#include <tuner/backend/traits.hpp>
 #include <tuner/cli/machine_code.hpp>
 #endif
 
@@ -153,7 +153,7 @@ class OneRun {
 
   void open() {
 #ifdef TUNER_HAS_CUDA
-    if (device_.key.backend == "cuda" && once_) {
+    if (traits(device_.key).is_gpu && once_) {
       CudaOptions options;
       options.device = device_.index;
       options.line_info = true;
@@ -239,7 +239,7 @@ class OneRun {
   }
 
   void run_on_cpu(const MeasureOptions& options, const HostBuffers& ours) {
-    const std::unique_ptr<Backend> host = open_backend(choose_device("host").device);
+    const std::unique_ptr<Backend> host = open_backend(choose_device(kHostBackend).device);
     OnCpu cpu;
     cpu.device = host->device();
     {
@@ -353,11 +353,11 @@ class OneRun {
     std::string architecture = text_of(given_, "arch");
     if (architecture.empty()) {
       device_ = choose_device(given_.count("device") ? text_of(given_, "device") : default_device()).device;
-      if (device_.key.backend != "cuda")
+      if (!traits(device_.key).is_gpu)
         throw UsageError("--ptx and --sass are of a GPU: without one, name an architecture (--arch sm_90)");
       architecture = architecture_of(device_.key);
     } else {
-      device_.key.backend = "cuda";
+      device_.key.backend = kCudaBackend;
       device_.limits = cuda::limits_of_architecture(architecture);
       device_.key.compute_capability = device_.limits.compute_capability;
     }

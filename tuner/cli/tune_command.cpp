@@ -8,6 +8,7 @@
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/dry_run.hpp>
 #include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/live_report.hpp>
@@ -243,7 +244,7 @@ class TuneRun {
   void set_default_budget(Budget& budget) {
     if (request_.sweep.is_part()) return;
     if (budget.wall_time || budget.trials || budget.fraction || budget.target || budget.until_unlikely) return;
-    const int seconds = choice_.device.key.backend == "host" ? 30 : 60;
+    const int seconds = traits(choice_.device.key).is_gpu ? 60 : 30;
     budget.wall_time = std::chrono::seconds(seconds);
     console_.line(fmt::format("budget    {} s (--budget, --trials or --fraction choose)", seconds));
   }
