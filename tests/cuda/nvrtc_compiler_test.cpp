@@ -8,7 +8,7 @@
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
-#include <tuner/backend/cuda/sampler.hpp>
+#include <tuner/backend/cuda/stream_timer.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -155,7 +155,7 @@ TEST_F(NvrtcCompilerTest, CompilesTunersOwnKernels) {
     const std::string architecture = architecture_name(number);
     const CompileResult data = compiler_->compile(DataKernels::request(architecture));
     EXPECT_TRUE(std::holds_alternative<Image>(data)) << error(data);
-    const CompileResult sampling = compiler_->compile(Sampler::request(architecture));
+    const CompileResult sampling = compiler_->compile(StreamTimer::request(architecture));
     EXPECT_TRUE(std::holds_alternative<Image>(sampling)) << error(sampling);
     const CompileResult streaming = compiler_->compile(
         support_request("streaming.cu", {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture));

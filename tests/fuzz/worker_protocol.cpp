@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::uint8_t> stream(data + 1, data + size);
   // Kept inputs outlive versions of the protocol: the first message is one of this version, except in large pieces.
   constexpr std::size_t version_at = 4;
-  if (piece < 128 && stream.size() >= version_at + sizeof protocol_version)
-    std::memcpy(stream.data() + version_at, &protocol_version, sizeof protocol_version);
+  if (piece < 128 && stream.size() >= version_at + sizeof kProtocolVersion)
+    std::memcpy(stream.data() + version_at, &kProtocolVersion, sizeof kProtocolVersion);
   std::span<const std::byte> left = std::as_bytes(std::span(stream));
   try {
     Decoder decoder;

@@ -143,7 +143,7 @@ TEST(Protocol, RejectsBadMagicTypesAndLengths) {
   };
   EXPECT_THROW(with(0, std::uint32_t{0}), ProtocolError);
   EXPECT_THROW(with(6, std::uint16_t{99}), ProtocolError);
-  EXPECT_THROW(with(8, max_message_bytes + 1), ProtocolError);
+  EXPECT_THROW(with(8, kMaxMessageBytes + 1), ProtocolError);
   EXPECT_THROW(with(8, std::uint64_t{3}), ProtocolError) << "ends early";
   EXPECT_THROW(with(16, std::uint64_t{1} << 60), ProtocolError) << "a text longer than its message";
   EXPECT_THROW(with(28, std::uint8_t{7}), ProtocolError) << "a truth value of 7";

@@ -88,7 +88,7 @@ void LiveReport::write(std::vector<report::Tuning>& tunings, std::optional<repor
   try {
     cache::write_text(file_, report::page(tunings, {kVersion, cache::now_ms(), {database}, std::move(live)}));
   } catch (const cache::CacheError& error) {
-    if (std::exchange(complete_, false)) console_.warning(fmt::format("--report: {}", error.what()));
+    if (std::exchange(all_written_, false)) console_.warning(fmt::format("--report: {}", error.what()));
   }
   next_ = Clock::now() + std::max<Clock::duration>(kEvery, kShare * (Clock::now() - begun));
 }

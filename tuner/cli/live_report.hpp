@@ -28,7 +28,7 @@ class LiveReport : public Observer {
 
   /// The last page, which follows nothing any more: what is stored of \p spec on \p device for \p problems.
   void finish(const KernelSpec& spec, const Device& device, const std::vector<ProblemSize>& problems);
-  bool complete() const { return complete_; }
+  bool all_written() const { return all_written_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -42,7 +42,7 @@ class LiveReport : public Observer {
   std::vector<report::Tuning> tunings_;  // the one that runs first
   report::Live live_;
   Clock::time_point next_;
-  bool complete_ = true;
+  bool all_written_ = true;
 };
 
 }  // namespace tuner::cli

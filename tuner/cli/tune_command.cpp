@@ -87,7 +87,7 @@ class TuneRun {
     try {
       const int code = tune_all();
       finish_report();
-      return report_ && !report_->complete() ? std::max(code, kFailed) : code;
+      return report_ && !report_->all_written() ? std::max(code, kFailed) : code;
     } catch (...) {
       finish_report();  // nothing comes any more
       throw;

@@ -14,9 +14,9 @@
 namespace tuner {
 namespace {
 
-constexpr unsigned char guard_byte = 0xc5;
-constexpr std::size_t page_bytes = 4096;
-constexpr unsigned char poisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
+constexpr unsigned char kGuardByte = 0xc5;
+constexpr std::size_t kPageBytes = 4096;
+constexpr unsigned char kPoisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
 
 std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
 
@@ -63,14 +63,14 @@ ProblemBuffers::Region ProblemBuffers::allocate(const Buffer& buffer) const {
   region.bytes = bytes_of(buffer.type, buffer.count);
   region.back = options_.guard_bytes;
   // Canaries to the end of the last page, behind which the host backend lets nobody write.
-  if (options_.guard_bytes > 0) region.back += -(region.front + region.bytes + region.back) % page_bytes;
+  if (options_.guard_bytes > 0) region.back += -(region.front + region.bytes + region.back) % kPageBytes;
   region.memory = backend_.allocate(std::max<std::size_t>(region.front + region.bytes + region.back, 1));
   return region;
 }
 
 void ProblemBuffers::write_guards(const Region& region) {
-  if (region.front > 0) set_bytes(region.memory->address(), guard_byte, region.front);
-  if (region.back > 0) set_bytes(region.data() + region.bytes, guard_byte, region.back);
+  if (region.front > 0) set_bytes(region.memory->address(), kGuardByte, region.front);
+  if (region.back > 0) set_bytes(region.data() + region.bytes, kGuardByte, region.back);
 }
 
 void ProblemBuffers::set_bytes(DevicePointer to, unsigned char value, std::size_t bytes) {
@@ -156,7 +156,7 @@ void ProblemBuffers::accept_reference() {
 }
 
 void ProblemBuffers::choose_poison(Buffer& buffer) {
-  for (const unsigned char poison : poisons) {
+  for (const unsigned char poison : kPoisons) {
     set_bytes(buffer.actual.data(), poison, buffer.actual.bytes);
     const Comparison unwritten =
         backend_.compare(buffer.actual.data(), buffer.expected.data(), buffer.type, buffer.count, {});
@@ -164,7 +164,7 @@ void ProblemBuffers::choose_poison(Buffer& buffer) {
     if (unwritten.mismatches == buffer.count) return;
   }
   // An unwritten element equals at most one of two different poisons.
-  buffer.poison = poisons[0];
+  buffer.poison = kPoisons[0];
   two_passes_ = true;
 }
 
@@ -182,7 +182,7 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
     }
     buffer.actual.bytes = bytes;
     buffer.actual.back =
-        std::min(buffer.actual.memory->bytes() - buffer.actual.front - bytes, options_.guard_bytes + page_bytes);
+        std::min(buffer.actual.memory->bytes() - buffer.actual.front - bytes, options_.guard_bytes + kPageBytes);
   }
   work_space_for_ = configuration;
 }
@@ -232,7 +232,7 @@ std::string ProblemBuffers::outside(const Buffer& buffer, std::ptrdiff_t bytes) 
 
 std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const Region& region) {
   std::vector<unsigned char> bytes(std::max(region.front, region.back));
-  const auto is_broken = [](unsigned char byte) { return byte != guard_byte; };
+  const auto is_broken = [](unsigned char byte) { return byte != kGuardByte; };
   if (region.front > 0) {
     backend_.download(bytes.data(), region.memory->address(), region.front);
     const auto begin = bytes.rend() - static_cast<std::ptrdiff_t>(region.front);
@@ -311,7 +311,7 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
 }
 
 unsigned char ProblemBuffers::poison_of(const Buffer& buffer, std::size_t pass) {
-  return pass == 0 ? buffer.poison : poisons[1];
+  return pass == 0 ? buffer.poison : kPoisons[1];
 }
 
 /// Whether \p element of an `out` buffer holds what reset() put there.

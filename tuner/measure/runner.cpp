@@ -24,16 +24,16 @@
 namespace tuner {
 namespace {
 
-constexpr double housekeeping_limit_s = 60;  // filling, comparing: slow at worst, never hanging
-constexpr double load_limit_s = 30;          // a driver may compile PTX while it loads
-constexpr double compile_limit_s = 180;      // a compiler ends by its own limit, this is for one that does not
+constexpr double kHousekeepingSeconds = 60;  // filling, comparing: slow at worst, never hanging
+constexpr double kLoadSeconds = 30;          // a driver may compile PTX while it loads
+constexpr double kCompileSeconds = 180;      // a compiler ends by its own limit, this is for one that does not
 
 /// A kernel may be right for its first runs only: what can win is verified again after its last timed run.
-constexpr std::string_view after_timing = "right at first, but after its timed runs ";
+constexpr std::string_view kAfterTiming = "right at first, but after its timed runs ";
 
 /// Some races show where threads switch often, others where they seldom do.
-constexpr std::uint64_t interleaved_rounds = 2;
-constexpr std::string_view while_interleaved =
+constexpr std::uint64_t kInterleavedRounds = 2;
+constexpr std::string_view kWhileInterleaved =
     "with its threads switching at memory accesses (an update without atomics, or a missing __syncthreads()?) ";
 
 struct InOrderAgain {
@@ -162,7 +162,7 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
 }
 
 void Runner::State::compute_reference(ProblemBuffers& problem) {
-  announce(Phase::prepare, housekeeping_limit_s);
+  announce(Phase::prepare, kHousekeepingSeconds);
   problem.reset_for_reference();
   if (host_reference) {
     problem.compute_reference(host_reference);
@@ -173,7 +173,7 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
     if (const auto failure = run(Phase::prepare, problem, reference.launches))
       throw Error(fmt::format("{}: the reference failed on {}: {}", spec.file, problem.text(), message(*failure)));
   }
-  announce(Phase::prepare, housekeeping_limit_s);
+  announce(Phase::prepare, kHousekeepingSeconds);
   problem.accept_reference();
 }
 
@@ -181,11 +181,11 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
 std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                                 std::optional<Outcome>& failure) {
   for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
-    announce(Phase::verify, housekeeping_limit_s);
+    announce(Phase::verify, kHousekeepingSeconds);
     problem.reset(pass);
     failure = run(Phase::verify, problem, launches);
     if (failure) return std::nullopt;
-    announce(Phase::verify, housekeeping_limit_s);
+    announce(Phase::verify, kHousekeepingSeconds);
     if (auto damage = problem.damage()) return damage;
     if (!has_reference()) return std::nullopt;
     if (auto mismatch = problem.mismatch(pass)) return mismatch;
@@ -248,7 +248,7 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
   CompileRequest request = compile_request(spec, main().size(), backend.architecture(),
                                            launch_expressions(spec, main().size(), limits(), configuration));
   request.interleaved = true;
-  announce(Phase::load, compile_limit_s);
+  announce(Phase::load, kCompileSeconds);
   const CompileResult compiled = backend.compiler().compile(request);
   const auto* image = std::get_if<Image>(&compiled);
   if (image == nullptr) return std::nullopt;  // it compiles without: nothing is known
@@ -256,7 +256,7 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
   if (std::holds_alternative<LaunchError>(loaded)) return std::nullopt;
   const Module& module = *std::get<std::unique_ptr<Module>>(loaded);
 
-  for (std::uint64_t round = 0; round < interleaved_rounds; ++round) {
+  for (std::uint64_t round = 0; round < kInterleavedRounds; ++round) {
     order.seed = options.seed + round;
     backend.set_order(order);
     for (std::size_t i = problems.size(); i-- > 0;) {
@@ -265,9 +265,9 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
       problem.size_work_space(configuration);
       const auto launches = resolve_launches(spec, problem.size(), limits(), configuration);
       auto seen =
-          judge(problem, ready(problem, launches, *image, module, configuration, false).launches, while_interleaved);
+          judge(problem, ready(problem, launches, *image, module, configuration, false).launches, kWhileInterleaved);
       if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // slow so, and right so far
-      if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, while_interleaved);
+      if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, kWhileInterleaved);
       if (seen) return seen;
     }
   }
@@ -280,7 +280,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   if (auto reason = why_invalid(spec, size, limits(), configuration)) return Invalid{std::move(*reason)};
 
   auto start = Clock::now();
-  announce(Phase::load, load_limit_s);
+  announce(Phase::load, kLoadSeconds);
   auto loaded = backend.load(image);
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
   const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
@@ -304,7 +304,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
 
   start = Clock::now();
   ProblemBuffers& problem = *problems.front();
-  announce(Phase::measure, housekeeping_limit_s);
+  announce(Phase::measure, kHousekeepingSeconds);
   problem.reset_for_measuring();
   double run_s = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)
@@ -315,7 +315,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned) {
-    if (auto failure = judge(problem, ready_now.launches, after_timing)) return std::move(*failure);
+    if (auto failure = judge(problem, ready_now.launches, kAfterTiming)) return std::move(*failure);
     const bool may_be_best = best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }
@@ -335,7 +335,7 @@ void Runner::State::collect_metrics(const std::vector<Launch>& launches, Measure
 void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::string> counters,
                           Measurement& measurement) {
   if (no_counters.empty()) {
-    announce(Phase::measure, housekeeping_limit_s);
+    announce(Phase::measure, kHousekeepingSeconds);
     CountRequest request;
     request.metrics = std::move(counters);
     request.cold = options.cold;
@@ -353,7 +353,7 @@ void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::
 void Runner::State::measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
                                    Measurement& measurement) {
   if (no_energy.empty()) {
-    announce(Phase::measure, housekeeping_limit_s + options.energy_seconds);
+    announce(Phase::measure, kHousekeepingSeconds + options.energy_seconds);
     problems.front()->reset_for_measuring();
     const EnergyResult result = backend.energy(launches, options.energy_seconds);
     if (const auto* const energy = std::get_if<Energy>(&result)) {
@@ -383,7 +383,7 @@ void Runner::prepare(const Image* image) {
   if (!state_->has_reference()) return;
   if (!state_->host_reference) {
     if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.file));
-    state_->announce(Phase::prepare, load_limit_s);
+    state_->announce(Phase::prepare, kLoadSeconds);
     auto loaded = state_->backend.load(*image);
     if (const auto* error = std::get_if<LaunchError>(&loaded))
       throw Error(fmt::format("{}: the reference does not load: {}", state_->spec.file, error->message));
@@ -410,7 +410,7 @@ std::optional<Outcome> Runner::launch(const Configuration& configuration, const 
   State& s = *state_;
   ProblemBuffers& problem = *s.problems.front();
   if (auto reason = why_invalid(s.spec, problem.size(), s.limits(), configuration)) return Invalid{std::move(*reason)};
-  s.announce(Phase::load, load_limit_s);
+  s.announce(Phase::load, kLoadSeconds);
   auto loaded = s.backend.load(image);
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
   const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
@@ -469,7 +469,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     Entry& entry = entries[i];
     trials[i].configuration = finalists[i].configuration;
     trials[i].verified = s.has_reference();
-    s.announce(Phase::load, load_limit_s);
+    s.announce(Phase::load, kLoadSeconds);
     auto loaded = s.backend.load(*finalists[i].image);
     if (auto* error = std::get_if<LaunchError>(&loaded)) {
       entry.failure = std::move(*error);
@@ -522,7 +522,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     Entry& entry = entries[i];
     if (!entry.failure && s.backend.usable()) {
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
-      entry.failure = s.judge(problem, entry.launches, after_timing);
+      entry.failure = s.judge(problem, entry.launches, kAfterTiming);
       if (!entry.failure) entry.failure = s.judge_interleaved(trials[i]);
     }
     const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());

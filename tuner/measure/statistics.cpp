@@ -8,7 +8,7 @@
 namespace tuner {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> sorted(std::span<const double> values) {
   std::vector<double> result(values.begin(), values.end());
@@ -18,7 +18,7 @@ std::vector<double> sorted(std::span<const double> values) {
 
 double middle(const std::vector<double>& ordered) {
   const std::size_t n = ordered.size();
-  if (n == 0) return nan;
+  if (n == 0) return kNan;
   return n % 2 == 1 ? ordered[n / 2] : (ordered[n / 2 - 1] + ordered[n / 2]) / 2;
 }
 
@@ -55,7 +55,7 @@ std::size_t median_interval_rank(std::size_t n, double confidence) {
 
 MedianInterval median_interval(std::span<const double> values, double confidence) {
   const std::size_t n = values.size();
-  if (n == 0) return {nan, nan, 0};
+  if (n == 0) return {kNan, kNan, 0};
   const std::vector<double> ordered = sorted(values);
   const std::size_t rank = median_interval_rank(n, confidence);
   double below = 0;

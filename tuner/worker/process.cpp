@@ -20,7 +20,7 @@ extern char** environ;
 namespace tuner::worker {
 namespace {
 
-constexpr int worker_in = 3, worker_out = 4;  // the worker's own numbers of its pipes
+constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
 
 struct Pipe {
   int read = -1, write = -1;
@@ -58,8 +58,8 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, errors.write, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.write, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, requests.read, worker_in);
-  posix_spawn_file_actions_adddup2(&actions, answers.write, worker_out);
+  posix_spawn_file_actions_adddup2(&actions, requests.read, kWorkerIn);
+  posix_spawn_file_actions_adddup2(&actions, answers.write, kWorkerOut);
 
   // A group of its own: Ctrl-C at the terminal reaches the session only.
   posix_spawnattr_t attributes;
@@ -74,7 +74,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-  std::string path = program.string(), in = std::to_string(worker_in), out = std::to_string(worker_out),
+  std::string path = program.string(), in = std::to_string(kWorkerIn), out = std::to_string(kWorkerOut),
               parent = std::to_string(::getpid());
   char* arguments[] = {path.data(), in.data(), out.data(), parent.data(), nullptr};
   const int error = ::posix_spawn(&pid_, path.c_str(), &actions, &attributes, arguments, environ);

@@ -5,7 +5,7 @@
 namespace tuner::worker {
 namespace {
 
-constexpr std::uint32_t magic = 0x574e5554;  // "TUNW"
+constexpr std::uint32_t kMagic = 0x574e5554;  // "TUNW"
 
 struct Header {
   std::uint32_t magic;
@@ -18,7 +18,7 @@ static_assert(sizeof(Header) == 16);
 }  // namespace
 
 std::vector<std::byte> encode(const Message& message) {
-  Header header{magic, protocol_version, static_cast<std::uint16_t>(message.index()), 0};
+  Header header{kMagic, kProtocolVersion, static_cast<std::uint16_t>(message.index()), 0};
   Writer out;
   out.raw(&header, sizeof header);
   std::visit([&](const auto& values) { transfer(out, values); }, message);
@@ -41,13 +41,13 @@ std::optional<Message> Decoder::next() {
   Header header;
   if (bytes.size() < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != magic) throw ProtocolError("no message begins here");
-  if (header.version != protocol_version)
+  if (header.magic != kMagic) throw ProtocolError("no message begins here");
+  if (header.version != kProtocolVersion)
     throw ProtocolError("protocol version " + std::to_string(header.version) + ", this is version " +
-                        std::to_string(protocol_version) + ": the worker program belongs to another release");
+                        std::to_string(kProtocolVersion) + ": the worker program belongs to another release");
   Message message;
   choose(message, header.type);
-  if (header.bytes > max_message_bytes)
+  if (header.bytes > kMaxMessageBytes)
     throw ProtocolError("message of " + std::to_string(header.bytes) + " bytes is too long");
   if (bytes.size() - sizeof header < header.bytes) return std::nullopt;
   Reader in(bytes.subspan(sizeof header, header.bytes));

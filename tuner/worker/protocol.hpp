@@ -28,8 +28,8 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t protocol_version = 4;
-constexpr std::uint64_t max_message_bytes = std::uint64_t{1} << 30;
+constexpr std::uint16_t kProtocolVersion = 4;
+constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };
 constexpr Role last(Role) { return Role::run; }

@@ -11,8 +11,8 @@
 namespace tuner::worker {
 namespace {
 
-constexpr std::size_t depth = 2;
-constexpr double between_phases_s = 60;  // copying, comparing, allocating: slow at worst, never hanging
+constexpr std::size_t kDepth = 2;
+constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: slow at worst, never hanging
 
 const Configuration& first_of(const RunJob& job) { return job.configurations.front(); }
 
@@ -69,7 +69,7 @@ void RunLane::schedule() {
     state_ = State::preparing;
   }
   if (state_ != State::prepared) return;
-  while (sent_.size() < depth && !ready_.empty()) {
+  while (sent_.size() < kDepth && !ready_.empty()) {
     send(ready_.front());
     if (sent_.empty()) {
       wait_before_first_ = seconds_since(idle_since_);
@@ -90,7 +90,7 @@ void RunLane::send(const RunJob& job) {
 
 void RunLane::expect_work() {
   phase_ = Phase::load;
-  slot_.expect_within(between_phases_s);
+  slot_.expect_within(kBetweenPhasesSeconds);
 }
 
 void RunLane::react(const std::vector<pollfd>& fds) {

@@ -14,7 +14,7 @@
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy_run.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/sampler.hpp>
+#include <tuner/backend/cuda/stream_timer.hpp>
 
 namespace tuner {
 namespace {
@@ -33,7 +33,7 @@ struct CompiledAhead {
   static CompiledAhead begin(const std::string& architecture) {
     const auto compile = [](const CompileRequest& request) { return make_nvrtc_compiler(nvrtc())->compile(request); };
     return {std::async(std::launch::async, compile, DataKernels::request(architecture)),
-            std::async(std::launch::async, compile, Sampler::request(architecture))};
+            std::async(std::launch::async, compile, StreamTimer::request(architecture))};
   }
 };
 
@@ -58,7 +58,7 @@ class CudaBackend final : public Backend {
       const ContextGuard guard(state_->context.handle());
       counters_.reset();
       result_.reset();
-      sampler_.reset();
+      timer_.reset();
       data_.reset();
       filled_.reset();
       transfers_.reset();
@@ -175,7 +175,7 @@ class CudaBackend final : public Backend {
     const Deadline deadline = deadline_after(request.timeout_s);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
-    Sampler& sampler = made_sampler();
+    StreamTimer& timer = made_timer();
     if (counters_ != nullptr) counters_->rest();
     if (!all_have_run(launches)) {
       if (std::optional<Outcome> failure = run_prepared(launches, prepared, request.timeout_s, deadline)) {
@@ -185,7 +185,7 @@ class CudaBackend final : public Backend {
     }
     std::vector<Sample> samples;
     samples.reserve(request.samples);
-    if (std::optional<SamplingFailure> failure = sampler.sample(prepared, request, deadline, samples)) {
+    if (std::optional<SamplingFailure> failure = timer.sample(prepared, request, deadline, samples)) {
       if (failure->result == CUDA_ERROR_NOT_READY) return hung(request.timeout_s);
       return failure->launching ? refused(failure->result, "") : faulted(failure->result);
     }
@@ -207,7 +207,7 @@ class CudaBackend final : public Backend {
     work.before = [&] {
       if (request.restore) request.restore();
       const std::lock_guard lock(mutex_);
-      if (request.cold) made_sampler().flush();
+      if (request.cold) made_timer().flush();
       wait(stream_.get());
     };
     work.run = [&]() -> std::optional<Unavailable> {
@@ -304,12 +304,12 @@ class CudaBackend final : public Backend {
     return *data_;
   }
 
-  Sampler& made_sampler() {
-    if (sampler_ == nullptr) {
-      sampler_ = std::make_unique<Sampler>(compiled(ahead_.sampling, Sampler::request(architecture())), stream_.get(),
-                                           device().key.l2_bytes, device().limits.sm_count);
+  StreamTimer& made_timer() {
+    if (timer_ == nullptr) {
+      timer_ = std::make_unique<StreamTimer>(compiled(ahead_.sampling, StreamTimer::request(architecture())),
+                                             stream_.get(), device().key.l2_bytes, device().limits.sm_count);
     }
-    return *sampler_;
+    return *timer_;
   }
 
   /// Where compare and fingerprint leave their answers, for downloaded().
@@ -394,7 +394,7 @@ class CudaBackend final : public Backend {
 
   void drop_handles() noexcept {
     if (counters_ != nullptr) counters_->leak();
-    if (sampler_ != nullptr) sampler_->leak();
+    if (timer_ != nullptr) timer_->leak();
     if (data_ != nullptr) data_->leak();
     (void)filled_.release();
     (void)transfers_.release();
@@ -411,7 +411,7 @@ class CudaBackend final : public Backend {
   UniqueStream transfers_;
   UniqueEvent filled_;  // behind the latest fill on stream_
   std::unique_ptr<DataKernels> data_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<StreamTimer> timer_;
   std::unique_ptr<DeviceMemory> result_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<EnergySensor> energy_sensor_;

@@ -4,7 +4,7 @@
 #include <span>
 
 #include <tuner/backend/cuda/energy_watch.hpp>
-#include <tuner/backend/cuda/sampler.hpp>
+#include <tuner/backend/cuda/stream_timer.hpp>
 
 namespace tuner::cuda {
 

@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/sampler.hpp>
+#include <tuner/backend/cuda/stream_timer.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -31,7 +31,7 @@ double megahertz(const Stamp& begin, const Stamp& end) {
 
 }  // namespace
 
-struct Sampler::Shared {
+struct StreamTimer::Shared {
   std::atomic<unsigned> released;
   Stamp held, let_go, after;
 };
@@ -53,12 +53,12 @@ CUresult wait_for(CUstream stream, const Deadline& deadline) {
   }
 }
 
-CompileRequest Sampler::request(const std::string& architecture) {
+CompileRequest StreamTimer::request(const std::string& architecture) {
   return support_request("sampling.cu", {"tuner_support::hold", "tuner_support::stamp", "tuner_support::flush"},
                          architecture);
 }
 
-Sampler::Sampler(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count)
+StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count)
     : stream_(stream),
       sm_count_(static_cast<unsigned>(sm_count)),
       kernels_(compiled),
@@ -76,41 +76,41 @@ Sampler::Sampler(const CompileResult& compiled, CUstream stream, std::int64_t l2
   check(wait_for(stream_, deadline_after(10)), "cuStreamQuery");
 }
 
-Sampler::~Sampler() {
+StreamTimer::~StreamTimer() {
   if (flush_data_ != 0) driver().cuMemFree(flush_data_);
 }
 
-void Sampler::leak() noexcept {
+void StreamTimer::leak() noexcept {
   flush_data_ = 0;
   mapped_.leak();
   kernels_.leak();
   for (UniqueEvent& event : events_) (void)event.release();
 }
 
-Sampler::Shared& Sampler::shared() const { return *static_cast<Shared*>(mapped_.host()); }
+StreamTimer::Shared& StreamTimer::shared() const { return *static_cast<Shared*>(mapped_.host()); }
 
 /// From here on the stream waits until release() has been called for the same ticket.
-void Sampler::hold() {
+void StreamTimer::hold() {
   launch_support(kernels_[kHold], 1, 1, stream_, mapped_.device() + offsetof(Shared, released), ticket_, kHoldLimitNs,
                  mapped_.device() + offsetof(Shared, held), mapped_.device() + offsetof(Shared, let_go));
 }
 
-void Sampler::release() { shared().released.store(ticket_, std::memory_order_release); }
+void StreamTimer::release() { shared().released.store(ticket_, std::memory_order_release); }
 
-void Sampler::flush() {
+void StreamTimer::flush() {
   launch_support(kernels_[kFlush], 4 * sm_count_, 512, stream_, flush_data_,
                  static_cast<unsigned long long>(flush_bytes_ / 16),
                  flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
 }
 
 /// Across the group where possible, else from the kernel that held the stream just before it.
-double Sampler::clock_mhz() const {
+double StreamTimer::clock_mhz() const {
   const double around = megahertz(shared().let_go, shared().after);
   return around > 0 ? around : megahertz(shared().held, shared().let_go);
 }
 
-std::optional<SamplingFailure> Sampler::queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
-                                              std::size_t count) {
+std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                                  std::size_t count) {
   const Driver& cu = driver();
   ++ticket_;
   hold();
@@ -137,7 +137,7 @@ std::optional<SamplingFailure> Sampler::queue(std::span<PreparedLaunch> launches
 
 /// How long a group whose deadline has passed may still take when its samples do end: a slow kernel is no hang, and
 /// giving up a running one costs the process. \p each: seconds a sample took before, 0 when unknown.
-Deadline Sampler::grace(Clock::time_point start, std::size_t size, double each) const {
+Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double each) const {
   const Clock::time_point now = Clock::now();
   if (each <= 0) {
     std::size_t done = 0;
@@ -149,8 +149,8 @@ Deadline Sampler::grace(Clock::time_point start, std::size_t size, double each) 
                    std::chrono::duration<double>(2 * each * static_cast<double>(size) + 0.01));
 }
 
-std::optional<SamplingFailure> Sampler::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
-                                               const Deadline& deadline, std::vector<Sample>& samples) {
+std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
+                                                   const Deadline& deadline, std::vector<Sample>& samples) {
   const std::size_t a_sample = 3 + request.batch * launches.size();
   const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
   std::size_t size = std::min(most, kFirstGroup);

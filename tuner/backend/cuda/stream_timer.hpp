@@ -42,15 +42,15 @@ struct SamplingFailure {
   bool launching = false;          ///< refused by cuLaunchKernel; nothing is running
 };
 
-class Sampler {
+class StreamTimer {
  public:
   /// In the current context, on \p stream. \p l2_bytes: what a cold sample evicts.
-  Sampler(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count);
+  StreamTimer(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count);
   /// What \p compiled is the result of.
   static CompileRequest request(const std::string& architecture);
-  ~Sampler();
-  Sampler(const Sampler&) = delete;
-  Sampler& operator=(const Sampler&) = delete;
+  ~StreamTimer();
+  StreamTimer(const StreamTimer&) = delete;
+  StreamTimer& operator=(const StreamTimer&) = delete;
 
   /// Appends samples to \p samples; fewer than asked for when the deadline passes; a sample that
   /// alone takes longer fails. A group under way is finished. Every kernel
