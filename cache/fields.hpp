@@ -130,10 +130,13 @@ void visit_fields(Like<BestRecord> auto& r, auto&& field) {
   field("measured", r.measured_ms, kInstant);
 }
 
-void visit_fields(Like<QuarantineRecord> auto& r, auto&& field) {
+void visit_identity(Like<QuarantineRecord> auto& r, auto&& field) {
   visit_subject(r, field);
   field("quarantined", r.configuration, kPlain);
   field("device_key", r.device_key, kPlain);
+}
+void visit_fields(Like<QuarantineRecord> auto& r, auto&& field) {
+  visit_identity(r, field);
   field("reason", r.reason, kProse);
   field("created", r.created_ms, kInstant);
 }
@@ -164,11 +167,6 @@ void visit_identity(Like<SessionRecord> auto& r, auto&& field) { field("session"
 void visit_identity(Like<StoredTrial> auto& r, auto&& field) {
   field("of", r.session, kPlain);
   field("trial", r.seq, kPlain);
-}
-void visit_identity(Like<QuarantineRecord> auto& r, auto&& field) {
-  visit_subject(r, field);
-  field("quarantined", r.configuration, kPlain);
-  field("device_key", r.device_key, kPlain);
 }
 
 }  // namespace tuner::cache
