@@ -1,4 +1,4 @@
-/// libFuzzer: recordings as T4 results.
+/// libFuzzer: recordings as JSON, Kernel Tuner's cache files and T4 results.
 
 #include "recordings.hpp"
 
