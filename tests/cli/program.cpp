@@ -11,6 +11,10 @@
 #include <sstream>
 #include <utility>
 
+#ifdef TUNER_HAS_CUDA
+#include <tuner/backend/cuda/nvrtc.hpp>
+#endif
+
 extern char** environ;
 
 namespace tuner::cli {
@@ -110,6 +114,20 @@ Started ProgramTest::launch(const std::string& program, const std::vector<std::s
 Started ProgramTest::start(const std::vector<std::string>& arguments) { return launch(TUNE_PROGRAM, arguments); }
 
 Finished ProgramTest::tune(const std::vector<std::string>& arguments) { return start(arguments).finish(); }
+
+Finished ProgramTest::tune_small(std::vector<std::string> arguments) {
+  for (std::string one : {std::string("--kernel"), small_kernel(), std::string("--device"), std::string("host")})
+    arguments.push_back(std::move(one));
+  return tune(arguments);
+}
+
+bool ProgramTest::has_nvrtc() {
+#ifdef TUNER_HAS_CUDA
+  return cuda::find_nvrtc() != nullptr;
+#else
+  return false;
+#endif
+}
 
 Started ProgramTest::start_shell(const std::string& command) { return launch("/bin/sh", {"-c", command}); }
 

@@ -52,6 +52,8 @@ class ProgramTest : public ::testing::Test {
   /// `tune` with \p arguments; stderr and stdout are files.
   Finished tune(const std::vector<std::string>& arguments);
   Started start(const std::vector<std::string>& arguments);
+  /// The same of small_kernel() on the host.
+  Finished tune_small(std::vector<std::string> arguments);
   /// A shell command with `$TUNE` set, for redirections and limits.
   Finished shell(const std::string& command);
   Started start_shell(const std::string& command);
@@ -61,6 +63,8 @@ class ProgramTest : public ::testing::Test {
   std::filesystem::path folder() const { return folder_.path(); }
   std::filesystem::path cache() const { return folder_ / "cache"; }
   void set(const std::string& variable, const std::string& value) { environment_[variable] = value; }
+
+  static bool has_nvrtc();
 
   /// A small kernel that compiles in a moment: 8 valid configurations of 9.
   std::string small_kernel();

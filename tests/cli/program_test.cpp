@@ -10,9 +10,6 @@
 #include <cache/database.hpp>
 
 #include <tests/cli/program.hpp>
-#ifdef TUNER_HAS_CUDA
-#include <tuner/backend/cuda/nvrtc.hpp>
-#endif
 
 namespace tuner::cli {
 namespace {
@@ -218,11 +215,7 @@ TEST_F(Program, ClearsResultsOnlyWhenAskedTo) {
 
 TEST_F(Program, ComputesOccupancyWithoutAGpu) {
   const Finished run = tune({"occupancy", "--kernel", "reduce", "--arch", "sm_90", "--config", "threads=256"});
-#ifndef TUNER_HAS_CUDA
-  GTEST_SKIP() << "built without the CUDA headers";
-#else
-  if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
-#endif
+  if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine, or built without the CUDA headers";
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part : {"registers", "spills", "occupancy", "limited by", "<- this configuration"})
     EXPECT_THAT(run.out, HasSubstr(part));

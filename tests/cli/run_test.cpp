@@ -4,9 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <tests/cli/program.hpp>
-#ifdef TUNER_HAS_CUDA
-#include <tuner/backend/cuda/nvrtc.hpp>
-#endif
 
 namespace tuner::cli {
 namespace {
@@ -19,16 +16,8 @@ using ::testing::Not;
 class Run : public ProgramTest {
  protected:
   Finished run(std::vector<std::string> more) {
-    std::vector<std::string> all{"run", "--kernel", small_kernel(), "--device", "host"};
-    all.insert(all.end(), more.begin(), more.end());
-    return tune(all);
-  }
-  static bool has_nvrtc() {
-#ifdef TUNER_HAS_CUDA
-    return cuda::find_nvrtc() != nullptr;
-#else
-    return false;
-#endif
+    more.insert(more.begin(), "run");
+    return tune_small(std::move(more));
   }
 };
 
@@ -41,7 +30,7 @@ TEST_F(Run, TellsLaunchTimeAndResultOfTheServedConfiguration) {
 }
 
 TEST_F(Run, TakesWhatIsNotNamedFromWhatWouldBeServed) {
-  ASSERT_EQ(tune({"--kernel", small_kernel(), "--device", "host", "--quiet"}).code, 0);
+  ASSERT_EQ(tune_small({"--quiet"}).code, 0);
   const auto served = json::parse(run({"--json"}).out)["configuration"];
   const auto changed = json::parse(run({"--json", "--config", "unroll=1"}).out)["configuration"];
   EXPECT_EQ(changed["unroll"], 1);

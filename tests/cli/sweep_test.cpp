@@ -17,11 +17,6 @@ using ::testing::StartsWith;
 
 class SweepProgram : public ProgramTest {
  protected:
-  Finished sweep(std::vector<std::string> more) {
-    std::vector<std::string> all{"--kernel", small_kernel(), "--device", "host"};
-    all.insert(all.end(), more.begin(), more.end());
-    return tune(all);
-  }
   static std::vector<std::string> lines(const std::string& text) {
     std::vector<std::string> all;
     std::istringstream stream(text);
@@ -31,7 +26,7 @@ class SweepProgram : public ProgramTest {
 };
 
 TEST_F(SweepProgram, TriesAllOfThePartAndShowsWhatCannotRunWithItsReason) {
-  const Finished run = sweep({"--fix", "block=128", "--vary", "unroll", "--rows", "all"});
+  const Finished run = tune_small({"--fix", "block=128", "--vary", "unroll", "--rows", "all"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("(8,1)"));    // the grid of unroll=1
   EXPECT_THAT(run.out, HasSubstr("(128,1)"));  // its block
@@ -40,13 +35,13 @@ TEST_F(SweepProgram, TriesAllOfThePartAndShowsWhatCannotRunWithItsReason) {
 }
 
 TEST_F(SweepProgram, DecidesNothing) {
-  ASSERT_EQ(sweep({"--fix", "block=64 unroll=1", "--quiet"}).code, 0);
-  const json answer = json::parse(tune({"explain", "--kernel", small_kernel(), "--device", "host", "--json"}).out);
+  ASSERT_EQ(tune_small({"--fix", "block=64 unroll=1", "--quiet"}).code, 0);
+  const json answer = json::parse(tune_small({"explain", "--json"}).out);
   EXPECT_EQ(answer["answers"][0]["tier"], "default");
 }
 
 TEST_F(SweepProgram, PrintsTheBestForEachValueInDeclaredOrder) {
-  const Finished run = sweep({"--fix", "unroll=1", "--by", "block,T", "--type", "float,int", "--json"});
+  const Finished run = tune_small({"--fix", "unroll=1", "--by", "block,T", "--type", "float,int", "--json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const json by = json::parse(run.out)["by"];
   ASSERT_EQ(by["block"].size(), 3u);
@@ -58,22 +53,22 @@ TEST_F(SweepProgram, PrintsTheBestForEachValueInDeclaredOrder) {
 
 TEST_F(SweepProgram, WritesEveryRowAsCsvAndReplacesOnlyItsOwn) {
   const std::string path = (folder() / "rows.csv").string();
-  ASSERT_EQ(sweep({"--vary", "block,unroll", "--csv", path}).code, 0);
+  ASSERT_EQ(tune_small({"--vary", "block,unroll", "--csv", path}).code, 0);
   const std::vector<std::string> rows = lines(contents(path));
   ASSERT_EQ(rows.size(), 10u);
   EXPECT_THAT(rows[0], StartsWith("kernel,problem,block,unroll,grid,block,outcome,median_ns"));
   EXPECT_THAT(rows[9], HasSubstr(",128,4,"));
   EXPECT_THAT(rows[9], HasSubstr(",invalid,"));
-  EXPECT_EQ(sweep({"--fix", "block=32 unroll=1", "--csv", path}).code, 0);
-  const Finished foreign = sweep({"--fix", "block=32 unroll=1", "--csv", file("mine.txt", "notes\n")});
+  EXPECT_EQ(tune_small({"--fix", "block=32 unroll=1", "--csv", path}).code, 0);
+  const Finished foreign = tune_small({"--fix", "block=32 unroll=1", "--csv", file("mine.txt", "notes\n")});
   EXPECT_EQ(foreign.code, 1);
   EXPECT_EQ(contents(folder() / "mine.txt"), "notes\n");
 }
 
 TEST_F(SweepProgram, RefusesUnknownNamesBeforeAnythingRuns) {
-  EXPECT_THAT(sweep({"--fix", "blok=32"}).err, HasSubstr("did you mean 'block'"));
-  EXPECT_THAT(sweep({"--by", "blok"}).err, HasSubstr("did you mean 'block'"));
-  EXPECT_EQ(sweep({"--rows", "some"}).code, 2);
+  EXPECT_THAT(tune_small({"--fix", "blok=32"}).err, HasSubstr("did you mean 'block'"));
+  EXPECT_THAT(tune_small({"--by", "blok"}).err, HasSubstr("did you mean 'block'"));
+  EXPECT_EQ(tune_small({"--rows", "some"}).code, 2);
 }
 
 }  // namespace
