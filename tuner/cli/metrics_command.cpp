@@ -36,9 +36,7 @@ std::unique_ptr<cuda::ChipMetrics> chosen_chip(const po::variables_map& given, b
   here = chip.empty();
   if (!here) {
     if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
-    auto found = cuda::chip_metrics(chip);
-    if (const auto* const why = std::get_if<Unavailable>(&found)) throw Error(why->reason);
-    return std::get<std::unique_ptr<cuda::ChipMetrics>>(std::move(found));
+    return taken(cuda::chip_metrics(chip));
   }
   const DeviceChoice choice = choose_device(device.empty() ? "auto" : device);
   if (!traits(choice.device.key).is_gpu) {
