@@ -128,5 +128,23 @@ TEST_F(DatabaseStoreTest, ServesTheBestOfAFinishedSession) {
   EXPECT_EQ(match.best->configuration, one_.text());
 }
 
+TEST(DeviceRecord, GivesItsCeilingsToADeviceThatHasNone) {
+  Device measured;
+  measured.ceilings.copy = 1.234e12;
+  Device device;
+  take_ceilings(device, to_record(measured));
+  EXPECT_DOUBLE_EQ(device.ceilings.copy, 1.23e12);
+  EXPECT_EQ(device.ceilings.read, 0);
+  take_ceilings(measured, to_record(device));
+  EXPECT_DOUBLE_EQ(measured.ceilings.copy, 1.234e12);
+  for (const char* strange : {"", "[]", "{\"copy_bytes_per_s\":\"fast\"}", "{\"copy_bytes_per_s\":-1}"}) {
+    cache::DeviceRecord record;
+    record.properties = strange;
+    Device other;
+    take_ceilings(other, record);
+    EXPECT_EQ(other.ceilings.copy, 0) << strange;
+  }
+}
+
 }  // namespace
 }  // namespace tuner
