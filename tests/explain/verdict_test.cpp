@@ -42,6 +42,8 @@ TEST(Verdict, WhatIssuesInstructionsAllTheTimeIsLimitedByArithmeticThoughNoPipeI
   const Verdict verdict = explain(input);
   EXPECT_EQ(verdict.limit, Limit::arithmetic);
   EXPECT_THAT(verdict.reason, HasSubstr("issued in 90% of the cycles"));
+  input.metrics["sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"] = 85;
+  EXPECT_THAT(explain(input).reason, HasSubstr("the busiest arithmetic pipe is 85% busy"));
 }
 
 TEST(Verdict, WhatFitsIntoL2AndStayedThereIsLimitedByL2) {

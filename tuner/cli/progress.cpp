@@ -119,7 +119,7 @@ void ProgressObserver::on_trial(const Trial& trial, const Progress& progress) {
 }
 
 void ProgressObserver::on_finalists(std::size_t count) {
-  console_.line(fmt::format("finalists {} are measured again, side by side",
+  console_.line(fmt::format("finalists {} measured again, side by side",
                             plural(static_cast<std::int64_t>(count), "configuration")));
 }
 

@@ -100,7 +100,7 @@ constexpr std::string_view kRoofline[] = {"kernel_time",   "dram_read_bytes", "d
                                           "flop_count_hp", "flop_count_sp",   "flop_count_dp"};
 // What explain() reads (tuner/explain/verdict.hpp).
 constexpr std::string_view kVerdict[] = {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
-                                         "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+                                         "lts__throughput.avg.pct_of_peak_sustained_elapsed",
                                          "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
                                          "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
                                          "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",

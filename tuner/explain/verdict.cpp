@@ -77,7 +77,10 @@ std::vector<Use> uses(const VerdictInput& input) {
                    fmt::format("it computes {}, {} of the {} that this device reached", format_flops(done),
                                percent(part), format_flops(input.rates.arithmetic))});
   }
-  if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"}))
+  // Where a pipe is busy, that is the reason for as many instructions.
+  const bool pipe_is_busy = !all.empty() && all.back().limit == Limit::arithmetic && all.back().share >= kBusy;
+  if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"});
+      share && !pipe_is_busy)
     all.push_back({Limit::arithmetic, *share,
                    fmt::format("instructions are issued in {} of the cycles in which one could be", percent(*share)),
                    true});
