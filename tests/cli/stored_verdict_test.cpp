@@ -72,15 +72,6 @@ TEST(StoredVerdict, IsUnknownWhereNothingWasSeenOfTheDevice) {
   }
 }
 
-TEST(StoredVerdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
-  report::Tuning tuning = copy_tuning(R"({"copy_bytes_per_s":8e12})");
-  tuning.amounts.bytes = 4e8;
-  tuning.amounts.flops = 4e9;
-  EXPECT_EQ(verdict_on(tuning)->limit, Limit::unknown);
-  tuning.key.device.properties = R"({"copy_bytes_per_s":8e12,"fp32_flops_per_s":6e13})";
-  EXPECT_EQ(verdict_on(tuning)->limit, Limit::latency);
-}
-
 TEST(StoredVerdict, TakesTheCountersOfTheBestsLatestTrial) {
   report::Tuning tuning = copy_tuning(kSeen);
   for (const double busy : {10.0, 91.0}) {

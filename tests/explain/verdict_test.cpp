@@ -35,6 +35,18 @@ TEST(Verdict, ACopyAtTheRateOfMemoryIsLimitedByDeviceMemory) {
   EXPECT_FALSE(verdict.counted);
 }
 
+TEST(Verdict, DoesNotTakeArithmeticThatWasNeverMeasuredForWaiting) {
+  VerdictInput input = input_of(1000);
+  input.bytes = 1e8;
+  input.flops = 1e9;
+  EXPECT_EQ(explain(input).limit, Limit::latency);
+  input.rates.arithmetic = 0;
+  EXPECT_EQ(explain(input).limit, Limit::unknown);
+  EXPECT_THAT(explain(input).reason, HasSubstr("how fast this device computes was not measured"));
+  input.flops = 1e8;
+  EXPECT_EQ(explain(input).limit, Limit::latency) << "memory is what it would wait for";
+}
+
 TEST(Verdict, WhatIssuesInstructionsAllTheTimeIsLimitedByArithmeticThoughNoPipeIsBusy) {
   VerdictInput input = input_of(1000);
   input.metrics = {{"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", 45},

@@ -17,7 +17,7 @@ Tuning result_only(const char* kernel, double median_ns) {
   tuning.best = tuner::cache::BestRecord{key.kernel,  key.device, key.environment,          key.problem,
                                          "block=256", median_ns,  median_ns * 0.999,        median_ns * 1.001,
                                          0.001,       30,         test::sample_started_ms()};
-  tuning.amounts = {1e9, 4e9, 1, {}};
+  tuning.amounts = {1e9, 4e9, 0.5, 6.7e13, {}};
   tuning.database = "shipped.db";
   return tuning;
 }

@@ -5,6 +5,7 @@
 
 #include <tuner/cli/stored_verdict.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
@@ -12,10 +13,13 @@
 namespace tuner::cli {
 namespace {
 
-report::Amounts amounts_of(const KernelSpec& spec, const cache::SessionKey& key) {
+report::Amounts amounts_of(const KernelSpec& spec, const report::Tuning& tuning) {
   constexpr double second = 1e9;
-  const Throughput rate = throughput(spec, from_record(key.problem), from_record(key.device), second);
+  const Device device = stored_device(tuning);
+  const ProblemSize size = from_record(tuning.key.problem);
+  const Throughput rate = throughput(spec, size, device, second);
   report::Amounts amounts;
+  amounts.arithmetic_ceiling = arithmetic_peak(spec, size, device);
   amounts.bytes = rate.bytes_per_second;
   amounts.flops = rate.flops_per_second;
   amounts.written = rate.written;
@@ -45,7 +49,7 @@ void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::files
     const std::optional<KernelSpec>& spec = find(file.empty() ? kernel.name : file);
     if (!spec || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
     try {
-      tuning.amounts = amounts_of(*spec, tuning.key);
+      tuning.amounts = amounts_of(*spec, tuning);
       tuning.verdict = stored_verdict(*spec, tuning);
     } catch (const Error&) {
       // Sizes that this source does not take: a stranger's database.

@@ -7,21 +7,18 @@
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
-namespace {
 
-/// Operations for each byte from which on a kernel may be limited by arithmetic.
-constexpr double kMuchArithmetic = 8;
-
-/// With what the tunings saw of it; the later one's counts.
-Device device_as_stored(const report::Tuning& tuning) {
+Device stored_device(const report::Tuning& tuning) {
   cache::DeviceRecord record = tuning.key.device;
-  record.properties = tuning.best->device.properties;
+  if (tuning.best) record.properties = tuning.best->device.properties;
   Device device = from_record(record);
   for (auto session = tuning.sessions.rbegin(); session != tuning.sessions.rend(); ++session)
     take_ceilings(device, session->key.device);
   take_ceilings(device, tuning.key.device);
   return device;
 }
+
+namespace {
 
 /// The latest measurement of the best, or else what is known of a shipped one.
 Trial trial_of_best(const report::Tuning& tuning) {
@@ -44,14 +41,7 @@ Trial trial_of_best(const report::Tuning& tuning) {
 std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning) {
   if (!tuning.best) return std::nullopt;
   try {
-    const Device device = device_as_stored(tuning);
-    Verdict verdict = explain(spec, from_record(tuning.key.problem), device, trial_of_best(tuning));
-    // Where the device's arithmetic was not seen, much of it may be what everything else waits for.
-    const double flops = tuning.amounts.flops.value_or(0), bytes = tuning.amounts.bytes.value_or(0);
-    if (verdict.limit == Limit::latency && !verdict.counted && device.peaks.fp32 <= 0 &&
-        flops > kMuchArithmetic * bytes)
-      verdict.limit = Limit::unknown;
-    return verdict;
+    return explain(spec, from_record(tuning.key.problem), stored_device(tuning), trial_of_best(tuning));
   } catch (const std::invalid_argument&) {
     return std::nullopt;  // a configuration of a version to come
   }

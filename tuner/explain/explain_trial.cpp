@@ -4,10 +4,7 @@
 #include <tuner/measure/throughput.hpp>
 
 namespace tuner {
-namespace {
 
-/// Multiply-adds/s that the device reached in the type that \p spec computes in: that of its first output. 0 for
-/// types that were not measured.
 double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
   for (const BufferSpec& buffer : spec.buffers) {
     if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
@@ -20,6 +17,8 @@ double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const De
   }
   return 0;
 }
+
+namespace {
 
 VerdictInput input_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                       const Measurement& measured) {

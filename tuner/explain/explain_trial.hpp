@@ -10,6 +10,10 @@
 
 namespace tuner {
 
+/// Multiply-adds/s, each two operations, that \p device reached in the type that \p spec computes in: that of its first
+/// output. 0 for types that were not measured.
+double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device);
+
 /// \p device: with its ceilings and peaks, as far as they were measured. \p launches: as SingleRun tells them.
 Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Measurement& measured,
                 const std::vector<LaunchDetail>& launches);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tuner/core/format.hpp>
+#include <tuner/measure/throughput.hpp>
 
 namespace tuner {
 namespace {
@@ -233,6 +234,9 @@ Verdict explain(const VerdictInput& input) {
     verdict.limit = Limit::launch;
     verdict.reason = fmt::format("{} empty launches would take {} of its {}", launches,
                                  format_ns(launches * input.rates.launch_ns), format_ns(input.ns));
+  } else if (!verdict.counted && input.rates.arithmetic <= 0 && input.flops &&
+             *input.flops > kRidge * input.bytes.value_or(0)) {
+    verdict.reason = "it computes much for each byte, and how fast this device computes was not measured";
   } else if (const Stalls waits = stalls(input); !all.empty() || waits.barrier || waits.loads) {
     verdict.limit = Limit::latency;
     verdict.reason = waiting_reason(input, launch, all, waits);

@@ -9,6 +9,10 @@
 
 namespace tuner {
 
+/// Operations for each byte from which on arithmetic says more about a kernel than memory does: about where GPUs stop
+/// being bound by memory (the ridge of the roofline: Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009).
+constexpr double kRidge = 8;
+
 struct Throughput {
   std::optional<double> bytes_per_second;  ///< least traffic of one run / time
   std::optional<double> flops_per_second;
@@ -18,11 +22,10 @@ struct Throughput {
   double written = 0.5;                ///< part of the traffic that is writes
   std::string_view ceiling;            ///< "reads", "copy", "writes", or "mix": part of it a copy
 
-  /// Whether the arithmetic rate says more about the kernel than its share of the ceiling: it does more than 8 flops
-  /// for each byte, about where GPUs stop being bound by memory (the ridge of the roofline: Williams, Waterman and
-  /// Patterson, "Roofline", CACM 52(4), 2009). A property of the problem, not of the time.
+  /// Whether the arithmetic rate says more about the kernel than its share of the ceiling. A property of the problem,
+  /// not of the time.
   bool arithmetic_leads() const {
-    return flops_per_second && (!bytes_per_second || *flops_per_second > 8 * *bytes_per_second);
+    return flops_per_second && (!bytes_per_second || *flops_per_second > kRidge * *bytes_per_second);
   }
 };
 

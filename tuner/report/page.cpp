@@ -326,7 +326,7 @@ using Properties = std::map<std::string, double, std::less<>>;
 void unite(Properties& ceilings, const std::string& properties) {
   const Json json = Json::parse(properties, nullptr, false);
   if (!json.is_object()) return;
-  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "write_bytes_per_s", "flops_per_s"})
+  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "write_bytes_per_s"})
     if (const auto at = json.find(name); at != json.end() && at->is_number() && at->get<double>() > 0)
       ceilings[name] = std::max(ceilings[name], at->get<double>());
 }
@@ -430,6 +430,7 @@ Json json_tuning(const Tuning& tuning, const Properties& ceilings, Shared& kerne
   const Amounts& amounts = tuning.amounts;
   if (amounts.bytes) json["bytes"] = number(*amounts.bytes), json["written"] = number(amounts.written);
   if (amounts.flops) json["flops"] = number(*amounts.flops);
+  if (amounts.arithmetic_ceiling > 0) json["arithmetic_ceiling"] = number(amounts.arithmetic_ceiling);
   if (tuning.verdict) json["verdict"] = json_verdict(*tuning.verdict);
   if (!amounts.default_configuration.empty()) {
     json["default"] = shown(amounts.default_configuration);

@@ -378,9 +378,9 @@ function rooflinePicture(view) {
   const own = memoryCeiling(tuning, device), memory = own.rate ? [[own.name, own.rate]] : [];
   const others = view.all.filter((one) => one !== tuning && one.device === tuning.device && one.bytes && one.flops && one.best && view.page.kernels[one.kernel].is_time);
   const best = rate(view.bestNs), fastest = own.rate;
-  const limit = device.flops_per_s && fastest ? Math.min(device.flops_per_s, fastest * intensity) : fastest * intensity;
+  const limit = tuning.arithmetic_ceiling && fastest ? Math.min(tuning.arithmetic_ceiling, fastest * intensity) : fastest * intensity;
   const say = "The kernel does " + digits(intensity, 3) + " FLOP for each byte that it has to move; the best configuration reaches " + showFlops(best) +
-    (limit ? ", " + showPercent(best / limit) + " of what " + (device.flops_per_s && device.flops_per_s < fastest * intensity ? "this device\u2019s arithmetic" : "memory") + " allows at that." : ". No ceiling of this device is stored.") ;
+    (limit ? ", " + showPercent(best / limit) + " of what " + (tuning.arithmetic_ceiling && tuning.arithmetic_ceiling < fastest * intensity ? "this device\u2019s arithmetic" : "memory") + " allows at that." : ". No ceiling of this device is stored.") ;
   const draw = (width) => {
     const node = svg("svg"), names = [{text: "trials", colour: shade(0.45).css}, {text: "best", ring: true}];
     if (others.length) names.push({text: "best of other results on this device", dot: "other"});
@@ -388,13 +388,13 @@ function rooflinePicture(view) {
     const xs = [intensity, ...others.map((one) => one.flops / one.bytes)], rates = trials ? trials.measured.map((row) => rate(trials.median[row])) : [];
     const ys = [best, ...rates, ...others.map((one) => one.flops / one.best.median_ns * 1e9)];
     if (limit) ys.push(limit);
-    if (device.flops_per_s) ys.push(device.flops_per_s);
-    const ridge = device.flops_per_s && fastest ? [device.flops_per_s / fastest] : [];
+    if (tuning.arithmetic_ceiling) ys.push(tuning.arithmetic_ceiling);
+    const ridge = tuning.arithmetic_ceiling && fastest ? [tuning.arithmetic_ceiling / fastest] : [];
     const x0 = Math.min(...xs, ...ridge) / 4, x1 = Math.max(...xs, ...ridge) * 4, y0 = ys.reduce((a, b) => Math.min(a, b)) / 1.6, y1 = ys.reduce((a, b) => Math.max(a, b)) * 1.8;
     const f = frame(width, 330 + top, numberScale(x0, x1, showNumber, true), numberScale(y0, y1, showFlops, true), {x: "FLOP for each byte of least traffic", y: "arithmetic rate"}, {top});
     f.node.append(...node.childNodes);
     for (const [name, bandwidth] of memory) {
-      const from = Math.max(x0, y0 / bandwidth), to = Math.min(x1, y1 / bandwidth, device.flops_per_s ? device.flops_per_s / bandwidth : Infinity);
+      const from = Math.max(x0, y0 / bandwidth), to = Math.min(x1, y1 / bandwidth, tuning.arithmetic_ceiling ? tuning.arithmetic_ceiling / bandwidth : Infinity);
       if (from >= to) continue;
       f.node.append(svg("line", {class: "roof", x1: round(f.x(from)), y1: round(f.y(from * bandwidth)), x2: round(f.x(to)), y2: round(f.y(to * bandwidth))}));
       // Above the line where there is room to its left, else below it.
@@ -402,10 +402,10 @@ function rooflinePicture(view) {
       const tx = f.x(middle) + (above ? -12 : 14);
       f.node.append(label(tx, f.y(middle * bandwidth) + (above ? -6 : 18), shorten(text, above ? tx - f.left : f.right - tx), {class: "name halo", "text-anchor": above ? "end" : "start"}));
     }
-    if (device.flops_per_s) {
-      const from = fastest ? Math.max(x0, device.flops_per_s / fastest) : x0;
-      f.node.append(svg("line", {class: "roof", x1: round(f.x(from)), x2: f.right, y1: round(f.y(device.flops_per_s)), y2: round(f.y(device.flops_per_s))}));
-      f.node.append(label(f.right, f.y(device.flops_per_s) - 8, plain(showFlops(device.flops_per_s)), {class: "name", "text-anchor": "end"}));
+    if (tuning.arithmetic_ceiling) {
+      const from = fastest ? Math.max(x0, tuning.arithmetic_ceiling / fastest) : x0;
+      f.node.append(svg("line", {class: "roof", x1: round(f.x(from)), x2: f.right, y1: round(f.y(tuning.arithmetic_ceiling)), y2: round(f.y(tuning.arithmetic_ceiling))}));
+      f.node.append(label(f.right, f.y(tuning.arithmetic_ceiling) - 8, plain(showFlops(tuning.arithmetic_ceiling)), {class: "name", "text-anchor": "end"}));
     }
     const x = f.x(intensity), points = (trials ? trials.measured : []).map((row) => ({x: x + (((row * 0.618) % 1) - 0.5) * 12, y: f.y(rate(trials.median[row])), lines: () => [showFlops(rate(trials.median[row])), ...trialLines(view, row)]}));
     f.node.append(dots(points, shade(0.45).css, 3.4, 0.6));
@@ -423,7 +423,7 @@ function rooflinePicture(view) {
     {name: "FLOP a byte", number: true, key: (one) => one[1], show: (one) => (one[1] ? showNumber(one[1]) : "")},
     {name: "rate", number: true, key: (one) => one[2], show: (one) => one[3]}],
     rows: [["best of this", intensity, best, showFlops(best)], ...memory.map((one) => ["this device\u2019s " + one[0], 0, one[1], showRate(one[1])]),
-           ...(device.flops_per_s ? [["this device\u2019s arithmetic", 0, device.flops_per_s, showFlops(device.flops_per_s)]] : []),
+           ...(tuning.arithmetic_ceiling ? [["this device\u2019s arithmetic", 0, tuning.arithmetic_ceiling, showFlops(tuning.arithmetic_ceiling)]] : []),
            ...others.map((one) => { const value = one.flops / one.best.median_ns * 1e9; return [view.page.kernels[one.kernel].name + " " + one.choices + " " + one.sizes, one.flops / one.bytes, value, showFlops(value)]; })]});
   return {draw, table, say};
 }

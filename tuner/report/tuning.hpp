@@ -23,11 +23,12 @@ struct PlacedTrial {
   bool again = false;  ///< its configuration was measured before in the same session: a finalist
 };
 
-/// What is known of a kernel from its file alone.
+/// What is known of a kernel from its file, and of its device.
 struct Amounts {
-  std::optional<double> bytes;  ///< least traffic of one run
-  std::optional<double> flops;  ///< of one run
-  double written = 0.5;         ///< part of the bytes that is writes
+  std::optional<double> bytes;    ///< least traffic of one run
+  std::optional<double> flops;    ///< of one run
+  double written = 0.5;           ///< part of the bytes that is writes
+  double arithmetic_ceiling = 0;  ///< operations/s that the device reached in the kernel's type; 0: not measured
   std::string default_configuration;
 };
 
