@@ -35,8 +35,8 @@ LiveReport::LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& op
 
 void LiveReport::on_start(const SessionPlan& plan) {
   report::Tuning tuning;
-  tuning.key = {to_record(*plan.spec, options_.session.objective), to_record(*plan.device),
-                environment_record(*plan.device), to_record(*plan.size), conditions_text(options_)};
+  tuning.key = {context_of(*plan.spec, *plan.size, *plan.device, options_.session.objective),
+                conditions_text(options_)};
   tuning.database = wisdom_.user().path().string();
   if (plan.resumed > 0) {
     std::vector<cache::TrialRecord> earlier = cache::finished_trials(wisdom_.user(), tuning.key);
