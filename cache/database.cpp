@@ -23,8 +23,8 @@ FileKind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersi
 
 bool is_database_file(const fs::path& path) {
   std::string bytes(16, '\0');
-  if (fs::is_regular_file(path)) std::ifstream(path, std::ios::binary).read(bytes.data(), 16);
-  return is_database(bytes);
+  return fs::is_regular_file(path) && std::ifstream(path, std::ios::binary).read(bytes.data(), 16) &&
+         is_database(bytes);
 }
 
 Database::Database(std::unique_ptr<Store> store, bool shipped) : store_(std::move(store)), shipped_(shipped) {}

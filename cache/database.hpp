@@ -41,8 +41,9 @@ struct OpenOptions {
   int max_pages = 0;
 };
 
-/// Whether a file that begins with \p bytes is a database (SQLite's file format, section 1.3), of whatever program.
-inline bool is_database(std::string_view bytes) { return bytes.starts_with("SQLite format 3"); }
+/// Whether a file that begins with \p bytes is a database of whatever program: by the 16 bytes of SQLite's file format,
+/// section 1.3, the last of which is zero.
+inline bool is_database(std::string_view bytes) { return bytes.starts_with(std::string_view("SQLite format 3\0", 16)); }
 /// The same of the regular file at \p path; false where none can be read.
 bool is_database_file(const std::filesystem::path& path);
 

@@ -343,5 +343,18 @@ TEST(Merge, KeepsTheLaterMeasurementWhateverTheOrder) {
   }
 }
 
+TEST(DatabaseFile, IsKnownByAllSixteenBytesThatOneBeginsWith) {
+  const TemporaryFolder folder;
+  const auto written = [&](const char* name, std::string_view bytes) {
+    std::ofstream(folder.path() / name, std::ios::binary) << bytes;
+    return folder.path() / name;
+  };
+  EXPECT_TRUE(is_database_file(written("database", std::string_view("SQLite format 3\0rest", 20))));
+  EXPECT_FALSE(is_database_file(written("short", "SQLite format 3")));
+  EXPECT_FALSE(is_database_file(written("prose", "SQLite format 3 is what this text is about")));
+  EXPECT_FALSE(is_database_file(folder.path() / "missing"));
+  EXPECT_FALSE(is_database_file(folder.path()));
+}
+
 }  // namespace
 }  // namespace tuner::cache::test

@@ -184,7 +184,7 @@ TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
   EXPECT_THAT(error_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is no wisdom database"));
   EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
-  cache::write_text(folder_ / "zipped.db.gz", "SQLite format 3");
+  cache::write_text(folder_ / "zipped.db.gz", std::string("SQLite format 3\0", 16));
   EXPECT_THAT(error_of(folder_ / "zipped.db.gz"), HasSubstr("zipped.db.gz: a compressed database: gunzip it first"));
 }
 
