@@ -44,7 +44,9 @@ report::Tuning copy_tuning(const std::string& properties) {
   return tuning;
 }
 
-std::optional<Verdict> verdict_on(const report::Tuning& tuning) { return stored_verdict(copy_kernel(), tuning); }
+std::optional<Verdict> verdict_on(const report::Tuning& tuning) {
+  return stored_verdict(copy_kernel(), tuning, stored_device(tuning));
+}
 
 constexpr const char* kSeen = R"({"copy_bytes_per_s":4.2e12,"read_bytes_per_s":4.5e12,"launch_ns":2000})";
 

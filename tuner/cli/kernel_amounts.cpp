@@ -13,10 +13,8 @@
 namespace tuner::cli {
 namespace {
 
-report::Amounts amounts_of(const KernelSpec& spec, const report::Tuning& tuning) {
+report::Amounts amounts_of(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
   constexpr double second = 1e9;
-  const Device device = stored_device(tuning);
-  const ProblemSize size = from_record(tuning.key.problem);
   const Throughput rate = throughput(spec, size, device, second);
   report::Amounts amounts;
   amounts.arithmetic_ceiling = arithmetic_peak(spec, size, device);
@@ -49,8 +47,9 @@ void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::files
     const std::optional<KernelSpec>& spec = find(file.empty() ? kernel.name : file);
     if (!spec || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
     try {
-      tuning.amounts = amounts_of(*spec, tuning);
-      tuning.verdict = stored_verdict(*spec, tuning);
+      const Device device = stored_device(tuning);
+      tuning.amounts = amounts_of(*spec, from_record(tuning.key.problem), device);
+      tuning.verdict = stored_verdict(*spec, tuning, device);
     } catch (const Error&) {
       // Sizes that this source does not take: a stranger's database.
     }

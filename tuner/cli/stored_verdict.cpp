@@ -38,10 +38,10 @@ Trial trial_of_best(const report::Tuning& tuning) {
 
 }  // namespace
 
-std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning) {
+std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device) {
   if (!tuning.best) return std::nullopt;
   try {
-    return explain(spec, from_record(tuning.key.problem), stored_device(tuning), trial_of_best(tuning));
+    return explain(spec, from_record(tuning.key.problem), device, trial_of_best(tuning));
   } catch (const std::invalid_argument&) {
     return std::nullopt;  // a configuration of a version to come
   }
