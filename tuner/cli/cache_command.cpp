@@ -11,11 +11,11 @@
 #include <cache/paths.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
+#include <tuner/core/format.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -10,12 +10,12 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/report/comparison.hpp>
 

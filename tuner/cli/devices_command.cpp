@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/core/format.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA
 #include <tuner/backend/cuda/device_report.hpp>

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/core/format.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/elapsed.hpp>
+#include <tuner/core/format.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/wisdom.hpp>
 

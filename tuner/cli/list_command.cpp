@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {

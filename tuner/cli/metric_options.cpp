@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/format.hpp>
 #include <tuner/cli/table.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/core/objective.hpp>
 

@@ -8,12 +8,12 @@
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/profiling_permission.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 

@@ -7,13 +7,13 @@
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/machine_code.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/occupancy.hpp>
 #include <tuner/measure/single_run.hpp>
 

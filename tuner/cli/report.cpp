@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/core/format.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/verdict.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>

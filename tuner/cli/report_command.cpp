@@ -7,13 +7,13 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/kernel_amounts.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/report/page.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/version.hpp>

@@ -1,4 +1,3 @@
-#include <tuner/backend/traits.hpp>
 #include <tuner/cli/run_command.hpp>
 
 #include <cmath>
@@ -8,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
@@ -19,6 +18,7 @@
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/cli/verdict.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>

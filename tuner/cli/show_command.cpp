@@ -9,10 +9,10 @@
 #include <cache/browse.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
+#include <tuner/core/format.hpp>
 
 namespace tuner::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tuner/core/format.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/suggestion.hpp>
 #include <tuner/measure/throughput.hpp>
