@@ -1,7 +1,8 @@
-/// Ten kernels whose limit is known by construction (examples/limits) and what the verdict says of each, on a GPU.
+/// Kernels whose limit is known by construction (examples/limits) and what the verdict says of each, on a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct Known {
   Limit limit;            ///< by construction
   Limit model;            ///< what can be known of it without counters
   const char* told = "";  ///< in the reason or in a remark, with counters
+  std::map<std::string, std::string> choices{};
 };
 
 void PrintTo(const Known& known, std::ostream* out) { *out << known.kernel; }
@@ -48,13 +50,14 @@ class GpuVerdict : public ::testing::TestWithParam<Known> {
     MeasureOptions options;
     options.metrics = metrics;
     options.metrics_for_all = true;
-    SingleRun one(gpu(), spec, complete(spec, {}), *spec.default_configuration, options);
+    const ProblemSize size = complete(spec, {{}, GetParam().choices});
+    SingleRun one(gpu(), spec, size, *spec.default_configuration, options);
     const Trial trial = one.measure();
     const Measurement* const measured = trial.measurement();
     if (measured == nullptr) throw Error(std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome)));
     EXPECT_TRUE(trial.verified);
     no_metrics_ = measured->no_metrics;
-    return explain(spec, complete(spec, {}), gpu().device(), *measured, one.launches());
+    return explain(spec, size, gpu().device(), *measured, one.launches());
   }
 
   static std::string all_of(const Verdict& verdict) {
@@ -85,14 +88,18 @@ INSTANTIATE_TEST_SUITE_P(
     Limits, GpuVerdict,
     ::testing::Values(Known{"copy", Limit::dram, Limit::dram}, Known{"cached", Limit::l2, Limit::latency},
                       Known{"multiplyAdd", Limit::arithmetic, Limit::arithmetic},
-                      Known{"multiplyAddDouble", Limit::arithmetic, Limit::arithmetic},
+                      Known{"multiplyAdd", Limit::arithmetic, Limit::arithmetic, "", {{"T", "double"}}},
                       Known{"divergence", Limit::arithmetic, Limit::latency, "branches part its warps"},
                       Known{"bankConflicts", Limit::shared_memory, Limit::latency},
                       Known{"chase", Limit::latency, Limit::latency, "warps wait for loads"},
                       Known{"oneBlock", Limit::latency, Limit::latency, "multiprocessors without work"},
                       Known{"barriers", Limit::latency, Limit::latency, "warps wait at barriers"},
                       Known{"tiny", Limit::launch, Limit::launch}),
-    [](const ::testing::TestParamInfo<Known>& known) { return std::string(known.param.kernel); });
+    [](const ::testing::TestParamInfo<Known>& known) {
+      std::string name = known.param.kernel;
+      for (const auto& [choice, value] : known.param.choices) name += '_' + value;
+      return name;
+    });
 
 }  // namespace
 }  // namespace tuner
