@@ -72,6 +72,30 @@ TEST_F(DatabaseStoreTest, DoesNotResumeTrialsMadeUnderOtherConditions) {
   EXPECT_TRUE(store().resume().empty());
 }
 
+TEST_F(DatabaseStoreTest, DoesNotResumeAMeasurementThatLacksAMetricAskedOfEveryTrial) {
+  Trial counted = measured(one_, 1000);
+  std::get<Measurement>(counted.outcome).metrics = {{"ipc", 2.5}};
+  {
+    DatabaseStore first = store();
+    first.append(counted);
+    first.append(measured(two_, 2000));
+  }
+  StoreOptions with_metrics;
+  with_metrics.metrics = {"ipc"};
+  const std::vector<Trial> trials = store(with_metrics).resume();
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_EQ(trials[0].configuration, one_);
+  with_metrics.metrics = {"ipc", "gld_efficiency"};
+  EXPECT_TRUE(store(with_metrics).resume().empty());
+}
+
+TEST_F(DatabaseStoreTest, ResumesAFailureWhateverMetricsAreAskedFor) {
+  store().append(failed(two_, WrongResult{"no"}));
+  StoreOptions with_metrics;
+  with_metrics.metrics = {"ipc"};
+  EXPECT_EQ(store(with_metrics).resume().size(), 1u);
+}
+
 TEST_F(DatabaseStoreTest, ForgetsEarlierTrialsWhenAskedToMeasureAgain) {
   store().append(measured(one_, 1000));
   StoreOptions again;

@@ -1,5 +1,6 @@
 #include <tuner/session/database_store.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <cache/browse.hpp>
@@ -23,12 +24,19 @@ std::vector<Trial> DatabaseStore::resume() {
   if (!options_.resume) return trials;
   for (const cache::TrialRecord& record : cache::finished_trials(database_, key_)) {
     try {
-      trials.push_back(from_record(record));
+      Trial trial = from_record(record);
+      if (!lacks_metrics(trial)) trials.push_back(std::move(trial));
     } catch (const std::invalid_argument&) {
       // Not a configuration any more: it is measured again.
     }
   }
   return trials;
+}
+
+bool DatabaseStore::lacks_metrics(const Trial& trial) const {
+  const Measurement* const measured = trial.measurement();
+  return measured != nullptr && std::any_of(options_.metrics.begin(), options_.metrics.end(),
+                                            [&](const auto& name) { return !measured->metrics.contains(name); });
 }
 
 std::optional<std::string> DatabaseStore::quarantined(const Configuration& configuration) {

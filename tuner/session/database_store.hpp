@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <cache/session.hpp>
 
@@ -17,8 +18,9 @@ struct StoreOptions {
   cache::SessionSource session;
   std::string conditions = "{}";  ///< JSON of how it is measured; trials made under others are not reused
   Objective objective;
-  bool resume = true;   ///< false: measure everything again
-  bool decides = true;  ///< false: trials of part of a space are kept, but name no best configuration
+  bool resume = true;                ///< false: measure everything again
+  std::vector<std::string> metrics;  ///< wanted of every trial: what was measured without one of them is not resumed
+  bool decides = true;               ///< false: trials of part of a space are kept, but name no best configuration
 };
 
 class DatabaseStore final : public TrialStore {
@@ -33,6 +35,8 @@ class DatabaseStore final : public TrialStore {
   void finish(const Trial* best, bool done) override;
 
  private:
+  bool lacks_metrics(const Trial& trial) const;
+
   cache::Database& database_;
   cache::SessionKey key_;
   StoreOptions options_;

@@ -100,6 +100,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                        .conditions = conditions_text(options),
                        .objective = options.session.objective,
                        .resume = options.resume,
+                       .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
                        .decides = options.decides});
 
   ImageStore images;
