@@ -81,6 +81,8 @@ class KernelBuilder {
   KernelBuilder& accumulates(const std::string& terms) { return directive("accumulates", terms); }
   KernelBuilder& bytes(const std::string& expression) { return directive("bytes", expression); }
   KernelBuilder& flops(const std::string& expression) { return directive("flops", expression); }
+  /// The kernels launch kernels themselves; \p pending: how many of these launches are pending at once, at most.
+  KernelBuilder& device_launches(const std::string& pending) { return directive("device_launches", pending); }
   /// \p configuration: "block=256 unroll=4".
   KernelBuilder& default_configuration(const std::string& configuration) { return directive("default", configuration); }
 

@@ -161,6 +161,43 @@ TEST(Enumerate, RefusesAConfigurationForWhichNothingIsLaunched) {
   EXPECT_FALSE(enumerate(spec, complete(spec, {}), {}).find(configuration(64)));
 }
 
+TEST(DeviceLaunches, AreCountedForEachConfiguration) {
+  const KernelSpec spec =
+      testing::parse(with_line(0, "#pragma tuner device_launches items == 1 ? 0 : ceil_div(n, tile)"));
+  const ProblemSize size = complete(spec, {{{"n", 1000}}, {}});
+  DeviceLimits gpu;
+  gpu.compute_capability = 90;
+  EXPECT_EQ(pending_device_launches(spec, size, gpu, Configuration::parse("block=64 items=1 load=plain")), 0);
+  EXPECT_EQ(pending_device_launches(spec, size, gpu, Configuration::parse("block=64 items=2 load=plain")), 8);
+  EXPECT_FALSE(why_never(spec, gpu));
+  EXPECT_FALSE(enumerate(spec, size, gpu).empty());
+  EXPECT_EQ(pending_device_launches(testing::parse(testing::kVectorAdd), size, gpu, {}), 0);
+}
+
+TEST(DeviceLaunches, NeedAGpu) {
+  const KernelSpec spec = testing::parse(with_line(0, "#pragma tuner device_launches 1"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_EQ(why_never(spec, {}), "launches kernels from the device; the host backend cannot");
+  EXPECT_EQ(why_invalid(spec, size, {}, *spec.default_configuration),
+            "the kernel launches kernels from the device; the host backend cannot");
+  EXPECT_TRUE(enumerate(spec, size, {}).empty());
+  EXPECT_FALSE(why_never(testing::parse(testing::kVectorAdd), {}));
+}
+
+TEST(DeviceLaunches, AreNeverFewerThanNone) {
+  const KernelSpec spec = testing::parse(with_line(0, "#pragma tuner device_launches items - 2"));
+  const ProblemSize size = complete(spec, {});
+  DeviceLimits gpu;
+  gpu.compute_capability = 90;
+  const auto reason = why_invalid(spec, size, gpu, Configuration::parse("block=64 items=1 load=plain"));
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, HasSubstr("'items - 2' is negative: -1"));
+  const EnumeratedSpace space = enumerate(spec, size, gpu);
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_FALSE(why_invalid(spec, size, gpu, space.configuration(i))) << space.configuration(i).text();
+  EXPECT_FALSE(space.empty());
+}
+
 TEST(WhyInvalid, NamesTheConstraintOrTheForeignValue) {
   const KernelSpec spec = parse(kVectorAdd);
   const ProblemSize size = complete(spec, {});

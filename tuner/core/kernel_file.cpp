@@ -44,7 +44,7 @@ class KernelFileParser {
     std::string_view name;
     Handler read;
   };
-  static const std::array<Directive, 29> kDirectives;
+  static const std::array<Directive, 30> kDirectives;
 
   void directive(const LogicalLine& line) {
     TokenCursor cursor(line);
@@ -435,6 +435,11 @@ class KernelFileParser {
   void read_bytes(TokenCursor& cursor) { once("bytes"), spec_.bytes = expression(cursor); }
   void read_flops(TokenCursor& cursor) { once("flops"), spec_.flops = expression(cursor); }
 
+  void read_device_launches(TokenCursor& cursor) {
+    once("device_launches");
+    spec_.device_launches = expression(cursor);
+  }
+
   void read_default(TokenCursor& cursor) {
     once("default");
     Configuration configuration;
@@ -456,7 +461,7 @@ class KernelFileParser {
 };
 
 using P = KernelFileParser;
-const std::array<KernelFileParser::Directive, 29> KernelFileParser::kDirectives{{
+const std::array<KernelFileParser::Directive, 30> KernelFileParser::kDirectives{{
     {"kernel", &P::read_kernel},
     {"type", &P::read_type},
     {"choice", &P::read_choice},
@@ -485,6 +490,7 @@ const std::array<KernelFileParser::Directive, 29> KernelFileParser::kDirectives{
     {"accumulates", &P::read_accumulates},
     {"bytes", &P::read_bytes},
     {"flops", &P::read_flops},
+    {"device_launches", &P::read_device_launches},
     {"default", &P::read_default},
 }};
 

@@ -209,7 +209,8 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop) {
   const Bindings fixed = bindings(spec, size, limits);
-  if (problem_of_size(spec, size, fixed)) return EnumeratedSpace::from_codes(spec.space.parameters(), {});
+  if (why_never(spec, limits) || problem_of_size(spec, size, fixed))
+    return EnumeratedSpace::from_codes(spec.space.parameters(), {});
   std::vector<Conjunct> conjuncts;
   for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
   for (const LaunchSpec& launch : spec.launches) add_limits(launch, limits, conjuncts);
@@ -218,12 +219,24 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
     conjuncts.push_back(
         {combine(Op::greater_equal, {buffer.count, Expression::constant(0)}, "elements of " + buffer.name), true});
   }
+  if (spec.device_launches) {
+    conjuncts.push_back(
+        {combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}, "launches from the device"),
+         true});
+  }
   if (const auto any = any_launch(spec)) conjuncts.push_back({*any, true});
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop);
 }
 
+std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits) {
+  const bool on_the_host = limits.compute_capability == 0;
+  if (!spec.device_launches || !on_the_host) return std::nullopt;
+  return "launches kernels from the device; the host backend cannot";
+}
+
 std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                        const Configuration& configuration) {
+  if (const auto never = why_never(spec, limits)) return "the kernel " + *never;
   const Bindings fixed = bindings(spec, size, limits);
   if (auto problem = problem_of_size(spec, size, fixed)) return problem;
   const Bindings all = bindings(spec, size, limits, configuration);
@@ -246,6 +259,11 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   if (!launched) return "no launch happens: the condition of every one is false";
   for (const BufferSpec& buffer : spec.buffers) {
     if (auto problem = count_problem(buffer, all)) return problem;
+  }
+  try {
+    pending_device_launches(spec, size, limits, configuration);
+  } catch (const EvaluationError& error) {
+    return error.what();
   }
   return std::nullopt;
 }
@@ -283,6 +301,16 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
   for (const TuningParameter& parameter : spec.space.parameters())
     if (!used.contains(parameter.name)) unused.push_back(parameter.name);
   return unused;
+}
+
+std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                     const Configuration& configuration) {
+  if (!spec.device_launches) return 0;
+  const Expression& pending = *spec.device_launches;
+  const std::int64_t count = pending.evaluate_integer(bindings(spec, size, limits, configuration));
+  if (count < 0)
+    throw EvaluationError(pending.location(), in_quotes(pending.text()) + " is negative: " + std::to_string(count));
+  return count;
 }
 
 std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, const ProblemSize& size,

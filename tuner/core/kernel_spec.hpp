@@ -122,6 +122,9 @@ struct KernelSpec {
   std::optional<Expression> accumulates;  ///< terms summed into one output element; widens the default tolerance
   std::optional<Expression> bytes;        ///< minimum traffic of one run, for GB/s
   std::optional<Expression> flops;
+  /// The file's kernels launch kernels themselves: so many of these launches are pending at once, at most. May use
+  /// parameters.
+  std::optional<Expression> device_launches;
   std::optional<Configuration> default_configuration;
 
   const ChoiceSpec* find_choice(std::string_view name) const;
@@ -155,6 +158,10 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop = {});
 
+/// Why no configuration of \p spec can run on such a device whatever the problem, as what is said of the kernel:
+/// "launches kernels from the device; the host backend cannot". Nothing when some may.
+std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits);
+
 /// Why \p configuration may not run for (\p size, \p limits): a value outside the space, a constraint, a device
 /// limit, a size that does not fit its type. Nothing when it may.
 std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
@@ -183,6 +190,11 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec);
 /// has no answer or a negative one.
 std::int64_t evaluate_amount(const KernelSpec& spec, const Expression& amount, const ProblemSize& size,
                              const DeviceLimits& limits);
+
+/// How many launches from the device \p configuration has pending at once, at most; 0 for a kernel that makes none.
+/// Throws EvaluationError where why_invalid() would give it as the reason.
+std::int64_t pending_device_launches(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                     const Configuration& configuration);
 
 /// Macros defined for every compile of \p size: `TUNER=1`, and for each choice `TUNER_T_float=1`.
 std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size);

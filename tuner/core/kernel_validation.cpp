@@ -241,6 +241,7 @@ class Validator {
     for (const auto* expression : {&spec_.accumulates, &spec_.bytes, &spec_.flops}) {
       if (*expression) check(**expression, Parameters::refused, why);
     }
+    if (spec_.device_launches) check(*spec_.device_launches, Parameters::allowed, "");
     if (!spec_.tolerance) return;
     for (const double bound : {spec_.tolerance->relative, spec_.tolerance->absolute}) {
       if (!std::isfinite(bound) || bound < 0) fail({"tolerance"}, "a tolerance is a number from 0 up");

@@ -7,6 +7,7 @@
 namespace tuner {
 
 std::string explain_empty_space(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  if (const auto never = why_never(spec, limits)) return "kernel '" + spec.name + "' " + *never + ". Choose a GPU.";
   constexpr int kSample = 1000;
   std::mt19937_64 random(1);
   std::map<std::string, std::pair<int, std::string>> by_reason;  // name before ':' -> count, example
