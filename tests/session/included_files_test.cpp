@@ -72,6 +72,13 @@ TEST_F(IncludedFiles, AreNoPartOfAKernelThatIncludesNothing) {
   EXPECT_TRUE(is_addressable(request(spec)));
 }
 
+TEST(ImageKey, TellsKernelsThatLaunchKernelsFromOthers) {
+  CompileRequest request{"source", "k.cu", {"k"}, {}, "sm_90"};
+  const std::string before = image_key(request, "compiler 1");
+  request.device_launches = true;
+  EXPECT_NE(image_key(request, "compiler 1"), before);
+}
+
 class TuneKernel : public ::testing::Test {
  protected:
   std::string error(const KernelSpec& spec, const TuningOptions& options) const {

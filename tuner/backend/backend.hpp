@@ -33,6 +33,8 @@ struct CompileRequest {
   bool interleaved = false;
   /// Once set, a compile that can be ended early ends as CompileError. Null: none wants it to end.
   const std::atomic<bool>* stop = nullptr;
+  /// Its kernels launch kernels: a GPU's image is linked with the device runtime.
+  bool device_launches = false;
 };
 
 struct CompiledFunction {
@@ -100,6 +102,9 @@ struct Launch {
   std::size_t function = 0;
   LaunchShape shape;
   std::vector<Argument> arguments;
+  /// Launches from the device that are pending at once, at most. What runs makes room for the most that any of its
+  /// launches names, and for no more than it must: each launch from the device costs the more, the more may be pending.
+  std::int64_t device_launches = 0;
 };
 
 /// What one sample is: \p batch consecutive runs of all launches between two events.
@@ -203,6 +208,9 @@ class Backend {
   virtual EnergyResult energy(std::span<const Launch> /*launches*/, double /*seconds*/) {
     return Unavailable{"there is an energy sensor on a GPU only"};
   }
+  /// Makes room for \p pending launches from the device at once, for good: for what is enqueued. Throws Error where
+  /// there is none.
+  virtual void allow_device_launches(std::int64_t /*pending*/) {}
   /// The order of every run from now on. False where the hardware decides (a GPU): nothing changes then.
   virtual bool set_order(const ThreadOrder&) { return false; }
   /// The hot path of serving: enqueues one launch on \p stream (a CUstream; null: the default stream; ignored by the

@@ -43,7 +43,10 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
 
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
                                std::vector<std::string> expressions) {
-  return {spec.source, spec.file, std::move(expressions), defines(spec, size), std::move(architecture), spec.includes};
+  CompileRequest request{spec.source,  spec.file, std::move(expressions), defines(spec, size), std::move(architecture),
+                         spec.includes};
+  request.device_launches = spec.device_launches.has_value();
+  return request;
 }
 
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

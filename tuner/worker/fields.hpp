@@ -43,7 +43,7 @@ auto fields(Is<MeasureOptions> auto& v) {
 }
 
 auto fields(Is<CompileRequest> auto& v) {
-  return std::tie(v.source, v.file_name, v.expressions, v.defines, v.architecture);
+  return std::tie(v.source, v.file_name, v.expressions, v.defines, v.architecture, v.device_launches);
 }
 auto fields(Is<CompiledFunction> auto& v) { return std::tie(v.expression, v.symbol, v.resources); }
 auto fields(Is<Image> auto& v) { return std::tie(v.code, v.functions, v.log); }

@@ -1,11 +1,13 @@
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/compile_log.hpp>
+#include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 
 namespace tuner::cuda {
@@ -96,7 +98,13 @@ class NvrtcCompiler : public Compiler {
     Program program = program_of(request);
     std::string log;
     if (auto error = compile(program, request, log)) return std::move(*error);
-    return image(program, request, log);
+    CompileResult result = image(program, request, log);
+    Image* const compiled = std::get_if<Image>(&result);
+    if (!request.device_launches || compiled == nullptr) return result;
+    auto linked = std::get<DeviceLinker>(linker()).link(compiled->code, request.architecture, request.file_name);
+    if (auto* const error = std::get_if<CompileError>(&linked)) return std::move(*error);
+    compiled->code = std::get<std::vector<std::byte>>(std::move(linked));
+    return result;
   }
 
   /// A real architecture's program holds PTX beside the cubin.
@@ -114,9 +122,12 @@ class NvrtcCompiler : public Compiler {
 
   std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log) const {
     if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return unsupported;
+    if (request.device_launches)
+      if (const auto* const missing = std::get_if<std::string>(&linker())) return CompileError{*missing, {}};
     for (const std::string& expression : request.expressions) program.add(expression);
     std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
     options.insert(options.end(), fixed_.begin(), fixed_.end());
+    if (request.device_launches) options.emplace_back("--relocatable-device-code=true");
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
 
     const nvrtcResult result = program.compile(options);
@@ -142,6 +153,13 @@ class NvrtcCompiler : public Compiler {
     return CompileError{message, {}};
   }
 
+  /// Looked for when the first kernel needs it.
+  const std::variant<DeviceLinker, std::string>& linker() const {
+    std::call_once(linker_sought_,
+                   [this] { linker_ = load_device_linker(nvrtc_.version / 1000, device_linker_folders(nvrtc_)); });
+    return linker_;
+  }
+
   static CompileResult image(Program& program, const CompileRequest& request, const std::string& log) {
     Image image;
     image.code = program.cubin();
@@ -162,6 +180,8 @@ class NvrtcCompiler : public Compiler {
   const Nvrtc& nvrtc_;
   std::vector<std::string> fixed_;
   std::string identity_;
+  mutable std::once_flag linker_sought_;
+  mutable std::variant<DeviceLinker, std::string> linker_;
 };
 
 }  // namespace

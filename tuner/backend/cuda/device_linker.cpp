@@ -1,0 +1,174 @@
+#include <tuner/backend/cuda/device_linker.hpp>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include <tuner/backend/cuda/toolkit.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+// nvJitLinkInputType of nvJitLink.h.
+constexpr int kCubinInput = 1;
+constexpr int kLibraryInput = 6;
+constexpr int kLinked = 0;  // nvJitLinkResult
+
+constexpr const char* kDeviceRuntime = "libcudadevrt.a";
+
+/// A link under way.
+class LinkJob {
+ public:
+  LinkJob(const NvJitLink& functions, const std::string& architecture) : functions_(functions) {
+    const std::string option = "-arch=" + architecture;
+    const char* options[] = {option.c_str()};
+    failed_ = functions_.nvJitLinkCreate(&handle_, 1, options) != kLinked;
+  }
+  ~LinkJob() {
+    if (handle_ != nullptr) functions_.nvJitLinkDestroy(&handle_);
+  }
+  LinkJob(const LinkJob&) = delete;
+  LinkJob& operator=(const LinkJob&) = delete;
+
+  bool complete(std::span<const std::byte> cubin, const fs::path& library, const std::string& name) {
+    return !failed_ &&
+           functions_.nvJitLinkAddData(handle_, kCubinInput, cubin.data(), cubin.size(), name.c_str()) == kLinked &&
+           functions_.nvJitLinkAddFile(handle_, kLibraryInput, library.c_str()) == kLinked &&
+           functions_.nvJitLinkComplete(handle_) == kLinked;
+  }
+
+  std::vector<std::byte> cubin() {
+    std::size_t bytes = 0;
+    if (functions_.nvJitLinkGetLinkedCubinSize(handle_, &bytes) != kLinked) return {};
+    std::vector<std::byte> code(bytes);
+    if (functions_.nvJitLinkGetLinkedCubin(handle_, code.data()) != kLinked) return {};
+    return code;
+  }
+
+  std::string log() {
+    std::size_t size = 0;
+    if (handle_ == nullptr || functions_.nvJitLinkGetErrorLogSize(handle_, &size) != kLinked) return {};
+    std::string text(size, '\0');
+    if (size > 0 && functions_.nvJitLinkGetErrorLog(handle_, text.data()) != kLinked) return {};
+    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+    return text;
+  }
+
+ private:
+  const NvJitLink& functions_;
+  NvJitLink::Handle handle_ = nullptr;
+  bool failed_ = false;
+};
+
+std::string listed_folders(const std::vector<fs::path>& folders) {
+  std::string text;
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) text += (text.empty() ? "" : ", ") + folder.string();
+  }
+  return text.empty() ? "no folder of a CUDA toolkit" : text;
+}
+
+/// Fills in \p functions; what \p file lacks, or why it does not load.
+std::string bind_linker(const fs::path& file, NvJitLink& functions) {
+  void* const handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const error = ::dlerror();
+    return error != nullptr ? error : file.string() + ": cannot be loaded";
+  }
+  const auto bind = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(handle, name));
+    return function != nullptr;
+  };
+  const bool whole =
+      bind("nvJitLinkCreate", functions.nvJitLinkCreate) && bind("nvJitLinkDestroy", functions.nvJitLinkDestroy) &&
+      bind("nvJitLinkAddData", functions.nvJitLinkAddData) && bind("nvJitLinkAddFile", functions.nvJitLinkAddFile) &&
+      bind("nvJitLinkComplete", functions.nvJitLinkComplete) &&
+      bind("nvJitLinkGetErrorLogSize", functions.nvJitLinkGetErrorLogSize) &&
+      bind("nvJitLinkGetErrorLog", functions.nvJitLinkGetErrorLog) &&
+      bind("nvJitLinkGetLinkedCubinSize", functions.nvJitLinkGetLinkedCubinSize) &&
+      bind("nvJitLinkGetLinkedCubin", functions.nvJitLinkGetLinkedCubin);
+  return whole ? "" : file.string() + ": is no nvJitLink";
+}
+
+std::string linker_missing(const std::string& what, const std::string& where, const std::string& packages) {
+  return "a kernel that launches kernels is linked by CUDA's nvJitLink with libcudadevrt.a: " + what + "; looked in " +
+         where + "; install the CUDA toolkit, or of it " + packages;
+}
+
+}  // namespace
+
+std::variant<std::vector<std::byte>, CompileError> DeviceLinker::link(std::span<const std::byte> cubin,
+                                                                      const std::string& architecture,
+                                                                      const std::string& name) const {
+  LinkJob job(functions, architecture);
+  if (job.complete(cubin, device_runtime, name)) {
+    std::vector<std::byte> code = job.cubin();
+    if (!code.empty()) return code;
+  }
+  std::string log = job.log();
+  const std::string first = log.substr(0, log.find('\n'));
+  return CompileError{
+      name + " does not link with " + device_runtime.string() + ": " + (first.empty() ? "nvJitLink failed" : first),
+      std::move(log)};
+}
+
+std::vector<fs::path> device_linker_folders(const Nvrtc& nvrtc) {
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (const fs::path& file : {nvrtc.library, fs::canonical(nvrtc.library, ignored)}) {
+    const fs::path folder = file.parent_path();
+    if (folder.empty()) continue;
+    // Beside it; and the Python packages of CUDA 12, a folder for each library.
+    for (const fs::path& one : {folder, folder / "../../nvjitlink/lib", folder / "../../cuda_runtime/lib"}) {
+      const fs::path plain = one.lexically_normal();
+      if (std::find(folders.begin(), folders.end(), plain) == folders.end()) folders.push_back(plain);
+    }
+  }
+  for (const fs::path& toolkit : toolkit_folders()) {
+    for (const char* const folder : kLibraryFolders) folders.push_back(toolkit / folder);
+  }
+  folders.emplace_back("/usr/local/lib");
+  folders.emplace_back("/usr/lib/x86_64-linux-gnu");
+  folders.emplace_back("/usr/lib/aarch64-linux-gnu");
+  return folders;
+}
+
+std::variant<DeviceLinker, std::string> load_device_linker(int major, const std::vector<fs::path>& folders) {
+  if (major < 12) {
+    return "a kernel that launches kernels needs NVRTC of CUDA 12 or newer, not of CUDA " + std::to_string(major) +
+           ": install a newer CUDA toolkit, or set TUNER_NVRTC to one";
+  }
+  DeviceLinker linker;
+  std::error_code ignored;
+  const std::string name = "libnvJitLink.so." + std::to_string(major);
+  std::string reason;
+  for (const fs::path& folder : folders) {
+    if (!fs::exists(folder / name, ignored)) continue;
+    reason = bind_linker(folder / name, linker.functions);
+    if (!reason.empty()) continue;
+    linker.library = folder / name;
+    break;
+  }
+  if (linker.library.empty() && bind_linker(name, linker.functions).empty()) linker.library = name;
+  const std::string version = std::to_string(major);
+  if (linker.library.empty()) {
+    return linker_missing(reason.empty() ? name + " was not found" : reason, listed_folders(folders),
+                          "libnvjitlink-" + version + "-0 or later (Python: nvidia-nvjitlink)");
+  }
+  std::vector<fs::path> places = folders;
+  if (linker.library.has_parent_path()) places.insert(places.begin(), linker.library.parent_path());
+  for (const fs::path& folder : places) {
+    if (!fs::exists(folder / kDeviceRuntime, ignored)) continue;
+    linker.device_runtime = folder / kDeviceRuntime;
+    return linker;
+  }
+  return linker_missing(std::string(kDeviceRuntime) + " was not found", listed_folders(places),
+                        "cuda-cudart-dev-" + version + "-0 or later (Python: nvidia-cuda-runtime)");
+}
+
+}  // namespace tuner::cuda
