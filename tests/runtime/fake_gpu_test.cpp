@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/session/backends.hpp>
@@ -98,6 +99,23 @@ class FakeGpu : public testing::ServingEnvironment {
   FakeDriver* seen_ = nullptr;
   std::vector<CUdeviceptr> allocated_;
 };
+
+TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt) {
+  const auto linker =
+      cuda::load_device_linker(cuda::nvrtc().version / 1000, cuda::device_linker_folders(cuda::nvrtc()));
+  if (const auto* const missing = std::get_if<std::string>(&linker)) GTEST_SKIP() << *missing;
+  std::string text = kText;
+  text.insert(text.find("#pragma tuner default"), "#pragma tuner device_launches ceil_div(n, block)\n");
+  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  kernel.launch(nullptr, {40'000}, x_);
+  EXPECT_EQ(seen_->pending_limit, 2048u) << "enough for 1250";
+  kernel.launch(nullptr, {4'000'000}, x_);
+  const std::size_t room = seen_->pending_limit;
+  EXPECT_GE(room, 4'000'000u / 32);
+  EXPECT_LE(room, 2 * 4'000'000u / 32);
+  kernel.launch(nullptr, {40'000}, x_);
+  EXPECT_EQ(seen_->pending_limit, room) << "the larger launch may still be running";
+}
 
 TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {
   kernel_.launch(nullptr, {40'000}, x_);

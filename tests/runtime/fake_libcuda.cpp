@@ -113,6 +113,8 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
   *id = context->id;
   return *id == 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit) { return *value = seen.pending_limit, CUDA_SUCCESS; }
+CUresult cuCtxSetLimit(CUlimit, std::size_t value) { return seen.pending_limit = value, CUDA_SUCCESS; }
 CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 
 CUresult cuModuleLoadData(CUmodule* module, const void*) {

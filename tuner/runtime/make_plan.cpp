@@ -144,6 +144,11 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
       if (spec.find_size(word) != nullptr) pin(parts, spec, call, sized);
     }
   }
+  if (spec.device_launches) {
+    const auto range = sized.open(*spec.device_launches).range;
+    if (!range) pin(parts, spec, call, sized);
+    device.backend->allow_device_launches(range ? range->high : spec.device_launches->evaluate_integer(sized.here()));
+  }
   const std::vector<std::size_t> work = lay_out_work(parts, spec, bound, call, sized);
 
   const auto resolved = resolve_launches(spec, bound.size, limits, configuration);

@@ -1,5 +1,6 @@
 #include <tuner/backend/cuda/cuda_backend.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <future>
 #include <mutex>
@@ -236,6 +237,13 @@ class CudaBackend final : public Backend {
     return result;
   }
 
+  void allow_device_launches(std::int64_t pending) override {
+    const ContextGuard guard = enter();
+    const std::lock_guard lock(pending_mutex_);
+    if (const std::optional<std::string> why = make_room(pending)) throw Error(*why);
+    pending_for_good_ = std::max(pending_for_good(), pending);
+  }
+
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
                void* stream) override {
     const CUfunction handle = static_cast<const CudaModule&>(module).entry(function).kernel.handle;
@@ -333,7 +341,35 @@ class CudaBackend final : public Backend {
     return value_of(type, bits);
   }
 
+  std::int64_t pending_now() {
+    std::size_t now = 0;
+    watch(driver().cuCtxGetLimit(&now, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT), "cuCtxGetLimit");
+    return static_cast<std::int64_t>(now);
+  }
+  /// What the context's limit never falls below: what it was at first, which may be the program's own choice.
+  std::int64_t pending_for_good() {
+    if (!pending_for_good_) pending_for_good_ = pending_now();
+    return *pending_for_good_;
+  }
+  /// Why \p pending launches from the device cannot wait, if they cannot. Under pending_mutex_, in the context.
+  std::optional<std::string> make_room(std::int64_t pending) {
+    const std::int64_t wanted = std::max(pending, pending_for_good()), now = pending_now();
+    if (wanted == now) return std::nullopt;
+    const CUresult result =
+        driver().cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, static_cast<std::size_t>(wanted));
+    if (is_sticky(result)) state_->usable = false;
+    if (result == CUDA_SUCCESS || wanted < now) return std::nullopt;
+    return device().name + " has no room for " + std::to_string(wanted) +
+           " pending launches from the device: " + error_text(result);
+  }
+
   std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {
+    std::int64_t pending = 0;
+    for (const Launch& launch : launches) pending = std::max(pending, launch.device_launches);
+    if (pending > 0) {
+      const std::lock_guard lock(pending_mutex_);
+      if (std::optional<std::string> why = make_room(pending)) return LaunchError{std::move(*why)};
+    }
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
       const auto& module = dynamic_cast<const CudaModule&>(*launch.module);
@@ -415,6 +451,8 @@ class CudaBackend final : public Backend {
   std::unique_ptr<DeviceMemory> result_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<EnergySensor> energy_sensor_;
+  std::mutex pending_mutex_;  // of the context's limit of pending launches
+  std::optional<std::int64_t> pending_for_good_;
 };
 
 }  // namespace
