@@ -18,6 +18,7 @@ void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int6
                           const std::function<void(KernelSpec&, const ProblemSize&)>& adapt = {}) {
   const testing::Subject subject = testing::subject();
   if (!subject.backend) GTEST_SKIP() << subject.why_not;
+  if (const auto never = why_never(spec, subject.backend->device().limits)) GTEST_SKIP() << spec.name << ' ' << *never;
   for (const Choices& choice : choices) {
     const ProblemSize size = complete(spec, {sizes, choice});
     if (adapt) adapt(spec, size);
@@ -91,6 +92,22 @@ TEST(ReduceClassicTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("reduceClassic");
   testing::Picker picker(6);
   expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, picker);
+  expect_all_values_used(picker, spec);
+}
+
+TEST(NestedReduceTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("nestedReduce");
+  testing::Picker picker(9);
+  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, picker);
+  expect_all_values_used(picker, spec);
+}
+
+TEST(NestedHelloTemplate, IsRightInEveryConfiguration) {
+  const KernelSpec spec = testing::built_in("nestedHello");
+  testing::Picker picker(10);
+  expect_samples_right(spec, {{"threads", 512}, {"deepest", 10}},
+                       {{{"blocks", "1"}, {"greetings", "silent"}}, {{"blocks", "2"}, {"greetings", "silent"}}}, 2,
+                       picker);
   expect_all_values_used(picker, spec);
 }
 

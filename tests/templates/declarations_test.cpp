@@ -69,8 +69,8 @@ TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
     EXPECT_EQ(built_in(file.name).name, file.name);
     names.emplace_back(file.name);
   }
-  EXPECT_THAT(
-      names, ::testing::UnorderedElementsAre("reduce", "reduceClassic", "sumMatrix2D", "warpDivergence", "warpReduce"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("nestedHello", "nestedReduce", "reduce", "reduceClassic",
+                                                     "sumMatrix2D", "warpDivergence", "warpReduce"));
 }
 
 TEST(Templates, HaveAReferenceAndHardProblemsToVerifyOn) {
@@ -101,7 +101,9 @@ TEST(Templates, HaveDefaultsThatAreValidOnEveryDeviceTypeAndSize) {
       for (const std::int64_t size : {0, 1, 1000, 1 << 20, 1 << 30}) {
         for (auto& [name, value] : problem.sizes) value = size;
         if (spec.name == "sumMatrix2D" && size > 1 << 20) continue;  // nx * ny elements
+        if (spec.name == "nestedHello" && size > 1024) continue;     // threads of a block
         for (const DeviceLimits& limits : {h200(), turing(), two_cores()}) {
+          if (why_never(spec, limits)) continue;
           const auto reason = why_invalid(spec, problem, limits, *spec.default_configuration);
           EXPECT_FALSE(reason) << spec.name << ' ' << problem.text() << ": " << *reason;
         }
@@ -115,10 +117,9 @@ struct Bounds {
 };
 
 TEST(Templates, HaveSpacesThatAreRichButSane) {
-  const std::map<std::string, Bounds> bounds{{"sumMatrix2D", {2000, 6000}},
-                                             {"reduce", {5000, 26000}},
-                                             {"reduceClassic", {200, 300}},
-                                             {"warpReduce", {1000, 2000}},
+  const std::map<std::string, Bounds> bounds{{"sumMatrix2D", {2000, 6000}}, {"nestedHello", {2, 2}},
+                                             {"nestedReduce", {100, 200}},  {"reduce", {5000, 26000}},
+                                             {"reduceClassic", {200, 300}}, {"warpReduce", {1000, 2000}},
                                              {"warpDivergence", {400, 800}}};
   for (const EmbeddedTemplate& file : embedded_templates()) {
     const KernelSpec spec = built_in(file.name);
@@ -258,6 +259,38 @@ TEST(ReduceClassicTemplate, HasAllTenStepsOfTheLadderInOrder) {
   EXPECT_THAT(steps,
               ::testing::ElementsAre("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4",
                                      "unroll8", "unroll16", "unroll_warps8", "complete_unroll8", "template8"));
+}
+
+TEST(NestedTemplates, RefuseTheHostBackendBeforeAnythingIsCompiled) {
+  for (const char* name : {"nestedHello", "nestedReduce"}) {
+    const KernelSpec spec = built_in(name);
+    EXPECT_EQ(why_invalid(spec, complete(spec, {}), two_cores(), *spec.default_configuration),
+              "the kernel launches kernels from the device; the host backend cannot");
+  }
+}
+
+TEST(NestedReduceTemplate, AsksForAPendingLaunchForEachBlockAndWhereAllRunAtOnceForEachStep) {
+  const KernelSpec spec = built_in("nestedReduce");
+  const ProblemSize problem = complete(spec, {{{"n", 1 << 24}}, {}});
+  const auto pending = [&](const char* step, const char* stream = "tail") {
+    Configuration configuration = *spec.default_configuration;
+    configuration.set("step", step);
+    configuration.set("stream", stream);
+    return pending_device_launches(spec, problem, h200(), configuration);
+  };
+  EXPECT_EQ(pending("nested"), 32768 + 8);
+  EXPECT_EQ(pending("nested_nosync"), 32768 + 8);
+  EXPECT_EQ(pending("nested", "fire_and_forget"), 32768 * 8 + 8);
+  EXPECT_LE(pending("nested2"), 2048) << "what there is without being asked";
+}
+
+TEST(NestedReduceTemplate, StartsAChildAtOnceOnlyBehindABarrier) {
+  const KernelSpec spec = built_in("nestedReduce");
+  const auto reason =
+      why_invalid(spec, complete(spec, {}), h200(),
+                  Configuration::parse("final_threads=128 step=nested_nosync stream=fire_and_forget threads=64"));
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, ::testing::HasSubstr("children_need_what_they_read"));
 }
 
 TEST(WarpReduceTemplate, VotesOnlyToCount) {

@@ -1,0 +1,56 @@
+/// Kernels that launch kernels, compiled and linked for an H200 where there is none.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/cuda/device_linker.hpp>
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#include <tuner/backend/host/host_backend.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/single_run.hpp>
+
+#include "sample.hpp"
+
+namespace tuner {
+namespace {
+
+class NestedTemplates : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(NestedTemplates, CompileAndLinkInEveryConfiguration) {
+  if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+  const auto linker =
+      cuda::load_device_linker(cuda::nvrtc().version / 1000, cuda::device_linker_folders(cuda::nvrtc()));
+  if (const auto* const missing = std::get_if<std::string>(&linker)) GTEST_SKIP() << *missing;
+  const KernelSpec spec = testing::built_in(GetParam());
+  const ProblemSize size = complete(spec, {});
+  const DeviceLimits limits = cuda::limits_of_architecture("sm_90");
+  const EnumeratedSpace space = enumerate(spec, size, limits);
+  std::vector<std::string> expressions = reference_expressions(spec, size, limits);
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    for (std::string& expression : launch_expressions(spec, size, limits, space.configuration(i)))
+      if (std::find(expressions.begin(), expressions.end(), expression) == expressions.end())
+        expressions.push_back(std::move(expression));
+  const CompileRequest request = compile_request(spec, size, "sm_90", expressions);
+  EXPECT_TRUE(request.device_launches);
+  const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
+  const auto* const error = std::get_if<CompileError>(&result);
+  ASSERT_EQ(error, nullptr) << error->message << '\n' << error->log;
+  EXPECT_EQ(std::get<Image>(result).functions.size(), expressions.size());
+  EXPECT_EQ(std::get<Image>(result).log, "");
+}
+
+TEST_P(NestedTemplates, HaveAReferenceThatRunsOnTheCpu) {
+  const auto host = make_host_backend();
+  const KernelSpec spec = testing::built_in(GetParam());
+  const ReferenceRun run = run_reference(*host, spec, complete(spec, {}));
+  EXPECT_TRUE(std::holds_alternative<Measurement>(run.outcome)) << message(run.outcome);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, NestedTemplates, ::testing::Values("nestedHello", "nestedReduce"),
+                         [](const auto& name) { return std::string(name.param); });
+
+}  // namespace
+}  // namespace tuner
