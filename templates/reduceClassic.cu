@@ -1,9 +1,9 @@
-// The text-book's ladder: one reduction written ten times, each version removing one cost of the version before it. Not
-// the fastest reduction (that is reduce.cu) but the place to see what each step is worth.
+// The text-book's ladder: one reduction written thirteen times, most versions removing one cost of the version before
+// it. Not the fastest reduction (that is reduce.cu) but the place to see what each step is worth.
 //
 // Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, sections "Avoiding
-// Branch Divergence" and "Unrolling Loops", after M. Harris, "Optimizing Parallel Reduction in CUDA" (2007). Written
-// anew, for two reasons:
+// Branch Divergence" and "Unrolling Loops" and exercises 2 to 4, after M. Harris, "Optimizing Parallel Reduction in
+// CUDA" (2007). Written anew, for two reasons:
 // - As published, the kernels need n to be a multiple of everything they are unrolled by. Here any n is right: only
 //   elements that exist are read, and no thread returns before a barrier that others wait at (undefined: Programming
 //   Guide, "Synchronization Functions").
@@ -17,12 +17,13 @@
 #pragma tuner type        T = int float double
 #pragma tuner type        W of T = int:int64 float:double
 #pragma tuner size        n : uint64 = 16777216
-#pragma tuner parameter   step = neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 unroll16 \
-                                 unroll_warps8 complete_unroll8 template8
+#pragma tuner parameter   step = neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 \
+                                 unroll8_loop unroll16 unroll_warps8 barrier_warps8 shrinking_warps8 \
+                                 complete_unroll8 template8
 #pragma tuner parameter   threads = 32 64 128 256 512 1024
 #pragma tuner parameter   final_threads = 128 256 512 1024    // of the second launch's only block
-#pragma tuner let         chunks = step in {unroll8, unroll_warps8, complete_unroll8, template8} ? 8 : \
-                                   step == unroll16 ? 16 : step == unroll4 ? 4 : step == unroll2 ? 2 : 1
+#pragma tuner let         chunks = step in {neighbored, neighbored_less_divergent, interleaved} ? 1 : \
+                                   step == unroll2 ? 2 : step == unroll4 ? 4 : step == unroll16 ? 16 : 8
 #pragma tuner let         blocks = max(1, ceil_div(n, threads * chunks))
 #pragma tuner consumed    x[n]
 #pragma tuner out         y[1]
@@ -66,8 +67,11 @@ enum class Step {
   unroll2,                    // interleaved, after each thread has added 2, 4, 8, 16 elements of its own:
   unroll4,                    //   fewer blocks, and independent loads in flight
   unroll8,
+  unroll8_loop,               // the same eight by a pointer and a loop: one load at a time
   unroll16,
   unroll_warps8,              // the last warp needs no block barrier
+  barrier_warps8,             // its steps with barriers of the block again, instead of `volatile`
+  shrinking_warps8,           // its steps by fewer and fewer lanes: the warp is scheduled whole all the same
   complete_unroll8,           // no loop either, the block size a run-time value
   template8,                  // the block size a compile-time value: no comparisons left
 };
@@ -79,9 +83,9 @@ __host__ __device__ constexpr unsigned chunks(Step step) {
   switch (step) {
     case Step::unroll2: return 2;
     case Step::unroll4: return 4;
-    case Step::unroll8: case Step::unroll_warps8: case Step::complete_unroll8: case Step::template8: return 8;
     case Step::unroll16: return 16;
-    default: return 1;
+    case Step::neighbored: case Step::neighbored_less_divergent: case Step::interleaved: return 1;
+    default: return 8;
   }
 }
 
@@ -114,6 +118,27 @@ __device__ void finish_warp(volatile T* a, unsigned size) {
   }
 }
 
+// The same by barriers that the whole block meets at: nothing must be `volatile`.
+template <typename T>
+__device__ void finish_warp_by_barriers(T* a, unsigned size) {
+#pragma unroll
+  for (unsigned distance = 32; distance > 0; distance /= 2) {
+    if (threadIdx.x < distance) add_from(a, threadIdx.x, distance, size);
+    __syncthreads();
+  }
+}
+
+// The same by the lanes that a step needs. They write what no lane of the step reads: one meeting is enough.
+template <typename T>
+__device__ void finish_warp_shrinking(volatile T* a, unsigned size) {
+  const unsigned lane = threadIdx.x;
+#pragma unroll
+  for (unsigned distance = 32; distance > 0; distance /= 2) {
+    if (lane < distance && lane + distance < size) a[lane] = plus(T(a[lane]), T(a[lane + distance]));
+    __syncwarp();
+  }
+}
+
 // The tree over a[0, size) without a loop; a block of `threads` threads holds at most that many values.
 template <typename T>
 __device__ void finish_block_unrolled(T* a, unsigned size, unsigned threads) {
@@ -137,7 +162,16 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
   T* const a = x + begin;  // this block's part, a[0, left)
 
   // A thread's own elements first, so that the tree below is over one chunk.
-  if constexpr (chunks(step) > 1) {
+  if constexpr (step == Step::unroll8_loop) {
+    const T* next = a + i;
+    T sum = T(0);
+#pragma unroll 1  // compilers would make unroll8 of it
+    for (unsigned chunk = 0; chunk < chunks(step); ++chunk, next += threads) {
+      if (chunk * threads + i < left) sum = plus(sum, *next);
+    }
+    if (i < left) a[i] = sum;
+    __syncthreads();
+  } else if constexpr (chunks(step) > 1) {
     T sum = T(0);
 #pragma unroll
     for (unsigned chunk = 0; chunk < chunks(step); ++chunk) {
@@ -159,12 +193,21 @@ __global__ void __launch_bounds__(threads) reduceClassic(T* x, uint64 n, T* part
       if (index < blockDim.x) add_from(a, index, stride, size);
       __syncthreads();
     }
-  } else if constexpr (step == Step::unroll_warps8) {
+  } else if constexpr (step == Step::unroll_warps8 || step == Step::barrier_warps8 ||
+                       step == Step::shrinking_warps8) {
     for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2) {
       if (i < stride) add_from(a, i, stride, size);
       __syncthreads();
     }
-    if (i < 32) finish_warp<T>(a, size);
+    if constexpr (step == Step::barrier_warps8) {
+      finish_warp_by_barriers(a, size);
+    } else if (i < 32) {
+      if constexpr (step == Step::unroll_warps8) {
+        finish_warp<T>(a, size);
+      } else {
+        finish_warp_shrinking<T>(a, size);
+      }
+    }
   } else if constexpr (step == Step::complete_unroll8) {
     finish_block_unrolled(a, size, blockDim.x);
   } else if constexpr (step == Step::template8) {
