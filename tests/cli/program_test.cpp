@@ -44,6 +44,16 @@ TEST_F(Program, ListsEveryBuiltInKernel) {
   EXPECT_GE(json::parse(tune({"list", "--json"}).out)["kernels"].size(), 7u);
 }
 
+TEST_F(Program, SaysThatTheHostCannotLaunchKernelsFromTheDevice) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--kernel", "nestedReduce", "--device", "host"},
+        {"run", "--kernel", "nestedHello", "--device", "host"}}) {
+    const Finished run = tune(arguments);
+    EXPECT_EQ(run.code, 1);
+    EXPECT_THAT(run.err, HasSubstr("launches kernels from the device; the host backend cannot"));
+  }
+}
+
 TEST_F(Program, ListsKernelsOfAGivenFolderFirst) {
   small_kernel();
   EXPECT_THAT(tune({"list", "--template-path", folder().string()}).out, HasSubstr("scale"));

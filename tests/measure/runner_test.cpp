@@ -1,5 +1,6 @@
 #include <tuner/measure/runner.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -394,6 +395,27 @@ TEST_F(RunnerTest, AnnouncesThePhasesWithTheirLimits) {
   });
   evaluate(*shared, block(32));
   EXPECT_THAT(phases, ElementsAre(Phase::load, Phase::verify, Phase::measure, Phase::verify));
+}
+
+TEST_F(RunnerTest, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThemTime) {
+  spec.device_launches = testing::parsed("block * 1000");
+  backend.device_.limits.compute_capability = 90;
+  std::set<std::int64_t> pending;
+  for (const char* name : {"scale<32>", "scale<64>"}) {
+    backend.kernels[name] = [&](const Launch& launch) {
+      pending.insert(launch.device_launches);
+      return testing::scale_kernel<float>(launch);
+    };
+  }
+  const auto shared = runner();
+  double longest = 0;
+  shared->set_phase_listener([&](Phase phase, double limit) {
+    if (phase == Phase::measure) longest = std::max(longest, limit);
+  });
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+  EXPECT_GE(longest, 64) << "a millisecond each";
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  EXPECT_THAT(pending, ElementsAre(32000, 64000));
 }
 
 TEST_F(RunnerTest, InterleavesFinalistsAndPairsTheirSamplesByRound) {
