@@ -209,6 +209,8 @@ TEST_F(FakeGpu, RefusesPointersOfAnotherGpuAndOfTheHost) {
               HasSubstr("'x' is memory of GPU 1, which GPU 0 cannot access"));
   const std::vector<float> here(1000);
   EXPECT_THAT(error_of([&] { kernel_.launch(nullptr, {1000}, here.data()); }), HasSubstr("'x' is host memory"));
+  use(1);
+  EXPECT_THAT(error_of([&] { kernel_.launch(nullptr, {1000}, x_); }), HasSubstr("GPU 0, which GPU 1 cannot access"));
   EXPECT_EQ(seen_->launches, launches);
 }
 
@@ -262,8 +264,8 @@ TEST_F(FakeGpu, AsksTheDriverOnceForEachAnswerThatANewSizeClassNeeds) {
   const FakeDriver before = *seen_;
   (void)reduce(x_, 40'000);
   ASSERT_EQ(seen_->modules, before.modules) << "the same configuration is best for both";
-  // The context's id and handle, the capture, the two pointers; the mode of captures, changed and changed back.
-  EXPECT_EQ(seen_->calls - before.calls, 7 + seen_->launches - before.launches);
+  // The context's id and handle, the capture; the mode of captures, changed and changed back. The pointer is known.
+  EXPECT_EQ(seen_->calls - before.calls, 5 + seen_->launches - before.launches);
 }
 
 TEST_F(FakeGpu, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {

@@ -192,6 +192,14 @@ TEST_F(HostServing, RefusesNullWhereThereAreElements) {
   EXPECT_THAT(error_of([&] { reduce_async(values.data(), 5, static_cast<int*>(nullptr)); }), HasSubstr("'y' is null"));
 }
 
+TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
+  const float* const nothing = nullptr;
+  const auto prepare = [&] { scale_.prepare(nullptr, {700}, nothing, 1, static_cast<float*>(nullptr)); };
+  EXPECT_THAT(error_of(prepare), HasSubstr("'x' is null"));
+  scale_.prepare(nullptr, {700}, x_.data(), 1, static_cast<float*>(nullptr));
+  EXPECT_THAT(error_of(prepare), HasSubstr("'x' is null"));
+}
+
 TEST_F(HostServing, RefusesNumbersThatAreNone) {
   const Kernel kernel = Kernel::from_source(R"(
 #pragma tuner kernel repeat

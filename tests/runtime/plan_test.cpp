@@ -126,7 +126,7 @@ TEST_F(PlanTest, DoesNotAdmitSizesWhoseLaunchPassesTheDevicesLimits) {
 TEST_F(PlanTest, ServesItsOwnSizesAloneWhereTheyArePartOfTheCode) {
   PlanParts parts;
   parts.launches = {launch({})};
-  parts.conditions = {{of_n("n"), 17, 17, false}};
+  parts.only = Sizes{17};
   EXPECT_TRUE(run(parts, 17, {}));
   EXPECT_FALSE(run(parts, 18, {}));
 }

@@ -73,8 +73,7 @@ TEST_F(WorkSpacesTest, NeverGivesTwoStreamsOneSpaceAtATime) {
 }
 
 TEST_F(WorkSpacesTest, LendsNothingThatWasNotPrepared) {
-  WorkSpace space;
-  EXPECT_FALSE(spaces_.lend(nullptr, {256, 256}, space));
+  EXPECT_FALSE(spaces_.lend(nullptr, {256, 256}));
   EXPECT_EQ(backend_.allocations, 0u);
 }
 

@@ -23,18 +23,14 @@ ContextName primary_gpu_context(int ordinal);
 /// Whether \p context still exists.
 bool is_alive(const ContextName& context);
 
-/// Why kernels of \p context, which is current on this thread and on GPU \p ordinal, cannot use \p pointer: "is host
-/// memory"; empty when they can.
-std::string why_unreachable(const void* pointer, const ContextName& context, int ordinal);
-
-/// The context that the calls of this thread go to, current on it for the length of a scope. What the backend of that
-/// context is asked meanwhile need not look for it again.
+/// The context and the stream that a call of this thread goes to, the context current for the length of a scope. What
+/// the backend of that context is asked meanwhile need not look for it again.
 class CallContext {
  public:
   /// The thread's own where it has one: one question to the driver. Else the context that owns \p pointer, else the
-  /// primary one of GPU \p ordinal. The host backend's for kOnHost, without asking. Throws Error when the thread's own
-  /// has been destroyed, or the driver has shut down.
-  CallContext(const void* pointer, int ordinal);
+  /// primary one of GPU \p ordinal. The host backend's for kOnHost, without asking. \p stream: a CUstream. Throws Error
+  /// when the thread's own has been destroyed, or the driver has shut down.
+  CallContext(const void* pointer, int ordinal, void* stream = nullptr);
   ~CallContext();
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -47,15 +43,18 @@ class CallContext {
     bool active = false;
     void* graph = nullptr;  ///< that it builds
   };
-  /// What \p stream, a CUstream, is captured into. Throws Error for the default stream while a stream that waits for it
-  /// is captured.
-  Capture capture(void* stream) const;
-  /// No other stream of the context ever has it. \p stream must not be captured: that would end the capture. On the
+  /// What the stream is captured into. Throws Error for the default stream while a stream that waits for it is
+  /// captured.
+  Capture capture() const;
+  /// No other stream of the context ever has it. The stream must not be captured: that would end the capture. On the
   /// host backend each thread is a stream.
-  std::uint64_t stream_id(void* stream) const;
+  std::uint64_t stream_id() const;
+  /// Why kernels of the context cannot use \p pointer: "is host memory"; empty when they can.
+  std::string why_unreachable(const void* pointer) const;
 
  private:
   std::uint64_t id_ = kHostContext.id;
+  void* stream_;
   bool pushed_ = false;
 };
 /// What stands for a stream where launches end before they return.

@@ -147,13 +147,13 @@ void WorkSpaces::prepare_captures(const WorkNeed& need, std::size_t count) {
   }
 }
 
-bool WorkSpaces::lend(void* graph, const WorkNeed& need, WorkSpace& space) {
+std::optional<WorkSpace> WorkSpaces::lend(void* graph, const WorkNeed& need) {
   Loan* loan = nullptr;
   {
     const std::lock_guard lock(reserve_->mutex);
     auto& free = reserve_->free;
     const auto fits = std::find_if(free.begin(), free.end(), [&](const Loan* l) { return need.within(l->owned.size); });
-    if (fits == free.end()) return false;
+    if (fits == free.end()) return std::nullopt;
     loan = *fits;
     free.erase(fits);
     loan->home = reserve_;
@@ -164,8 +164,17 @@ bool WorkSpaces::lend(void* graph, const WorkNeed& need, WorkSpace& space) {
     Loan::give_back(loan);
     throw;
   }
-  space = loan->owned.space;
-  return true;
+  return loan->owned.space;
+}
+
+WorkSpace WorkSpaces::lay_out(void* memory, std::size_t bytes, const WorkNeed& need, void* stream) const {
+  const auto address = reinterpret_cast<DevicePointer>(memory);
+  if (bytes < need.bytes() || address % kWorkAlignment != 0) {
+    throw Error("the kernel needs " + std::to_string(need.bytes()) + " bytes of work space at a multiple of " +
+                std::to_string(kWorkAlignment) + "; the call brings " + std::to_string(bytes));
+  }
+  if (need.zeroed > 0) backend_.fill_on(address, 0, need.zeroed, stream);
+  return {address, address + need.zeroed};
 }
 
 }  // namespace tuner

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -76,8 +77,11 @@ class WorkSpaces {
   /// Captured launches that the first lease of a space makes room for by itself, so that a program that has called
   /// before may capture.
   static constexpr std::size_t kCapturesUnasked = 4;
-  /// A space that \p graph keeps; nothing is allocated. False when there is not room enough.
-  bool lend(void* graph, const WorkNeed& need, WorkSpace& space);
+  /// A space that \p graph keeps; nothing is allocated. Nothing when there is not room enough.
+  std::optional<WorkSpace> lend(void* graph, const WorkNeed& need);
+  /// The caller's own \p bytes at \p memory, laid out, the zeroed part set to zero on \p stream. Throws Error when that
+  /// is too little or not aligned to kWorkAlignment.
+  WorkSpace lay_out(void* memory, std::size_t bytes, const WorkNeed& need, void* stream) const;
 
  private:
   /// Spaces that are lent to graphs and come back from a thread of the driver's, perhaps after everything else is gone.

@@ -52,22 +52,12 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
 }
 
 /// Of an empty buffer nothing is touched: it may be null, or the end of an allocation.
-void check_pointer(const KernelSpec& spec, const BufferSpec& buffer, const void* pointer, std::int64_t elements,
-                   const ServedDevice& device) {
+void refuse(const KernelSpec& spec, const BufferSpec& buffer, const Suspect& pointer, std::int64_t elements) {
   if (elements == 0) return;
-  if (pointer == nullptr) {
-    throw Error(of(spec, buffer) + "is null, and the kernel " + (buffer.role == BufferRole::in ? "reads " : "writes ") +
-                std::to_string(elements) + " elements there");
-  }
-  const std::string why = why_unreachable(pointer, device.context, device.device().index);
-  if (!why.empty()) throw Error(of(spec, buffer) + why);
+  if (!pointer.why.empty()) throw Error(of(spec, buffer) + pointer.why);
+  throw Error(of(spec, buffer) + "is null, and the kernel " + (buffer.role == BufferRole::in ? "reads " : "writes ") +
+              std::to_string(elements) + " elements there");
 }
-
-/// What this thread last launched with: the driver need not be asked about the same buffers again.
-thread_local struct {
-  std::uint64_t context = 0;
-  const void* pointers[kMaxArguments] = {};
-} checked;
 
 }  // namespace
 
@@ -85,9 +75,9 @@ ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choic
   return complete(spec, std::move(size));
 }
 
-BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const ServedDevice& device,
-                    bool outputs) {
-  BoundCall bound;
+BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const PlanKey& key,
+                    std::span<const Suspect> suspects, const DeviceLimits& limits) {
+  BoundCall bound{key, call.sizes, {}, {}, {}, {}};
   match(spec, call, bound);
   const auto type_of = [&](std::size_t i) -> std::string {  // that the caller's pointer says; empty: void
     if (bound.buffers[i] == kWorkSpace || call.arguments[bound.buffers[i]].element < 0) return {};
@@ -103,38 +93,23 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     throw Error(of(spec, spec.buffers[i]) + "points to " + type + ", but " + choice->name + " is " + at->second +
                 " by another argument");
   }
-  bound.size = problem_of(spec, call.sizes, std::move(types));
-  const Bindings names = bindings(spec, bound.size, device.device().limits);
+  bound.size = problem_of(spec, call.sizes, types);
+  bound.lowest = problem_of(spec, key.classes.low, std::move(types));
+  const Bindings names = bindings(spec, bound.size, limits);
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
     if (bound.buffers[i] == kWorkSpace) continue;
     const BufferSpec& buffer = spec.buffers[i];
-    const detail::LaunchArgument& given = call.arguments[bound.buffers[i]];
     const std::string type = type_of(i), wanted(info(resolved_type(spec, bound.size, buffer.type)).name);
     if (!type.empty() && type != wanted)
       throw Error(of(spec, buffer) + "is a pointer to " + type + ", the kernel takes " + wanted);
-    if (buffer.role != BufferRole::in && given.is_const)
+    if (buffer.role != BufferRole::in && call.arguments[bound.buffers[i]].is_const)
       throw Error(of(spec, buffer) + "is written by the kernel, and the call gives a pointer to const");
-    if (outputs || buffer.role == BufferRole::in)
-      check_pointer(spec, buffer, given.pointer, buffer.count.evaluate_integer(names), device);
+    if (buffer.role != BufferRole::in && call.prepares) continue;
+    const std::int64_t elements = buffer.count.evaluate_integer(names);
+    for (const Suspect& suspect : suspects)
+      if (suspect.argument == bound.buffers[i]) refuse(spec, buffer, suspect, elements);
   }
   return bound;
-}
-
-void check_pointers(const KernelSpec& spec, const Choices& choices, const Call& call, const ServedDevice& device) {
-  bool same = checked.context == device.context.id, plain = true;
-  for (std::size_t i = 0; i < call.count && plain; ++i) {
-    if (!call.is_pointer(i)) continue;
-    const void* const pointer = call.arguments[i].pointer;
-    same = same && pointer == checked.pointers[i];
-    // Nothing null, everything in reach: the usual, found without a heap.
-    plain = pointer != nullptr && (same || why_unreachable(pointer, device.context, device.device().index).empty());
-  }
-  if (!plain) {
-    bind_call(spec, choices, call, device, true);  // says what is wrong, if anything is
-  } else if (!same) {
-    checked.context = device.context.id;
-    for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
-  }
 }
 
 }  // namespace tuner::runtime

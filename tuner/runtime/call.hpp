@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/problem.hpp>
 
 namespace tuner::runtime {
@@ -25,6 +25,7 @@ struct Call {
   const detail::LaunchArgument* arguments;
   std::size_t count;
   const Value* value = nullptr;
+  bool prepares = false;  ///< launches nothing; what the kernel writes may be null
 
   bool is_pointer(std::size_t i) const { return arguments[i].kind == detail::LaunchArgument::Kind::pointer; }
 };
@@ -45,35 +46,50 @@ inline SizeClass size_class(std::int64_t size, std::size_t sizes_of_kernel) {
   return {low, low + ((std::int64_t{1} << shift) - 1)};
 }
 
+/// The class of each size of a kernel.
+struct SizeClasses {
+  Sizes low, high;
+  /// The lowest size tells the class.
+  friend bool operator==(const SizeClasses& a, const SizeClasses& b) { return a.low == b.low; }
+};
+
+inline SizeClasses size_classes(const Sizes& sizes) {
+  SizeClasses classes;
+  for (std::size_t i = 0; i < sizes.count(); ++i) {
+    const auto [low, high] = size_class(sizes[i], sizes.count());
+    classes.low.push_back(low);
+    classes.high.push_back(high);
+  }
+  return classes;
+}
+
 struct PlanKey {
   std::uint64_t pattern = 0;    ///< four bits an argument: what kind, of which element type
   std::uint64_t constants = 0;  ///< a bit an argument: a pointer to const
-  Sizes classes;                ///< the lowest size of each
+  SizeClasses classes;
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
   std::uint64_t hash() const {
     std::uint64_t h = pattern * 0x9e3779b97f4a7c15u ^ constants << 48;
-    for (std::size_t i = 0; i < classes.count(); ++i) {
-      h = (h ^ static_cast<std::uint64_t>(classes[i])) * 0xff51afd7ed558ccdu;
+    for (std::size_t i = 0; i < classes.low.count(); ++i) {
+      h = (h ^ static_cast<std::uint64_t>(classes.low[i])) * 0xff51afd7ed558ccdu;
       h ^= h >> 32;
     }
     return h;
   }
 };
 
-/// \p call must not have more than kMaxArguments.
+/// Throws Error for more than kMaxArguments.
 inline PlanKey key_of(const Call& call) {
-  PlanKey key;
+  if (call.count > kMaxArguments) throw Error("a launch has more than " + std::to_string(kMaxArguments) + " arguments");
+  PlanKey key{0, 0, size_classes(call.sizes)};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
     // 0 stands for no argument, 1 to 12 for pointers by element type, 13 to a pointer to void.
     const int code = !call.is_pointer(i) ? 14 : argument.element < 0 ? 13 : argument.element + 1;
     key.pattern |= static_cast<std::uint64_t>(code) << (4 * i);
     key.constants |= std::uint64_t{argument.is_const} << i;
-  }
-  for (std::size_t i = 0; i < call.sizes.count(); ++i) {
-    key.classes.push_back(size_class(call.sizes[i], call.sizes.count()).low);
   }
   return key;
 }

@@ -5,7 +5,6 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/runtime/call.hpp>
 #include <tuner/session/empty_space.hpp>
 #include <tuner/session/tuning.hpp>
 
@@ -14,11 +13,6 @@ namespace {
 
 /// Exact, stale or of the nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
-
-ProblemSize lowest_of_class(ProblemSize size) {
-  for (auto& [name, value] : size.sizes) value = size_class(value, size.sizes.size()).low;
-  return size;
-}
 
 Decision known(const cache::WisdomMatch& match) {
   return {Configuration::parse(match.best->configuration), match.reason};
@@ -66,15 +60,14 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice&
 }  // namespace
 
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
-                bool may_tune) {
+                const ProblemSize& lowest, bool may_tune) {
   using Turn = FirstUse::Turn;
-  const ProblemSize lowest = lowest_of_class(size);
   cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes);
   if (good_enough(match)) return known(match);
   const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
   bool for_now = TuningHere::active();
   if (may_tune && !empty && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
-    const FirstUse first(device.first_use, spec.name + ' ' + size.choices_text() + lowest.text());
+    const FirstUse first(device.first_use, spec.name + ' ' + lowest.text());
     if (first.turn() == Turn::mine) {
       if (auto tuned = tune_now(terms, device, spec, size))
         return {std::move(*tuned), "tuned on first use in this process"};

@@ -17,12 +17,12 @@ struct Decision {
 };
 
 /// The configuration for \p size, and so for its size class: the answer for exactly these sizes when there is one, else
-/// the answer for the lowest sizes of their classes, so that it does not depend on which size came first.
+/// the answer for \p lowest, the lowest sizes of their classes, so that it does not depend on which size came first.
 /// \p may_tune: tunes when nothing near is known and the settings allow it. Never throws for a miss; throws Error when
 /// the kernel has no valid configuration for \p size at all. Where it may tune, a stream capture of another thread must
 /// not forbid this one anything (BesideCaptures).
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
-                bool may_tune);
+                const ProblemSize& lowest, bool may_tune);
 
 /// While one lives, what this thread calls is served without tuning: it is tuning already.
 class TuningHere {

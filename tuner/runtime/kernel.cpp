@@ -1,9 +1,8 @@
 #include <tuner/kernel.hpp>
 
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/decide.hpp>
-#include <tuner/runtime/served_kernel.hpp>
+#include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner {
@@ -39,16 +38,14 @@ void Kernel::launch_erased(Stream stream, Workspace workspace, const Sizes& size
 
 std::size_t Kernel::prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
                                    std::size_t count, std::size_t captures) const {
-  return served_->prepare({stream, {}, sizes, arguments, count}, captures);
+  return served_->prepare({stream, {}, sizes, arguments, count, nullptr, true}, captures);
 }
 
 std::string Kernel::explain(const Sizes& sizes, const Choices& types) const {
-  const runtime::Serving::Terms terms = runtime::Serving::process().terms();
-  const ProblemSize size = runtime::problem_of(spec(), sizes, served_->completed(types));
-  const CallContext context(nullptr, terms.ordinal);
-  const BesideCaptures allowed(context.name());
-  runtime::ServedDevice& device = runtime::ServedDevice::of(context.name());
-  const runtime::Decision decision = runtime::decide(terms, device, spec(), size, false);
+  const runtime::ServedProblem problem(*served_, sizes, types);
+  const ProblemSize lowest = runtime::problem_of(spec(), runtime::size_classes(sizes).low, problem.size.choices);
+  const runtime::Decision decision =
+      runtime::decide(problem.terms, problem.device, spec(), problem.size, lowest, false);
   return decision.configuration.text() + " (" + decision.reason + ')';
 }
 

@@ -14,42 +14,28 @@ namespace {
 /// What follows from sizes alone: everything else in an expression has its value.
 class Sized {
  public:
-  Sized(const KernelSpec& spec, const BoundCall& bound, const Call& call, const DeviceLimits& limits,
-        const Configuration& configuration)
-      : fixed_(bindings(spec, bound.size, limits, configuration)) {
-    for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
-      names_.push_back(spec.sizes[i].name);
-      const SizeClass sizes = size_class(call.sizes[i], spec.sizes.size());
-      low_.push_back(sizes.low);
-      high_.push_back(sizes.high);
-    }
+  Sized(const KernelSpec& spec, const BoundCall& bound, const DeviceLimits& limits, const Configuration& configuration)
+      : fixed_(bindings(spec, bound.size, limits, configuration)), classes_(bound.key.classes) {
+    for (const SizeSpec& size : spec.sizes) names_.push_back(size.name);
   }
 
   struct Open {
     OpenExpression value;
-    std::optional<OpenExpression::Range>
-        range;  ///< around the values for all sizes of the class; nothing: may have none
+    /// Around the values for all sizes of the class; nothing: may have none.
+    std::optional<OpenExpression::Range> range;
   };
   Open open(const Expression& expression) const {
     Open open{{expression, names_, fixed_}, {}};
-    open.range = open.value.range(low_.data(), high_.data());
+    open.range = open.value.range(classes_.low.data(), classes_.high.data());
     return open;
   }
   const Bindings& here() const { return fixed_; }
 
  private:
   Bindings fixed_;
+  SizeClasses classes_;
   std::vector<std::string> names_;
-  std::vector<std::int64_t> low_, high_;
 };
-
-/// The plan is for these sizes alone.
-void pin(PlanParts& parts, const KernelSpec& spec, const Call& call, const Sized& sized) {
-  for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
-    const auto size = sized.open(Expression::parse(spec.sizes[i].name, {}));
-    parts.conditions.push_back({size.value, call.sizes[i], call.sizes[i], false});
-  }
-}
 
 void require(PlanParts& parts, const Sized& sized, const Expression& expression, bool truth) {
   const auto [open, range] = sized.open(expression);
@@ -57,31 +43,30 @@ void require(PlanParts& parts, const Sized& sized, const Expression& expression,
   if (!certain) parts.conditions.push_back({open, truth, truth, true});
 }
 
-PlannedLaunch planned(const LaunchSpec& spec, const Sized& sized, const DeviceLimits& limits) {
+PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const DeviceLimits& limits) {
   PlannedLaunch launch;
-  LaunchShape lowest, highest;
-  const auto work_out = [&](const Expression& expression, std::size_t which, std::int64_t& fixed, std::int64_t& low,
-                            std::int64_t& high) {
+  launch.shape = resolved.shape;
+  LaunchShape lowest = resolved.shape, highest = resolved.shape;
+  const auto work_out = [&](const Expression& expression, std::size_t which) {
     const auto [open, range] = sized.open(expression);
-    fixed = expression.evaluate_integer(sized.here());
     launch.may_exceed = launch.may_exceed || !range;
-    low = range ? range->low : fixed;
-    high = range ? range->high : fixed;
-    if (!range || low != high) launch.sized.push_back({which, open});
+    if (range && range->low == range->high) return;
+    launch.sized.push_back({which, open});
+    if (range) extent(lowest, which) = range->low, extent(highest, which) = range->high;
   };
   for (std::size_t d = 0; d < 3; ++d) {
-    work_out(spec.grid[d], d, launch.shape.grid[d], lowest.grid[d], highest.grid[d]);
-    work_out(spec.block[d], 3 + d, launch.shape.block[d], lowest.block[d], highest.block[d]);
+    work_out(resolved.spec->grid[d], d);
+    work_out(resolved.spec->block[d], 3 + d);
   }
-  work_out(spec.shared_bytes, 6, launch.shape.shared_bytes, lowest.shared_bytes, highest.shared_bytes);
+  work_out(resolved.spec->shared_bytes, 6);
   launch.may_exceed = launch.may_exceed || violated_limit(lowest, limits) || violated_limit(highest, limits);
   return launch;
 }
 
-/// Where each work buffer begins, and how much all need for the largest sizes of the class. Where that is not known, or
-/// much more than these sizes need, the plan is for these sizes alone.
-std::vector<std::size_t> lay_out_work(PlanParts& parts, const KernelSpec& spec, const BoundCall& bound,
-                                      const Call& call, const Sized& sized) {
+/// No buffer has fewer than no elements. Where each work buffer begins, and how much all need for the largest sizes of
+/// the class; where that is not known, or much more than these sizes need, the plan is for these sizes alone.
+std::vector<std::size_t> lay_out_buffers(PlanParts& parts, const KernelSpec& spec, const BoundCall& bound,
+                                         const Sized& sized) {
   const auto room = [](std::int64_t count, std::size_t bytes) {
     const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * bytes;
     return (wanted + kWorkAlignment - 1) / kWorkAlignment * kWorkAlignment;
@@ -89,12 +74,14 @@ std::vector<std::size_t> lay_out_work(PlanParts& parts, const KernelSpec& spec, 
   constexpr std::int64_t kFew = 65536;
   std::vector<std::size_t> offsets(spec.buffers.size());
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
-    if (bound.buffers[i] != kWorkSpace) continue;
     const BufferSpec& buffer = spec.buffers[i];
+    const auto [count, range] = sized.open(buffer.count);
+    const bool certain = range && range->low >= 0;
+    if (!certain) parts.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
+    if (bound.buffers[i] != kWorkSpace) continue;
     const std::int64_t here = buffer.count.evaluate_integer(sized.here());
-    const auto range = sized.open(buffer.count).range;
-    const bool known = range && range->low >= 0 && range->high / 8 <= std::max(here, kFew);
-    if (!known) pin(parts, spec, call, sized);
+    const bool known = certain && range->high / 8 <= std::max(here, kFew);
+    if (!known) parts.only = bound.sizes;
     std::size_t& part = buffer.role == BufferRole::zeroed ? parts.work.zeroed : parts.work.scratch;
     offsets[i] = part;
     part += room(known ? range->high : here, info(resolved_type(spec, bound.size, buffer.type)).bytes);
@@ -124,32 +111,26 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
 
 }  // namespace
 
-std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const PlanKey& key, const Call& call,
-                                const BoundCall& bound, const Configuration& configuration, Plan::Shapes& shapes) {
+std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
+                                const Configuration& configuration) {
   const DeviceLimits& limits = device.device().limits;
-  const Sized sized(spec, bound, call, limits, configuration);
+  const Sized sized(spec, bound, limits, configuration);
   PlanParts parts;
-  parts.key = key;
+  parts.key = bound.key;
   parts.configuration = configuration;
   for (const Constraint& constraint : spec.space.constraints()) require(parts, sized, constraint.predicate, true);
-  for (const BufferSpec& buffer : spec.buffers) {
-    const auto [count, range] = sized.open(buffer.count);
-    if (!range || range->low < 0)
-      parts.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
-  }
   for (const LaunchSpec& launch : spec.launches) {
     if (launch.when) require(parts, sized, *launch.when, launch.when->evaluate_boolean(sized.here()));
     // A size in the name of a function is part of the code.
-    for (const std::string_view word : words_of(launch.instantiate)) {
-      if (spec.find_size(word) != nullptr) pin(parts, spec, call, sized);
-    }
+    for (const std::string_view word : words_of(launch.instantiate))
+      if (spec.find_size(word) != nullptr) parts.only = bound.sizes;
   }
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
-    if (!range) pin(parts, spec, call, sized);
+    if (!range) parts.only = bound.sizes;
     device.backend->allow_device_launches(range ? range->high : spec.device_launches->evaluate_integer(sized.here()));
   }
-  const std::vector<std::size_t> work = lay_out_work(parts, spec, bound, call, sized);
+  const std::vector<std::size_t> work = lay_out_buffers(parts, spec, bound, sized);
 
   const auto resolved = resolve_launches(spec, bound.size, limits, configuration);
   if (resolved.size() > kMaxLaunches)
@@ -162,7 +143,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   const std::shared_ptr<const Module> module =
       device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
   for (const ResolvedLaunch& launch : resolved) {
-    PlannedLaunch& added = parts.launches.emplace_back(planned(*launch.spec, sized, limits));
+    PlannedLaunch& added = parts.launches.emplace_back(planned(launch, sized, limits));
     added.module = module;
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);
     added.function = static_cast<std::size_t>(at - expressions.begin());
@@ -178,9 +159,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
                   " arguments");
     }
   }
-  auto plan = std::make_unique<Plan>(*device.backend, limits, std::move(parts));
-  plan->admits(call.sizes, shapes);
-  return plan;
+  return std::make_unique<Plan>(*device.backend, limits, std::move(parts));
 }
 
 }  // namespace tuner::runtime

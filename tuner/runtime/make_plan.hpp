@@ -10,9 +10,9 @@
 
 namespace tuner::runtime {
 
-/// The plan of \p configuration, which is valid for \p bound, for as many sizes of its class as it is valid for;
-/// \p shapes are then its launches' for \p call. Compiles and loads. Throws Error.
-std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const PlanKey& key, const Call& call,
-                                const BoundCall& bound, const Configuration& configuration, Plan::Shapes& shapes);
+/// The plan of \p configuration, which is valid for \p bound, for as many sizes of its class as it is valid for.
+/// Compiles and loads. Throws Error.
+std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
+                                const Configuration& configuration);
 
 }  // namespace tuner::runtime

@@ -37,7 +37,8 @@ class Parameters {
           store_argument(values_[i], source.type, call.arguments[source.index]);
           break;
         case From::size:
-          store_number(values_[i], source.type, call.sizes[source.index]);  // it fits: a condition of every plan
+          store_number(values_[i], source.type,
+                       call.sizes[source.index]);  // it fits: integer types end where classes do
           break;
         case From::zeroed:
           put(i, work.zeroed + source.index);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -56,6 +57,7 @@ struct PlanParts {
   Configuration configuration;
   std::vector<PlannedLaunch> launches;
   std::vector<SizeCondition> conditions;
+  std::optional<Sizes> only;  ///< the plan is for these sizes alone
   WorkNeed work;
 };
 
@@ -67,6 +69,7 @@ struct Plan : PlanParts {
 
   /// Whether the configuration is valid for \p sizes, which are of the key's classes; \p shapes are then its launches'.
   bool admits(const Sizes& sizes, Shapes& shapes) const {
+    if (only && !(*only == sizes)) return false;
     for (const SizeCondition& condition : conditions) {
       const std::optional<std::int64_t> value = condition.value.evaluate(sizes.data());
       if (!value) return false;

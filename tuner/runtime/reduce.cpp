@@ -46,7 +46,7 @@ void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result
 
 std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptions& options, std::size_t captures) {
   const LaunchArgument arguments[] = {data, launch_argument(static_cast<void*>(nullptr))};
-  return kernel_for(options).prepare({options.stream, {}, {n}, arguments, 2}, captures);
+  return kernel_for(options).prepare({options.stream, {}, {n}, arguments, 2, nullptr, true}, captures);
 }
 
 }  // namespace tuner::detail

@@ -5,9 +5,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
-#include <tuner/runtime/bind.hpp>
-#include <tuner/runtime/served_kernel.hpp>
-#include <tuner/runtime/serving.hpp>
+#include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tuning.hpp>
 
@@ -34,13 +32,11 @@ struct PassesWarningsOn final : Observer {
 }  // namespace
 
 RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options) {
-  const runtime::Serving::Terms terms = runtime::Serving::process().terms();
+  const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
   const KernelSpec& spec = kernel.spec();
-  const ProblemSize size = runtime::problem_of(spec, sizes, kernel.served_->completed(choices));
-  const CallContext context(nullptr, terms.ordinal);
-  const BesideCaptures allowed(context.name());
-  runtime::ServedDevice& device = runtime::ServedDevice::of(context.name());
-  const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());
+  const ProblemSize& size = problem.size;
+  runtime::ServedDevice& device = problem.device;
+  const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, size, device.device());
 
   MeasureOptions measure;
   measure.cold = options.cold;

@@ -37,9 +37,6 @@ class ServedKernel {
     PlanTable plans;
   };
   struct Way;
-  void find_plan(const Call& call, Way& way) const;
-  /// \p outputs: whether pointers to them are looked at. \p refusal: why this cannot be inside a capture.
-  void make_plan(const Call& call, Way& way, bool outputs, const char* refusal);
 
   ByContext<InContext> contexts_;
 };

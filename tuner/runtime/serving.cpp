@@ -59,13 +59,11 @@ Settings Serving::settings() {
   return result;
 }
 
-int Serving::ordinal() {
-  if (const std::optional<int> known = decided()) return *known;
+int Serving::decide_ordinal() {
   if (ordinal_ == kForked)
     throw Error(
         "this process was forked from one that had launched kernels through tuner, and neither CUDA nor tuner's "
-        "threads "
-        "survive fork(): start it with exec, or fork before the first launch");
+        "threads survive fork(): start it with exec, or fork before the first launch");
   const std::string wanted = settings().device;
   const std::optional<int> number = gpu_ordinal(wanted);
   int ordinal = number.value_or(0);

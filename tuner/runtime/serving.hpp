@@ -4,7 +4,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +21,12 @@ class Serving {
     return serving;
   }
 
-  /// Where calls go whose thread has no current context, as CallContext takes it; nothing while nobody has asked for
-  /// terms() or ordinal(), and after on_fork(). Cheap: asked at each call.
-  std::optional<int> decided() const {
-    const int ordinal = ordinal_.load(std::memory_order_relaxed);
-    return ordinal <= kUndecided ? std::nullopt : std::optional(ordinal);
+  /// Where calls go whose thread has no current context, as CallContext takes it. Decided at the first call: throws
+  /// Error for settings that cannot be, a GPU that is not there, and after on_fork(). Cheap afterwards.
+  int ordinal() {
+    const int known = ordinal_.load(std::memory_order_relaxed);
+    return known > kUndecided ? known : decide_ordinal();
   }
-  /// Decides it, once. Throws Error for settings that cannot be, a GPU that is not there, and after on_fork().
-  int ordinal();
   /// This process was forked from one that was served: threads and driver stayed there.
   static void on_fork() { process().ordinal_ = kForked; }
 
@@ -53,6 +50,7 @@ class Serving {
   static constexpr int kUndecided = -2, kForked = -3;
 
   Settings settings();
+  int decide_ordinal();
   void deliver_warnings() noexcept;
 
   std::mutex mutex_;  // of configured_, warned_ and told_

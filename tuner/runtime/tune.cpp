@@ -4,10 +4,8 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
-#include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/decide.hpp>
-#include <tuner/runtime/served_kernel.hpp>
-#include <tuner/runtime/serving.hpp>
+#include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -43,18 +41,15 @@ TuneResult result_of(std::string configuration, const Times& times) {
 }  // namespace
 
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) {
-  const runtime::Serving::Terms terms = runtime::Serving::process().terms();
   const KernelSpec& spec = kernel.spec();
-  const ProblemSize size = runtime::problem_of(spec, sizes, kernel.served_->completed(choices));
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec)) {
     throw Error("kernel '" + spec.name +
                 "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
   }
-  const CallContext context(nullptr, terms.ordinal);
-  const BesideCaptures allowed(context.name());
-  runtime::ServedDevice& device = runtime::ServedDevice::of(context.name());
+  const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
+  runtime::ServedDevice& device = problem.device;
   if (!options.force) {
-    const cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device());
+    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device.device());
     if (match && match.tier == cache::Tier::exact) {
       TuneResult result = result_of(match.best->configuration, *match.best);
       result.from_cache = true;
@@ -76,8 +71,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.measure.metrics = options.metrics;
   const runtime::TuningHere here;
   const SessionResult session =
-      tune_kernel(spec, size, device.device(), terms.wisdom, tuning, &observer, device.backend.get());
-  if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + size.text());
+      tune_kernel(spec, problem.size, device.device(), problem.terms.wisdom, tuning, &observer, device.backend.get());
+  if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + problem.size.text());
   kernel.served_->renew();
 
   const Measurement& best = *session.best->measurement();

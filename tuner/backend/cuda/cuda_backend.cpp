@@ -261,8 +261,9 @@ class CudaBackend final : public Backend {
   }
 
   void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) override {
-    watch(driver().cuMemcpyDtoHAsync(to, from, bytes, static_cast<CUstream>(stream)), "cuMemcpyDtoHAsync");
-    watch(driver().cuStreamSynchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
+    auto* const handle = static_cast<CUstream>(stream);
+    const CUresult begun = driver().cuMemcpyDtoHAsync(to, from, bytes, handle);
+    watch(begun == CUDA_SUCCESS ? driver().cuStreamSynchronize(handle) : begun, "cuMemcpyDtoHAsync, to its end");
   }
 
   void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* stream) override {
@@ -463,10 +464,7 @@ std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
   if (options.compile_ahead)
     ahead = CompiledAhead::begin(architecture_name(query_device(options.device).limits.compute_capability));
   Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
-  int ordinal = options.device;
-  if (options.use_current_context) {
-    for (ordinal = 0; device_handle(ordinal) != context.device();) ++ordinal;
-  }
+  const int ordinal = options.use_current_context ? current_ordinal() : options.device;
   return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(ahead), options.line_info);
 }
 

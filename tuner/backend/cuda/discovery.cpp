@@ -23,6 +23,14 @@ CUdevice device_handle(int ordinal) {
   return device;
 }
 
+int current_ordinal() {
+  CUdevice current = 0;
+  check(driver().cuCtxGetDevice(&current), "cuCtxGetDevice");
+  int ordinal = 0;
+  while (device_handle(ordinal) != current) ++ordinal;
+  return ordinal;
+}
+
 DeviceLimits query_limits(CUdevice device) {
   const auto get = [device](CUdevice_attribute attribute) { return device_attribute(device, attribute); };
   DeviceLimits limits;

@@ -14,6 +14,8 @@ int device_attribute(CUdevice device, CUdevice_attribute attribute,
                      const std::source_location& location = std::source_location::current());
 /// The device of ordinal \p ordinal. Throws Error when it does not exist.
 CUdevice device_handle(int ordinal);
+/// The ordinal of the device whose context is current on this thread. Throws CudaError.
+int current_ordinal();
 
 /// Where \p device is plugged in, as NVIDIA's tools write it: "0000:1b:00.0".
 std::string pci_address(CUdevice device);

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/pointer.hpp>
 
@@ -36,23 +37,7 @@ bool is_alive(const ContextName& context) {
   return is_host(context) || cuda::context_id(handle_of(context)) == context.id;
 }
 
-std::string why_unreachable(const void* pointer, const ContextName& context, int ordinal) {
-  if (is_host(context)) return {};
-  const cuda::PointerInfo info = cuda::pointer_info(pointer);
-  const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // a peer's memory too, where it is allowed
-  if (info.kind == cuda::PointerKind::managed || (info.kind != cuda::PointerKind::unknown && here)) return {};
-  const std::string gpu = "GPU " + std::to_string(ordinal);
-  if (info.kind == cuda::PointerKind::device) {
-    if (info.device == ordinal) return {};
-    const std::string owner = "GPU " + std::to_string(info.device);
-    return "is memory of " + owner + ", which " + gpu + " cannot access: make the context of " + owner +
-           " current (cudaSetDevice), or copy it over first";
-  }
-  return "is host memory, and the call runs on " + gpu +
-         ": copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host";
-}
-
-CallContext::CallContext(const void* pointer, int ordinal) {
+CallContext::CallContext(const void* pointer, int ordinal, void* stream) : stream_(stream) {
   if (ordinal == kOnHost) return;
   id_ = cuda::context_id(nullptr);
   if (id_ != 0) return;
@@ -85,10 +70,10 @@ ContextName CallContext::name() const {
   return {id_, reinterpret_cast<std::uintptr_t>(handle)};
 }
 
-CallContext::Capture CallContext::capture(void* stream) const {
+CallContext::Capture CallContext::capture() const {
   if (id_ == kHostContext.id) return {};
   const cuda::Driver& driver = cuda::driver();
-  auto* const handle = static_cast<CUstream>(stream);
+  auto* const handle = static_cast<CUstream>(stream_);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   CUgraph graph = nullptr;
   CUresult result = CUDA_SUCCESS;
@@ -114,9 +99,9 @@ CallContext::Capture CallContext::capture(void* stream) const {
   return {status != CU_STREAM_CAPTURE_STATUS_NONE, graph};
 }
 
-std::uint64_t CallContext::stream_id(void* stream) const {
+std::uint64_t CallContext::stream_id() const {
   if (id_ == kHostContext.id) return this_thread_as_a_stream();
-  auto* const handle = static_cast<CUstream>(stream);
+  auto* const handle = static_cast<CUstream>(stream_);
   // A context has one legacy default stream as long as it lives: nobody need be asked for its id.
   constexpr std::uint64_t kLegacyStream = ~std::uint64_t{0};
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return kLegacyStream;
@@ -130,6 +115,23 @@ std::uint64_t CallContext::stream_id(void* stream) const {
   // An older driver: the handle. The per-thread default stream is one handle for many streams.
   if (handle == CU_STREAM_PER_THREAD) return this_thread_as_a_stream() << 32;
   return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+std::string CallContext::why_unreachable(const void* pointer) const {
+  if (id_ == kHostContext.id) return {};
+  const cuda::PointerInfo info = cuda::pointer_info(pointer);
+  const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // a peer's memory too, where it is allowed
+  if (info.kind == cuda::PointerKind::managed || (info.kind != cuda::PointerKind::unknown && here)) return {};
+  const int ordinal = cuda::current_ordinal();
+  const std::string gpu = "GPU " + std::to_string(ordinal);
+  if (info.kind == cuda::PointerKind::device) {
+    if (info.device == ordinal) return {};
+    const std::string owner = "GPU " + std::to_string(info.device);
+    return "is memory of " + owner + ", which " + gpu + " cannot access: make the context of " + owner +
+           " current (cudaSetDevice), or copy it over first";
+  }
+  return "is host memory, and the call runs on " + gpu +
+         ": copy it to memory from cudaMalloc or cudaMallocManaged first, or serve from the CPU with TUNER_DEVICE=host";
 }
 
 void keep_until_destroyed(void* graph, void (*release)(void*), void* object) {
