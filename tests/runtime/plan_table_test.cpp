@@ -13,10 +13,9 @@ class PlanTableTest : public ::testing::Test {
  protected:
   /// Null when the table does not take it. \p only: the one size that the plan serves, of its class.
   const Plan* insert(std::int64_t n, std::optional<std::int64_t> only = std::nullopt) {
-    PlanParts parts;
-    parts.key = key(n);
-    if (only) parts.only = Sizes{*only};
-    auto plan = std::make_unique<Plan>(backend_, DeviceLimits{}, std::move(parts));
+    auto plan = std::make_unique<Plan>(backend_);
+    plan->key = key(n);
+    if (only) plan->only = Sizes{*only};
     const Plan* const given = plan.get();
     table_.insert(plan);
     return plan == nullptr ? given : nullptr;

@@ -27,18 +27,21 @@ OpenExpression of_n(const char* text) {
 
 class PlanTest : public ::testing::Test {
  protected:
+  Plan without_launches() {
+    Plan plan(backend_);
+    plan.module = std::make_shared<testing::FakeModule>();
+    return plan;
+  }
   PlannedLaunch launch(std::vector<ParameterSource> parameters) {
     backend_.parameters_per_launch = parameters.size();
     PlannedLaunch planned;
-    planned.module = std::make_shared<testing::FakeModule>();
     planned.parameters = std::move(parameters);
     return planned;
   }
 
-  /// Launches \p parts for \p n and \p arguments on the default stream.
+  /// Launches \p plan for \p n and \p arguments on the default stream.
   template <typename... Arguments>
-  bool run(PlanParts parts, std::int64_t n, const WorkSpace& work, Arguments... arguments) {
-    const Plan plan(backend_, {}, std::move(parts));
+  bool run(const Plan& plan, std::int64_t n, const WorkSpace& work, Arguments... arguments) {
     const detail::LaunchArgument list[] = {detail::launch_argument(arguments)..., {}};
     const Sizes sizes{n};
     Plan::Shapes shapes;
@@ -52,32 +55,32 @@ class PlanTest : public ::testing::Test {
 };
 
 TEST_F(PlanTest, PassesPointersNumbersSizesAndConstantsInTheKernelsOrder) {
-  PlanParts parts;
-  parts.launches = {launch({{From::pointer, 1, {}, {}},
-                            constant(42),
-                            {From::number, 0, ElementType::float64, {}},
-                            {From::size, 0, ElementType::uint64, {}}})};
-  ASSERT_TRUE(run(std::move(parts), 7, {}, 2.5, &buffer_));
+  Plan plan = without_launches();
+  plan.launches = {launch({{From::pointer, 1, {}, {}},
+                           constant(42),
+                           {From::number, 0, ElementType::float64, {}},
+                           {From::size, 0, ElementType::uint64, {}}})};
+  ASSERT_TRUE(run(plan, 7, {}, 2.5, &buffer_));
   EXPECT_THAT(backend_.enqueued.at(0).parameters,
               ElementsAre(reinterpret_cast<std::uint64_t>(&buffer_), 42u, std::bit_cast<std::uint64_t>(2.5), 7u));
 }
 
 TEST_F(PlanTest, ConvertsNumbersToTheKernelsType) {
-  PlanParts parts;
-  parts.launches = {launch({{From::number, 0, ElementType::float32, {}},
-                            {From::number, 1, ElementType::int64, {}},
-                            {From::number, 2, ElementType::half, {}}})};
+  Plan plan = without_launches();
+  plan.launches = {launch({{From::number, 0, ElementType::float32, {}},
+                           {From::number, 1, ElementType::int64, {}},
+                           {From::number, 2, ElementType::half, {}}})};
   backend_.parameter_bytes = {4, 8, 2};
-  ASSERT_TRUE(run(std::move(parts), 1, {}, 3, std::int64_t{1} << 60, 1.5));
+  ASSERT_TRUE(run(plan, 1, {}, 3, std::int64_t{1} << 60, 1.5));
   EXPECT_THAT(backend_.enqueued.at(0).parameters,
               ElementsAre(std::bit_cast<std::uint32_t>(3.0f), std::uint64_t{1} << 60, 0x3e00u));
 }
 
 TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
   const auto given = [&](auto number) {
-    PlanParts parts;
-    parts.launches = {launch({{From::number, 0, ElementType::int32, {}}})};
-    return error_of([&] { run(std::move(parts), 1, {}, number); });
+    Plan plan = without_launches();
+    plan.launches = {launch({{From::number, 0, ElementType::int32, {}}})};
+    return error_of([&] { run(plan, 1, {}, number); });
   };
   EXPECT_THAT(given(INFINITY), HasSubstr("int, which cannot hold inf"));
   EXPECT_THAT(given(std::nan("")), HasSubstr("nan"));
@@ -89,12 +92,12 @@ TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
 }
 
 TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {
-  PlanParts parts;
+  Plan plan = without_launches();
   PlannedLaunch grid = launch({});
   grid.shape.block[0] = 32;
   grid.sized = {{0, of_n("ceil_div(n, 32)")}, {6, of_n("n * 4")}};
-  parts.launches = {grid};
-  ASSERT_TRUE(run(std::move(parts), 100, {}));
+  plan.launches = {grid};
+  ASSERT_TRUE(run(plan, 100, {}));
   EXPECT_EQ(backend_.enqueued.at(0).shape.grid[0], 4);
   EXPECT_EQ(backend_.enqueued.at(0).shape.block[0], 32);
   EXPECT_EQ(backend_.enqueued.at(0).shape.shared_bytes, 400);
@@ -102,10 +105,10 @@ TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {
 
 TEST_F(PlanTest, AdmitsOnlySizesThatMeetItsConditions) {
   const auto admits = [&](std::int64_t n) {
-    PlanParts parts;
-    parts.launches = {launch({})};
-    parts.conditions = {{of_n("n <= 4194304"), 1, 1, true}, {of_n("100 / (n - 8)"), -100, 100, false}};
-    return run(std::move(parts), n, {});
+    Plan plan = without_launches();
+    plan.launches = {launch({})};
+    plan.conditions = {{of_n("n <= 4194304"), 1, 1, true}, {of_n("100 / (n - 8)"), -100, 100, false}};
+    return run(plan, n, {});
   };
   EXPECT_TRUE(admits(4194304));
   EXPECT_FALSE(admits(4194305));
@@ -113,36 +116,36 @@ TEST_F(PlanTest, AdmitsOnlySizesThatMeetItsConditions) {
 }
 
 TEST_F(PlanTest, DoesNotAdmitSizesWhoseLaunchPassesTheDevicesLimits) {
-  PlanParts parts;
+  Plan plan = without_launches();
   PlannedLaunch wide = launch({});
   wide.sized = {{1, of_n("n")}};
   wide.may_exceed = true;
-  parts.launches = {wide};
-  EXPECT_TRUE(run(parts, 65535, {}));
-  EXPECT_FALSE(run(parts, 65536, {}));
-  EXPECT_FALSE(run(parts, 0, {}));
+  plan.launches = {wide};
+  EXPECT_TRUE(run(plan, 65535, {}));
+  EXPECT_FALSE(run(plan, 65536, {}));
+  EXPECT_FALSE(run(plan, 0, {}));
 }
 
 TEST_F(PlanTest, ServesItsOwnSizesAloneWhereTheyArePartOfTheCode) {
-  PlanParts parts;
-  parts.launches = {launch({})};
-  parts.only = Sizes{17};
-  EXPECT_TRUE(run(parts, 17, {}));
-  EXPECT_FALSE(run(parts, 18, {}));
+  Plan plan = without_launches();
+  plan.launches = {launch({})};
+  plan.only = Sizes{17};
+  EXPECT_TRUE(run(plan, 17, {}));
+  EXPECT_FALSE(run(plan, 18, {}));
 }
 
 TEST_F(PlanTest, PassesPlacesInTheWorkSpaceOfTheCall) {
-  PlanParts parts;
-  parts.launches = {launch({{From::zeroed, 0, {}, {}}, {From::scratch, 256, {}, {}}})};
-  run(std::move(parts), 1, {0x1000, 0x2000});
+  Plan plan = without_launches();
+  plan.launches = {launch({{From::zeroed, 0, {}, {}}, {From::scratch, 256, {}, {}}})};
+  run(plan, 1, {0x1000, 0x2000});
   EXPECT_THAT(backend_.enqueued.at(0).parameters, ElementsAre(0x1000u, 0x2100u));
 }
 
 TEST_F(PlanTest, EnqueuesAllLaunchesInOrder) {
-  PlanParts parts;
-  parts.launches = {launch({}), launch({}), launch({})};
-  for (std::size_t i = 0; i < 3; ++i) parts.launches[i].function = i;
-  run(std::move(parts), 1, {});
+  Plan plan = without_launches();
+  plan.launches = {launch({}), launch({}), launch({})};
+  for (std::size_t i = 0; i < 3; ++i) plan.launches[i].function = i;
+  run(plan, 1, {});
   ASSERT_EQ(backend_.enqueued.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(backend_.enqueued[i].function, i);
 }

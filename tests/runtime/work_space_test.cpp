@@ -77,18 +77,20 @@ TEST_F(WorkSpacesTest, LendsNothingThatWasNotPrepared) {
   EXPECT_EQ(backend_.allocations, 0u);
 }
 
-TEST(SizeClass, HoldsAnEighthOfAPowerOfTwoWhereThereIsOneSize) {
+TEST(SizeClasses, HoldAnEighthOfAPowerOfTwoWhereThereIsOneSize) {
+  const auto lowest = [](std::int64_t n) { return size_classes({n}).low[0]; };
+  const auto highest = [](std::int64_t n) { return size_classes({n}).high[0]; };
   for (std::int64_t n = 0; n < 100'000; ++n) {
-    const SizeClass sizes = size_class(n, 1);
-    ASSERT_LE(sizes.low, n);
-    ASSERT_GE(sizes.high, n);
-    ASSERT_LE(sizes.high - sizes.low, sizes.low / 8);
-    ASSERT_EQ(size_class(sizes.high, 1).low, sizes.low);
-    ASSERT_EQ(size_class(sizes.high + 1, 1).low, sizes.high + 1);
+    const std::int64_t low = lowest(n), high = highest(n);
+    ASSERT_LE(low, n);
+    ASSERT_GE(high, n);
+    ASSERT_LE(high - low, low / 8);
+    ASSERT_EQ(lowest(high), low);
+    ASSERT_EQ(lowest(high + 1), high + 1);
   }
-  EXPECT_EQ(size_class(std::numeric_limits<std::int64_t>::max(), 1).high, std::numeric_limits<std::int64_t>::max());
-  EXPECT_EQ(size_class(1000, 2).low, 896);
-  EXPECT_EQ(size_class(1000, 4).low, 512);
+  EXPECT_EQ(highest(std::numeric_limits<std::int64_t>::max()), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(size_classes({1000, 1}).low, Sizes({896, 1}));
+  EXPECT_EQ(size_classes({1000, 1, 1, 1}).low, Sizes({512, 1, 1, 1}));
 }
 
 }  // namespace

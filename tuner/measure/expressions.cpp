@@ -21,10 +21,15 @@ ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify) {
   return result;
 }
 
+std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>& launches) {
+  std::vector<std::string> all;
+  add(all, launches);
+  return all;
+}
+
 std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                             const Configuration& configuration) {
-  std::vector<std::string> all;
-  add(all, resolve_launches(spec, size, limits, configuration));
+  std::vector<std::string> all = distinct_expressions(resolve_launches(spec, size, limits, configuration));
   for (const VerifySpec& verify : spec.verify) {
     const ProblemSize further = verify_size(size, verify);
     if (!why_invalid(spec, further, limits, configuration))
@@ -35,8 +40,7 @@ std::vector<std::string> launch_expressions(const KernelSpec& spec, const Proble
 
 std::vector<std::string> reference_expressions(const KernelSpec& spec, const ProblemSize& size,
                                                const DeviceLimits& limits) {
-  std::vector<std::string> all;
-  add(all, resolve_reference(spec, size, limits));
+  std::vector<std::string> all = distinct_expressions(resolve_reference(spec, size, limits));
   for (const VerifySpec& verify : spec.verify) add(all, resolve_reference(spec, verify_size(size, verify), limits));
   return all;
 }

@@ -16,6 +16,8 @@ namespace tuner {
 /// \p size with every size that \p verify names replaced.
 ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify);
 
+/// Those of \p launches, each once, in their order.
+std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>& launches);
 /// Distinct expressions in launch order: of \p size, then of the `verify` problems on which \p configuration is
 /// valid. Throws SpecError or EvaluationError. Precondition: why_invalid() has nothing against it.
 std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

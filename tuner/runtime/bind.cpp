@@ -1,7 +1,5 @@
 #include <tuner/runtime/bind.hpp>
 
-#include <algorithm>
-
 #include <tuner/core/error.hpp>
 
 namespace tuner::runtime {
@@ -18,37 +16,28 @@ static_assert(in_order<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, s
               ElementType::int8 == ElementType{0} && ElementType::half == ElementType{8} &&
               ElementType::float32 == ElementType{10});
 
-bool is_work_space(const BufferSpec& buffer) {
-  return buffer.role == BufferRole::scratch || buffer.role == BufferRole::zeroed;
-}
-
 std::string of(const KernelSpec& spec, const BufferSpec& buffer) {
   return "kernel '" + spec.name + "': '" + buffer.name + "' ";
 }
 
 /// Gives each buffer and scalar the caller's next pointer or number.
 void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
-  std::vector<std::size_t> pointers, numbers;
-  for (std::size_t i = 0; i < call.count; ++i) (call.is_pointer(i) ? pointers : numbers).push_back(i);
-  std::string signature;
+  std::vector<std::size_t> pointers;
+  for (std::size_t i = 0; i < call.count; ++i) (call.is_pointer(i) ? pointers : bound.scalars).push_back(i);
   std::size_t taken = 0;
+  std::string signature;
   for (const BufferSpec& buffer : spec.buffers) {
-    if (is_work_space(buffer)) {
-      bound.buffers.push_back(kWorkSpace);
-      continue;
-    }
-    signature += buffer.name + ", ";
-    bound.buffers.push_back(taken < pointers.size() ? pointers[taken] : kWorkSpace);
-    ++taken;
+    const bool callers = buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed;
+    bound.buffers.push_back(callers && taken < pointers.size() ? pointers[taken] : kWorkSpace);
+    taken += callers;
+    if (callers) signature += buffer.name + ", ";
   }
   for (const ScalarSpec& scalar : spec.scalars) signature += scalar.name + ", ";
-  if (taken != pointers.size() || spec.scalars.size() != numbers.size()) {
-    throw Error("kernel '" + spec.name + "' takes the arguments (" +
-                signature.substr(0, std::max<std::size_t>(signature.size(), 2) - 2) + "): " + std::to_string(taken) +
-                " pointers and " + std::to_string(spec.scalars.size()) + " numbers; the call has " +
-                std::to_string(pointers.size()) + " and " + std::to_string(numbers.size()));
-  }
-  bound.scalars = std::move(numbers);
+  if (taken == pointers.size() && spec.scalars.size() == bound.scalars.size()) return;
+  throw Error("kernel '" + spec.name + "' takes the arguments (" + signature.substr(0, signature.rfind(',')) +
+              "): " + std::to_string(taken) + " pointers and " + std::to_string(spec.scalars.size()) +
+              " numbers; the call has " + std::to_string(pointers.size()) + " and " +
+              std::to_string(bound.scalars.size()));
 }
 
 /// Of an empty buffer nothing is touched: it may be null, or the end of an allocation.

@@ -31,34 +31,23 @@ struct Call {
 };
 inline constexpr std::size_t kMaxArguments = 16;
 
-/// Sizes that one plan may serve: from \p low to \p high, both included.
-struct SizeClass {
-  std::int64_t low = 0, high = 0;
+/// Sizes that one plan may serve: each from its \p low to its \p high, both included. The lowest tell the classes.
+struct SizeClasses {
+  Sizes low, high;
+  friend bool operator==(const SizeClasses& a, const SizeClasses& b) { return a.low == b.low; }
 };
 
 /// Classes divide each power of two in eighths where a kernel has one size, in quarters for two, halves for three, so
 /// that the number of classes stays small. Small sizes are classes of their own.
-inline SizeClass size_class(std::int64_t size, std::size_t sizes_of_kernel) {
-  const int bits = sizes_of_kernel >= 4 ? 0 : 4 - static_cast<int>(sizes_of_kernel);
-  if (size < std::int64_t{2} << bits) return {size, size};
-  const int shift = std::bit_width(static_cast<std::uint64_t>(size)) - 1 - bits;
-  const std::int64_t low = size >> shift << shift;
-  return {low, low + ((std::int64_t{1} << shift) - 1)};
-}
-
-/// The class of each size of a kernel.
-struct SizeClasses {
-  Sizes low, high;
-  /// The lowest size tells the class.
-  friend bool operator==(const SizeClasses& a, const SizeClasses& b) { return a.low == b.low; }
-};
-
 inline SizeClasses size_classes(const Sizes& sizes) {
   SizeClasses classes;
+  const int bits = sizes.count() >= 4 ? 0 : 4 - static_cast<int>(sizes.count());
   for (std::size_t i = 0; i < sizes.count(); ++i) {
-    const auto [low, high] = size_class(sizes[i], sizes.count());
+    const bool small = sizes[i] < std::int64_t{2} << bits;
+    const int shift = small ? 0 : std::bit_width(static_cast<std::uint64_t>(sizes[i])) - 1 - bits;
+    const std::int64_t low = sizes[i] >> shift << shift;
     classes.low.push_back(low);
-    classes.high.push_back(high);
+    classes.high.push_back(low + ((std::int64_t{1} << shift) - 1));
   }
   return classes;
 }

@@ -6,9 +6,8 @@ namespace tuner::runtime {
 namespace {
 
 const void* first_pointer(const Call& call) {
-  for (std::size_t i = 0; i < call.count; ++i) {
-    if (call.is_pointer(i) && call.arguments[i].pointer != nullptr) return call.arguments[i].pointer;
-  }
+  for (std::size_t i = 0; i < call.count; ++i)
+    if (call.arguments[i].pointer != nullptr) return call.arguments[i].pointer;
   return nullptr;
 }
 

@@ -37,10 +37,10 @@ class Sized {
   std::vector<std::string> names_;
 };
 
-void require(PlanParts& parts, const Sized& sized, const Expression& expression, bool truth) {
+void require(Plan& plan, const Sized& sized, const Expression& expression, bool truth) {
   const auto [open, range] = sized.open(expression);
   const bool certain = range && (truth ? range->low > 0 || range->high < 0 : range->low == 0 && range->high == 0);
-  if (!certain) parts.conditions.push_back({open, truth, truth, true});
+  if (!certain) plan.conditions.push_back({open, truth, truth, true});
 }
 
 PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const DeviceLimits& limits) {
@@ -65,7 +65,7 @@ PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const 
 
 /// No buffer has fewer than no elements. Where each work buffer begins, and how much all need for the largest sizes of
 /// the class; where that is not known, or much more than these sizes need, the plan is for these sizes alone.
-std::vector<std::size_t> lay_out_buffers(PlanParts& parts, const KernelSpec& spec, const BoundCall& bound,
+std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, const BoundCall& bound,
                                          const Sized& sized) {
   const auto room = [](std::int64_t count, std::size_t bytes) {
     const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * bytes;
@@ -77,12 +77,12 @@ std::vector<std::size_t> lay_out_buffers(PlanParts& parts, const KernelSpec& spe
     const BufferSpec& buffer = spec.buffers[i];
     const auto [count, range] = sized.open(buffer.count);
     const bool certain = range && range->low >= 0;
-    if (!certain) parts.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
+    if (!certain) plan.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
     if (bound.buffers[i] != kWorkSpace) continue;
     const std::int64_t here = buffer.count.evaluate_integer(sized.here());
     const bool known = certain && range->high / 8 <= std::max(here, kFew);
-    if (!known) parts.only = bound.sizes;
-    std::size_t& part = buffer.role == BufferRole::zeroed ? parts.work.zeroed : parts.work.scratch;
+    if (!known) plan.only = bound.sizes;
+    std::size_t& part = buffer.role == BufferRole::zeroed ? plan.work.zeroed : plan.work.scratch;
     offsets[i] = part;
     part += room(known ? range->high : here, info(resolved_type(spec, bound.size, buffer.type)).bytes);
   }
@@ -115,51 +115,42 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
                                 const Configuration& configuration) {
   const DeviceLimits& limits = device.device().limits;
   const Sized sized(spec, bound, limits, configuration);
-  PlanParts parts;
-  parts.key = bound.key;
-  parts.configuration = configuration;
-  for (const Constraint& constraint : spec.space.constraints()) require(parts, sized, constraint.predicate, true);
+  auto made = std::make_unique<Plan>(*device.backend);
+  Plan& plan = *made;
+  plan.key = bound.key;
+  for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
   for (const LaunchSpec& launch : spec.launches) {
-    if (launch.when) require(parts, sized, *launch.when, launch.when->evaluate_boolean(sized.here()));
+    if (launch.when) require(plan, sized, *launch.when, launch.when->evaluate_boolean(sized.here()));
     // A size in the name of a function is part of the code.
     for (const std::string_view word : words_of(launch.instantiate))
-      if (spec.find_size(word) != nullptr) parts.only = bound.sizes;
+      if (spec.find_size(word) != nullptr) plan.only = bound.sizes;
   }
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
-    if (!range) parts.only = bound.sizes;
+    if (!range) plan.only = bound.sizes;
     device.backend->allow_device_launches(range ? range->high : spec.device_launches->evaluate_integer(sized.here()));
   }
-  const std::vector<std::size_t> work = lay_out_buffers(parts, spec, bound, sized);
+  const std::vector<std::size_t> work = lay_out_buffers(plan, spec, bound, sized);
 
   const auto resolved = resolve_launches(spec, bound.size, limits, configuration);
   if (resolved.size() > kMaxLaunches)
     throw Error("kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
-  std::vector<std::string> expressions;
+  const std::vector<std::string> expressions = distinct_expressions(resolved);
+  plan.module = device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
   for (const ResolvedLaunch& launch : resolved) {
-    if (std::find(expressions.begin(), expressions.end(), launch.expression) == expressions.end())
-      expressions.push_back(launch.expression);
-  }
-  const std::shared_ptr<const Module> module =
-      device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
-  for (const ResolvedLaunch& launch : resolved) {
-    PlannedLaunch& added = parts.launches.emplace_back(planned(launch, sized, limits));
-    added.module = module;
+    PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);
     added.function = static_cast<std::size_t>(at - expressions.begin());
     const auto arguments = bind_arguments(spec, *launch.spec, bound.size, configuration);
     if (const auto why =
-            wrong_type(spec, *launch.spec, launch.expression, arguments, module->parameter_types(added.function)))
+            wrong_type(spec, *launch.spec, launch.expression, arguments, plan.module->parameter_types(added.function)))
       throw Error("kernel '" + spec.name + "': " + *why);
-    for (const BoundArgument& argument : arguments) {
-      added.parameters.push_back(source_of(argument, spec, bound, work));
-    }
-    if (added.parameters.size() > kMaxParameters) {
+    if (arguments.size() > kMaxParameters)
       throw Error("kernel '" + spec.name + "': a launch takes more than " + std::to_string(kMaxParameters) +
                   " arguments");
-    }
+    for (const BoundArgument& argument : arguments) added.parameters.push_back(source_of(argument, spec, bound, work));
   }
-  return std::make_unique<Plan>(*device.backend, limits, std::move(parts));
+  return made;
 }
 
 }  // namespace tuner::runtime

@@ -63,7 +63,7 @@ class Parameters {
 void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const {
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Parameters parameters(launches[i], call, space);
-    backend_.enqueue(*launches[i].module, launches[i].function, shapes[i], parameters.get(), call.stream.handle());
+    backend.enqueue(*module, launches[i].function, shapes[i], parameters.get(), call.stream.handle());
   }
 }
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
-#include <tuner/core/configuration.hpp>
+#include <tuner/core/expression.hpp>
+#include <tuner/core/launch_shape.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/backend/work_space.hpp>
 
@@ -35,9 +36,8 @@ inline std::int64_t& extent(LaunchShape& shape, std::size_t which) {
 }
 
 struct PlannedLaunch {
-  std::shared_ptr<const Module> module;
-  std::size_t function = 0;
-  LaunchShape shape;  ///< but for the sized extents
+  std::size_t function = 0;  ///< of the plan's module
+  LaunchShape shape;         ///< but for the sized extents
   std::vector<SizedExtent> sized;
   bool may_exceed = false;                  ///< sizes of the class may pass the device's limits
   std::vector<ParameterSource> parameters;  ///< at most kMaxParameters
@@ -52,20 +52,18 @@ struct SizeCondition {
   bool truth = false;              ///< of the value as a truth value, 0 or 1
 };
 
-struct PlanParts {
+struct Plan {
+  using Shapes = std::array<LaunchShape, kMaxLaunches>;
+
+  explicit Plan(Backend& on) : backend(on) {}
+
+  Backend& backend;
   PlanKey key;
-  Configuration configuration;
+  std::shared_ptr<const Module> module;
   std::vector<PlannedLaunch> launches;
   std::vector<SizeCondition> conditions;
   std::optional<Sizes> only;  ///< the plan is for these sizes alone
   WorkNeed work;
-};
-
-struct Plan : PlanParts {
-  using Shapes = std::array<LaunchShape, kMaxLaunches>;
-
-  Plan(Backend& backend, DeviceLimits limits, PlanParts parts)
-      : PlanParts(std::move(parts)), backend_(backend), limits_(limits) {}
 
   /// Whether the configuration is valid for \p sizes, which are of the key's classes; \p shapes are then its launches'.
   bool admits(const Sizes& sizes, Shapes& shapes) const {
@@ -83,17 +81,13 @@ struct Plan : PlanParts {
         if (!value) return false;
         extent(shapes[i], sized.extent) = *value;
       }
-      if (launches[i].may_exceed && violated_limit(shapes[i], limits_)) return false;
+      if (launches[i].may_exceed && violated_limit(shapes[i], backend.device().limits)) return false;
     }
     return true;
   }
   /// Enqueues all launches on the call's stream; the backend's context is current. Throws Error, before anything is
   /// enqueued for a number that the kernel's type cannot hold.
   void launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const;
-
- private:
-  Backend& backend_;
-  DeviceLimits limits_;
 };
 
 }  // namespace tuner::runtime

@@ -14,11 +14,7 @@ namespace tuner::runtime {
 
 struct ServedDevice {
   ServedDevice(const ContextName& context_, std::shared_ptr<Backend> backend_)
-      : context(context_),
-        backend(std::move(backend_)),
-        work(*backend, context),
-        results(*backend),
-        modules(*backend) {}
+      : context(context_), backend(std::move(backend_)) {}
   ~ServedDevice() { backend->abandon(); }  // only a context that is gone is given up
 
   /// The device of \p context, which is current: opened at first use and kept as long as the context lives. Where that
@@ -29,9 +25,9 @@ struct ServedDevice {
 
   const ContextName context;
   const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context
-  WorkSpaces work;
-  ResultSlots results;
-  LoadedModules modules;
+  WorkSpaces work{*backend, context};
+  ResultSlots results{*backend};
+  LoadedModules modules{*backend};
   FirstUse::Device first_use;
 };
 

@@ -15,7 +15,7 @@ struct ServedProblem {
 
   const Serving::Terms terms = Serving::process().terms();
   const ProblemSize size;
-  const CallContext context{nullptr, terms.ordinal};
+  const CallContext context{nullptr, terms.serving.ordinal()};
   const BesideCaptures allowed{context.name()};
   ServedDevice& device = ServedDevice::of(context.name());
 };

@@ -78,7 +78,6 @@ int Serving::decide_ordinal() {
 }
 
 Serving::Terms Serving::terms() {
-  const int where = ordinal();
   Settings now = settings();
   std::call_once(wisdom_once_, [&] {
     WisdomOptions options;
@@ -88,7 +87,7 @@ Serving::Terms Serving::terms() {
     // What tuning needs is destroyed then; what serving needs is not.
     std::atexit([] { process().ending_ = true; });
   });
-  return {*this, where, std::move(now), *wisdom_};
+  return {*this, std::move(now), *wisdom_};
 }
 
 void Serving::warn(std::string_view message) {
