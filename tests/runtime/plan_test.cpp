@@ -91,6 +91,13 @@ TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
   EXPECT_EQ(backend_.enqueued.size(), 1u);
 }
 
+TEST_F(PlanTest, EnqueuesNothingWhenALaterLaunchCannotTakeANumber) {
+  Plan plan = without_launches();
+  plan.launches = {launch({}), launch({{From::number, 0, ElementType::int32, {}}})};
+  EXPECT_THAT(error_of([&] { run(plan, 1, {}, 1e300); }), HasSubstr("cannot hold"));
+  EXPECT_TRUE(backend_.enqueued.empty());
+}
+
 TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {
   Plan plan = without_launches();
   PlannedLaunch grid = launch({});

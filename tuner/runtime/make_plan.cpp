@@ -12,11 +12,10 @@ namespace tuner::runtime {
 namespace {
 
 /// What follows from sizes alone: everything else in an expression has its value.
-class Sized {
- public:
+struct Sized {
   Sized(const KernelSpec& spec, const BoundCall& bound, const DeviceLimits& limits, const Configuration& configuration)
-      : fixed_(bindings(spec, bound.size, limits, configuration)), classes_(bound.key.classes) {
-    for (const SizeSpec& size : spec.sizes) names_.push_back(size.name);
+      : here(bindings(spec, bound.size, limits, configuration)), classes(bound.key.classes) {
+    for (const SizeSpec& size : spec.sizes) names.push_back(size.name);
   }
 
   struct Open {
@@ -25,16 +24,13 @@ class Sized {
     std::optional<OpenExpression::Range> range;
   };
   Open open(const Expression& expression) const {
-    Open open{{expression, names_, fixed_}, {}};
-    open.range = open.value.range(classes_.low.data(), classes_.high.data());
-    return open;
+    const OpenExpression value(expression, names, here);
+    return {value, value.range(classes.low.data(), classes.high.data())};
   }
-  const Bindings& here() const { return fixed_; }
 
- private:
-  Bindings fixed_;
-  SizeClasses classes_;
-  std::vector<std::string> names_;
+  Bindings here;  ///< for the call's own sizes
+  SizeClasses classes;
+  std::vector<std::string> names;
 };
 
 void require(Plan& plan, const Sized& sized, const Expression& expression, bool truth) {
@@ -79,7 +75,7 @@ std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, con
     const bool certain = range && range->low >= 0;
     if (!certain) plan.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
     if (bound.buffers[i] != kWorkSpace) continue;
-    const std::int64_t here = buffer.count.evaluate_integer(sized.here());
+    const std::int64_t here = buffer.count.evaluate_integer(sized.here);
     const bool known = certain && range->high / 8 <= std::max(here, kFew);
     if (!known) plan.only = bound.sizes;
     std::size_t& part = buffer.role == BufferRole::zeroed ? plan.work.zeroed : plan.work.scratch;
@@ -92,21 +88,14 @@ std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, con
 ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec, const BoundCall& bound,
                           const std::vector<std::size_t>& work) {
   using From = ParameterSource::Kind;
-  switch (argument.kind) {
-    case BoundArgument::Kind::buffer: {
-      const std::size_t callers = bound.buffers[argument.index];
-      if (callers != kWorkSpace) return {From::pointer, callers, argument.type, {}};
-      const bool zeroed = spec.buffers[argument.index].role == BufferRole::zeroed;
-      return {zeroed ? From::zeroed : From::scratch, work[argument.index], argument.type, {}};
-    }
-    case BoundArgument::Kind::size:
-      return {From::size, argument.index, argument.type, {}};
-    case BoundArgument::Kind::scalar:
-      return {From::number, bound.scalars[argument.index], argument.type, {}};
-    case BoundArgument::Kind::constant:
-      break;
-  }
-  return {From::constant, 0, argument.type, argument.constant};
+  using Kind = BoundArgument::Kind;
+  if (argument.kind == Kind::constant) return {From::constant, 0, argument.type, argument.constant};
+  if (argument.kind == Kind::size) return {From::size, argument.index, argument.type, {}};
+  if (argument.kind == Kind::scalar) return {From::number, bound.scalars[argument.index], argument.type, {}};
+  const std::size_t callers = bound.buffers[argument.index];
+  if (callers != kWorkSpace) return {From::pointer, callers, argument.type, {}};
+  const bool zeroed = spec.buffers[argument.index].role == BufferRole::zeroed;
+  return {zeroed ? From::zeroed : From::scratch, work[argument.index], argument.type, {}};
 }
 
 }  // namespace
@@ -120,7 +109,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   plan.key = bound.key;
   for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
   for (const LaunchSpec& launch : spec.launches) {
-    if (launch.when) require(plan, sized, *launch.when, launch.when->evaluate_boolean(sized.here()));
+    if (launch.when) require(plan, sized, *launch.when, launch.when->evaluate_boolean(sized.here));
     // A size in the name of a function is part of the code.
     for (const std::string_view word : words_of(launch.instantiate))
       if (spec.find_size(word) != nullptr) plan.only = bound.sizes;
@@ -128,7 +117,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
     if (!range) plan.only = bound.sizes;
-    device.backend->allow_device_launches(range ? range->high : spec.device_launches->evaluate_integer(sized.here()));
+    device.backend->allow_device_launches(range ? range->high : spec.device_launches->evaluate_integer(sized.here));
   }
   const std::vector<std::size_t> work = lay_out_buffers(plan, spec, bound, sized);
 

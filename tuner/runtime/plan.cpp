@@ -18,53 +18,43 @@ void store_argument(std::byte* to, ElementType type, const detail::LaunchArgumen
   store(static_cast<std::int64_t>(argument.integer));
 }
 
-/// The parameters of one launch as the driver takes them: a pointer to each.
-class Parameters {
- public:
-  Parameters(const PlannedLaunch& launch, const Call& call, const WorkSpace& work) {
-    using From = ParameterSource::Kind;
-    for (std::size_t i = 0; i < launch.parameters.size(); ++i) {
-      const ParameterSource& source = launch.parameters[i];
-      pointers_[i] = values_[i];
-      switch (source.kind) {
-        case From::constant:  // the driver only reads
-          pointers_[i] = const_cast<std::byte*>(source.constant.bytes);
-          break;
-        case From::pointer:
-          pointers_[i] = const_cast<const void**>(&call.arguments[source.index].pointer);
-          break;
-        case From::number:
-          store_argument(values_[i], source.type, call.arguments[source.index]);
-          break;
-        case From::size:
-          store_number(values_[i], source.type,
-                       call.sizes[source.index]);  // it fits: integer types end where classes do
-          break;
-        case From::zeroed:
-          put(i, work.zeroed + source.index);
-          break;
-        case From::scratch:
-          put(i, work.scratch + source.index);
-          break;
-      }
-    }
+std::byte* store_pointer(std::byte* to, DevicePointer address) {
+  __builtin_memcpy(to, &address, sizeof address);
+  return to;
+}
+
+/// A pointer to the value of one parameter, as the driver takes it. \p room: 8 bytes for what has none yet.
+void* parameter(const ParameterSource& source, const Call& call, const WorkSpace& work, std::byte* room) {
+  using From = ParameterSource::Kind;
+  switch (source.kind) {
+    case From::constant:  // the driver only reads
+      return const_cast<std::byte*>(source.constant.bytes);
+    case From::pointer:
+      return const_cast<const void**>(&call.arguments[source.index].pointer);
+    case From::number:
+      store_argument(room, source.type, call.arguments[source.index]);
+      return room;
+    case From::size:
+      store_number(room, source.type, call.sizes[source.index]);  // it fits: integer types end where classes do
+      return room;
+    case From::zeroed:
+      return store_pointer(room, work.zeroed + source.index);
+    case From::scratch:
+      return store_pointer(room, work.scratch + source.index);
   }
-  void* const* get() const { return pointers_; }
-
- private:
-  void put(std::size_t i, DevicePointer address) { __builtin_memcpy(values_[i], &address, sizeof address); }
-
-  void* pointers_[kMaxParameters];
-  alignas(8) std::byte values_[kMaxParameters][8];
-};
+  return nullptr;
+}
 
 }  // namespace
 
 void Plan::launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const {
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    const Parameters parameters(launches[i], call, space);
-    backend.enqueue(*module, launches[i].function, shapes[i], parameters.get(), call.stream.handle());
-  }
+  void* parameters[kMaxLaunches][kMaxParameters];
+  alignas(8) std::byte rooms[kMaxLaunches][kMaxParameters][8];
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    for (std::size_t k = 0; k < launches[i].parameters.size(); ++k)
+      parameters[i][k] = parameter(launches[i].parameters[k], call, space, rooms[i][k]);
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    backend.enqueue(*module, launches[i].function, shapes[i], parameters[i], call.stream.handle());
 }
 
 }  // namespace tuner::runtime
