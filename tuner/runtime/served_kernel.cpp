@@ -38,23 +38,22 @@ struct ServedKernel::Way {
 
 ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
     : key(key_of(call)), place(call, Serving::process().ordinal()), here(kernel.contexts_.find(place.context.id())) {
-  const KernelSpec& spec = *kernel.spec;
   if (here != nullptr) plan = here->plans.find(key, call.sizes, shapes);
-  if (place.capture.active && call.prepares) refuse_in_capture(spec, "nothing can be prepared");
+  if (place.capture.active && call.prepares) refuse_in_capture(*kernel.spec, "nothing can be prepared");
   if (plan != nullptr && place.suspects.empty()) [[likely]]
     return;
   if (plan == nullptr) {
-    if (place.capture.active) refuse_in_capture(spec, "first launch of this size class");
+    if (place.capture.active) refuse_in_capture(*kernel.spec, "first launch of this size class");
     const ContextName context = place.context.name();
     allowed.emplace(context);
     here = &kernel.contexts_.get(context, [&] { return std::make_unique<InContext>(ServedDevice::of(context)); });
   }
   ServedDevice& device = here->device;
-  const BoundCall bound = bind_call(spec, kernel.choices, call, key, place.suspects, device.device().limits);
+  const BoundCall bound = bind_call(*kernel.spec, kernel.choices, call, key, place.suspects, device.device().limits);
   if (plan != nullptr) return;  // there are no elements where the suspects point
   const Decision decision =
-      decide(Serving::process().terms(), device, spec, bound.size, bound.lowest, /*may_tune=*/true);
-  unkept = make_plan(device, spec, bound, decision.configuration);
+      decide(Serving::process().terms(), device, *kernel.spec, bound.size, bound.lowest, /*may_tune=*/true);
+  unkept = make_plan(device, *kernel.spec, bound, decision.configuration);
   plan = unkept.get();
   plan->admits(call.sizes, shapes);
   if (!decision.for_now) here->plans.insert(unkept);
