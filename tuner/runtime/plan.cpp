@@ -31,16 +31,16 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
       return const_cast<std::byte*>(source.constant.bytes);
     case From::pointer:
       return const_cast<const void**>(&call.arguments[source.index].pointer);
+    case From::zeroed:
+      return store_pointer(room, work.zeroed + source.index);
+    case From::scratch:
+      return store_pointer(room, work.scratch + source.index);
     case From::number:
       store_argument(room, source.type, call.arguments[source.index]);
       return room;
     case From::size:
       store_number(room, source.type, call.sizes[source.index]);  // it fits: integer types end where classes do
       return room;
-    case From::zeroed:
-      return store_pointer(room, work.zeroed + source.index);
-    case From::scratch:
-      return store_pointer(room, work.scratch + source.index);
   }
   return nullptr;
 }
