@@ -38,10 +38,10 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
 TEST_F(Program, ListsEveryBuiltInKernel) {
   const Finished run = tune({"list"});
   EXPECT_EQ(run.code, 0);
-  for (const char* kernel :
-       {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "warpDivergence", "nestedReduce", "nestedHello"})
+  for (const char* kernel : {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "blockReduce", "warpDivergence",
+                             "nestedReduce", "nestedHello"})
     EXPECT_THAT(run.out, HasSubstr(kernel));
-  EXPECT_GE(json::parse(tune({"list", "--json"}).out)["kernels"].size(), 7u);
+  EXPECT_GE(json::parse(tune({"list", "--json"}).out)["kernels"].size(), 8u);
 }
 
 TEST_F(Program, SaysThatTheHostCannotLaunchKernelsFromTheDevice) {

@@ -219,6 +219,29 @@ __global__ void tiles(int* out) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], 64 * i + 28);
 }
 
+TEST(HostBlock, RunsThreadGroupsOfASizeKnownAtRunTime) {
+  const char* source = R"(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void groups(int* out, unsigned size) {
+  __shared__ int s[64];
+  const cg::thread_group block = cg::this_thread_block();
+  const cg::thread_group warp = cg::tiled_partition(cg::this_thread_block(), 32);
+  const cg::thread_group part = cg::tiled_partition(warp, size);
+  s[threadIdx.x] = threadIdx.x;
+  block.sync();
+  int* const mine = s + (threadIdx.x - part.thread_rank());
+  for (unsigned offset = part.size() / 2; offset > 0; offset /= 2) {
+    if (part.thread_rank() < offset) mine[part.thread_rank()] += mine[part.thread_rank() + offset];
+    part.sync();
+  }
+  if (part.thread_rank() == 0) out[block.thread_rank() / size] = mine[0] + 1000 * block.size();
+})";
+  std::vector<int> out(16);
+  EXPECT_EQ(text(run(source, "groups", shape(1, 64), out.data(), 4u)), "done");
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], 64000 + 16 * i + 6);
+}
+
 // A lane runs on until it has to wait: without __syncwarp() it reads what its neighbours have not yet written.
 TEST(HostBlock, ShowsAMissingSyncwarpAsAWrongSum) {
   const std::string head = R"(

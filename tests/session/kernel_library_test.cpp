@@ -31,8 +31,8 @@ class KernelLibraryTest : public ::testing::Test {
 
 TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
   const auto entries = KernelLibrary().list();
-  for (const char* name :
-       {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "warpDivergence", "nestedReduce", "nestedHello"}) {
+  for (const char* name : {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "blockReduce", "warpDivergence",
+                           "nestedReduce", "nestedHello"}) {
     EXPECT_THAT(entries, Contains(Field(&KernelLibrary::Entry::name, name)));
     EXPECT_EQ(KernelLibrary().find(name).name, name);
   }

@@ -123,10 +123,22 @@ TEST(WarpReduceTemplate, IsRightInASampleOfConfigurations) {
   expect_all_values_used(picker, spec);
 }
 
+TEST(BlockReduceTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("blockReduce");
+  testing::Picker picker(9);
+  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "float"}}, {{"T", "int"}}, {{"T", "double"}}}, 68, picker);
+  expect_all_values_used(picker, spec);
+}
+
 TEST(WarpDivergenceTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("warpDivergence");
   testing::Picker picker(8);
-  expect_samples_right(spec, {{"n", 4099}, {"work", 29}}, {{{"T", "float"}}, {{"T", "double"}}}, 104, picker);
+  expect_samples_right(spec, {{"n", 4099}, {"work", 29}},
+                       {{{"T", "float"}, {"cause", "condition"}},
+                        {{"T", "double"}, {"cause", "condition"}},
+                        {{"T", "float"}, {"cause", "trip_count"}},
+                        {{"T", "double"}, {"cause", "trip_count"}}},
+                       52, picker);
   expect_all_values_used(picker, spec);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// The part of cooperative groups that kernels inside one block need: CUDA C++ Programming Guide, "Cooperative
-/// Groups": thread_block, thread_block_tile, coalesced_group and their collectives.
+/// Groups": thread_block, thread_block_tile, thread_group, coalesced_group and their collectives.
 
 #include "tuner_host.h"
 
@@ -67,6 +67,34 @@ class thread_block_tile {
 template <unsigned N, typename Parent>
 inline thread_block_tile<N, Parent> tiled_partition(const Parent&) {
   return {};
+}
+
+/// Consecutive threads, as many as the program says when it runs: a block, or a part of one. It can only meet.
+class thread_group {
+ public:
+  thread_group(const thread_block&) : size_(thread_block::size()) {}
+  unsigned size() const { return size_; }
+  unsigned num_threads() const { return size_; }
+  unsigned thread_rank() const { return thread_block::thread_rank() - first_; }
+  void sync(TUNER_HOST_HERE) const {
+    if (size_ == thread_block::size()) return ::__syncthreads(file, line);
+    ::__syncwarp((size_ == 32 ? 0xffffffffu : (1u << size_) - 1u) << (first_ % 32), file, line);
+  }
+
+ private:
+  friend thread_group tiled_partition(const thread_group& parent, unsigned size);
+  unsigned first_ = 0, size_;
+};
+
+/// The calling thread's part of \p parent: \p size threads, a power of two up to a warp.
+inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  thread_group part = parent;
+  part.first_ += parent.thread_rank() / size * size;
+  part.size_ = size;
+  return part;
+}
+inline thread_group tiled_partition(const thread_block& parent, unsigned size) {
+  return tiled_partition(thread_group(parent), size);
 }
 
 /// The lanes that have converged: here, as CUDA allows, only the calling one (see __activemask).
