@@ -235,6 +235,28 @@ TEST_F(Program, ComputesOccupancyWithoutAGpu) {
   EXPECT_EQ(tune({"occupancy", "--kernel", "reduce", "--config", "thraeds=256"}).code, 2);
 }
 
+TEST_F(Program, ComputesOccupancyOfWhatIsNamedByHand) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine, or built without the CUDA headers";
+  const Finished run =
+      tune({"occupancy", "--threads", "256", "--registers", "32", "--shared", "4k", "--arch", "sm_86"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("sm_86: blocks of 256 threads, 32 registers a thread, 4 KiB"));
+  EXPECT_THAT(tune({"occupancy", "--arch", "list"}).out, HasSubstr("sm_50"));
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--threads", "2000"},
+                                             {"--threads", "256", "--registers", "256"},
+                                             {"--threads", "8", "--kernel", "reduce"},
+                                             {"--registers", "8"}})
+    EXPECT_EQ(tune([&] {
+                std::vector<std::string> all{"occupancy"};
+                all.insert(all.end(), wrong.begin(), wrong.end());
+                return all;
+              }())
+                  .code,
+              2)
+        << wrong[0];
+}
+
 /// The lines of `tune COMMAND --help` that are there to be copied.
 std::vector<std::string> examples_of(const std::string& help) {
   std::vector<std::string> lines;

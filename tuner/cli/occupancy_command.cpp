@@ -10,11 +10,11 @@
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/machine_code.hpp>
+#include <tuner/cli/occupancy_tables.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
-#include <tuner/core/occupancy.hpp>
 #include <tuner/measure/single_run.hpp>
 
 namespace tuner::cli {
@@ -26,44 +26,70 @@ po::options_description occupancy_options() {
   auto add = options.add_options();
   add("config,c", po::value<std::string>()->value_name("\"block_x=32 vector=4\""),
       "the configuration; parameters that are not named keep their default");
-  add("arch", po::value<std::string>()->default_value("sm_90")->value_name("sm_90"), "the architecture");
+  add("arch", po::value<std::string>()->default_value("sm_90")->value_name("sm_90"),
+      "the architecture; `list` prints all that are known with their limits");
+  add("threads", po::value<std::string>()->value_name("256"), "without a kernel: threads of a block");
+  add("registers", po::value<std::string>()->default_value("32")->value_name("32"), "registers of a thread");
+  add("shared", po::value<std::string>()->default_value("0")->value_name("4k"),
+      "bytes of shared memory of a block, static and dynamic");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   return options;
 }
 
-/// Occupancy by block size with the same registers and shared memory, as the occupancy calculator draws it.
-std::string block_size_table(const DeviceLimits& limits, const LaunchDetail& need) {
-  using enum Table::Align;
-  Table table(
-      {{"threads per block", right}, {"blocks", right}, {"warps", right}, {"occupancy", right}, {"limited by"}, {""}});
-  for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += threads < 256 ? 32 : 64) {
-    const Occupancy at = occupancy(limits, threads, need.resources.registers, need.shared_bytes());
-    const int warps = at.blocks_per_sm * ((threads + limits.warp_size - 1) / limits.warp_size);
-    table.add({std::to_string(threads), std::to_string(at.blocks_per_sm), std::to_string(warps),
-               format_percent(at.fraction), std::string(name(at.limiter)),
-               threads == need.shape.threads_per_block() ? "<- this configuration" : ""});
-  }
-  return table.text();
+BlockNeed block_need(const LaunchDetail& launch) {
+  return {launch.shape.threads_per_block(), launch.resources.registers, launch.shared_bytes()};
 }
 
-std::string need_text(const DeviceLimits& limits, const LaunchDetail& need) {
-  const Resources& used = need.resources;
-  const Occupancy at = occupancy(limits, need.shape.threads_per_block(), used.registers, need.shared_bytes());
-  const auto& block = need.shape.block;
-  return fmt::format("{}\n", need.expression) +
+std::string need_text(const DeviceLimits& limits, const LaunchDetail& launch) {
+  const Resources& used = launch.resources;
+  const auto& block = launch.shape.block;
+  return fmt::format("{}\n", launch.expression) +
          facts(
-             {{"block",
-               fmt::format("{} x {} x {} = {} threads", block[0], block[1], block[2], need.shape.threads_per_block())},
+             {{"block", fmt::format("{} x {} x {} = {} threads", block[0], block[1], block[2],
+                                    launch.shape.threads_per_block())},
               {"registers", fmt::format("{} per thread", used.registers)},
               {"spills", fmt::format("{} bytes per thread", used.spill_bytes)},
               {"stack", fmt::format("{} bytes per thread", used.stack_bytes)},
               {"shared memory", fmt::format("{} static, {} dynamic, per block", format_bytes(used.static_shared_bytes),
-                                            format_bytes(need.shape.shared_bytes))},
-              {"blocks per multiprocessor", std::to_string(at.blocks_per_sm)},
-              {"limited by", std::string(name(at.limiter))},
-              {"theoretical occupancy", format_percent(at.fraction)}},
-             "  ");
+                                            format_bytes(launch.shape.shared_bytes))}},
+             "  ") +
+         occupancy_facts(limits, block_need(launch));
+}
+
+/// What `--threads`, `--registers` and `--shared` say. Throws UsageError for what no architecture can mean.
+BlockNeed read_need(const po::variables_map& given) {
+  BlockNeed need{parse_count(text_of(given, "threads"), "--threads"), 0, 0};
+  const std::int64_t registers = parse_count(text_of(given, "registers"), "--registers");
+  need.shared_bytes = parse_count(text_of(given, "shared"), "--shared");
+  if (need.threads < 1 || need.threads > 1024)
+    throw UsageError(fmt::format("--threads: a block has 1 to 1024 threads, not {}", need.threads));
+  if (registers < 1 || registers > 255)
+    throw UsageError(fmt::format("--registers: a thread has 1 to 255 registers, not {}", registers));
+  need.registers = static_cast<int>(registers);
+  return need;
+}
+
+int calculate(const po::variables_map& given, const std::string& architecture, const DeviceLimits& limits) {
+  const BlockNeed need = read_need(given);
+  if (given["json"].as<bool>()) {
+    Json out = occupancy_json(limits, need);
+    out["architecture"] = architecture;
+    print_json(out);
+    return kDone;
+  }
+  print(fmt::format("{}: blocks of {} threads, {} registers a thread, {} of shared memory a block\n{}\n{}",
+                    architecture, need.threads, need.registers, format_bytes(need.shared_bytes),
+                    occupancy_facts(limits, need), occupancy_tables(limits, need)));
+  return kDone;
+}
+
+int list_architectures(bool json) {
+  if (json)
+    print_json({{"architectures", architectures_json()}});
+  else
+    print(architectures_text());
+  return kDone;
 }
 
 }  // namespace
@@ -74,15 +100,28 @@ int occupancy_command(int argc, char** argv) {
   if (given.count("help"))
     return print_help(
         "Usage: tune occupancy --kernel NAME [options]\n"
-        "Registers, spills, shared memory and occupancy of a configuration. Needs NVRTC, but no GPU.",
-        options, "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n");
+        "       tune occupancy --threads N [--registers N] [--shared BYTES] [--arch sm_90]\n"
+        "Registers, spills, shared memory and occupancy of a configuration, or occupancy of what is named by hand.\n"
+        "The first needs NVRTC, neither a GPU.",
+        options,
+        "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n"
+        "  tune occupancy --threads 256 --registers 32 --shared 4k --arch sm_86\n"
+        "  tune occupancy --arch list\n");
 
+  const std::string architecture = text_of(given, "arch");
+  if (architecture == "list") return list_architectures(given["json"].as<bool>());
+  const bool by_hand = given.count("threads") > 0;
+  if (by_hand && given.count("kernel"))
+    throw UsageError("--threads is what a kernel would say: give either --kernel or --threads");
+  if (by_hand) return calculate(given, architecture, cuda::limits_of_architecture(architecture));
+  for (const char* const option : {"registers", "shared"})
+    if (!given[option].defaulted()) throw UsageError(fmt::format("--{} belongs to --threads", option));
   const KernelSpec spec = chosen_kernel(given);
   const Configuration configuration =
       read_configuration(spec, text_of(given, "config"), spec.default_configuration.value_or(Configuration{}));
   Device device;  // stands for any device of that architecture
   device.key.backend = kCudaBackend;
-  device.name = text_of(given, "arch");
+  device.name = architecture;
   device.limits = cuda::limits_of_architecture(device.name);
   const std::vector<ProblemSize> problems = select_problems(spec, problem_options(given), device).list;
   if (problems.size() > 1) throw UsageError("occupancy looks at one problem: give one --size, --type and --choice");
@@ -105,7 +144,7 @@ int occupancy_command(int argc, char** argv) {
   print(fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(), device.name,
                     device.limits.sm_count, like.name, configuration.text()));
   for (const LaunchDetail& need : needs)
-    print(fmt::format("{}\n{}\n", need_text(device.limits, need), block_size_table(device.limits, need)));
+    print(fmt::format("{}\n{}\n", need_text(device.limits, need), occupancy_tables(device.limits, block_need(need))));
   return kDone;
 }
 

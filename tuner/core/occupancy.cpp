@@ -1,5 +1,6 @@
 #include <tuner/core/occupancy.hpp>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -62,10 +63,24 @@ Occupancy occupancy(const DeviceLimits& limits, std::int64_t threads_per_block, 
   for (std::size_t i = 1; i < blocks.size(); ++i) {
     if (blocks[i] < blocks[tightest]) tightest = i;
   }
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    result.blocks_by[i] = static_cast<int>(std::min(blocks[i], kUnlimited));
   result.blocks_per_sm = static_cast<int>(blocks[tightest]);
   result.fraction = static_cast<double>(blocks[tightest] * warps) / static_cast<double>(max_warps);
   result.limiter = static_cast<OccupancyLimiter>(tightest);
   return result;
+}
+
+std::vector<int> best_block_sizes(const DeviceLimits& limits, int registers, std::int64_t shared_bytes) {
+  std::vector<int> best;
+  double highest = 0;
+  for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += limits.warp_size) {
+    const double fraction = occupancy(limits, threads, registers, shared_bytes).fraction;
+    if (fraction > highest) best.clear();
+    highest = std::max(highest, fraction);
+    if (fraction == highest && highest > 0) best.push_back(threads);
+  }
+  return best;
 }
 
 }  // namespace tuner

@@ -1,0 +1,57 @@
+#include <tuner/cli/occupancy_tables.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/backend/cuda/architecture.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+DeviceLimits of(const char* architecture) { return cuda::limits_of_architecture(architecture); }
+
+TEST(OccupancyTables, GiveWhatEachLimitByItselfAdmits) {
+  const std::string text = occupancy_facts(of("sm_86"), {256, 32, 4096});
+  EXPECT_THAT(text, HasSubstr("6: 6 by threads, 16 by blocks, 8 by registers, 20 by shared memory"));
+  EXPECT_THAT(text, HasSubstr("100.0%, 48 of 48 warps"));
+  EXPECT_THAT(text, HasSubstr("96 128 192 256 384 512 768 threads: 100.0%"));
+}
+
+TEST(OccupancyTables, CountTheLanesOfABlockThatEndsInPartOfAWarp) {
+  EXPECT_THAT(occupancy_facts(of("sm_90"), {80, 32, 0}), HasSubstr("16 of 96"));
+  EXPECT_THAT(occupancy_facts(of("sm_90"), {96, 32, 0}), Not(HasSubstr("idle lanes")));
+}
+
+TEST(OccupancyTables, MarkTheConfigurationInEveryTable) {
+  const std::string text = occupancy_tables(of("sm_86"), {80, 32, 100});
+  EXPECT_THAT(text, ContainsRegex("\n +80 +16 +48 +100.0%[^\n]*<- this configuration"));
+  EXPECT_THAT(text, ContainsRegex("\n +1 to 40 [^\n]*<- this configuration"));
+  EXPECT_THAT(text, ContainsRegex("\n +0 B to [^\n]*<- this configuration"));
+}
+
+TEST(OccupancyTables, GiveTheStepsOfTheCalculatorForRegisters) {
+  // 65536 registers in units of 256 a warp: 8 warps a block leave 6, 5, 4, 3, 2 and 1 blocks.
+  const nlohmann::json steps = occupancy_json(of("sm_86"), {256, 32, 0})["by_registers"];
+  std::vector<int> last;
+  for (const auto& step : steps) last.push_back(step["to"]);
+  EXPECT_EQ(last, (std::vector<int>{40, 48, 64, 80, 128, 255}));
+}
+
+TEST(OccupancyTables, HaveNoBestBlockSizeWhereNoBlockCanRun) {
+  EXPECT_THAT(occupancy_facts(of("sm_86"), {256, 32, 200 * 1024}), Not(HasSubstr("best block sizes")));
+  EXPECT_TRUE(occupancy_json(of("sm_86"), {256, 32, 200 * 1024})["best_block_sizes"].empty());
+}
+
+TEST(OccupancyTables, ListEveryArchitectureWithItsLimits) {
+  const std::string text = architectures_text();
+  for (const std::string& name : cuda::known_architectures()) EXPECT_THAT(text, HasSubstr(name + " "));
+  EXPECT_EQ(architectures_json().size(), cuda::known_architectures().size());
+}
+
+}  // namespace
+}  // namespace tuner::cli

@@ -1,0 +1,220 @@
+#include <tuner/cli/occupancy_tables.hpp>
+
+#include <functional>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/occupancy.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using Align = Table::Align;
+constexpr std::int64_t kSharedUnit = 128;  // bytes; every architecture gives it in multiples of this
+
+Occupancy at(const DeviceLimits& limits, const BlockNeed& need) {
+  return occupancy(limits, need.threads, need.registers, need.shared_bytes);
+}
+
+std::int64_t warps_of(const DeviceLimits& limits, std::int64_t threads) {
+  return (threads + limits.warp_size - 1) / limits.warp_size;
+}
+
+/// Amounts of one resource that give the same occupancy.
+struct Range {
+  std::int64_t first = 0, last = 0;
+  Occupancy occupancy;
+};
+
+/// Of first, first + step, … up to \p last.
+std::vector<Range> ranges(std::int64_t first, std::int64_t last, std::int64_t step,
+                          const std::function<Occupancy(std::int64_t)>& of) {
+  std::vector<Range> out;
+  for (std::int64_t amount = first; amount <= last; amount += step) {
+    const Occupancy here = of(amount);
+    if (!out.empty() && out.back().occupancy.blocks_per_sm == here.blocks_per_sm &&
+        out.back().occupancy.limiter == here.limiter)
+      out.back().last = amount;
+    else
+      out.push_back({amount, amount, here});
+  }
+  return out;
+}
+
+struct Curves {
+  std::vector<Range> threads, registers, shared;
+};
+
+Curves curves(const DeviceLimits& limits, const BlockNeed& need) {
+  const auto with = [&](auto change) {
+    return [&limits, need, change](std::int64_t amount) {
+      BlockNeed other = need;
+      change(other, amount);
+      return at(limits, other);
+    };
+  };
+  return {ranges(limits.warp_size, limits.max_threads_per_block, limits.warp_size,
+                 with([](BlockNeed& other, std::int64_t amount) { other.threads = amount; })),
+          ranges(1, limits.max_registers_per_thread, 1,
+                 with([](BlockNeed& other, std::int64_t amount) { other.registers = static_cast<int>(amount); })),
+          ranges(0, limits.max_shared_bytes, kSharedUnit,
+                 with([](BlockNeed& other, std::int64_t amount) { other.shared_bytes = amount; }))};
+}
+
+std::string table_of(const std::string& title, const std::vector<Range>& all, std::int64_t here,
+                     std::int64_t warps_a_block, const std::function<std::string(std::int64_t)>& amount) {
+  Table table({{title, Align::right},
+               {"blocks", Align::right},
+               {"warps", Align::right},
+               {"occupancy", Align::right},
+               {"limited by"},
+               {""}});
+  std::int64_t below = -1;
+  for (const Range& range : all) {
+    const Occupancy& got = range.occupancy;
+    const bool is_here = below < here && here <= range.last;
+    table.add({range.first == range.last ? amount(range.first)
+                                         : fmt::format("{} to {}", amount(range.first), amount(range.last)),
+               std::to_string(got.blocks_per_sm), std::to_string(got.blocks_per_sm * warps_a_block),
+               format_percent(got.fraction), std::string(name(got.limiter)), is_here ? "<- this configuration" : ""});
+    below = range.last;
+  }
+  return table.text();
+}
+
+nlohmann::json json_of(const std::vector<Range>& all) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Range& range : all)
+    out.push_back({{"from", range.first},
+                   {"to", range.last},
+                   {"blocks_per_multiprocessor", range.occupancy.blocks_per_sm},
+                   {"occupancy", range.occupancy.fraction},
+                   {"limited_by", name(range.occupancy.limiter)}});
+  return out;
+}
+
+/// "32": of a limit that admits any number, "any".
+std::string admitted(int blocks) { return blocks == std::numeric_limits<int>::max() ? "any" : std::to_string(blocks); }
+
+}  // namespace
+
+std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need) {
+  const Occupancy got = at(limits, need);
+  const std::int64_t warps = warps_of(limits, need.threads);
+  std::string each;
+  for (const auto limiter : {OccupancyLimiter::threads, OccupancyLimiter::blocks, OccupancyLimiter::registers,
+                             OccupancyLimiter::shared_memory})
+    each += fmt::format("{}{} by {}", each.empty() ? "" : ", ",
+                        admitted(got.blocks_by[static_cast<std::size_t>(limiter)]), name(limiter));
+  std::vector<std::pair<std::string, std::string>> lines{
+      {"blocks per multiprocessor", fmt::format("{}: {}", got.blocks_per_sm, each)},
+      {"limited by", std::string(name(got.limiter))},
+      {"theoretical occupancy", fmt::format("{}, {} of {} warps", format_percent(got.fraction),
+                                            got.blocks_per_sm * warps, limits.max_threads_per_sm / limits.warp_size)}};
+  if (const std::int64_t idle = warps * limits.warp_size - need.threads; idle > 0)
+    lines.emplace_back("idle lanes",
+                       fmt::format("{} of {}: a block is no whole number of warps", idle, warps * limits.warp_size));
+  if (const std::vector<int> best = best_block_sizes(limits, need.registers, need.shared_bytes); !best.empty())
+    lines.emplace_back(
+        "best block sizes",
+        fmt::format("{} threads: {}", fmt::join(best, " "),
+                    format_percent(occupancy(limits, best.front(), need.registers, need.shared_bytes).fraction)));
+  return facts(lines, "  ");
+}
+
+std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) {
+  const Curves all = curves(limits, need);
+  const std::int64_t warps = warps_of(limits, need.threads);
+  Table by_threads({{"threads a block", Align::right},
+                    {"blocks", Align::right},
+                    {"warps", Align::right},
+                    {"occupancy", Align::right},
+                    {"limited by"},
+                    {""}});
+  std::set<std::int64_t> sizes{need.threads};
+  for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += threads < 256 ? 32 : 64)
+    sizes.insert(threads);
+  for (const std::int64_t threads : sizes) {
+    const Occupancy got = occupancy(limits, threads, need.registers, need.shared_bytes);
+    by_threads.add({std::to_string(threads), std::to_string(got.blocks_per_sm),
+                    std::to_string(got.blocks_per_sm * warps_of(limits, threads)), format_percent(got.fraction),
+                    std::string(name(got.limiter)), threads == need.threads ? "<- this configuration" : ""});
+  }
+  return by_threads.text() + "\n" +
+         table_of("registers a thread", all.registers, need.registers, warps,
+                  [](std::int64_t amount) { return std::to_string(amount); }) +
+         "\n" + table_of("shared memory a block", all.shared, need.shared_bytes, warps, format_bytes);
+}
+
+nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need) {
+  const Occupancy got = at(limits, need);
+  const Curves all = curves(limits, need);
+  return {{"threads", need.threads},
+          {"registers", need.registers},
+          {"shared_bytes", need.shared_bytes},
+          {"blocks_per_multiprocessor", got.blocks_per_sm},
+          {"occupancy", got.fraction},
+          {"limited_by", name(got.limiter)},
+          {"best_block_sizes", best_block_sizes(limits, need.registers, need.shared_bytes)},
+          {"by_threads", json_of(all.threads)},
+          {"by_registers", json_of(all.registers)},
+          {"by_shared_bytes", json_of(all.shared)}};
+}
+
+nlohmann::json architectures_json() {
+  nlohmann::json out = nlohmann::json::array();
+  for (const std::string& name : cuda::known_architectures()) {
+    const DeviceLimits limits = cuda::limits_of_architecture(name);
+    const auto usual = cuda::usual_product(limits.compute_capability).value();
+    out.push_back({{"architecture", name},
+                   {"for_example", usual.name},
+                   {"sm_count", usual.sm_count},
+                   {"max_threads_per_sm", limits.max_threads_per_sm},
+                   {"max_blocks_per_sm", limits.max_blocks_per_sm},
+                   {"registers_per_sm", limits.registers_per_sm},
+                   {"registers_per_block", limits.registers_per_block},
+                   {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
+                   {"max_shared_bytes", limits.max_shared_bytes},
+                   {"fp32_lanes_per_sm", cuda::cores_per_sm(limits.compute_capability)}});
+  }
+  return out;
+}
+
+std::string architectures_text() {
+  Table table({{"architecture"},
+               {"threads", Align::right},
+               {"warps", Align::right},
+               {"blocks", Align::right},
+               {"registers", Align::right},
+               {"of a block", Align::right},
+               {"shared memory", Align::right},
+               {"of a block", Align::right},
+               {"FP32 lanes", Align::right},
+               {"multiprocessors", Align::right},
+               {"of a"}});
+  for (const std::string& name : cuda::known_architectures()) {
+    const DeviceLimits limits = cuda::limits_of_architecture(name);
+    const auto usual = cuda::usual_product(limits.compute_capability).value();
+    table.add({name, std::to_string(limits.max_threads_per_sm),
+               std::to_string(limits.max_threads_per_sm / limits.warp_size), std::to_string(limits.max_blocks_per_sm),
+               std::to_string(limits.registers_per_sm), std::to_string(limits.registers_per_block),
+               format_bytes(limits.shared_bytes_per_sm), format_bytes(limits.max_shared_bytes),
+               std::to_string(cuda::cores_per_sm(limits.compute_capability)), std::to_string(usual.sm_count),
+               std::string(usual.name)});
+  }
+  return "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, at most 1024 threads "
+         "a\n"
+         "block and 255 registers a thread.\n\n" +
+         table.text("");
+}
+
+}  // namespace tuner::cli

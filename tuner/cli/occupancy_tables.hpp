@@ -1,0 +1,32 @@
+#pragma once
+/// What an occupancy calculator shows, as text: how occupancy depends on block size, registers and shared memory, and
+/// the limits of every architecture. Pure arithmetic, without kernel, compiler or GPU.
+
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <tuner/core/device.hpp>
+
+namespace tuner::cli {
+
+/// What one block asks of a multiprocessor.
+struct BlockNeed {
+  std::int64_t threads = 0;
+  int registers = 0;              ///< a thread
+  std::int64_t shared_bytes = 0;  ///< a block, static and dynamic
+};
+
+/// Resident blocks, warps and occupancy, and what each limit by itself would admit, name and text a line.
+std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need);
+/// Occupancy by block size, by registers and by shared memory, what is not varied as \p need has it. Where several
+/// amounts give the same they are one line.
+std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need);
+/// Of both the numbers.
+nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need);
+/// Limits of every known architecture, a line each.
+std::string architectures_text();
+nlohmann::json architectures_json();
+
+}  // namespace tuner::cli
