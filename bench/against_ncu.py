@@ -27,15 +27,15 @@ METRICS = {
     "gst_transactions": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
 COUNTS = ("gld_transactions", "gst_transactions")
-STEPS = ("neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 unroll16 "
-         "unroll_warps8 complete_unroll8 template8").split()
+STEPS = ("neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 unroll16 unroll8_loop "
+         "unroll_warps8 barrier_warps8 shrinking_warps8 complete_unroll8 template8").split()
 
 
 def cases():
     for x, y in ((32, 32), (32, 16), (16, 32), (16, 16)):
         yield f"sumMatrix2D|nx=16384 ny=16384|vector=1 rows=1 unroll=1 block_x={x} block_y={y}"
-    for variant in ("by_thread", "by_warp", "predicated"):
-        yield f"warpDivergence|n=16777216 work=64|threads=256 unroll=1 items=1 variant={variant}"
+    for variant in ("by_thread", "by_warp", "predicated", "two_conditions"):
+        yield f"warpDivergence|n=16777216 work=64|threads=256 block_y=1 unroll=1 items=1 variant={variant}"
     for step in STEPS:
         yield f"reduceClassic|n=268435456|step={step} threads=512 final_threads=1024"
 
