@@ -188,7 +188,7 @@ std::optional<double> Auto::improvement_probability(double factor) {
 
 }  // namespace
 
-StrategyEntry auto_entry() {
+StrategyInfo auto_entry() {
   return entry_of<Auto>(
       "auto",
       "a forest of random trees learns the ranks; neighbourhoods and crossings of the best, by expected improvement",

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
@@ -80,7 +79,7 @@ class Bandit final : public BasicStrategy {
 
 }  // namespace
 
-StrategyEntry bandit_entry() {
+StrategyInfo bandit_entry() {
   return entry_of<Bandit>(
       "bandit",
       "genetic_algorithm, pso, diff_evo, basin_hopping and mls side by side, the recently successful asked more often",

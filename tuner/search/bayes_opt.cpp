@@ -94,7 +94,7 @@ class BayesOpt final : public BasicStrategy {
 
 }  // namespace
 
-StrategyEntry bayes_opt_entry() {
+StrategyInfo bayes_opt_entry() {
   return entry_of<BayesOpt>(
       "bayes_opt", "Bayesian optimisation: Gaussian process on the logarithm of the objective, expected improvement",
       "Snoek, Larochelle, Adams, \"Practical Bayesian optimization of machine learning algorithms\", NIPS 2012; "

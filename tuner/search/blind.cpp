@@ -39,11 +39,11 @@ class RandomSearch final : public BasicStrategy {
 
 }  // namespace
 
-StrategyEntry exhaustive_entry() {
+StrategyInfo exhaustive_entry() {
   return entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-");
 }
 
-StrategyEntry random_entry() {
+StrategyInfo random_entry() {
   return entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
                                 "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)");
 }

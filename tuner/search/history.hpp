@@ -2,10 +2,10 @@
 /// What a strategy knows of its space: which configurations were proposed, what became of them, which is best, and
 /// which are still fresh. Shared by all strategies; proposes nothing itself. Internal to the room.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +21,7 @@ enum class State : std::uint8_t { fresh, pending, valid, failed };
 
 struct Known {
   Index index = 0;
-  double objective = 0;  ///< infinity: it failed
+  double objective = HUGE_VAL;  ///< infinity: it failed
 };
 
 class History {

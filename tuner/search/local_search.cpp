@@ -29,8 +29,8 @@ class Chain {
  protected:
   /// The configuration whose result this chain needs next.
   Index wanted() const { return wanted_; }
-  /// The walk begins, whatever was before, at \p best, whose result is \p objective: what is wanted first.
-  virtual Index begin(Index best, double objective) = 0;
+  /// The walk begins, whatever was before, at \p best: what is wanted first.
+  virtual Index begin(const Known& best) = 0;
   /// The result of wanted(), infinity for a failure: what is wanted next, or nothing: to begin anew.
   virtual std::optional<Index> step(double objective) = 0;
 
@@ -47,8 +47,7 @@ class Chain {
   std::size_t samples_;
   std::size_t left_ = 0;  // samples
   Index wanted_ = 0;
-  Index best_ = 0;  // sample
-  double best_objective_ = HUGE_VAL;
+  Known best_;  // sample
 };
 
 void Chain::advance(double objective) {
@@ -56,11 +55,8 @@ void Chain::advance(double objective) {
     const auto next = step(objective);
     return next ? void(wanted_ = *next) : restart();
   }
-  if (left_ == samples_ || objective < best_objective_) {
-    best_ = wanted_;
-    best_objective_ = objective;
-  }
-  wanted_ = --left_ > 0 ? history_.anywhere(random_) : begin(best_, best_objective_);
+  if (left_ == samples_ || objective < best_.objective) best_ = {wanted_, objective};
+  wanted_ = --left_ > 0 ? history_.anywhere(random_) : begin(best_);
 }
 
 std::optional<Index> Chain::walk() {
@@ -105,14 +101,10 @@ class Climber : public Chain {
   /// Where the next climb begins, from the local optimum here_; nothing: at the best of new samples.
   virtual std::optional<Index> leave() = 0;
 
-  void settle() {
-    home_ = here_;
-    home_objective_ = objective_;
-  }
   /// A configuration that differs from home_ in about \p parameters values, by valid steps; home_ itself when it has no
   /// neighbour.
   Index jump(std::size_t parameters) {
-    Index to = home_;
+    Index to = home_.index;
     for (std::size_t step = 0; step < parameters; ++step) {
       const auto around = history_.space().neighbours(to, Neighbourhood::hamming);
       if (around.empty()) break;
@@ -121,26 +113,22 @@ class Climber : public Chain {
     return to;
   }
 
-  Index here_ = 0;
-  double objective_ = HUGE_VAL;
-  Index home_ = 0;  // where jumps begin: the best sample, later an optimum
-  double home_objective_ = HUGE_VAL;
+  Known here_;
+  Known home_;                // where jumps begin: the best sample, later an optimum
   std::size_t failures_ = 0;  // climbs that led nowhere better
 
  private:
-  Index begin(Index best, double objective) final {
+  Index begin(const Known& best) final {
     home_ = best;
-    home_objective_ = objective;
     climbing_ = false;
     failures_ = 0;
-    return best;
+    return best.index;
   }
   std::optional<Index> step(double objective) final {
-    if (!climbing_ || objective < objective_) {
+    if (!climbing_ || objective < here_.objective) {
       climbing_ = true;
-      here_ = wanted();
-      objective_ = objective;
-      around_ = history_.space().neighbours(here_, kind_);
+      here_ = {wanted(), objective};
+      around_ = history_.space().neighbours(here_.index, kind_);
       random_.shuffle(around_);
     }
     if (around_.empty()) {
@@ -189,8 +177,8 @@ class Iterated final : public Climber {
 
  private:
   std::optional<Index> leave() override {
-    if (objective_ < home_objective_) failures_ = 0;
-    if (objective_ <= home_objective_) settle();
+    if (here_.objective < home_.objective) failures_ = 0;
+    if (here_.objective <= home_.objective) home_ = here_;
     // ever longer jumps while they lead nowhere
     if (++failures_ <= options_.patience) return jump(options_.jump + failures_ / 4);
     return std::nullopt;
@@ -213,11 +201,11 @@ class Hops final : public Climber {
 
  private:
   std::optional<Index> leave() override {
-    const double loss = (objective_ - home_objective_) / std::abs(home_objective_);
-    const bool better = objective_ <= home_objective_;
-    if (better || (std::isfinite(loss) && random_.chance(std::exp(-loss / options_.temperature)))) settle();
+    const double loss = (here_.objective - home_.objective) / std::abs(home_.objective);
+    const bool better = here_.objective <= home_.objective;
+    if (better || (std::isfinite(loss) && random_.chance(std::exp(-loss / options_.temperature)))) home_ = here_;
     const Index to = jump(options_.jump);
-    return to == home_ ? history_.anywhere(random_) : to;
+    return to == home_.index ? history_.anywhere(random_) : to;
   }
 
   Options options_;
@@ -242,21 +230,16 @@ class Annealing final : public Chain {
         steps_(static_cast<double>(options.steps > 0 ? options.steps : std::max<std::size_t>(20, planned))) {}
 
  private:
-  Index begin(Index best, double objective) override {
+  Index begin(const Known& best) override {
     here_ = best_ = best;
-    objective_ = best_objective_ = objective;
     until_scaled_ = 0;
     reheat();
     return neighbour();
   }
   std::optional<Index> step(double objective) override {
-    if (accepts(objective)) {
-      here_ = wanted();
-      objective_ = objective;
-    }
-    if (objective < best_objective_) {
-      best_ = wanted();
-      best_objective_ = objective;
+    if (accepts(objective)) here_ = {wanted(), objective};
+    if (objective < best_.objective) {
+      best_ = {wanted(), objective};
       rejected_ = 0;
     }
     temperature_ *= std::pow(options_.cold / options_.hot, 1 / steps_);
@@ -265,11 +248,11 @@ class Annealing final : public Chain {
   }
 
   bool accepts(double objective) {
-    if (objective <= objective_) return true;
+    if (objective <= here_.objective) return true;
     if (!std::isfinite(objective)) return false;
-    if (!std::isfinite(objective_)) return true;
+    if (!std::isfinite(here_.objective)) return true;
     if (until_scaled_-- == 0) scale();
-    const double loss = (objective - objective_) / scale_;
+    const double loss = (objective - here_.objective) / scale_;
     return random_.chance(std::exp(-loss / temperature_));
   }
 
@@ -288,32 +271,27 @@ class Annealing final : public Chain {
   void reheat() {
     temperature_ = options_.hot;
     rejected_ = 0;
-    if (std::isfinite(best_objective_)) {
-      here_ = best_;
-      objective_ = best_objective_;
-    }
+    if (std::isfinite(best_.objective)) here_ = best_;
   }
 
   /// Fresh ones are preferred: stepping on known ground again teaches nothing.
   Index neighbour() {
     const auto kind = random_.chance(0.5) ? Neighbourhood::adjacent : Neighbourhood::hamming;
-    std::vector<Index> around = history_.space().neighbours(here_, kind);
-    if (around.empty()) around = history_.space().neighbours(here_, Neighbourhood::hamming);
+    std::vector<Index> around = history_.space().neighbours(here_.index, kind);
+    if (around.empty()) around = history_.space().neighbours(here_.index, Neighbourhood::hamming);
     std::vector<Index> fresh;
     for (const Index index : around)
       if (history_.is_fresh(index)) fresh.push_back(index);
     if (!fresh.empty()) return fresh[random_.below(fresh.size())];
     if (!around.empty() && !random_.chance(0.1)) return around[random_.below(around.size())];
-    return history_.random_fresh(random_).value_or(here_);
+    return history_.random_fresh(random_).value_or(here_.index);
   }
 
   Options options_;
   double steps_;
   double temperature_ = 0;
-  Index here_ = 0;
-  double objective_ = HUGE_VAL;
-  Index best_ = 0;
-  double best_objective_ = HUGE_VAL;
+  Known here_;
+  Known best_;
   double rejected_ = 0;
   double scale_ = 1;
   int until_scaled_ = 0;
@@ -321,27 +299,27 @@ class Annealing final : public Chain {
 
 }  // namespace
 
-StrategyEntry mls_entry() {
+StrategyInfo mls_entry() {
   return entry_of<ChainsOf<Restarts>>(
       "mls",
       "multi-start local search: climbs to a local optimum from the best of some random configurations, repeatedly",
       "Marti, Resende, Ribeiro, \"Multi-start methods for combinatorial optimization\", EJOR 226 (2013)");
 }
 
-StrategyEntry greedy_ils_entry() {
+StrategyInfo greedy_ils_entry() {
   return entry_of<ChainsOf<Iterated>>(
       "greedy_ils", "iterated local search: climbs, jumps from the best local optimum, climbs again",
       "Lourenco, Martin, Stutzle, \"Iterated local search\", Handbook of Metaheuristics (2003)");
 }
 
-StrategyEntry basin_hopping_entry() {
+StrategyInfo basin_hopping_entry() {
   return entry_of<ChainsOf<Hops>>(
       "basin_hopping",
       "hops between local optima of the adjacent neighbourhood, accepting worse ones by Metropolis' rule",
       "Wales, Doye, \"Global optimization by basin-hopping\", J. Phys. Chem. A 101 (1997)");
 }
 
-StrategyEntry simulated_annealing_entry() {
+StrategyInfo simulated_annealing_entry() {
   return entry_of<ChainsOf<Annealing>>(
       "simulated_annealing", "one neighbour at a time, worse ones accepted ever more rarely",
       "Kirkpatrick, Gelatt, Vecchi, \"Optimization by simulated annealing\", Science 220 (1983)");

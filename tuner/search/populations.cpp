@@ -10,7 +10,7 @@ namespace tuner::search {
 
 namespace {
 
-/// The member with the smallest objective of \p count drawn ones.
+/// A tournament: the member with the smallest objective of \p count drawn ones.
 template <typename Member>
 const Member& best_drawn(Random& random, const std::vector<Member>& members, std::size_t count) {
   const Member* best = &members[random.below(members.size())];
@@ -62,12 +62,7 @@ class GeneticAlgorithm final : public BasicStrategy {
     if (members_.size() > options_.population) members_.pop_back();
   }
 
-  /// Tournament: the best of some drawn members.
-  Index parent() {
-    std::size_t best = members_.size() - 1;
-    for (std::size_t i = 0; i < options_.tournament; ++i) best = std::min(best, random_.below(members_.size()));
-    return members_[best].index;
-  }
+  Index parent() { return best_drawn(random_, members_, options_.tournament).index; }
 
   /// Each parameter with a choice changes with probability mutation / number of such parameters.
   void mutate(EnumeratedSpace::Digits& child) {
@@ -248,20 +243,20 @@ class ParticleSwarm final : public BasicStrategy {
 
 }  // namespace
 
-StrategyEntry genetic_algorithm_entry() {
+StrategyInfo genetic_algorithm_entry() {
   return entry_of<GeneticAlgorithm>(
       "genetic_algorithm",
       "steady-state genetic algorithm: tournament, uniform crossover, mutation of about one parameter",
       "Syswerda, \"A study of reproduction in generational and steady-state genetic algorithms\", FOGA 1 (1991)");
 }
 
-StrategyEntry diff_evo_entry() {
+StrategyInfo diff_evo_entry() {
   return entry_of<DifferentialEvolution>("diff_evo",
                                          "differential evolution on positions of values, towards the better members",
                                          "Storn, Price, \"Differential evolution\", J. Global Optimization 11 (1997)");
 }
 
-StrategyEntry pso_entry() {
+StrategyInfo pso_entry() {
   return entry_of<ParticleSwarm>("pso", "particle swarm on positions of values, informed by a few random particles",
                                  "Kennedy, Eberhart, \"Particle swarm optimization\", ICNN 1995; Clerc, Kennedy, IEEE "
                                  "Trans. Evol. Comp. 6 (2002)");

@@ -1,6 +1,5 @@
 #include <tuner/search/registry.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -10,22 +9,6 @@
 namespace tuner::search {
 
 namespace {
-
-const std::vector<StrategyEntry>& table() {
-  static const std::vector<StrategyEntry> entries{auto_entry(),
-                                                  exhaustive_entry(),
-                                                  random_entry(),
-                                                  simulated_annealing_entry(),
-                                                  greedy_ils_entry(),
-                                                  mls_entry(),
-                                                  genetic_algorithm_entry(),
-                                                  diff_evo_entry(),
-                                                  pso_entry(),
-                                                  basin_hopping_entry(),
-                                                  bandit_entry(),
-                                                  bayes_opt_entry()};
-  return entries;
-}
 
 /// The one of \p all called \p name. Throws std::invalid_argument: \p complaint, with a suggestion, \p introduction and
 /// all names.
@@ -58,12 +41,19 @@ void check_value(const OptionInfo& option, double value) {
 }  // namespace
 
 std::span<const StrategyInfo> strategies() {
-  static const std::vector<StrategyInfo> infos = [] {
-    std::vector<StrategyInfo> out;
-    for (const StrategyEntry& entry : table()) out.push_back(entry.info);
-    return out;
-  }();
-  return infos;
+  static const std::vector<StrategyInfo> all{auto_entry(),
+                                             exhaustive_entry(),
+                                             random_entry(),
+                                             simulated_annealing_entry(),
+                                             greedy_ils_entry(),
+                                             mls_entry(),
+                                             genetic_algorithm_entry(),
+                                             diff_evo_entry(),
+                                             pso_entry(),
+                                             basin_hopping_entry(),
+                                             bandit_entry(),
+                                             bayes_opt_entry()};
+  return all;
 }
 
 void check_options(std::string_view strategy, const std::map<std::string, double>& values) {
@@ -77,8 +67,7 @@ void check_options(std::string_view strategy, const std::map<std::string, double
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
                                         const StrategyOptions& options) {
   check_options(name, options.values);
-  const auto position = static_cast<std::size_t>(&info_called(name) - strategies().data());
-  return table()[position].make(space, options);
+  return info_called(name).make(space, options);
 }
 
 }  // namespace tuner::search

@@ -12,11 +12,6 @@
 
 namespace tuner::search {
 
-struct StrategyEntry {
-  StrategyInfo info;
-  std::unique_ptr<Strategy> (*make)(const EnumeratedSpace& space, const StrategyOptions& options);
-};
-
 /// An option of a strategy.
 template <typename T>
 struct Option {
@@ -49,10 +44,10 @@ void set(Option<T>& option, const std::map<std::string, double>& values) {
 
 /// \p Made: a strategy with a type Options, made from a space, the common options and its own.
 template <typename Made>
-StrategyEntry entry_of(std::string name, std::string summary, std::string source) {
-  StrategyEntry entry{{std::move(name), std::move(summary), std::move(source), {}}, nullptr};
+StrategyInfo entry_of(std::string name, std::string summary, std::string source) {
+  StrategyInfo entry{std::move(name), std::move(summary), std::move(source), {}, nullptr};
   typename Made::Options presets;
-  std::apply([&](const auto&... option) { (list(entry.info.options, option), ...); }, presets.all());
+  std::apply([&](const auto&... option) { (list(entry.options, option), ...); }, presets.all());
   entry.make = [](const EnumeratedSpace& space, const StrategyOptions& options) -> std::unique_ptr<Strategy> {
     typename Made::Options own;
     std::apply([&](auto&... option) { (set(option, options.values), ...); }, own.all());
@@ -61,17 +56,17 @@ StrategyEntry entry_of(std::string name, std::string summary, std::string source
   return entry;
 }
 
-StrategyEntry auto_entry();
-StrategyEntry exhaustive_entry();
-StrategyEntry random_entry();
-StrategyEntry simulated_annealing_entry();
-StrategyEntry greedy_ils_entry();
-StrategyEntry mls_entry();
-StrategyEntry genetic_algorithm_entry();
-StrategyEntry diff_evo_entry();
-StrategyEntry pso_entry();
-StrategyEntry basin_hopping_entry();
-StrategyEntry bandit_entry();
-StrategyEntry bayes_opt_entry();
+StrategyInfo auto_entry();
+StrategyInfo exhaustive_entry();
+StrategyInfo random_entry();
+StrategyInfo simulated_annealing_entry();
+StrategyInfo greedy_ils_entry();
+StrategyInfo mls_entry();
+StrategyInfo genetic_algorithm_entry();
+StrategyInfo diff_evo_entry();
+StrategyInfo pso_entry();
+StrategyInfo basin_hopping_entry();
+StrategyInfo bandit_entry();
+StrategyInfo bayes_opt_entry();
 
 }  // namespace tuner::search

@@ -87,6 +87,8 @@ struct StrategyInfo {
   std::string summary;  ///< one line
   std::string source;   ///< paper
   std::vector<OptionInfo> options;
+  /// For make_strategy(), which checks the options first.
+  std::unique_ptr<Strategy> (*make)(const EnumeratedSpace& space, const StrategyOptions& options) = nullptr;
 };
 std::span<const StrategyInfo> strategies();
 
