@@ -50,6 +50,13 @@ TEST(Decide, GoesToTheOneWithFewerRegistersInATie) {
   EXPECT_EQ(standings.ties, std::vector<std::size_t>{0});
 }
 
+TEST(Decide, CallsALeadOfFewNanosecondsATieWhereItIsToldHowFew) {
+  const std::vector<Trial> trials{trial(32, 40, drifting(5000, 1)), trial(64, 16, drifting(5150, 1))};
+  EXPECT_EQ(decide(trials, {.default_at = 1}).winner, 0u);
+  EXPECT_EQ(decide(trials, {.min_lead_ns = 160, .default_at = 1}).winner, 1u);
+  EXPECT_EQ(decide(trials, {.min_lead_ns = 140, .default_at = 1}).winner, 0u);
+}
+
 TEST(Decide, GoesToTheDefaultInATieHoweverSimpleTheOthersAre) {
   const std::vector<Trial> trials{trial(32, 40, drifting(1000, 10)), trial(64, 16, drifting(1003, 10, 2)),
                                   trial(128, 64, drifting(1002, 10, 1))};

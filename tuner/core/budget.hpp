@@ -2,7 +2,9 @@
 /// When a tuning stops. Every limit is optional; the first one reached ends the search. With none, the strategy's
 /// own end (an exhausted space) does.
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 
@@ -14,6 +16,13 @@ struct Budget {
   std::optional<double> fraction;        ///< of the valid configurations, 0..1
   std::optional<double> target;          ///< stop at an objective at or below this
   std::optional<double> until_unlikely;  ///< stop when P(an improvement of 1%) falls below this, 0..1
+
+  /// The trials after which it ends in a space of \p valid configurations; nothing when it does not count them.
+  std::optional<std::size_t> trials_of(std::size_t valid) const {
+    if (!fraction) return trials;
+    const auto share = static_cast<std::size_t>(std::ceil(*fraction * static_cast<double>(valid)));
+    return std::min(trials.value_or(share), share);
+  }
 };
 
 }  // namespace tuner

@@ -49,4 +49,13 @@ std::string_view message(const Outcome& outcome) {
   return std::visit(Visitor{}, outcome);
 }
 
+TrialTimes& TrialTimes::operator+=(const TrialTimes& other) {
+  compile += other.compile;
+  load += other.load;
+  verify += other.verify;
+  measure += other.measure;
+  wait += other.wait;
+  return *this;
+}
+
 }  // namespace tuner

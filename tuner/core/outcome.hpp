@@ -85,6 +85,8 @@ std::string_view message(const Outcome& outcome);
 /// Where the time of one trial went, seconds.
 struct TrialTimes {
   double compile = 0, load = 0, verify = 0, measure = 0, wait = 0;
+
+  TrialTimes& operator+=(const TrialTimes& other);
 };
 
 /// One configuration and what became of it, failures included.

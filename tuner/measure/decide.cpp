@@ -26,13 +26,14 @@ std::pair<int, std::string> simplicity(const Trial& trial) {
 }
 
 bool tie(const Measurement& fastest, const Measurement& other, const DecideOptions& options) {
-  if (other.median_ns > fastest.median_ns * (1 + options.max_loss)) return false;
-  if (other.median_ns <= fastest.median_ns * (1 + options.min_lead)) return true;
+  const double least = std::max(options.min_lead, options.min_lead_ns / fastest.median_ns);
+  if (other.median_ns > fastest.median_ns * (1 + std::max(options.max_loss, least))) return false;
+  if (other.median_ns <= fastest.median_ns * (1 + least)) return true;
   const std::size_t n = fastest.samples_ns.size();
   if (n < 2 || n != other.samples_ns.size()) return other.low_ns <= fastest.high_ns;
   std::vector<double> ratios(n);
   for (std::size_t i = 0; i < n; ++i) ratios[i] = other.samples_ns[i] / fastest.samples_ns[i];
-  return median_interval(ratios).low <= 1 + options.min_lead;
+  return median_interval(ratios).low <= 1 + least;
 }
 
 }  // namespace
