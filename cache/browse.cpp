@@ -14,13 +14,11 @@ namespace tuner::cache {
 
 namespace {
 
-/// Conditions on a record with a context, to be given a filter's three fields.
-constexpr const char* kFiltered =
-    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2) AND (?3 = '' OR choices = ?3)";
+/// Conditions on a record with a context, to be given a filter's fields.
+constexpr const char* kFiltered = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
 /// The same on a row of the quarantine, with a configuration.
 constexpr const char* kQuarantineFiltered =
-    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2) AND (?3 = '' OR choices = ?3) AND (?4 = '' OR "
-    "quarantined = ?4)";
+    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2) AND (?3 = '' OR quarantined = ?3)";
 
 }  // namespace
 
@@ -47,7 +45,7 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
   auto& store = database.store();
   auto found = store.read([&] {
     static const std::string sql = select_all<BestRecord>() + kFiltered;
-    return take_sound<BestRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
+    return take_sound<BestRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
   });
   const auto key = [](const BestRecord& b) { return std::tie(b.device.key, b.environment, b.kernel, b.problem); };
   std::sort(found.begin(), found.end(), [&](const BestRecord& a, const BestRecord& b) { return key(a) < key(b); });
@@ -58,7 +56,7 @@ std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
     static const std::string sql = select_all<SessionRecord>() + kFiltered + " ORDER BY started DESC, session";
-    return take_sound<SessionRecord>(store, Query(store, sql, filter.kernel, filter.device_key, filter.choices));
+    return take_sound<SessionRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
   });
 }
 
@@ -67,8 +65,7 @@ std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filt
   return store.read([&] {
     static const std::string sql = select_all<QuarantineRecord>() + kQuarantineFiltered +
                                    " ORDER BY device_key, kernel, objective, source, choices, sizes, quarantined";
-    return take_sound<QuarantineRecord>(
-        store, Query(store, sql, filter.kernel, filter.device_key, filter.choices, std::string()));
+    return take_sound<QuarantineRecord>(store, Query(store, sql, filter.kernel, filter.device_key, std::string()));
   });
 }
 
@@ -77,7 +74,7 @@ std::int64_t lift_quarantine(Database& database, const Filter& filter, const std
   static const std::string sql = std::string("DELETE FROM quarantine") + kQuarantineFiltered;
   std::int64_t lifted = 0;
   store.write([&] {
-    Query(store, sql, filter.kernel, filter.device_key, filter.choices, configuration).run();
+    Query(store, sql, filter.kernel, filter.device_key, configuration).run();
     lifted = store.connection().getChanges();
   });
   return lifted;

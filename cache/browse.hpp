@@ -14,7 +14,6 @@ namespace tuner::cache {
 struct Filter {
   std::string kernel = {};
   std::string device_key = {};
-  std::string choices = {};
 };
 
 struct KernelSummary {

@@ -96,10 +96,7 @@ std::string explain(const SQLite::Exception& error) {
   }
 }
 
-std::int64_t number(SQLite::Database& db, const char* sql) {
-  SQLite::Statement query(db, sql);
-  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
-}
+std::int64_t number(SQLite::Database& db, const char* sql) { return db.execAndGet(sql).getInt64(); }
 
 std::string word(SQLite::Database& db, const char* sql) {
   SQLite::Statement query(db, sql);

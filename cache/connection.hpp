@@ -34,7 +34,7 @@ bool is_damage(int code);
 /// The words of SQLite for what made a file unwritable, made a little more helpful.
 std::string explain(const SQLite::Exception& error);
 
-/// The first column of the first row; 0 or nothing without rows.
+/// The first column of the first row; nothing without rows, which a number must have.
 std::int64_t number(SQLite::Database& db, const char* sql);
 std::string word(SQLite::Database& db, const char* sql);
 

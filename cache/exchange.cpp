@@ -17,6 +17,19 @@ namespace {
 /// What a database holds, one by one: the common form of export, import and merge. Sessions stand before their trials.
 using Entry = std::variant<BestRecord, SessionRecord, StoredTrial, QuarantineRecord>;
 
+/// What is said to come from the future would stay the latest for ever.
+std::optional<std::string> date_in_the_future(const auto& record) {
+  constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // clocks differ
+  std::optional<std::string> complaint;
+  visit_fields(record, [&](const char* name, const auto& field, unsigned how) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_same_v<Field, std::int64_t> || std::is_same_v<Field, std::optional<std::int64_t>>) {
+      if ((how & kInstant) != 0 && field > now_ms() + day_ms) complaint = fmt::format("'{}' is in the future", name);
+    }
+  });
+  return complaint;
+}
+
 /// Why a record of somebody else's is not taken over.
 template <class Record>
 std::optional<std::string> objection_to(const Record& record) {

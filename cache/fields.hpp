@@ -65,8 +65,8 @@ void visit_fields(Like<ResourceRecord> auto& r, auto&& field) {
   field("occupancy", r.occupancy, kPlain);
 }
 
-/// How long a run took: of TrialRecord and BestRecord.
-void visit_interval(auto& r, auto&& field) {
+/// Of TimeRecord.
+void visit_times(auto& r, auto&& field) {
   field("median_ns", r.median_ns, kPlain);
   field("low_ns", r.low_ns, kPlain);
   field("high_ns", r.high_ns, kPlain);
@@ -78,7 +78,7 @@ void visit_fields(Like<TrialRecord> auto& r, auto&& field) {
   field("kind", r.kind, kPlain);
   field("message", r.message, kOptional | kProse);
   field("log", r.log, kOptional | kProse);
-  visit_interval(r, field);
+  visit_times(r, field);
   field("cold", r.cold, kPlain);
   field("throttled", r.throttled, kPlain);
   field("converged", r.converged, kPlain);
@@ -125,7 +125,7 @@ void visit_fields(Like<SessionRecord> auto& r, auto&& field) {
 void visit_fields(Like<BestRecord> auto& r, auto&& field) {
   visit_subject(r, field);
   field("configuration", r.configuration, kPlain);
-  visit_interval(r, field);
+  visit_times(r, field);
   field("samples", r.samples, kPlain);
   field("measured", r.measured_ms, kInstant);
 }

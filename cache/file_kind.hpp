@@ -1,7 +1,6 @@
 #pragma once
 /// What a database file is: its format, whether a given file has it, and how it gets it. Private to this room.
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/paths.hpp>
 #include <cache/stamps.hpp>
 #include <cache/store.hpp>
 

@@ -18,6 +18,8 @@ namespace tuner::cache {
 
 using Json = nlohmann::ordered_json;
 
+/// Discarded when it is no JSON.
+inline Json parsed(std::string_view text) { return Json::parse(text, nullptr, false); }
 inline std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// What is wrong with a member, in words that name it.
@@ -51,7 +53,7 @@ class JsonWriter {
       return (how & kInstant) != 0 ? Json(instant_text(field)) : Json(field);
     } else if constexpr (std::is_same_v<T, std::string>) {
       if ((how & kObject) == 0) return field;
-      auto object = Json::parse(field, nullptr, false);
+      auto object = parsed(field);
       return object.is_object() ? object : Json::object();
     } else if constexpr (std::is_same_v<T, Sizes>) {
       return sizes_text(field);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
-#include <string>
 #include <system_error>
 
 #include <dlfcn.h>
@@ -77,18 +76,13 @@ std::vector<fs::path> installation_prefixes() {
   return prefixes;
 }
 
-std::vector<fs::path> shipped_search_path(const fs::path& application) {
-  std::vector<fs::path> path;
-  if (!application.empty()) path.push_back(application);
+std::vector<fs::path> shipped_database_files(const fs::path& application) {
+  std::vector<fs::path> path{application};
   for (auto& part : path_list("TUNER_DB_PATH")) path.push_back(std::move(part));
   for (const auto& prefix : installation_prefixes()) path.push_back(prefix / "share" / "tuner" / "wisdom");
   for (auto& part : path_list("XDG_DATA_DIRS", "/usr/local/share:/usr/share")) {
     if (part.is_absolute()) path.push_back(part / "tuner" / "wisdom");
   }
-  return path;
-}
-
-std::vector<fs::path> shipped_database_files(const fs::path& application) {
   std::vector<fs::path> files;
   const auto add = [&](const fs::path& file) {
     std::error_code error;
@@ -96,7 +90,7 @@ std::vector<fs::path> shipped_database_files(const fs::path& application) {
     if (error) canonical = file;
     if (std::find(files.begin(), files.end(), canonical) == files.end()) files.push_back(canonical);
   };
-  for (const auto& part : shipped_search_path(application)) {
+  for (const auto& part : path) {
     std::error_code error;
     if (fs::is_regular_file(part, error)) add(part);
     if (!fs::is_directory(part, error)) continue;

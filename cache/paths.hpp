@@ -23,11 +23,10 @@ std::optional<std::filesystem::path> user_database_file();
 /// built. Nothing of it is known to tuner's own build, so that an installation can be moved.
 std::vector<std::filesystem::path> installation_prefixes();
 
-/// Folders and files to look for shipped databases in, in order: \p application, each part of `$TUNER_DB_PATH`
-/// (colon-separated), `share/tuner/wisdom` of each installation_prefixes(), `tuner/wisdom` in each of
-/// `$XDG_DATA_DIRS` (`/usr/local/share:/usr/share` when unset).
-std::vector<std::filesystem::path> shipped_search_path(const std::filesystem::path& application = {});
-/// The existing `*.db` files on that path, in order and by name within a folder, without duplicates.
+/// The existing files and, by name, `*.db` files of the existing folders among, in this order: \p application, each
+/// part of `$TUNER_DB_PATH` (colon-separated), `share/tuner/wisdom` of each installation_prefixes(), `tuner/wisdom` in
+/// each of
+/// `$XDG_DATA_DIRS` (`/usr/local/share:/usr/share` when unset). Without duplicates.
 std::vector<std::filesystem::path> shipped_database_files(const std::filesystem::path& application = {});
 
 /// Creates \p folder and its missing parents with mode 0700. False when that is impossible.

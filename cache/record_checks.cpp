@@ -4,8 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <cache/json_fields.hpp>
 
 namespace tuner::cache {
 namespace {
@@ -14,10 +13,6 @@ using Complaint = std::optional<std::string>;
 
 bool has_control(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
-
-Complaint over(const char* name, std::size_t size, std::size_t limit, const char* unit) {
-  return size > limit ? Complaint(fmt::format("'{}' has more than {} {}", name, limit, unit)) : std::nullopt;
 }
 
 /// Bounds every field; keeps the first complaint.
@@ -38,11 +33,10 @@ struct Bounds {
       for (const auto& [key, number] : field) {
         if (auto bad = check(name, key, kPlain)) return bad;
       }
-      return over(name, field.size(), kMaxNumbers, "entries");
-    } else if constexpr (std::is_same_v<T, Sizes>) {
-      return over(name, field.size(), kMaxNumbers, "entries");
-    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-      return over(name, field.size(), kMaxSamples, "entries");
+    }
+    if constexpr (requires { field.size(); } && !std::is_same_v<T, std::string>) {
+      const auto limit = std::is_same_v<T, std::vector<double>> ? kMaxSamples : kMaxNumbers;
+      if (field.size() > limit) return fmt::format("'{}' has more than {} entries", name, limit);
     }
     return std::nullopt;
   }
@@ -74,8 +68,7 @@ Complaint first_of(Complaints... complaints) {
   return first;
 }
 
-/// Of a best record or a trial.
-Complaint interval_problem(const auto& r) {
+Complaint interval_problem(const TimeRecord& r) {
   if (!std::isfinite(r.median_ns) || r.median_ns <= 0) return "median_ns is not a positive number";
   if (r.low_ns <= 0) return "low_ns is not a positive number";
   if (r.low_ns > r.median_ns || r.high_ns < r.median_ns) return "median_ns is outside of low_ns..high_ns";
@@ -95,6 +88,32 @@ struct Negatives {
     }
   }
 };
+
+/// Why a trial that this process did not measure cannot be what it says: its numbers do not agree with each other.
+Complaint contradiction_in(const TrialRecord& t) {
+  for (const auto& [name, number] : t.times_s) {
+    if (!is_number(number)) return fmt::format("the time '{}' is not a number from 0 on", name);
+  }
+  if (!is_number_or_none(t.clock_mhz)) return "clock_mhz is negative or infinite";
+  if (t.resources) {
+    Negatives negatives;
+    visit_fields(*t.resources, negatives);
+    if (negatives.complaint || t.resources->occupancy > 1) return "a number of 'resources' is out of range";
+  }
+  if (t.kind != "ok") return std::nullopt;
+  if (t.samples_ns.empty()) return "a measurement without samples";
+  auto sorted = t.samples_ns;
+  if (!std::all_of(sorted.begin(), sorted.end(), [](double s) { return std::isfinite(s) && s > 0; })) {
+    return "a sample is not a positive number";
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const double lower = sorted[(sorted.size() - 1) / 2], upper = sorted[sorted.size() / 2];
+  constexpr double rounding = 1e-9;
+  if (!(t.median_ns >= lower * (1 - rounding) && t.median_ns <= upper * (1 + rounding))) {
+    return fmt::format("median_ns is {:g}, but the median of its samples is {:g}", t.median_ns, (lower + upper) / 2);
+  }
+  return interval_problem(t);
+}
 
 }  // namespace
 
@@ -116,7 +135,7 @@ Complaint problem_with(const DeviceRecord& device) {
   Negatives negatives;
   visit_fields(device, negatives);
   if (negatives.complaint) return fmt::format("a number of device '{}' is negative", device.key);
-  if (!nlohmann::json::parse(device.properties, nullptr, false).is_object()) {
+  if (!parsed(device.properties).is_object()) {
     return fmt::format("the properties of device '{}' are not a JSON object", device.key);
   }
   return std::nullopt;
@@ -186,31 +205,6 @@ Complaint problem_with(const SessionRecord& session) {
 Complaint problem_with(const QuarantineRecord& record) {
   return first_of(problem_with(record.kernel), problem_with(record.problem),
                   problem_with_configuration(record.configuration), out_of_bounds(record));
-}
-
-Complaint contradiction_in(const TrialRecord& t) {
-  for (const auto& [name, number] : t.times_s) {
-    if (!is_number(number)) return fmt::format("the time '{}' is not a number from 0 on", name);
-  }
-  if (!is_number_or_none(t.clock_mhz)) return "clock_mhz is negative or infinite";
-  if (t.resources) {
-    Negatives negatives;
-    visit_fields(*t.resources, negatives);
-    if (negatives.complaint || t.resources->occupancy > 1) return "a number of 'resources' is out of range";
-  }
-  if (t.kind != "ok") return std::nullopt;
-  if (t.samples_ns.empty()) return "a measurement without samples";
-  auto sorted = t.samples_ns;
-  if (!std::all_of(sorted.begin(), sorted.end(), [](double s) { return std::isfinite(s) && s > 0; })) {
-    return "a sample is not a positive number";
-  }
-  std::sort(sorted.begin(), sorted.end());
-  const double lower = sorted[(sorted.size() - 1) / 2], upper = sorted[sorted.size() / 2];
-  constexpr double rounding = 1e-9;
-  if (!(t.median_ns >= lower * (1 - rounding) && t.median_ns <= upper * (1 + rounding))) {
-    return fmt::format("median_ns is {:g}, but the median of its samples is {:g}", t.median_ns, (lower + upper) / 2);
-  }
-  return interval_problem(t);
 }
 
 }  // namespace tuner::cache

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tuner::cache {
@@ -79,17 +80,21 @@ struct ResourceRecord {
   friend bool operator==(const ResourceRecord&, const ResourceRecord&) = default;
 };
 
+/// How long one run took.
+struct TimeRecord {
+  double median_ns = 0;
+  double low_ns = 0;  ///< 95% interval of the median
+  double high_ns = 0;
+  double relative_noise = 0;
+};
+
 /// One configuration and what became of it. Numbers that are not finite are stored as absent and read back as NaN.
-struct TrialRecord {
+struct TrialRecord : TimeRecord {
   std::string configuration;  ///< canonical text: `block_x=32 block_y=8`
   std::string kind = "ok";    ///< ok compile launch timeout wrong invalid
   std::string message;        ///< why it failed
   std::string log;            ///< compiler output of a compile failure
   std::vector<double> samples_ns;
-  double median_ns = 0;
-  double low_ns = 0;  ///< 95% interval of the median
-  double high_ns = 0;
-  double relative_noise = 0;
   bool cold = true;
   bool throttled = false;
   bool converged = false;
@@ -108,11 +113,16 @@ struct Context {
   DeviceRecord device;
   EnvironmentRecord environment;
   ProblemRecord problem;
+  /// Equal where the same is tuned on the same device with the same driver and compiler.
+  auto identity() const {
+    return std::make_tuple(kernel, problem, device.key, environment.driver, environment.compiler);
+  }
 };
 
-/// All that makes two tunings the same tuning: trials of one may be reused by the other.
 struct SessionKey : Context {
   std::string conditions = "{}";  ///< JSON text of how it is measured (cold, targets); compared as text
+  /// All that makes two tunings the same tuning: trials of one may be reused by the other.
+  auto identity() const { return std::tuple_cat(Context::identity(), std::make_tuple(conditions)); }
 };
 
 struct SessionRecord {
@@ -130,12 +140,8 @@ struct SessionRecord {
 std::int64_t now_ms();
 
 /// The best known configuration for one (kernel, problem, device, environment).
-struct BestRecord : Context {
+struct BestRecord : Context, TimeRecord {
   std::string configuration;
-  double median_ns = 0;
-  double low_ns = 0;
-  double high_ns = 0;
-  double relative_noise = 0;
   std::int64_t samples = 0;
   std::int64_t measured_ms = 0;
 };

@@ -18,15 +18,11 @@ namespace tuner::cache {
 static_assert(std::endian::native == std::endian::little, "samples are stored as they are in memory");
 
 template <class Record>
-inline constexpr const char* kTable = nullptr;
-template <>
-inline constexpr const char* kTable<BestRecord> = "best";
-template <>
-inline constexpr const char* kTable<SessionRecord> = "session";
-template <>
-inline constexpr const char* kTable<StoredTrial> = "trial";
-template <>
-inline constexpr const char* kTable<QuarantineRecord> = "quarantine";
+inline constexpr const char* kTable = std::is_same_v<Record, BestRecord>         ? "best"
+                                      : std::is_same_v<Record, SessionRecord>    ? "session"
+                                      : std::is_same_v<Record, StoredTrial>      ? "trial"
+                                      : std::is_same_v<Record, QuarantineRecord> ? "quarantine"
+                                                                                 : nullptr;
 
 // ---- visitors ------------------------------------------------------------------------------------------------------
 
@@ -89,7 +85,7 @@ struct Taker {
       row.null() ? row.skip() : (*this)(name, field.emplace(), how);
     } else {
       try {
-        JsonReader::set(field, Json::parse(row.text(), nullptr, false), name);
+        JsonReader::set(field, parsed(row.text()), name);
       } catch (const MemberError&) {
         good = false;
       }

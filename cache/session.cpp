@@ -132,17 +132,14 @@ void SessionWriter::set_best(const std::string& configuration) {
     if (const auto reason = quarantine.reason_against(configuration)) {
       throw CacheError(fmt::format("'{}' cannot become the best of {}: {}", configuration, key.kernel.name, *reason));
     }
-    BestRecord best{key, configuration};
+    BestRecord best{key, {}, configuration};
     const auto measured = latest_measurement(store, best);
     if (!measured) {
       throw CacheError(fmt::format("'{}' cannot become the best of {} for {}: no verified measurement of it is stored",
                                    configuration, key.kernel.name, sizes_text(key.problem.sizes)));
     }
     const auto& t = measured->trial;
-    best.median_ns = t.median_ns;
-    best.low_ns = t.low_ns;
-    best.high_ns = t.high_ns;
-    best.relative_noise = t.relative_noise;
+    static_cast<TimeRecord&>(best) = t;
     best.samples = std::max<std::int64_t>(1, std::ssize(t.samples_ns));
     best.measured_ms = t.created_ms;
     put(store, best);
@@ -171,10 +168,7 @@ std::vector<SessionRecord> same_sessions(Store& store, const SessionKey& key) {
       select_all<SessionRecord>() + " WHERE kernel = ? AND choices = ? AND sizes = ? ORDER BY started, id";
   auto found = take_sound<SessionRecord>(
       store, Query(store, sql, key.kernel.name, key.problem.choices, sizes_text(key.problem.sizes)));
-  std::erase_if(found, [&](const SessionRecord& s) {
-    return s.key.kernel != key.kernel || s.key.device.key != key.device.key || s.key.problem != key.problem ||
-           s.key.conditions != key.conditions || !s.key.environment.same_software(key.environment);
-  });
+  std::erase_if(found, [&](const SessionRecord& s) { return s.key.identity() != key.identity(); });
   return found;
 }
 

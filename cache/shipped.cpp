@@ -1,14 +1,12 @@
 #include <cache/shipped.hpp>
 
 #include <fstream>
-#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cache/exchange.hpp>
-#include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 #include <cache/store.hpp>
 

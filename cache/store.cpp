@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include <fcntl.h>
 #include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>
 #include <sys/file.h>

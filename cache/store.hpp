@@ -3,16 +3,12 @@
 /// memory (or without) when it cannot be written, and warns once. A file that is not known to be tuner's own is never
 /// touched. Private to this room.
 
-#include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 

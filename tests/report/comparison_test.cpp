@@ -12,17 +12,8 @@ namespace {
 cache::BestRecord best(double median, double half_percent = 0.1, std::int64_t nx = 1024) {
   cache::SessionKey key = test::sample_key();
   key.problem.sizes = {{"nx", nx}};
-  return {key.kernel,
-          key.device,
-          key.environment,
-          key.problem,
-          "block=64",
-          median,
-          median * (1 - half_percent / 100),
-          median * (1 + half_percent / 100),
-          0.001,
-          30,
-          1000};
+  const double half = median * half_percent / 100;
+  return {key, {median, median - half, median + half, 0.001}, "block=64", 30, 1000};
 }
 
 Change change(const cache::BestRecord& a, const cache::BestRecord& b, const CompareOptions& options = {}) {

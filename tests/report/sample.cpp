@@ -20,12 +20,7 @@ class Numbers {
 };
 
 cache::BestRecord best_of(const cache::SessionKey& key, const cache::TrialRecord& trial) {
-  return {key.kernel,           key.device,
-          key.environment,      key.problem,
-          trial.configuration,  trial.median_ns,
-          trial.low_ns,         trial.high_ns,
-          trial.relative_noise, static_cast<std::int64_t>(trial.samples_ns.size()),
-          trial.created_ms};
+  return {key, trial, trial.configuration, std::ssize(trial.samples_ns), trial.created_ms};
 }
 
 cache::TrialRecord failed_trial(const std::string& configuration, const std::string& kind, const std::string& message) {

@@ -14,9 +14,8 @@ Tuning result_only(const char* kernel, double median_ns) {
   tuning.key = test::sample_key(kernel);
   tuning.key.conditions.clear();
   const auto& key = tuning.key;
-  tuning.best = tuner::cache::BestRecord{key.kernel,  key.device, key.environment,          key.problem,
-                                         "block=256", median_ns,  median_ns * 0.999,        median_ns * 1.001,
-                                         0.001,       30,         test::sample_started_ms()};
+  tuning.best = tuner::cache::BestRecord{
+      key, {median_ns, median_ns * 0.999, median_ns * 1.001, 0.001}, "block=256", 30, test::sample_started_ms()};
   tuning.amounts = {1e9, 4e9, 0.5, 6.7e13, {}};
   tuning.database = "shipped.db";
   return tuning;

@@ -27,7 +27,7 @@ void add_database_options(po::options_description& options, bool filters) {
 }
 
 cache::Filter read_filter(const po::variables_map& given) {
-  return {text_of(given, "kernel"), text_of(given, "device-key"), {}};
+  return {text_of(given, "kernel"), text_of(given, "device-key")};
 }
 
 fs::path database_file(const po::variables_map& given) {

@@ -72,7 +72,7 @@ void LiveReport::on_finalists(std::size_t) { write(tunings_, live_); }
 
 void LiveReport::finish(const KernelSpec& spec, const Device& device, const std::vector<ProblemSize>& problems) {
   const cache::KernelRecord kernel = to_record(spec, options_.session.objective);
-  std::vector<report::Tuning> found = report::gather(wisdom_.databases(), {kernel.name, device.key.text(), {}}).tunings;
+  std::vector<report::Tuning> found = report::gather(wisdom_.databases(), {kernel.name, device.key.text()}).tunings;
   std::erase_if(found, [&](const report::Tuning& one) {
     const auto is_it = [&](const ProblemSize& size) { return to_record(size) == one.key.problem; };
     return !(one.key.kernel == kernel) || std::none_of(problems.begin(), problems.end(), is_it);
