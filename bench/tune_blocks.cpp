@@ -140,6 +140,9 @@ int run(const Options& options, Clock::time_point start) {
   for (const Trial& trial : trials)
     if (trial.measurement() == nullptr) print(trial, spec, size, device);
   const SessionTimes times = evaluator.times();
+  TrialTimes spent;
+  for (const std::vector<Trial>* const some : {&trials, &again})
+    for (const Trial& trial : *some) spent += trial.times;
   fmt::print("{} on {} ({}), {}\n", spec.name, device.name, device.key.text(), size.text());
   fmt::print("{} configurations:", trials.size());
   for (const auto& [name, count] : counts) fmt::print(" {} {}", count, name);
@@ -148,7 +151,7 @@ int run(const Options& options, Clock::time_point start) {
   for (const Trial& trial : again) print(trial, spec, size, device);
   fmt::print("device known {:.3f} s, first trial {:.3f} s, searched {:.3f} s\n", device_s, first_s, searched_s);
   fmt::print("run worker: start {:.3f} s, wait {:.3f}, load {:.3f}, verify {:.3f}, measure {:.3f}\n", times.start,
-             times.wait, times.load, times.verify, times.measure);
+             spent.wait, spent.load, spent.verify, spent.measure);
   fmt::print("compile workers: {} configurations in {} compiles, {:.3f} s summed\n", times.compiled, times.compiles,
              times.compile);
   fmt::print("best: {} at {:.2f} us{}\n", decisive[standings.winner].configuration.text(),

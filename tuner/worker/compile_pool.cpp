@@ -1,6 +1,5 @@
 #include <tuner/worker/compile_pool.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

@@ -234,11 +234,6 @@ void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
 }
 
 void EvaluationLoop::finished(RunJob job, std::vector<Trial> trials) {
-  for (const Trial& trial : trials) {
-    times_.load += trial.times.load;
-    times_.verify += trial.times.verify;
-    times_.measure += trial.times.measure;
-  }
   if (!job.finals_s) {
     shelf_.offer(trials.front(), std::move(job.images.front()));
     return tell(std::move(trials.front()));

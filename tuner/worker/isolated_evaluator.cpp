@@ -20,15 +20,13 @@ namespace tuner {
 
 namespace {
 
-std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
-
 IsolatedOptions with_defaults(IsolatedOptions options) {
   if (options.known_device) {
     options.backend = options.known_device->key.backend;
     options.device = options.known_device->index;
   }
   if (options.program.empty()) options.program = find_worker_program();
-  if (options.compile_workers == 0) options.compile_workers = std::min<std::size_t>(cores(), 64);
+  if (options.compile_workers == 0) options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
   DeviceKey key;
   key.backend = options.backend;
   if (options.batch == 0) options.batch = compile_batch(key, options.compile_workers);

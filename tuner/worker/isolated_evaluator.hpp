@@ -26,27 +26,24 @@ class WorkerError : public Error {
 };
 
 struct IsolatedOptions {
-  std::string backend = "cuda";     ///< "cuda" or "host"
-  int device = 0;                   ///< ordinal
-  std::filesystem::path program;    ///< empty: find_worker_program()
-  std::size_t compile_workers = 0;  ///< processes; 0: one for each core, at most 64
-  std::size_t batch = 0;            ///< configurations in one compile at most; 0: 8 on the host backend, else by cores
-  double compile_timeout_s = 60;    ///< of one compile; then the compiler's process is killed
-  double open_timeout_s = 60;       ///< for opening the device, allocating and running the reference
-  double grace_s = 1;               ///< after a worker's own limit has passed, before it is killed
+  std::string backend = "cuda";        ///< "cuda" or "host"
+  int device = 0;                      ///< ordinal
+  std::filesystem::path program = {};  ///< empty: find_worker_program()
+  std::size_t compile_workers = 0;     ///< processes; 0: one for each core, at most 64
+  std::size_t batch = 0;          ///< configurations in one compile at most; 0: 8 on the host backend, else by cores
+  double compile_timeout_s = 60;  ///< of one compile; then the compiler's process is killed
+  double open_timeout_s = 60;     ///< for opening the device, allocating and running the reference
+  double grace_s = 1;             ///< after a worker's own limit has passed, before it is killed
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
   /// What is known of the device already: compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
   ImageStore images;
 };
 
-/// Where the wall time of an evaluator's life went, seconds. Compile is summed over workers, so it may pass the wall
-/// time; the others are the run worker's.
+/// What an evaluator's life took besides the times of its trials.
 struct SessionTimes {
-  double start = 0;  ///< until the run worker was ready for its first configuration
-  double compile = 0, load = 0, verify = 0, measure = 0;
-  double wait = 0;           ///< the run worker had nothing to run
-  double restart = 0;        ///< replacing crashed run workers
+  double start = 0;          ///< seconds until the run worker was ready for its first configuration
+  double compile = 0;        ///< seconds, summed over compile workers
   std::size_t compiled = 0;  ///< configurations compiled
   std::size_t compiles = 0;  ///< compiler calls
   std::size_t cached = 0;    ///< configurations whose image came from the image store

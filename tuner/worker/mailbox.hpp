@@ -2,14 +2,18 @@
 /// All that an evaluator's two threads share: the caller's thread posts commands and waits for news, the event loop's
 /// takes commands and tells news. Every function may be called by any thread. Internal to the worker room.
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <tuner/core/device.hpp>
@@ -30,16 +34,27 @@ struct News {
 class Mailbox {
  public:
   /// Throws WorkerError when there is no event descriptor to be had.
-  Mailbox();
-  ~Mailbox();
+  Mailbox() : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (wake_fd_ < 0) throw WorkerError(std::string("no event descriptor: ") + std::strerror(errno));
+  }
+  ~Mailbox() { ::close(wake_fd_); }
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
   using Command = std::function<void()>;
-  void post(Command command);
+  void post(Command command) {
+    const std::lock_guard lock(mutex_);
+    commands_.push_back(std::move(command));
+    (void)::eventfd_write(wake_fd_, 1);
+  }
   /// Readable while there are commands.
   int wake_fd() const { return wake_fd_; }
-  std::vector<Command> take_commands();
+  std::vector<Command> take_commands() {
+    const std::lock_guard lock(mutex_);
+    eventfd_t count = 0;
+    (void)::eventfd_read(wake_fd_, &count);
+    return std::exchange(commands_, {});
+  }
 
   /// \p change: adds to the news.
   template <typename Change>
@@ -66,7 +81,7 @@ class Mailbox {
   std::condition_variable changed_;
   std::vector<Command> commands_;
   News news_;
-  int wake_fd_ = -1;
+  const int wake_fd_;
 };
 
 }  // namespace tuner::worker

@@ -1,7 +1,6 @@
 #include <tuner/worker/process.hpp>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 #include <tuner/worker/isolated_evaluator.hpp>
 

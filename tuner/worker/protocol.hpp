@@ -96,10 +96,7 @@ auto fields(Is<Prepare> auto& m) { return std::tie(m.image); }
 auto fields(Is<Compile> auto& m) { return std::tie(m.request); }
 auto fields(Is<Evaluate> auto& m) { return std::tie(m.configuration, m.image, m.best_ns); }
 auto fields(Is<Remeasure> auto& m) { return std::tie(m.configurations, m.images, m.seconds); }
-auto fields(Is<Recall> auto&) { return std::tie(); }
-auto fields(Is<Quit> auto&) { return std::tie(); }
 auto fields(Is<Opened> auto& m) { return std::tie(m.device, m.compiler); }
-auto fields(Is<Prepared> auto&) { return std::tie(); }
 auto fields(Is<Failed> auto& m) { return std::tie(m.message, m.final); }
 auto fields(Is<PhaseReport> auto& m) { return std::tie(m.phase, m.limit_s); }
 auto fields(Is<CompileAnswer> auto& m) { return std::tie(m.result, m.seconds); }

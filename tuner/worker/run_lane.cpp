@@ -73,7 +73,6 @@ void RunLane::schedule() {
     send(ready_.front());
     if (sent_.empty()) {
       wait_before_first_ = seconds_since(idle_since_);
-      times_.wait += wait_before_first_;
       expect_work();
     }
     sent_.push_back(std::move(ready_.front()));
@@ -110,7 +109,7 @@ void RunLane::handle(Message message) {
     state_ = State::prepared;
     slot_.expect_nothing();
     (void)slot_.take_said();  // nothing that a configuration printed
-    (times_.run_restarts == 0 ? times_.start : times_.restart) += seconds_since(started_);
+    if (times_.run_restarts == 0) times_.start = seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
     ran(std::move(*answer));
@@ -194,7 +193,6 @@ void RunLane::lost(const Loss& loss) {
   const bool guiltless = !told && !running;
   if (running && !(loss.innocent && try_again(*running))) fail(std::move(*running), loss);
   ++times_.run_restarts;
-  started_ = Clock::now();
   if (guiltless)
     start_failed("run workers end before they run anything: " + loss.message, false);
   else

@@ -35,7 +35,7 @@ struct RunLaneEvents {
 
 class RunLane {
  public:
-  /// \p open: the first message to each worker. \p times: counts its waiting, starts and restarts there. It and
+  /// \p open: the first message to each worker. \p times: counts its start and restarts there. It and
   /// \p options must outlive the lane.
   RunLane(const IsolatedOptions& options, Open open, RunLaneEvents events, SessionTimes& times);
   /// Starts the worker. Like react(), throws WorkerError when workers cannot be started or kept alive; react() throws

@@ -167,6 +167,7 @@ void transfer(Stream& stream, T& value) {
     stream.raw(value.data(), count * sizeof value[0]);
   } else if constexpr (TupleLike<T>) {
     std::apply([&](auto&... each) { (transfer(stream, each), ...); }, value);
+  } else if constexpr (std::is_empty_v<T>) {
   } else if constexpr (Struct<T>) {
     std::apply([&](auto&... each) { (transfer(stream, each), ...); }, fields(value));
   } else {
