@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/session/records.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -45,7 +46,7 @@ report::Tuning copy_tuning(const std::string& properties) {
 }
 
 std::optional<Verdict> verdict_on(const report::Tuning& tuning) {
-  return stored_verdict(copy_kernel(), tuning, stored_device(tuning));
+  return stored_verdict(copy_kernel(), tuning, from_record(tuning.key.device));
 }
 
 constexpr const char* kSeen = R"({"copy_bytes_per_s":4.2e12,"read_bytes_per_s":4.5e12,"launch_ns":2000})";
@@ -58,12 +59,6 @@ TEST(StoredVerdict, IsDrawnFromWhatTheTuningsSawOfTheDevice) {
   EXPECT_FALSE(verdict->counted);
   EXPECT_THAT(verdict->numbers, ElementsAre(HasSubstr("a kernel that does nothing takes 2.00 us")));
   EXPECT_THAT(verdict->remarks, ElementsAre(HasSubstr("a block of 64 threads is small")));
-}
-
-TEST(StoredVerdict, TakesTheDeviceAsTheLatestTuningSawIt) {
-  report::Tuning tuning = copy_tuning(kSeen);
-  tuning.sessions.emplace_back().key.device.properties = R"({"copy_bytes_per_s":8e12})";
-  EXPECT_THAT(verdict_on(tuning)->reason, HasSubstr("is at 50%"));
 }
 
 TEST(StoredVerdict, IsUnknownWhereNothingWasSeenOfTheDevice) {

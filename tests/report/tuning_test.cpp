@@ -72,6 +72,18 @@ TEST(Gather, KnowsFinalistsByTheirSecondMeasurementInASession) {
   EXPECT_TRUE(trials.at(2).again);
 }
 
+TEST(Gather, KnowsTheBestThatAnyTuningSawOfADevice) {
+  auto databases = one(cache::Database::in_memory());
+  cache::SessionKey fast = sample_key("first"), slow = sample_key("second");
+  fast.device.properties = R"({"copy_bytes_per_s":4.5e12,"latency_ns":700,"read_bytes_per_s":"much"})";
+  slow.device.properties = R"({"copy_bytes_per_s":4.2e12,"latency_ns":600,"write_bytes_per_s":3e12})";
+  tune(databases[0], fast, {"block=32"});
+  tune(databases[0], slow, {"block=32"});
+  for (const Tuning& tuning : gather(databases).tunings)
+    EXPECT_EQ(tuning.key.device.properties,
+              R"({"copy_bytes_per_s":4500000000000.0,"latency_ns":600,"write_bytes_per_s":3000000000000.0})");
+}
+
 TEST(Gather, KeepsOtherKernelsApartAndLeavesThemOutWhenAsked) {
   auto databases = one(cache::Database::in_memory());
   tune(databases[0], sample_key("first"), {"block=32"});

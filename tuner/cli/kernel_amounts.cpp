@@ -47,7 +47,7 @@ void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::files
     const std::optional<KernelSpec>& spec = find(file.empty() ? kernel.name : file);
     if (!spec || to_record(*spec, {kernel.objective}).source_hash != kernel.source_hash) continue;
     try {
-      const Device device = stored_device(tuning);
+      const Device device = from_record(tuning.key.device);
       tuning.amounts = amounts_of(*spec, from_record(tuning.key.problem), device);
       tuning.verdict = stored_verdict(*spec, tuning, device);
     } catch (const Error&) {

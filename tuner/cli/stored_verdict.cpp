@@ -8,16 +8,6 @@
 
 namespace tuner::cli {
 
-Device stored_device(const report::Tuning& tuning) {
-  cache::DeviceRecord record = tuning.key.device;
-  if (tuning.best) record.properties = tuning.best->device.properties;
-  Device device = from_record(record);
-  for (auto session = tuning.sessions.rbegin(); session != tuning.sessions.rend(); ++session)
-    take_ceilings(device, session->key.device);
-  take_ceilings(device, tuning.key.device);
-  return device;
-}
-
 namespace {
 
 /// The latest measurement of the best, or else what is known of a shipped one.

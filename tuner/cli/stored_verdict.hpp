@@ -9,11 +9,8 @@
 
 namespace tuner::cli {
 
-/// The device of \p tuning with the ceilings and peaks that its tunings saw; the later one's count.
-Device stored_device(const report::Tuning& tuning);
-
-/// From the latest trial of the best with its counters, \p device as stored_device() gives it and \p spec, which has to
-/// be the kernel that was measured. Nothing where there is no best. Throws Error for sizes that \p spec does not take:
+/// From the latest trial of the best with its counters, \p device, that of \p tuning, and \p spec, which has to be the
+/// kernel that was measured. Nothing where there is no best. Throws Error for sizes that \p spec does not take:
 /// a stranger's database.
 std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device);
 

@@ -320,33 +320,14 @@ Json json_trials(const Tuning& tuning) {
   return json;
 }
 
-/// The ceilings of one device by their names, the highest seen of each.
-using Properties = std::map<std::string, double, std::less<>>;
-
-void unite(Properties& ceilings, const std::string& properties) {
-  const Json json = Json::parse(properties, nullptr, false);
-  if (!json.is_object()) return;
-  for (const char* name : {"read_bytes_per_s", "copy_bytes_per_s", "write_bytes_per_s"})
-    if (const auto at = json.find(name); at != json.end() && at->is_number() && at->get<double>() > 0)
-      ceilings[name] = std::max(ceilings[name], at->get<double>());
-}
-
-std::map<std::string, Properties> ceilings_of(std::span<const Tuning> tunings) {
-  std::map<std::string, Properties> all;
-  for (const Tuning& tuning : tunings) {
-    Properties& ceilings = all[tuning.key.device.key];
-    unite(ceilings, tuning.key.device.properties);
-    for (const cache::SessionRecord& one : tuning.sessions) unite(ceilings, one.key.device.properties);
-    if (tuning.best) unite(ceilings, tuning.best->device.properties);
-  }
-  return all;
-}
-
-Json json_device(const cache::DeviceRecord& device, const Properties& ceilings) {
+Json json_device(const cache::DeviceRecord& device) {
   Json json{{"key", shown(device.key)},         {"name", shown(device.name.empty() ? device.key : device.name)},
             {"backend", shown(device.backend)}, {"compute_capability", device.compute_capability},
             {"sm_count", device.sm_count},      {"l2_bytes", device.l2_bytes}};
-  for (const auto& [name, rate] : ceilings) json[name] = number(rate);
+  const Json seen = Json::parse(device.properties, nullptr, false);
+  for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"})
+    if (const auto at = seen.find(name); at != seen.end() && at->is_number() && at->get<double>() > 0)
+      json[name] = number(at->get<double>());
   return json;
 }
 
@@ -395,8 +376,7 @@ Json json_sessions(const std::vector<cache::SessionRecord>& sessions) {
   return list;
 }
 
-Json json_tuning(const Tuning& tuning, const Properties& ceilings, Shared& kernels, Shared& devices,
-                 Shared& environments, Texts& texts) {
+Json json_tuning(const Tuning& tuning, Shared& kernels, Shared& devices, Shared& environments, Texts& texts) {
   const cache::SessionKey& key = tuning.key;
   const cache::EnvironmentRecord& software = key.environment;
   const Objective objective{key.kernel.objective};
@@ -406,7 +386,7 @@ Json json_tuning(const Tuning& tuning, const Properties& ceilings, Shared& kerne
                                       {"metric", shown(objective.metric())},
                                       {"is_larger_better", objective.is_larger_better()},
                                       {"is_time", objective.is_time()}})},
-            {"device", devices.place(json_device(key.device, ceilings))},
+            {"device", devices.place(json_device(key.device))},
             {"environment", environments.place({{"driver", shown(software.driver)},
                                                 {"compiler", shown(software.compiler)},
                                                 {"tuner", shown(software.tuner)},
@@ -455,9 +435,7 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
   Shared kernels, devices, environments;
   Texts texts;
   Json list = Json::array();
-  const std::map<std::string, Properties> ceilings = ceilings_of(tunings);
-  for (const Tuning& tuning : tunings)
-    list.push_back(json_tuning(tuning, ceilings.at(tuning.key.device.key), kernels, devices, environments, texts));
+  for (const Tuning& tuning : tunings) list.push_back(json_tuning(tuning, kernels, devices, environments, texts));
   Json databases = Json::array();
   for (const std::string& one : options.databases) databases.push_back(shown(one));
   Json json{{"tuner", options.tuner},    {"made", options.made_ms},   {"databases", std::move(databases)},

@@ -3,40 +3,29 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
+#include <string_view>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include <cache/session.hpp>
 
 namespace tuner::report {
 namespace {
 
-/// Sessions that agree in this tuned the same thing.
-using Identity = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::string,
-                            std::string, std::string>;
-
-Identity identity(const cache::SessionKey& key) {
-  return {key.kernel.name,        key.kernel.source_hash,   key.kernel.objective,
-          key.device.key,         key.problem.choices,      cache::sizes_text(key.problem.sizes),
-          key.environment.driver, key.environment.compiler, key.conditions};
-}
-
-bool is_about(const cache::BestRecord& best, const cache::SessionKey& key) {
-  return best.kernel == key.kernel && best.device.key == key.device.key && best.problem == key.problem &&
-         best.environment.same_software(key.environment);
-}
+using Json = nlohmann::ordered_json;
 
 cache::SessionKey key_of(const cache::BestRecord& best) { return {best, {}}; }
 
 double seconds_of(const Tuning& tuning) { return tuning.trials.empty() ? 0 : tuning.trials.back().at_s; }
 
 void add_sessions(std::vector<Tuning>& all, cache::Database& database, const cache::Filter& filter) {
-  std::map<Identity, std::size_t> places;
+  std::map<decltype(cache::SessionKey().identity()), std::size_t> places;
   std::vector<cache::SessionRecord> sessions = cache::sessions(database, filter);
   std::reverse(sessions.begin(), sessions.end());  // oldest first
   for (cache::SessionRecord& session : sessions) {
     std::vector<cache::TrialRecord> trials = cache::session_trials(database, session.uuid);
-    const auto [at, is_new] = places.try_emplace(identity(session.key), all.size());
+    const auto [at, is_new] = places.try_emplace(session.key.identity(), all.size());
     if (is_new) {
       Tuning& begun = all.emplace_back();
       begun.key = session.key;
@@ -53,13 +42,37 @@ void add_best(std::vector<Tuning>& all, std::size_t begin, cache::Database& data
   for (cache::BestRecord& best : cache::best_rows(database, filter)) {
     bool known = false;
     for (std::size_t i = begin; i < all.size(); ++i)
-      if (is_about(best, all[i].key)) all[i].best = best, known = true;
+      if (best.identity() == all[i].key.Context::identity()) all[i].best = best, known = true;
     if (known) continue;
     Tuning& tuning = all.emplace_back();
     tuning.key = key_of(best);
     tuning.best = std::move(best);
     tuning.database = database.path().string();
   }
+}
+
+/// Adds to \p seen, an object, what \p properties say that a device was seen to do at best: of rates the highest, of
+/// times, whose names end in `_ns`, the lowest.
+void unite(Json& seen, const std::string& properties) {
+  const auto given = Json::parse(properties, nullptr, false);
+  if (!given.is_object()) return;
+  for (const auto& [name, value] : given.items()) {
+    if (!value.is_number() || value <= 0) continue;
+    Json& best = seen[name];
+    if (best.is_null() || (std::string_view(name).ends_with("_ns") ? value < best : value > best)) best = value;
+  }
+}
+
+/// Each tuning measures its device anew: all are judged by what all of one device saw together.
+void unite_devices(std::vector<Tuning>& all) {
+  std::map<std::string, Json> devices;
+  for (const Tuning& tuning : all) {
+    Json& seen = devices.try_emplace(tuning.key.device.key, Json::object()).first->second;
+    unite(seen, tuning.key.device.properties);
+    for (const cache::SessionRecord& session : tuning.sessions) unite(seen, session.key.device.properties);
+    if (tuning.best) unite(seen, tuning.best->device.properties);
+  }
+  for (Tuning& tuning : all) tuning.key.device.properties = devices.at(tuning.key.device.key).dump();
 }
 
 std::int64_t last_ms(const Tuning& tuning) {
@@ -100,6 +113,7 @@ Gathered gather(std::span<cache::Database* const> databases, const cache::Filter
       for (cache::QuarantineRecord& record : database->quarantined(key.device.key, key.kernel, key.problem))
         tuning.quarantined.push_back(std::move(record));
   }
+  unite_devices(all);
   std::stable_sort(all.begin(), all.end(), [](const Tuning& a, const Tuning& b) {
     return std::pair(a.trials.empty(), -last_ms(a)) < std::pair(b.trials.empty(), -last_ms(b));
   });

@@ -34,7 +34,7 @@ struct Amounts {
 
 /// One kernel source and objective, one problem, one device, one driver and compiler, one way of measuring.
 struct Tuning {
-  cache::SessionKey key;
+  cache::SessionKey key;                       ///< gathered: its device with the best that was seen of it by any tuning
   std::vector<cache::SessionRecord> sessions;  ///< oldest first; none for shipped results
   std::vector<PlacedTrial> trials;             ///< in order of time
   std::optional<cache::BestRecord> best;
