@@ -14,7 +14,6 @@ using ::testing::StartsWith;
 
 Progress half_way() {
   Progress progress;
-  progress.valid = 200;
   progress.finished = 50;
   progress.planned = 100;
   progress.elapsed = std::chrono::duration<double>(10);

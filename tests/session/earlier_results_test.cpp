@@ -33,12 +33,14 @@ class EarlierResults : public ::testing::Test {
     return device;
   }
 
-  /// Tunes \p size on \p device as far as \p trials; the best has unroll=2 and block=\p block.
-  void tuned(const ProblemSize& size, const Device& device, std::size_t trials = 10, std::int64_t block = 64) {
+  /// Tunes \p size on \p device from the configuration numbered \p first to that numbered \p trials; the best has
+  /// unroll=2 and block=\p block.
+  void tuned(const ProblemSize& size, const Device& device, std::size_t trials = 10, std::int64_t block = 64,
+             EnumeratedSpace::Index first = 0) {
     DatabaseStore store(wisdom_->user(), spec_, size, device, {});
     const EnumeratedSpace space = enumerate(spec_, size, device.limits);
     std::optional<Trial> best;
-    for (EnumeratedSpace::Index i = 0; i < trials && i < space.size(); ++i) {
+    for (EnumeratedSpace::Index i = first; i < trials && i < space.size(); ++i) {
       const Configuration configuration = space.configuration(i);
       const bool fast = configuration.find("block")->integer() == block && configuration.find("unroll")->integer() == 2;
       const Trial trial = measured(configuration, fast ? 100 : 1000 + static_cast<double>(i));
@@ -73,6 +75,14 @@ TEST_F(EarlierResults, AreTheTrialsOfAnotherSize) {
   EXPECT_THAT(prior->results, SizeIs(10));
   EXPECT_EQ(best_of(*prior), (Configuration{{"block", 64}, {"unroll", 2}}));
   EXPECT_EQ(prior->origin, "n=4000");
+}
+
+TEST_F(EarlierResults, AreTheTrialsOfAllSessionsThatATuningTook) {
+  tuned(problem(4000), some_device(), 5);
+  tuned(problem(4000), some_device(), 10, 64, 5);
+  const auto prior = find(problem(1000));
+  ASSERT_TRUE(prior);
+  EXPECT_THAT(prior->results, SizeIs(10));
 }
 
 TEST_F(EarlierResults, CountAFinalistOnceByItsLastMeasurement) {

@@ -10,7 +10,7 @@
 #include <tuner/core/evaluator.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/run_order.hpp>
-#include <tuner/session/trial_store.hpp>
+#include <tuner/session/tune_session.hpp>
 
 namespace tuner::testing {
 

@@ -8,9 +8,7 @@
 #include <cache/session.hpp>
 
 #include <tuner/core/device.hpp>
-#include <tuner/core/kernel_spec.hpp>
-#include <tuner/core/objective.hpp>
-#include <tuner/session/trial_store.hpp>
+#include <tuner/session/tune_session.hpp>
 
 namespace tuner {
 

@@ -1,7 +1,6 @@
 #include <tuner/session/earlier_results.hpp>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -44,13 +43,10 @@ std::optional<double> distance(const cache::Context& here, const cache::Context&
   if (there.device.backend != here.device.backend) return std::nullopt;
   std::optional<double> sum = cache::distance(here.problem.sizes, there.problem.sizes);
   if (!sum) return std::nullopt;
-  const bool same_device = there.device.key == here.device.key;
-  if (same_device && there.kernel == here.kernel && there.problem == here.problem &&
-      there.environment.same_software(here.environment))
-    return std::nullopt;
+  if (there.identity() == here.identity()) return std::nullopt;
   if (there.kernel.source_hash != here.kernel.source_hash) *sum += kOtherSource;
   *sum += kOtherChoice * static_cast<double>(other_choices(here.problem.choices, there.problem.choices));
-  if (!same_device) *sum += kOtherDevice;
+  if (there.device.key != here.device.key) *sum += kOtherDevice;
   if (there.device.compute_capability != here.device.compute_capability) *sum += kOtherArchitecture;
   return sum;
 }
@@ -101,19 +97,15 @@ Prior::Result result_of(const cache::TrialRecord& record, const Objective& objec
 std::optional<Found> from_trials(const cache::Context& here, std::span<cache::Database* const> databases,
                                  const Objective& objective) {
   for (const auto& [far, session, database] : nearest_first(here, databases, cache::sessions)) {
-    std::map<std::string, Prior::Result> last;  // finalists are measured, and stored, twice
-    for (const cache::TrialRecord& record : cache::session_trials(*database, session.uuid)) {
-      try {
-        last.insert_or_assign(record.configuration, result_of(record, objective));
+    Found result = found(far, here, session.key);
+    std::vector<Prior::Result>& results = result.prior.results;
+    for (const cache::TrialRecord& record : cache::finished_trials(*database, session.key)) try {
+        results.push_back(result_of(record, objective));
       } catch (const std::invalid_argument&) {
         // Not a configuration: some other program's row.
       }
-    }
-    const auto measured = std::count_if(last.begin(), last.end(), [](const auto& one) { return one.second.objective; });
-    if (measured < kFewestTrials) continue;
-    Found result = found(far, here, session.key);
-    for (auto& [configuration, one] : last) result.prior.results.push_back(std::move(one));
-    return result;
+    const auto measured = std::count_if(results.begin(), results.end(), [](const auto& one) { return one.objective; });
+    if (measured >= kFewestTrials) return result;
   }
   return std::nullopt;
 }

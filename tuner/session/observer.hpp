@@ -16,7 +16,6 @@ namespace tuner {
 
 /// Where a session stands.
 struct Progress {
-  std::size_t valid = 0;               ///< valid configurations of the space
   std::size_t finished = 0;            ///< trials of this run, without resumed ones
   std::size_t resumed = 0;             ///< trials taken over from an interrupted session
   std::optional<std::size_t> planned;  ///< trials this run will make, where that is known

@@ -1,7 +1,6 @@
 #include <tuner/session/tune_session.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -11,7 +10,6 @@
 #include <tuner/measure/decide.hpp>
 #include <tuner/search/strategy.hpp>
 #include <tuner/session/empty_space.hpp>
-#include <tuner/session/trial_store.hpp>
 
 namespace tuner {
 namespace {
@@ -25,12 +23,6 @@ constexpr Seconds kPatience{0.05};
 constexpr double kMostForFinalists = 0.25;
 /// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
 constexpr double kFinalistSamples = 36;
-
-/// A winner whose time is below this part of the default's needs no second proof.
-constexpr double kClearLead = 0.8;
-/// A lead of less than this, alone with the default, is where code and data came to lie: seen between two loadings of
-/// one short kernel on an H200.
-constexpr double kSmallestLeadNs = 200;
 
 /// Budget::until_unlikely asks for improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
@@ -49,15 +41,6 @@ bool is_sound(const Trial& trial) { return trial.verified && trial.measurement()
 
 /// A measurement that was stopped early says "slower than the best of that moment", not how fast.
 bool can_win(const Trial& trial) { return is_sound(trial) && !trial.measurement()->abandoned; }
-
-TrialTimes& operator+=(TrialTimes& sum, const TrialTimes& part) {
-  sum.compile += part.compile;
-  sum.load += part.load;
-  sum.verify += part.verify;
-  sum.measure += part.measure;
-  sum.wait += part.wait;
-  return sum;
-}
 
 /// One run of a session, from the first proposal to the winner.
 class Session {
@@ -109,15 +92,7 @@ class Session {
   }
 
   /// Trials, resumed ones included, after which the budget ends; nothing when it does not count them.
-  std::optional<std::size_t> trial_limit() const {
-    std::optional<std::size_t> limit = options_.budget.trials;
-    if (options_.budget.fraction) {
-      const auto share =
-          static_cast<std::size_t>(std::ceil(*options_.budget.fraction * static_cast<double>(space_.size())));
-      limit = std::min(limit.value_or(share), share);
-    }
-    return limit;
-  }
+  std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
 
   void tell_prior() {
     if (!options_.prior) return;
@@ -322,7 +297,6 @@ class Session {
   void report(const Trial& trial) {
     if (!observer_) return;
     Progress progress;
-    progress.valid = space_.size();
     progress.resumed = result_.resumed;
     progress.finished = result_.trials.size() - result_.resumed;
     progress.elapsed = Seconds(elapsed());
@@ -428,8 +402,7 @@ class Session {
     const std::vector<Trial> pair{result_.trials[winner], result_.trials[the_default]};
     DecideOptions how;
     how.default_at = 1;
-    how.min_lead = std::max(how.min_lead, kSmallestLeadNs / pair[1].measurement()->median_ns);
-    how.max_loss = std::max(how.max_loss, how.min_lead);
+    how.min_lead_ns = kPlacementNs;
     if (decide(pair, how).winner == 0) return;
     best_ = the_default;
     result_.ties = {result_.trials[winner].configuration};

@@ -31,23 +31,6 @@ MeasureOptions measuring(const TuningOptions& options, std::vector<std::string> 
   return measure;
 }
 
-std::unique_ptr<Evaluator> isolated(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                                    const MeasureOptions& measure, ImageStore images) {
-  IsolatedOptions isolation;
-  isolation.known_device = device;
-  isolation.images = std::move(images);
-  return std::make_unique<IsolatedEvaluator>(spec, size, measure, std::move(isolation));
-}
-
-std::unique_ptr<Evaluator> in_process(const KernelSpec& spec, const ProblemSize& size, Backend& backend,
-                                      const MeasureOptions& measure, const HostReference& reference,
-                                      ImageStore images) {
-  InProcessOptions here;
-  here.images = std::move(images);
-  here.reference = reference;
-  return std::make_unique<InProcessEvaluator>(backend, spec, size, measure, std::move(here));
-}
-
 }  // namespace
 
 std::string conditions_text(const TuningOptions& options) {
@@ -109,13 +92,15 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
       if (observer) observer->on_warning(message);
     });
   std::unique_ptr<Backend> opened;
-  if (!isolate && backend == nullptr) {
-    opened = open_backend(device, OwnKernels::ahead);
-    backend = opened.get();
-  }
-  const std::unique_ptr<Evaluator> evaluator =
-      isolate ? isolated(spec, size, device, measure, std::move(images))
-              : in_process(spec, size, *backend, measure, options.reference, std::move(images));
+  if (!isolate && backend == nullptr) opened = open_backend(device, OwnKernels::ahead);
+  std::unique_ptr<Evaluator> evaluator;
+  if (isolate)
+    evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure,
+                                                    IsolatedOptions{.known_device = device, .images = images});
+  else
+    evaluator =
+        std::make_unique<InProcessEvaluator>(opened ? *opened : *backend, spec, size, measure,
+                                             InProcessOptions{.images = images, .reference = options.reference});
   SessionOptions session = options.session;
   session.started = started;
   session.remeasure_one = !measure.metrics.empty();
