@@ -260,14 +260,14 @@ class Files : public ::testing::Test {
 TEST_F(Files, AreReadPlainAndCompressed) {
   const auto plain = folder_ / "made.csv";
   std::ofstream(plain) << csv;
-  EXPECT_EQ(read_recording(plain).space.size(), 3u);
-  EXPECT_EQ(read_recording(plain).name, "made");
-  EXPECT_EQ(read_recording(write_gzip("zipped.csv.gz", csv)).space.size(), 3u);
+  EXPECT_EQ(read_recordings(plain).at(0).space.size(), 3u);
+  EXPECT_EQ(read_recordings(plain).at(0).name, "made");
+  EXPECT_EQ(read_recordings(write_gzip("zipped.csv.gz", csv)).at(0).space.size(), 3u);
 }
 
 TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
   try {
-    read_recording(folder_ / "absent.csv");
+    read_recordings(folder_ / "absent.csv");
     FAIL();
   } catch (const RecordingError& error) {
     EXPECT_NE(std::string(error.what()).find("absent.csv cannot be read: No such file"), std::string::npos);
@@ -277,7 +277,7 @@ TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
     long_text += std::to_string(i) + ",a,true," + std::to_string(i * 7919 % 1000) + ",1\n";
   const auto cut = write_gzip("cut.csv.gz", long_text);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
-  EXPECT_THROW(read_recording(cut), RecordingError);
+  EXPECT_THROW(read_recordings(cut), RecordingError);
 }
 
 TEST(MakeRecording, KeepsTheLastTrialOfAConfigurationAndNeverAnInfiniteObjective) {

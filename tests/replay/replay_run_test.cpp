@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 
@@ -16,7 +14,7 @@ namespace {
 
 const Recording& convolution() {
   static const Recording recording =
-      read_recording(std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100.csv.gz");
+      std::move(read_recordings(std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100.csv.gz").front());
   return recording;
 }
 
@@ -44,7 +42,6 @@ TEST(Replay, KeepsSpacesOfOneNameApart) {
   const ReplayReport report = run_replay({convolution(), convolution()}, quick());
   ASSERT_EQ(report.results_of(1).size(), 2u);
   EXPECT_EQ(&report.results_of(1)[0], &report.results[2]);
-  EXPECT_EQ(nlohmann::json::parse(json_report(report))["spaces"][1]["results"].size(), 2u);
 }
 
 TEST(Replay, LetsAPriorAndProposalsAheadBeReplayed) {
@@ -112,16 +109,8 @@ TEST(Replay, RefusesUnknownStrategiesAndOptions) {
   EXPECT_THROW(run_replay({convolution()}, options), std::invalid_argument);
 }
 
-TEST(Replay, IsWrittenAsATableAsJsonAndAsADrawing) {
-  const ReplayReport report = run_replay({convolution()}, quick());
-  const std::string table = text_report(report);
-  EXPECT_NE(table.find("convolution_A100: 4362 configurations, 4201 valid"), std::string::npos) << table;
-  EXPECT_NE(table.find("mls"), std::string::npos);
-  const auto json = nlohmann::json::parse(json_report(report));
-  EXPECT_EQ(json["spaces"][0]["results"][0]["strategy"], "mls");
-  EXPECT_DOUBLE_EQ(json["aggregate"][1]["score"], report.aggregates[1].score);
-  EXPECT_EQ(json["spaces"][0]["results"][0]["curve"].size(), 1000u);
-  const std::string svg = svg_report(report);
+TEST(Replay, IsDrawn) {
+  const std::string svg = svg_report(run_replay({convolution()}, quick()));
   EXPECT_TRUE(svg.starts_with("<svg"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_EQ(svg.find("nan"), std::string::npos);

@@ -14,7 +14,7 @@ namespace {
 
 const std::string data = std::string(TUNER_SOURCE_DIR) + "/tests/replay/data/convolution_A100";
 
-Recording published_convolution() { return read_recording(data + ".csv.gz"); }
+Recording published_convolution() { return std::move(read_recordings(data + ".csv.gz").front()); }
 
 TEST(Scorer, ReproducesThePublishedBaseline) {
   const Recording recording = published_convolution();
@@ -71,11 +71,11 @@ TEST(Scorer, GivesOneToTheOptimumAtOnceAndLessThanZeroToTheWorst) {
 }
 
 TEST(Scorer, CountsAResultFromTheTimeItIsKnownAndBackFillsTheFirst) {
-  const Recording recording = staircase(500);
+  Recording recording = staircase(500);
+  for (RecordedRow& row : recording.rows) row.eval_seconds = 5;
   const Scorer scorer(recording);
   const std::vector<EnumeratedSpace::Index> rows{99, 9};
-  const std::vector<double> spent{5, 10};
-  const RankCurve curve = scorer.rank_curve(rows, spent);
+  const RankCurve curve = scorer.rank_curve(rows);
   for (std::size_t i = 0; i < curve.size(); ++i) EXPECT_EQ(curve[i], scorer.times()[i] < 10 ? 99u : 9u);
 }
 

@@ -7,12 +7,15 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
+#include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/replay_report.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/replay/read_recording.hpp>
@@ -157,8 +160,10 @@ int replay_command(int argc, char** argv) {
   }();
   console.end_status();
   if (given.count("plot")) cache::write_text(text_of(given, "plot"), replay::svg_report(report));
-  const std::string out = given["json"].as<bool>() ? replay::json_report(report) : replay::text_report(report);
-  print(printable_lines(out));
+  if (given["json"].as<bool>())
+    print_json(to_json(report));
+  else
+    print(replay_tables(report));
   return kDone;
 }
 

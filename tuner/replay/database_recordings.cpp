@@ -36,18 +36,12 @@ std::string title(const cache::SessionKey& key) {
                      key.device.name.empty() ? key.device.key : key.device.name);
 }
 
-/// Sessions that agree in this tuned the same space and share their trials.
-std::string identity(const cache::SessionKey& key) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", title(key), key.kernel.source_hash, key.kernel.objective,
-                     key.device.key, key.environment.driver, key.environment.compiler, key.conditions);
-}
-
 std::vector<Recording> recordings_of(cache::Database& database, const std::string& origin, const Warn& warn) {
   std::vector<Recording> out;
-  std::set<std::string> seen;
+  std::set<decltype(cache::SessionKey().identity())> seen;
   for (const cache::SessionRecord& session : cache::sessions(database)) {
     const cache::SessionKey& key = session.key;
-    if (!seen.insert(identity(key)).second) continue;
+    if (!seen.insert(key.identity()).second) continue;
     std::vector<RecordedTrial> trials;
     for (const cache::TrialRecord& trial : cache::finished_trials(database, key)) try {
         trials.push_back(recorded(trial, key.kernel.objective));

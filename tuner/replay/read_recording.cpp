@@ -1,7 +1,5 @@
 #include <tuner/replay/read_recording.hpp>
 
-#include <fstream>
-
 #include <cache/exchange.hpp>
 
 #include <tuner/replay/json_file.hpp>
@@ -42,8 +40,6 @@ std::vector<Recording> read_recordings(const std::filesystem::path& path, const 
   out.push_back(parse_recording(text, path.string()));
   return out;
 }
-
-Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
 
 Recording parse_recording(std::string_view text, const std::string& origin) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");

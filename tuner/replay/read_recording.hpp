@@ -32,13 +32,10 @@ using Warn = std::function<void(const std::string&)>;
 /// naming the file and, where there is one, line and column, and when nothing is left.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
 
-/// Of a file that is no database of tuner's. Throws RecordingError likewise.
-Recording read_recording(const std::filesystem::path& path);
-
-/// As read_recording(), from \p text; \p origin names it in messages. JSON with a list "results" is T4 (Torring et al.,
-/// "Towards a benchmarking suite for kernel tuners", 2023), with an object "cache" a cache file of Kernel Tuner
-/// (versions 1.0 and 1.1), in which closing braces that an interrupted run left out are supplied and a half-written
-/// last entry is dropped. Where a larger objective is better its reciprocal is recorded.
+/// The one recording in \p text of another program; \p origin names it in messages. JSON with a list "results" is T4
+/// (Torring et al., "Towards a benchmarking suite for kernel tuners", 2023), with an object "cache" a cache file of
+/// Kernel Tuner (versions 1.0 and 1.1), in which closing braces that an interrupted run left out are supplied and a
+/// half-written last entry is dropped. Where a larger objective is better its reciprocal is recorded.
 Recording parse_recording(std::string_view text, const std::string& origin);
 
 /// CSV: a header of parameter names, `eval_time_s` and `objective`; one row a configuration; an empty objective is a

@@ -39,11 +39,7 @@ Limits limits_of(const Budget& budget, const Recording& recording, const Scorer&
   Limits limits{scorer.horizon(), recording.space.size()};
   if (budget.wall_time || budget.trials || budget.fraction) limits.seconds = HUGE_VAL;
   if (budget.wall_time) limits.seconds = budget.wall_time->count();
-  if (budget.trials) limits.trials = std::min(limits.trials, *budget.trials);
-  if (budget.fraction) {
-    const double count = std::ceil(*budget.fraction * static_cast<double>(recording.space.size()));
-    limits.trials = std::min(limits.trials, static_cast<std::size_t>(count));
-  }
+  limits.trials = std::min(limits.trials, budget.trials_of(limits.trials).value_or(limits.trials));
   return limits;
 }
 
@@ -189,7 +185,7 @@ ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOp
   if (recordings.empty()) throw std::invalid_argument("there is no recording to replay");
   ReplayReport report{options.repeats, options.seed, {}, {}, {}};
   for (const Recording& recording : recordings) {
-    const Scorer scorer(recording, options.score);
+    const Scorer scorer(recording);
     report.spaces.push_back({recording.name,
                              recording.unit,
                              recording.space.size(),

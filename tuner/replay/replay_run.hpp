@@ -1,7 +1,7 @@
 #pragma once
-/// Runs search strategies against recordings and scores them: the whole of `tune replay` but its command line.
+/// Runs search strategies against recordings and scores them: the whole of `tune replay` but its command line and what
+/// it prints.
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,7 +33,6 @@ struct ReplayOptions {
   /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
   std::vector<Configuration> first;
   std::size_t threads = 1;
-  ScoreOptions score;
 };
 
 /// One strategy on one space.
@@ -89,10 +88,6 @@ using ReplayObserver = std::function<void(const ReplayResult&)>;
 ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
                         const ReplayObserver& observer = {});
 
-/// Aligned table for people, the aggregate last.
-std::string text_report(const ReplayReport& report);
-/// One JSON object.
-std::string json_report(const ReplayReport& report);
 /// One panel a space: mean best so far relative to the optimum over time, random search dashed.
 std::string svg_report(const ReplayReport& report);
 

@@ -6,16 +6,16 @@
 #include <random>
 
 #include <boost/math/interpolators/cubic_hermite.hpp>
+#include <boost/math/statistics/univariate_statistics.hpp>
 
 namespace tuner::replay {
 
 namespace {
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
+// The time axis begins when random search is this far from the median to the optimum, and ends when it is that far.
+constexpr double kStart = 0.01, kEnd = 0.95;
+constexpr std::size_t kPoints = 1000;  // on the time axis
+constexpr std::size_t kSamples = 500;  // of the bootstrap behind the standard error
 
 int sign(double v) { return (v > 0) - (v < 0); }
 
@@ -56,7 +56,8 @@ std::vector<double> slopes(std::span<const double> x, std::span<const double> y)
 double draws_until(double portion, std::span<const double> ascending) {
   const std::size_t count = ascending.size();
   const double optimum = ascending.front();
-  const double median = median_of({ascending.begin(), ascending.end()});
+  std::vector<double> copy(ascending.begin(), ascending.end());  // which median() puts in another order
+  const double median = boost::math::statistics::median(copy);
   const double target = optimum + (median - optimum) * (1 - portion);
   // The first of the descending list at or below the target.
   const auto above = std::upper_bound(ascending.begin(), ascending.end(), target);
@@ -69,7 +70,7 @@ double draws_until(double portion, std::span<const double> ascending) {
 
 }  // namespace
 
-Scorer::Scorer(const Recording& recording, const ScoreOptions& options) : recording_(recording), options_(options) {
+Scorer::Scorer(const Recording& recording) : recording_(recording) {
   for (const RecordedRow& row : recording.rows)
     if (row.objective) ascending_.push_back(*row.objective);
   if (ascending_.empty()) throw RecordingError(recording.name + ": no configuration of this recording is valid");
@@ -87,11 +88,11 @@ void Scorer::set_times() {
     (row.objective ? valid : invalid) += row.eval_seconds;
   }
   seconds_a_draw_ = valid / static_cast<double>(ascending_.size()) + invalid / static_cast<double>(all.size());
-  const double median = median_of(std::move(all));
-  const double first = draws_until(options_.start, ascending_) * median;
-  const double last = draws_until(options_.end, ascending_) * median;
-  times_.resize(std::max<std::size_t>(options_.points, 2));
-  const double step = (last - first) / static_cast<double>(times_.size() - 1);
+  const double median = boost::math::statistics::median(all);
+  const double first = draws_until(kStart, ascending_) * median;
+  const double last = draws_until(kEnd, ascending_) * median;
+  times_.resize(kPoints);
+  const double step = (last - first) / (kPoints - 1);
   for (std::size_t i = 0; i < times_.size(); ++i) times_[i] = first + step * static_cast<double>(i);
   times_.back() = last;
 }
@@ -116,30 +117,31 @@ void Scorer::set_baseline() {
   }
   std::vector<double> slope = slopes(draws, best);
   const boost::math::interpolators::cubic_hermite smooth(std::vector<double>(draws), std::move(best), std::move(slope));
-  baseline_.resize(times_.size());
-  const double step = (draws.back() - draws.front()) / static_cast<double>(times_.size() - 1);
-  for (std::size_t i = 0; i < times_.size(); ++i) baseline_[i] = smooth(draws.front() + step * static_cast<double>(i));
+  baseline_.resize(kPoints);
+  const double step = (draws.back() - draws.front()) / (kPoints - 1);
+  for (std::size_t i = 0; i < kPoints; ++i) baseline_[i] = smooth(draws.front() + step * static_cast<double>(i));
   baseline_.back() = smooth(draws.back());
 }
 
-RankCurve Scorer::rank_curve(std::span<const EnumeratedSpace::Index> rows, std::span<const double> spent) const {
+RankCurve Scorer::rank_curve(std::span<const EnumeratedSpace::Index> rows) const {
   constexpr auto none = static_cast<std::uint32_t>(-1);
   RankCurve curve(times_.size(), none);
   std::uint32_t first = none;
   std::uint32_t best = none;
   double now = 0;
   std::size_t point = 0;
-  for (std::size_t i = 0; i < rows.size() && point < times_.size(); ++i) {
-    const RecordedRow& row = recording_.rows[rows[i]];
-    now = spent.empty() ? now + row.eval_seconds : spent[i];
-    while (point < times_.size() && times_[point] < now) curve[point++] = best;
+  for (const EnumeratedSpace::Index index : rows) {
+    if (point == kPoints) break;
+    const RecordedRow& row = recording_.rows[index];
+    now += row.eval_seconds;
+    while (point < kPoints && times_[point] < now) curve[point++] = best;
     if (!row.objective) continue;
     const auto at = std::lower_bound(ascending_.begin(), ascending_.end(), *row.objective);
     const auto rank = static_cast<std::uint32_t>(at - ascending_.begin());
     if (first == none) first = rank;
     best = std::min(best, rank);
   }
-  while (point < times_.size()) curve[point++] = best;
+  while (point < kPoints) curve[point++] = best;
   if (first == none) first = static_cast<std::uint32_t>(ascending_.size() - 1);
   for (std::uint32_t& rank : curve)
     if (rank == none) rank = first;
@@ -159,11 +161,10 @@ double Scorer::score_of(std::span<const double> mean_rank, std::vector<double>* 
 }
 
 Score Scorer::score(std::span<const RankCurve> repeats) const {
-  const std::size_t points = times_.size();
   const auto mean_of = [&](const std::vector<std::size_t>& chosen) {
-    std::vector<double> mean(points, 0.0);
+    std::vector<double> mean(kPoints, 0.0);
     for (const std::size_t repeat : chosen)
-      for (std::size_t i = 0; i < points; ++i) mean[i] += repeats[repeat][i];
+      for (std::size_t i = 0; i < kPoints; ++i) mean[i] += repeats[repeat][i];
     for (double& value : mean) value /= static_cast<double>(chosen.size());
     return mean;
   };
@@ -178,15 +179,14 @@ Score Scorer::score(std::span<const RankCurve> repeats) const {
   std::mt19937_64 random(0x5eed);  // the same repeats give the same standard error
   double sum = 0;
   double squares = 0;
-  for (std::size_t sample = 0; sample < options_.bootstrap; ++sample) {
+  for (std::size_t sample = 0; sample < kSamples; ++sample) {
     std::vector<std::size_t> chosen(repeats.size());
     for (std::size_t& repeat : chosen) repeat = random() % repeats.size();
     const double value = score_of(mean_of(chosen), nullptr) - out.value;
     sum += value;
     squares += value * value;
   }
-  const auto samples = static_cast<double>(options_.bootstrap);
-  if (samples > 1) out.standard_error = std::sqrt(std::max(0.0, (squares - sum * sum / samples) / (samples - 1)));
+  out.standard_error = std::sqrt(std::max(0.0, (squares - sum * sum / kSamples) / (kSamples - 1)));
   return out;
 }
 

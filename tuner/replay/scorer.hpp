@@ -15,13 +15,6 @@
 
 namespace tuner::replay {
 
-struct ScoreOptions {
-  double start = 0.01;          ///< the time axis begins when random search is this far from the median to the optimum
-  double end = 0.95;            ///< and ends when it is this far
-  std::size_t points = 1000;    ///< on the time axis
-  std::size_t bootstrap = 500;  ///< resamples behind the standard error
-};
-
 /// One repeat on the time axis: the best so far at each point, as its rank among the valid objectives (0: optimum).
 using RankCurve = std::vector<std::uint32_t>;
 
@@ -41,7 +34,7 @@ inline double share_of_optimum(double optimum, double objective) {
 class Scorer {
  public:
   /// \p recording must outlive the scorer. Throws RecordingError when fewer than one row is valid.
-  explicit Scorer(const Recording& recording, const ScoreOptions& options = {});
+  explicit Scorer(const Recording& recording);
 
   /// Equally spaced, seconds.
   std::span<const double> times() const { return times_; }
@@ -53,9 +46,9 @@ class Scorer {
   /// A run that costs this many seconds has reached every time point.
   double horizon() const { return 1.1 * times_.back(); }
 
-  /// \p rows: the configurations of one repeat in the order first evaluated. \p spent: seconds at which each was known,
-  /// or empty for one after another. A repeat without any valid result has the worst rank.
-  RankCurve rank_curve(std::span<const EnumeratedSpace::Index> rows, std::span<const double> spent = {}) const;
+  /// \p rows: the configurations of one repeat in the order first evaluated, one after another. A repeat without any
+  /// valid result has the worst rank.
+  RankCurve rank_curve(std::span<const EnumeratedSpace::Index> rows) const;
 
   /// \p repeats: at least one.
   Score score(std::span<const RankCurve> repeats) const;
@@ -66,7 +59,6 @@ class Scorer {
   void set_baseline();
 
   const Recording& recording_;
-  ScoreOptions options_;
   std::vector<double> ascending_;  // valid objectives
   double seconds_a_draw_ = 0;
   std::vector<double> times_;
