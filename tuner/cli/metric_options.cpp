@@ -35,12 +35,14 @@ std::string format_objective(const std::string& name, double value) {
 std::string read_one_objective(const std::string& text) {
   const bool asks_largest = text.starts_with("max:"), asks_smallest = text.starts_with("min:");
   const std::string name = asks_largest || asks_smallest ? text.substr(4) : text;
+  if (Objective{name}.is_time()) {
+    if (asks_largest) throw UsageError(fmt::format("objective '{}': of times the smallest wins", text));
+    return name;
+  }
   const NamedMetric* const known = find_metric(name);
   if (known == nullptr && !is_chips_own(name)) {
-    if (Objective{name}.is_time() && !asks_largest) return name;
     std::vector<std::string> names{"time", "time_hot"};
     for (const NamedMetric& metric : named_metrics()) names.emplace_back(metric.name);
-    if (Objective{name}.is_time()) throw UsageError(fmt::format("objective '{}': of times the smallest wins", text));
     throw UsageError(unknown_name("objective", name, names));
   }
   const bool largest = asks_largest || (!asks_smallest && known != nullptr && known->larger_is_better);
