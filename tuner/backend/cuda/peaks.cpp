@@ -10,7 +10,7 @@ namespace {
 
 enum Function : std::size_t { fp32, fp64, integer, link, follow, nothing };
 
-constexpr std::int64_t kThreads = 256;
+constexpr std::int64_t kPeakThreads = 256;
 constexpr std::int64_t kBlocksOfSm = 16;
 constexpr int kRounds = 256;                       // a millisecond, in which the first and the last wave vanish
 constexpr double kOperationsOfRound = 8 * 32 * 2;  // chains, steps; a multiply-add is two
@@ -79,10 +79,10 @@ class Peaks {
   double rate(Function function) {
     const std::int64_t blocks = backend_.device().limits.sm_count * kBlocksOfSm;
     const Launch launch =
-        launch_of(function, blocks, kThreads,
+        launch_of(function, blocks, kPeakThreads,
                   {Argument::of(sink_->address()), Argument::of(kRounds), Argument::of(static_cast<T>(1))});
     const std::vector<double> all = times(launch, 10, false);
-    return static_cast<double>(blocks * kThreads) * kRounds * kOperationsOfRound /
+    return static_cast<double>(blocks * kPeakThreads) * kRounds * kOperationsOfRound /
            *std::min_element(all.begin(), all.end()) * 1e9;
   }
 
@@ -98,7 +98,7 @@ class Peaks {
       return 0;
     }
     const auto lines = static_cast<unsigned>(bytes / kLineBytes);
-    const Launch make = launch_of(link, 1024, kThreads, {Argument::of(ring->address()), Argument::of(lines)});
+    const Launch make = launch_of(link, 1024, kPeakThreads, {Argument::of(ring->address()), Argument::of(lines)});
     backend_.fill_bytes(sink_->address(), 0, sink_->bytes());
     if (backend_.run({&make, 1}, 0)) throw Error("the kernels that measure peaks failed");
     const Launch walk =
