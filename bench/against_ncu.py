@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Does tuner count what Nsight Compute counts? Runs both over the same configurations, and compares.
 
-    bench/against_ncu.py [--count-metrics build/release/bin/count_metrics] [--ncu ncu]
+    bench/against_ncu.py [--count-metrics build/release/bin/count_metrics] [--ncu ncu] [--repeat 5]
 
-Kernels of several launches are compared by their first. Prints a line for each metric with the configuration that
+Medians of several counts, since no two runs of a kernel take the same time. Kernels of several launches are compared by
+their first. Prints a line for each metric with the configuration that
 differs most. Exit status 0: counts are equal and all else is within 1%; 1: something is not; 2: nothing was counted.
 """
 
 import argparse
 import csv
+import statistics
 import subprocess
 import sys
 
@@ -55,29 +57,41 @@ def fail(why):
     sys.exit(2)
 
 
-def counted_by_tuner(program, wanted):
+def medians(values, names):
+    """Of the lists in the dictionary `values`."""
+    for name in names:
+        if not values.get(name):
+            fail(f"{name} was not counted")
+    return {name: statistics.median(values[name]) for name in names}
+
+
+def counted_by_tuner(program, wanted, repeat):
     """Each case's metrics, in the order of the cases: of its first launch where it has several."""
-    rows = {}
-    for line in output_of([program, "--metrics", ",".join(METRICS), *wanted]).splitlines():
+    rows = {case: {"all": {}, "1": {}} for case in wanted}
+    command = [program, "--metrics", ",".join(METRICS), "--repeat", str(repeat), *wanted]
+    for line in output_of(command).splitlines():
         if line.startswith("#"):
             continue
         case, launch, metric, value = line.split("\t")
-        if launch in ("all", "1"):  # "1" comes later, and only where there are several
-            rows.setdefault(case, {})[metric] = float(value)
-    return [rows[case] for case in wanted]
+        if launch in rows[case]:
+            rows[case][launch].setdefault(metric, []).append(float(value))
+    return [medians(rows[case]["1"] or rows[case]["all"], METRICS) for case in wanted]
 
 
-def counted_by_ncu(ncu, program, wanted):
+def counted_by_ncu(ncu, program, wanted, repeat):
     text = output_of([ncu, "--csv", "--print-units", "base", "--clock-control", "none",
                       "--kernel-name", "regex:^(sumMatrix2D|warpDivergence|reduceClassic)$",
-                      "--metrics", ",".join(METRICS.values()), program, "--once", *wanted])
+                      "--metrics", ",".join(METRICS.values()), program, "--once",
+                      "--repeat", str(repeat), *wanted])
     rows = {}
     table = csv.DictReader(line for line in text.splitlines() if line.startswith('"'))
     for row in table:
         rows.setdefault(int(row["ID"]), {})[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
-    if len(rows) != len(wanted):
-        fail(f"ncu counted {len(rows)} launches, expected {len(wanted)}")
-    return [rows[launch] for launch in sorted(rows)]
+    if len(rows) != repeat * len(wanted):
+        fail(f"ncu counted {len(rows)} launches, expected {repeat * len(wanted)}")
+    launches = [rows[launch] for launch in sorted(rows)]  # all cases, and all again
+    return [medians({name: [row[name] for row in launches[i::len(wanted)] if name in row] for name in METRICS.values()},
+                    METRICS.values()) for i in range(len(wanted))]
 
 
 def difference(ours, theirs):
@@ -91,10 +105,11 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count-metrics", default="build/release/bin/count_metrics", metavar="PROGRAM")
     options.add_argument("--ncu", default="ncu", metavar="PROGRAM")
+    options.add_argument("--repeat", type=int, default=5, metavar="N", help="counts of each configuration")
     given = options.parse_args()
     wanted = list(cases())
-    ours = counted_by_tuner(given.count_metrics, wanted)
-    theirs = counted_by_ncu(given.ncu, given.count_metrics, wanted)
+    ours = counted_by_tuner(given.count_metrics, wanted, given.repeat)
+    theirs = counted_by_ncu(given.ncu, given.count_metrics, wanted, given.repeat)
     good = True
     for name, chips_own in METRICS.items():
         apart = [abs(difference(our[name], their[chips_own])) for our, their in zip(ours, theirs)]

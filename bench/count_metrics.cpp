@@ -160,8 +160,10 @@ void count(Backend& backend, const Options& options) {
   }
   for (const auto& one : cases) {
     if (one->launches().size() == 1) continue;
-    for (std::size_t i = 0; i < one->launches().size(); ++i)
-      print_metrics(*one, std::to_string(i + 1), backend.collect(one->launches().subspan(i, 1), one->request(metrics)));
+    for (std::uint64_t round = 0; round < options.repeat; ++round)
+      for (std::size_t i = 0; i < one->launches().size(); ++i)
+        print_metrics(*one, std::to_string(i + 1),
+                      backend.collect(one->launches().subspan(i, 1), one->request(metrics)));
   }
   time_all("after counting");
 }

@@ -25,8 +25,7 @@ std::vector<std::filesystem::path> installation_prefixes();
 
 /// The existing files and, by name, `*.db` files of the existing folders among, in this order: \p application, each
 /// part of `$TUNER_DB_PATH` (colon-separated), `share/tuner/wisdom` of each installation_prefixes(), `tuner/wisdom` in
-/// each of
-/// `$XDG_DATA_DIRS` (`/usr/local/share:/usr/share` when unset). Without duplicates.
+/// each of `$XDG_DATA_DIRS` (`/usr/local/share:/usr/share` when unset). Without duplicates.
 std::vector<std::filesystem::path> shipped_database_files(const std::filesystem::path& application = {});
 
 /// Creates \p folder and its missing parents with mode 0700. False when that is impossible.

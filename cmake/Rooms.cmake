@@ -20,7 +20,7 @@ if(TUNER_UNITY)
   # makes two of them, for two cores.
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
-  # The warning exempts the types of the main file, which here is the file that includes the twelve.
+  # The warning exempts the types of the main file, which here is the file that includes the twenty.
   target_compile_options(tuner_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(TUNER_SANITIZE)

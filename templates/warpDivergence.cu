@@ -8,7 +8,7 @@
 // - predicated:     thread i takes element i, computes everything and selects. No branch, more arithmetic.
 // - two_conditions: as by_thread, with two branches, each of its own condition, instead of one with an else.
 //
-// Blocks of 40 and 80 threads, and of 40 x 2, end in half a warp whose other lanes idle: a block of 80 holds 96 lanes.
+// Blocks of 40 and 80 threads, and of 40 x 2, end in part of a warp whose other lanes idle: a block of 80 holds 96 lanes.
 //
 // The book compares `threadIdx.x % 2` with `(threadIdx.x / warpSize) % 2`, which write different numbers to different
 // places and so cannot be checked against each other; and its branches are so short that the compiler replaces them by
@@ -29,7 +29,7 @@
 #pragma tuner parameter   unroll  = 1 2 4 8 16          // steps between two tests for the end
 #pragma tuner parameter   items   = 1 2 4 8             // elements a thread, one after the other
 #pragma tuner constraint  whole_warps_are_dealt:   variant != by_warp or threads % 32 == 0
-#pragma tuner constraint  two_rows_of_half_a_warp: block_y == 1 or threads == 80
+#pragma tuner constraint  two_rows_of_forty:       block_y == 1 or threads == 80
 #pragma tuner constraint  conditions_are_two:      variant != two_conditions or cause == condition
 #pragma tuner in          x[n]
 #pragma tuner out         y[n]

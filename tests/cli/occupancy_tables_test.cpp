@@ -42,6 +42,12 @@ TEST(OccupancyTables, GiveTheStepsOfTheCalculatorForRegisters) {
   EXPECT_EQ(last, (std::vector<int>{40, 48, 64, 80, 128, 255}));
 }
 
+TEST(OccupancyTables, GiveEveryBlockSizeItsOwnOccupancy) {
+  const nlohmann::json sizes = occupancy_json(of("sm_90"), {256, 32, 0})["by_threads"];
+  EXPECT_EQ(sizes.back()["from"], 1024);
+  EXPECT_EQ(sizes.back()["occupancy"], 1.0);
+}
+
 TEST(OccupancyTables, HaveNoBestBlockSizeWhereNoBlockCanRun) {
   EXPECT_THAT(occupancy_facts(of("sm_86"), {256, 32, 200 * 1024}), Not(HasSubstr("best block sizes")));
   EXPECT_TRUE(occupancy_json(of("sm_86"), {256, 32, 200 * 1024})["best_block_sizes"].empty());

@@ -115,6 +115,9 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   EXPECT_LE(room, 2 * 4'000'000u / 32);
   kernel.launch(nullptr, {40'000}, x_);
   EXPECT_EQ(seen_->pending_limit, room) << "the larger launch may still be running";
+  seen_->pending_limit = 1'000'000;
+  kernel.launch(nullptr, {8'000'000}, x_);
+  EXPECT_EQ(seen_->pending_limit, 1'000'000u) << "a run on another thread may need it";
 }
 
 TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {

@@ -81,7 +81,7 @@ class WorkSpaces {
   std::optional<WorkSpace> lend(void* graph, const WorkNeed& need);
   /// The caller's own \p bytes at \p memory, laid out, the zeroed part set to zero on \p stream. Throws Error when that
   /// is too little or not aligned to kWorkAlignment.
-  WorkSpace lay_out(void* memory, std::size_t bytes, const WorkNeed& need, void* stream) const;
+  WorkSpace lay_out(std::string_view kernel, void* memory, std::size_t bytes, const WorkNeed& need, void* stream) const;
 
  private:
   /// Spaces that are lent to graphs and come back from a thread of the driver's, perhaps after everything else is gone.

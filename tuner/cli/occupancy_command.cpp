@@ -66,6 +66,10 @@ BlockNeed read_need(const po::variables_map& given) {
     throw UsageError(fmt::format("--threads: a block has 1 to 1024 threads, not {}", need.threads));
   if (registers < 1 || registers > 255)
     throw UsageError(fmt::format("--registers: a thread has 1 to 255 registers, not {}", registers));
+  constexpr std::int64_t kMostShared = 1 << 20;  // far more than any multiprocessor has
+  if (need.shared_bytes < 0 || need.shared_bytes > kMostShared)
+    throw UsageError(fmt::format("--shared: a block has 0 to {} of shared memory, not {} bytes",
+                                 format_bytes(kMostShared), need.shared_bytes));
   need.registers = static_cast<int>(registers);
   return need;
 }
@@ -111,8 +115,9 @@ int occupancy_command(int argc, char** argv) {
   const std::string architecture = text_of(given, "arch");
   if (architecture == "list") return list_architectures(given["json"].as<bool>());
   const bool by_hand = given.count("threads") > 0;
-  if (by_hand && given.count("kernel"))
-    throw UsageError("--threads is what a kernel would say: give either --kernel or --threads");
+  for (const char* const option : {"kernel", "config", "size", "type", "choice", "template-path"})
+    if (by_hand && given.count(option) > 0 && !given[option].defaulted())
+      throw UsageError(fmt::format("--threads stands for what a kernel would say: give it without --{}", option));
   if (by_hand) return calculate(given, architecture, cuda::limits_of_architecture(architecture));
   for (const char* const option : {"registers", "shared"})
     if (!given[option].defaulted()) throw UsageError(fmt::format("--{} belongs to --threads", option));

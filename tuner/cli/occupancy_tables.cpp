@@ -42,7 +42,7 @@ std::vector<Range> ranges(std::int64_t first, std::int64_t last, std::int64_t st
   for (std::int64_t amount = first; amount <= last; amount += step) {
     const Occupancy here = of(amount);
     if (!out.empty() && out.back().occupancy.blocks_per_sm == here.blocks_per_sm &&
-        out.back().occupancy.limiter == here.limiter)
+        out.back().occupancy.fraction == here.fraction && out.back().occupancy.limiter == here.limiter)
       out.back().last = amount;
     else
       out.push_back({amount, amount, here});

@@ -1,5 +1,8 @@
 #include <tuner/runtime/call_place.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 #include <tuner/core/error.hpp>
 
 namespace tuner::runtime {
@@ -36,6 +39,7 @@ CallPlace::CallPlace(const Call& call, int ordinal)
     }
   }
   if (same || !suspects.empty()) return;
+  if (checked.context != context.id()) std::fill(std::begin(checked.pointers), std::end(checked.pointers), nullptr);
   checked.context = context.id();
   for (std::size_t i = 0; i < call.count; ++i) checked.pointers[i] = call.arguments[i].pointer;
 }

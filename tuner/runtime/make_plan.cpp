@@ -114,10 +114,11 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     for (const std::string_view word : words_of(launch.instantiate))
       if (spec.find_size(word) != nullptr) plan.only = bound.sizes;
   }
+  std::int64_t room = 0;  // of launches from the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
     if (!range) plan.only = bound.sizes;
-    device.backend->allow_device_launches(range ? range->high : spec.device_launches->evaluate_integer(sized.here));
+    room = range ? range->high : spec.device_launches->evaluate_integer(sized.here);
   }
   const std::vector<std::size_t> work = lay_out_buffers(plan, spec, bound, sized);
 
@@ -126,6 +127,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     throw Error("kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
   const std::vector<std::string> expressions = distinct_expressions(resolved);
   plan.module = device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
+  if (room > 0) device.backend->allow_device_launches(room);  // for good: not for what could not be loaded
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);

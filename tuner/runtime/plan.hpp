@@ -1,5 +1,5 @@
 #pragma once
-/// A kernel's launches worked out for one size class: configuration chosen, modules loaded, every argument's source
+/// A kernel's launches worked out for one size class: configuration chosen, module loaded, every argument's source
 /// known; sizes are arguments. Launching allocates nothing and takes no lock. Immutable.
 
 #include <array>

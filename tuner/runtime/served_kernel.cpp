@@ -37,7 +37,9 @@ struct ServedKernel::Way {
 };
 
 ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
-    : key(key_of(call)), place(call, Serving::process().ordinal()), here(kernel.contexts_.find(place.context.id())) {
+    : key(key_of(call, kernel.spec->name)),
+      place(call, Serving::process().ordinal()),
+      here(kernel.contexts_.find(place.context.id())) {
   if (here != nullptr) plan = here->plans.find(key, call.sizes, shapes);
   if (place.capture.active && call.prepares) refuse_in_capture(*kernel.spec, "nothing can be prepared");
   if (plan != nullptr && place.suspects.empty()) [[likely]]
@@ -72,7 +74,7 @@ void ServedKernel::launch(const Call& call) {
   if (need.none()) {
     launch_in({});
   } else if (call.workspace.data != nullptr) {
-    launch_in(device.work.lay_out(call.workspace.data, call.workspace.bytes, need, call.stream.handle()));
+    launch_in(device.work.lay_out(spec->name, call.workspace.data, call.workspace.bytes, need, call.stream.handle()));
   } else if (!way.place.capture.active) {
     const bool several = way.plan->launches.size() > 1;
     launch_in(WorkSpaces::Lease(device.work, way.place.context.stream_id(), need, several).space());

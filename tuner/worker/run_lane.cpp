@@ -109,7 +109,7 @@ void RunLane::handle(Message message) {
     state_ = State::prepared;
     slot_.expect_nothing();
     (void)slot_.take_said();  // nothing that a configuration printed
-    if (times_.run_restarts == 0) times_.start = seconds_since(started_);
+    if (times_.start == 0) times_.start = seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
     ran(std::move(*answer));

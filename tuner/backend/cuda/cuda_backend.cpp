@@ -165,6 +165,7 @@ class CudaBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return Outcome(*error);
+    if (std::optional<LaunchError> error = make_room_for(launches)) return Outcome(*error);
     return run_prepared(launches, prepared, timeout_s, deadline_after(timeout_s));
   }
 
@@ -176,6 +177,7 @@ class CudaBackend final : public Backend {
     const Deadline deadline = deadline_after(request.timeout_s);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
+    if (std::optional<LaunchError> error = make_room_for(launches)) return *error;
     StreamTimer& timer = made_timer();
     if (counters_ != nullptr) counters_->rest();
     if (!all_have_run(launches)) {
@@ -213,6 +215,7 @@ class CudaBackend final : public Backend {
     };
     work.run = [&]() -> std::optional<Unavailable> {
       const std::lock_guard lock(mutex_);
+      if (const std::optional<LaunchError> error = make_room_for(launches)) return Unavailable{error->message};
       const std::optional<Outcome> failure = run_prepared(launches, prepared, 0, deadline_after(0));
       if (!failure) return std::nullopt;
       return Unavailable{"the kernel failed while it was counted: " + std::string(message(*failure))};
@@ -231,6 +234,7 @@ class CudaBackend final : public Backend {
       energy_sensor_ = std::get<std::unique_ptr<EnergySensor>>(std::move(opened));
     }
     const std::lock_guard lock(mutex_);
+    if (const std::optional<LaunchError> error = make_room_for(launches)) return Unavailable{error->message};
     if (counters_ != nullptr) counters_->rest();
     EnergyResult result = measure_energy(*energy_sensor_, prepared, stream_.get(), seconds);
     if (is_sticky(driver().cuStreamQuery(stream_.get()))) state_->usable = false;
@@ -240,8 +244,10 @@ class CudaBackend final : public Backend {
   void allow_device_launches(std::int64_t pending) override {
     const ContextGuard guard = enter();
     const std::lock_guard lock(pending_mutex_);
-    if (const std::optional<std::string> why = make_room(pending)) throw Error(*why);
-    pending_for_good_ = std::max(pending_for_good(), pending);
+    const std::int64_t for_good = pending_for_good();
+    // Not less than there is: another thread's run may need it now.
+    if (const std::optional<std::string> why = make_room(std::max(pending, pending_now()))) throw Error(*why);
+    pending_for_good_ = std::max(for_good, pending);
   }
 
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
@@ -263,7 +269,8 @@ class CudaBackend final : public Backend {
   void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) override {
     auto* const handle = static_cast<CUstream>(stream);
     const CUresult begun = driver().cuMemcpyDtoHAsync(to, from, bytes, handle);
-    watch(begun == CUDA_SUCCESS ? driver().cuStreamSynchronize(handle) : begun, "cuMemcpyDtoHAsync, to its end");
+    const bool waits = begun == CUDA_SUCCESS;
+    watch(waits ? driver().cuStreamSynchronize(handle) : begun, waits ? "cuStreamSynchronize" : "cuMemcpyDtoHAsync");
   }
 
   void fill_on(DevicePointer to, unsigned char value, std::size_t bytes, void* stream) override {
@@ -364,13 +371,18 @@ class CudaBackend final : public Backend {
            " pending launches from the device: " + error_text(result);
   }
 
-  std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {
+  /// For what runs next, and takes back what an earlier run had. Under mutex_: it must not be taken from a run.
+  std::optional<LaunchError> make_room_for(std::span<const Launch> launches) {
     std::int64_t pending = 0;
     for (const Launch& launch : launches) pending = std::max(pending, launch.device_launches);
-    if (pending > 0) {
-      const std::lock_guard lock(pending_mutex_);
-      if (std::optional<std::string> why = make_room(pending)) return LaunchError{std::move(*why)};
-    }
+    if (pending == 0 && !room_of_a_run_) return std::nullopt;
+    const std::lock_guard lock(pending_mutex_);
+    room_of_a_run_ = pending > 0;
+    if (std::optional<std::string> why = make_room(pending)) return LaunchError{std::move(*why)};
+    return std::nullopt;
+  }
+
+  std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
       const auto& module = dynamic_cast<const CudaModule&>(*launch.module);
@@ -454,6 +466,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<EnergySensor> energy_sensor_;
   std::mutex pending_mutex_;  // of the context's limit of pending launches
   std::optional<std::int64_t> pending_for_good_;
+  bool room_of_a_run_ = false;  // under mutex_: the limit may be above pending_for_good_
 };
 
 }  // namespace
