@@ -1,0 +1,21 @@
+# scripts/experiments on a machine as if it had no GPU: a table, a refusal, and what the host cannot do.
+set(ENV{CUDA_VISIBLE_DEVICES} "")
+file(MAKE_DIRECTORY ${WORK})
+function(expect title)
+  execute_process(COMMAND ${SOURCE}/scripts/experiments ${WORK}/page.md ${TUNE} ${title}
+                  RESULT_VARIABLE status ERROR_VARIABLE said)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "scripts/experiments ended with ${status}: ${said}")
+  endif()
+  file(READ ${WORK}/page.md page)
+  foreach(part "## ${title}" "Published: " ${ARGN})
+    string(FIND "${page}" "${part}" at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "no '${part}' in the page:\n${page}")
+    endif()
+  endforeach()
+endfunction()
+expect("A block that cannot be" [[$ tune run --kernel sumMatrix2D --size nx=128,ny=128 --config "block_x=256 block_y=8"]]
+       "exceeds the limit of 1024 threads per block")
+expect("Trip counts" "by_thread" "by_warp" "speed-up")
+expect("Nested reductions" "Not here: the host backend cannot launch kernels from the device.")
