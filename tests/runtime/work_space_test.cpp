@@ -78,8 +78,8 @@ TEST_F(WorkSpacesTest, LendsNothingThatWasNotPrepared) {
 }
 
 TEST(SizeClasses, HoldAnEighthOfAPowerOfTwoWhereThereIsOneSize) {
-  const auto lowest = [](std::int64_t n) { return size_classes({n}).low[0]; };
-  const auto highest = [](std::int64_t n) { return size_classes({n}).high[0]; };
+  const auto lowest = [](std::int64_t n) { return size_classes({n})[0]; };
+  const auto highest = [](std::int64_t n) { return class_ends({n})[0]; };
   for (std::int64_t n = 0; n < 100'000; ++n) {
     const std::int64_t low = lowest(n), high = highest(n);
     ASSERT_LE(low, n);
@@ -89,8 +89,8 @@ TEST(SizeClasses, HoldAnEighthOfAPowerOfTwoWhereThereIsOneSize) {
     ASSERT_EQ(lowest(high + 1), high + 1);
   }
   EXPECT_EQ(highest(std::numeric_limits<std::int64_t>::max()), std::numeric_limits<std::int64_t>::max());
-  EXPECT_EQ(size_classes({1000, 1}).low, Sizes({896, 1}));
-  EXPECT_EQ(size_classes({1000, 1, 1, 1}).low, Sizes({512, 1, 1, 1}));
+  EXPECT_EQ(size_classes({1000, 1}), Sizes({896, 1}));
+  EXPECT_EQ(size_classes({1000, 1, 1, 1}), Sizes({512, 1, 1, 1}));
 }
 
 }  // namespace

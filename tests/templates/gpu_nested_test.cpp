@@ -30,16 +30,6 @@ std::string why_no_nesting() {
   return missing != nullptr ? *missing : "";
 }
 
-MeasureOptions once_verified() {
-  MeasureOptions options;
-  options.cold = false;
-  options.warm_up = 0;
-  options.min_samples = options.max_samples = 1;
-  options.max_seconds = 0;
-  options.batch_below_ns = 0;
-  return options;
-}
-
 struct Nesting {
   const char* step;
   const char* stream;
@@ -59,7 +49,7 @@ class GpuNestedReduce : public ::testing::TestWithParam<Nesting> {
     configuration.set("step", GetParam().step);
     configuration.set("stream", GetParam().stream);
     configuration.set("threads", threads);
-    SingleRun one(nesting_gpu(), spec, {{{"n", n}}, {{"T", "int"}}}, configuration, once_verified());
+    SingleRun one(nesting_gpu(), spec, {{{"n", n}}, {{"T", "int"}}}, configuration, testing::verify_only());
     const Trial trial = one.measure();
     EXPECT_TRUE(trial.verified) << "n=" << n << ' ' << configuration.text() << ": " << kind(trial.outcome) << ": "
                                 << message(trial.outcome);
@@ -82,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, GpuNestedReduce,
 TEST(GpuNestedHello, GreetsDepthByDepth) {
   if (const std::string why = why_no_nesting(); !why.empty()) GTEST_SKIP() << why;
   const KernelSpec spec = testing::built_in("nestedHello");
-  SingleRun one(nesting_gpu(), spec, {{{"threads", 8}}, {}}, *spec.default_configuration, once_verified());
+  SingleRun one(nesting_gpu(), spec, {{{"threads", 8}}, {}}, *spec.default_configuration, testing::verify_only());
   ::testing::internal::CaptureStdout();
   const auto failure = one.launch();
   nesting_gpu().synchronize(nullptr);
@@ -124,7 +114,7 @@ class GpuDeviceLaunches : public ::testing::Test {
     Configuration configuration = *spec.default_configuration;
     configuration.set("step", "nested");
     configuration.set("threads", 32);
-    SingleRun one(nesting_gpu(), spec, {{{"n", 32 * blocks}}, {}}, configuration, once_verified());
+    SingleRun one(nesting_gpu(), spec, {{{"n", 32 * blocks}}, {}}, configuration, testing::verify_only());
     const auto failure = one.launch();
     EXPECT_FALSE(failure) << message(*failure);
   }

@@ -30,8 +30,8 @@ std::vector<std::string> used(const Configuration& configuration) {
   return uses;
 }
 
-/// Only what verification needs: one sample, no warm-up. AddressSanitizer guards the buffers better than canaries: it
-/// sees reads too, but only where nothing of ours lies behind their end.
+}  // namespace
+
 MeasureOptions verify_only() {
   MeasureOptions options;
 #if defined(__SANITIZE_ADDRESS__)
@@ -44,8 +44,6 @@ MeasureOptions verify_only() {
   options.batch_below_ns = 0;
   return options;
 }
-
-}  // namespace
 
 KernelSpec built_in(std::string_view name) {
   for (const EmbeddedTemplate& file : embedded_templates()) {

@@ -11,6 +11,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/search_space.hpp>
+#include <tuner/measure/measure_options.hpp>
 
 namespace tuner::testing {
 
@@ -40,6 +41,10 @@ class Picker {
   std::uint64_t state_;
   std::map<std::string, std::size_t> uses_;  // by parameter=value, and by pair of words
 };
+
+/// Only what verification needs: one sample, no warm-up. AddressSanitizer guards the buffers better than canaries: it
+/// sees reads too, but only where nothing of ours lies behind their end.
+MeasureOptions verify_only();
 
 /// Compiles \p configurations for \p size in one go, runs each on \p size and on every `verify` problem of \p spec,
 /// and reports as test failures those whose output is not the reference's.

@@ -50,41 +50,46 @@ std::vector<Range> ranges(std::int64_t first, std::int64_t last, std::int64_t st
   return out;
 }
 
-struct Curves {
-  std::vector<Range> threads, registers, shared;
-};
-
-Curves curves(const DeviceLimits& limits, const BlockNeed& need) {
-  const auto with = [&](auto change) {
-    return [&limits, need, change](std::int64_t amount) {
-      BlockNeed other = need;
-      change(other, amount);
-      return at(limits, other);
-    };
+/// \p need with another amount of one resource.
+template <typename Change>
+auto with(const DeviceLimits& limits, const BlockNeed& need, Change change) {
+  return [&limits, need, change](std::int64_t amount) {
+    BlockNeed other = need;
+    change(other, amount);
+    return at(limits, other);
   };
-  return {ranges(limits.warp_size, limits.max_threads_per_block, limits.warp_size,
-                 with([](BlockNeed& other, std::int64_t amount) { other.threads = amount; })),
-          ranges(1, limits.max_registers_per_thread, 1,
-                 with([](BlockNeed& other, std::int64_t amount) { other.registers = static_cast<int>(amount); })),
-          ranges(0, limits.max_shared_bytes, kSharedUnit,
-                 with([](BlockNeed& other, std::int64_t amount) { other.shared_bytes = amount; }))};
+}
+
+std::vector<Range> by_threads(const DeviceLimits& limits, const BlockNeed& need) {
+  return ranges(limits.warp_size, limits.max_threads_per_block, limits.warp_size,
+                with(limits, need, [](BlockNeed& other, std::int64_t amount) { other.threads = amount; }));
+}
+std::vector<Range> by_registers(const DeviceLimits& limits, const BlockNeed& need) {
+  return ranges(1, limits.max_registers_per_thread, 1, with(limits, need, [](BlockNeed& other, std::int64_t amount) {
+                  other.registers = static_cast<int>(amount);
+                }));
+}
+std::vector<Range> by_shared_bytes(const DeviceLimits& limits, const BlockNeed& need) {
+  return ranges(0, limits.max_shared_bytes, kSharedUnit,
+                with(limits, need, [](BlockNeed& other, std::int64_t amount) { other.shared_bytes = amount; }));
 }
 
 std::string table_of(const std::string& title, const std::vector<Range>& all, std::int64_t here,
-                     std::int64_t warps_a_block, const std::function<std::string(std::int64_t)>& amount) {
+                     const DeviceLimits& limits, const std::function<std::string(std::int64_t)>& amount) {
   Table table({{title, Align::right},
                {"blocks", Align::right},
                {"warps", Align::right},
                {"occupancy", Align::right},
                {"limited by"},
                {""}});
+  const double most_warps = limits.max_threads_per_sm / limits.warp_size;
   std::int64_t below = -1;
   for (const Range& range : all) {
     const Occupancy& got = range.occupancy;
     const bool is_here = below < here && here <= range.last;
     table.add({range.first == range.last ? amount(range.first)
                                          : fmt::format("{} to {}", amount(range.first), amount(range.last)),
-               std::to_string(got.blocks_per_sm), std::to_string(got.blocks_per_sm * warps_a_block),
+               std::to_string(got.blocks_per_sm), fmt::format("{:.0f}", got.fraction * most_warps),
                format_percent(got.fraction), std::string(name(got.limiter)), is_here ? "<- this configuration" : ""});
     below = range.last;
   }
@@ -132,32 +137,20 @@ std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need) {
 }
 
 std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) {
-  const Curves all = curves(limits, need);
-  const std::int64_t warps = warps_of(limits, need.threads);
-  Table by_threads({{"threads a block", Align::right},
-                    {"blocks", Align::right},
-                    {"warps", Align::right},
-                    {"occupancy", Align::right},
-                    {"limited by"},
-                    {""}});
+  const auto number = [](std::int64_t amount) { return std::to_string(amount); };
   std::set<std::int64_t> sizes{need.threads};
   for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += threads < 256 ? 32 : 64)
     sizes.insert(threads);
-  for (const std::int64_t threads : sizes) {
-    const Occupancy got = occupancy(limits, threads, need.registers, need.shared_bytes);
-    by_threads.add({std::to_string(threads), std::to_string(got.blocks_per_sm),
-                    std::to_string(got.blocks_per_sm * warps_of(limits, threads)), format_percent(got.fraction),
-                    std::string(name(got.limiter)), threads == need.threads ? "<- this configuration" : ""});
-  }
-  return by_threads.text() + "\n" +
-         table_of("registers a thread", all.registers, need.registers, warps,
-                  [](std::int64_t amount) { return std::to_string(amount); }) +
-         "\n" + table_of("shared memory a block", all.shared, need.shared_bytes, warps, format_bytes);
+  std::vector<Range> each_size;
+  for (const std::int64_t threads : sizes)
+    each_size.push_back({threads, threads, occupancy(limits, threads, need.registers, need.shared_bytes)});
+  return table_of("threads a block", each_size, need.threads, limits, number) + "\n" +
+         table_of("registers a thread", by_registers(limits, need), need.registers, limits, number) + "\n" +
+         table_of("shared memory a block", by_shared_bytes(limits, need), need.shared_bytes, limits, format_bytes);
 }
 
 nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need) {
   const Occupancy got = at(limits, need);
-  const Curves all = curves(limits, need);
   return {{"threads", need.threads},
           {"registers", need.registers},
           {"shared_bytes", need.shared_bytes},
@@ -165,9 +158,9 @@ nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need)
           {"occupancy", got.fraction},
           {"limited_by", name(got.limiter)},
           {"best_block_sizes", best_block_sizes(limits, need.registers, need.shared_bytes)},
-          {"by_threads", json_of(all.threads)},
-          {"by_registers", json_of(all.registers)},
-          {"by_shared_bytes", json_of(all.shared)}};
+          {"by_threads", json_of(by_threads(limits, need))},
+          {"by_registers", json_of(by_registers(limits, need))},
+          {"by_shared_bytes", json_of(by_shared_bytes(limits, need))}};
 }
 
 nlohmann::json architectures_json() {
@@ -211,9 +204,8 @@ std::string architectures_text() {
                std::to_string(cuda::cores_per_sm(limits.compute_capability)), std::to_string(usual.sm_count),
                std::string(usual.name)});
   }
-  return "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, at most 1024 threads "
-         "a\n"
-         "block and 255 registers a thread.\n\n" +
+  return "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
+         "threads a block and 255 registers a thread.\n\n" +
          table.text("");
 }
 

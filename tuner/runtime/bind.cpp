@@ -83,7 +83,7 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
                 " by another argument");
   }
   bound.size = problem_of(spec, call.sizes, types);
-  bound.lowest = problem_of(spec, key.classes.low, std::move(types));
+  bound.lowest = problem_of(spec, key.classes, std::move(types));
   const Bindings names = bindings(spec, bound.size, limits);
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
     if (bound.buffers[i] == kWorkSpace) continue;

@@ -31,38 +31,43 @@ struct Call {
 };
 inline constexpr std::size_t kMaxArguments = 16;
 
-/// Sizes that one plan may serve: each from its \p low to its \p high, both included. The lowest tell the classes.
-struct SizeClasses {
-  Sizes low, high;
-  friend bool operator==(const SizeClasses& a, const SizeClasses& b) { return a.low == b.low; }
-};
+/// How many of the last bits of \p size, of \p sizes that a kernel has, tell it from the others of its class. Classes
+/// divide each power of two in eighths where there is one size, in quarters for two, halves for three, so that the
+/// number of classes stays small. Small sizes are classes of their own.
+inline int bits_within_class(std::int64_t size, std::size_t sizes) {
+  const int bits = sizes >= 4 ? 0 : 4 - static_cast<int>(sizes);
+  return size < std::int64_t{2} << bits ? 0 : std::bit_width(static_cast<std::uint64_t>(size)) - 1 - bits;
+}
 
-/// Classes divide each power of two in eighths where a kernel has one size, in quarters for two, halves for three, so
-/// that the number of classes stays small. Small sizes are classes of their own.
-inline SizeClasses size_classes(const Sizes& sizes) {
-  SizeClasses classes;
-  const int bits = sizes.count() >= 4 ? 0 : 4 - static_cast<int>(sizes.count());
+/// The lowest sizes of the classes of \p sizes, which tell the classes: what one plan may serve begins there.
+inline Sizes size_classes(const Sizes& sizes) {
+  Sizes low;
   for (std::size_t i = 0; i < sizes.count(); ++i) {
-    const bool small = sizes[i] < std::int64_t{2} << bits;
-    const int shift = small ? 0 : std::bit_width(static_cast<std::uint64_t>(sizes[i])) - 1 - bits;
-    const std::int64_t low = sizes[i] >> shift << shift;
-    classes.low.push_back(low);
-    classes.high.push_back(low + ((std::int64_t{1} << shift) - 1));
+    const int within = bits_within_class(sizes[i], sizes.count());
+    low.push_back(sizes[i] >> within << within);
   }
-  return classes;
+  return low;
+}
+
+/// The highest sizes of the classes of \p sizes.
+inline Sizes class_ends(const Sizes& sizes) {
+  Sizes high;
+  for (std::size_t i = 0; i < sizes.count(); ++i)
+    high.push_back(sizes[i] | ((std::int64_t{1} << bits_within_class(sizes[i], sizes.count())) - 1));
+  return high;
 }
 
 struct PlanKey {
   std::uint64_t pattern = 0;    ///< four bits an argument: what kind, of which element type
   std::uint64_t constants = 0;  ///< a bit an argument: a pointer to const
-  SizeClasses classes;
+  Sizes classes;                ///< their lowest sizes
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
   std::uint64_t hash() const {
     std::uint64_t h = pattern * 0x9e3779b97f4a7c15u ^ constants << 48;
-    for (std::size_t i = 0; i < classes.low.count(); ++i) {
-      h = (h ^ static_cast<std::uint64_t>(classes.low[i])) * 0xff51afd7ed558ccdu;
+    for (std::size_t i = 0; i < classes.count(); ++i) {
+      h = (h ^ static_cast<std::uint64_t>(classes[i])) * 0xff51afd7ed558ccdu;
       h ^= h >> 32;
     }
     return h;

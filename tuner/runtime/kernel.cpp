@@ -43,7 +43,7 @@ std::size_t Kernel::prepare_erased(Stream stream, const Sizes& sizes, const deta
 
 std::string Kernel::explain(const Sizes& sizes, const Choices& types) const {
   const runtime::ServedProblem problem(*served_, sizes, types);
-  const ProblemSize lowest = runtime::problem_of(spec(), runtime::size_classes(sizes).low, problem.size.choices);
+  const ProblemSize lowest = runtime::problem_of(spec(), runtime::size_classes(sizes), problem.size.choices);
   const runtime::Decision decision =
       runtime::decide(problem.terms, problem.device, spec(), problem.size, lowest, false);
   return decision.configuration.text() + " (" + decision.reason + ')';

@@ -14,7 +14,7 @@ namespace {
 /// What follows from sizes alone: everything else in an expression has its value.
 struct Sized {
   Sized(const KernelSpec& spec, const BoundCall& bound, const DeviceLimits& limits, const Configuration& configuration)
-      : here(bindings(spec, bound.size, limits, configuration)), classes(bound.key.classes) {
+      : here(bindings(spec, bound.size, limits, configuration)), low(bound.key.classes), high(class_ends(low)) {
     for (const SizeSpec& size : spec.sizes) names.push_back(size.name);
   }
 
@@ -25,11 +25,11 @@ struct Sized {
   };
   Open open(const Expression& expression) const {
     const OpenExpression value(expression, names, here);
-    return {value, value.range(classes.low.data(), classes.high.data())};
+    return {value, value.range(low.data(), high.data())};
   }
 
-  Bindings here;  ///< for the call's own sizes
-  SizeClasses classes;
+  Bindings here;    ///< for the call's own sizes
+  Sizes low, high;  ///< of the class
   std::vector<std::string> names;
 };
 
