@@ -198,6 +198,52 @@ TEST(DeviceLaunches, AreNeverFewerThanNone) {
   EXPECT_FALSE(space.empty());
 }
 
+TEST(Cooperative, HoldsForTheConfigurationsOfItsCondition) {
+  const KernelSpec spec = testing::parse(with_line(0,
+                                                   "#pragma tuner launch second\n#pragma tuner grid 4\n"
+                                                   "#pragma tuner block block\n#pragma tuner arguments c\n"
+                                                   "#pragma tuner instantiate f<T>\n"
+                                                   "#pragma tuner cooperative items > 1"));
+  const auto launches = [&](int items) {
+    return resolve_launches(spec, complete(spec, {}), {}, configuration(64, items));
+  };
+  EXPECT_FALSE(launches(1)[1].shape.cooperative);
+  EXPECT_TRUE(launches(2)[1].shape.cooperative);
+  EXPECT_FALSE(launches(2)[0].shape.cooperative);
+}
+
+TEST(Cooperative, AloneHoldsAlways) {
+  const KernelSpec spec = testing::parse(with_line(0,
+                                                   "#pragma tuner launch second\n#pragma tuner grid 1\n"
+                                                   "#pragma tuner block 1\n#pragma tuner arguments c\n"
+                                                   "#pragma tuner instantiate f<T>\n#pragma tuner cooperative"));
+  EXPECT_TRUE(resolve_launches(spec, complete(spec, {}), {}, configuration(64))[1].shape.cooperative);
+}
+
+TEST(Cooperative, LeavesOutGridsThatAreNotResidentAtOnce) {
+  const KernelSpec spec = parse(with_line(13, "#pragma tuner block block\n#pragma tuner cooperative items < 4"));
+  for (const std::int64_t n : {0, 1000, 100'000, 1'000'000}) {
+    const ProblemSize size = complete(spec, {{{"n", n}}, {}});
+    for (const bool has : {true, false}) {
+      DeviceLimits limits;
+      limits.sm_count = 20;
+      limits.cooperative_launch = has;
+      const EnumeratedSpace space = enumerate(spec, size, limits);
+      for (const int block : {32, 64, 128})
+        for (const int items : {1, 2, 4})
+          EXPECT_EQ(space.find(configuration(block, items)).has_value(),
+                    !why_invalid(spec, size, limits, configuration(block, items)))
+              << n << ' ' << block << ' ' << items;
+      EXPECT_TRUE(space.find(configuration(32, 4)));
+      EXPECT_TRUE(has || !space.find(configuration(32, 1)));
+    }
+  }
+  DeviceLimits limits;
+  limits.sm_count = 20;
+  EXPECT_THAT(*why_invalid(spec, complete(spec, {{{"n", 100'000}}, {}}), limits, configuration(128)),
+              HasSubstr("a cooperative grid of 782 blocks"));
+}
+
 TEST(WhyInvalid, NamesTheConstraintOrTheForeignValue) {
   const KernelSpec spec = parse(kVectorAdd);
   const ProblemSize size = complete(spec, {});

@@ -160,5 +160,106 @@ TEST_F(GpuLaunch, EnqueuesOnTheCallersStream) {
   EXPECT_EQ(contents<float>(py, 1)[0], 7);
 }
 
+// Block b waits for all blocks and takes what the block behind it wrote.
+constexpr const char* kMeeting = R"(
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES
+#include <cooperative_groups.h>
+__global__ void meet(int* from, int* to) {
+  __shared__ char taken[20000];
+  if (threadIdx.x == 0) from[blockIdx.x] = blockIdx.x + 1;
+  taken[threadIdx.x] = 0;
+  cooperative_groups::this_grid().sync();
+  if (threadIdx.x == 0) to[blockIdx.x] = from[(blockIdx.x + 1) % gridDim.x] + taken[0];
+}
+)";
+
+class GpuCooperativeLaunch : public GpuTest {
+ protected:
+  Launch all_resident(const Module& module, std::int64_t more = 0) {
+    LaunchShape shape;
+    shape.block[0] = 64;
+    shape.cooperative = true;
+    shape.grid[0] = module.resources(0, shape).blocks_per_sm * backend().device().limits.sm_count + more;
+    from_ = backend().allocate(static_cast<std::size_t>(shape.grid[0]) * 4);
+    to_ = backend().allocate(static_cast<std::size_t>(shape.grid[0]) * 4);
+    backend().fill_bytes(to_->address(), 0, to_->bytes());
+    return {&module, 0, shape, {Argument::of(from_->address()), Argument::of(to_->address())}};
+  }
+  void expect_met(const Launch& launch) {
+    const auto blocks = static_cast<std::size_t>(launch.shape.grid[0]);
+    const std::vector<int> seen = contents<int>(to_->address(), blocks);
+    for (std::size_t b = 0; b < blocks; ++b) ASSERT_EQ(seen[b], static_cast<int>((b + 1) % blocks) + 1);
+  }
+
+  std::unique_ptr<DeviceMemory> from_, to_;
+};
+
+TEST_F(GpuCooperativeLaunch, MeetsAsALargeGridAsIsResident) {
+  const auto module = load(kMeeting, {"meet"});
+  const Launch ready = all_resident(*module);
+  EXPECT_EQ(failure(backend().run({&ready, 1}, 10)), "ok");
+  expect_met(ready);
+}
+
+TEST_F(GpuCooperativeLaunch, IsSampledColdAndHot) {
+  const auto module = load(kMeeting, {"meet"});
+  const Launch ready = all_resident(*module);
+  for (const bool cold : {true, false}) {
+    SampleRequest request;
+    request.samples = 20;
+    request.batch = cold ? 1 : 10;
+    request.cold = cold;
+    request.timeout_s = 10;
+    const SampleResult sampled = backend().sample({&ready, 1}, request);
+    const auto* const samples = std::get_if<std::vector<Sample>>(&sampled);
+    ASSERT_NE(samples, nullptr);
+    EXPECT_EQ(samples->size(), 20u);
+    for (const Sample& sample : *samples) EXPECT_GT(sample.ns, 0);
+  }
+  expect_met(ready);
+}
+
+TEST_F(GpuCooperativeLaunch, IsRefusedWithOneBlockMore) {
+  const auto module = load(kMeeting, {"meet"});
+  const Launch ready = all_resident(*module, 1);
+  const std::string said = failure(backend().run({&ready, 1}, 10));
+  EXPECT_EQ(said.rfind("launch: a cooperative grid of ", 0), 0u) << said;
+  EXPECT_TRUE(backend().usable());
+  const Context context = Context::primary(0);
+  const ContextGuard guard(context.handle());
+  const DevicePointer from = from_->address(), to = to_->address();
+  void* parameters[] = {const_cast<DevicePointer*>(&from), const_cast<DevicePointer*>(&to)};
+  try {
+    backend().enqueue(*module, 0, ready.shape, parameters, nullptr);
+    FAIL() << "more than the driver says is resident was launched";
+  } catch (const CudaError& error) {
+    EXPECT_EQ(error.code(), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) << error.what();
+  }
+  EXPECT_TRUE(backend().usable());
+}
+
+TEST_F(GpuCooperativeLaunch, IsCapturedIntoAGraph) {
+  if (!driver().cuStreamBeginCapture || !driver().cuGraphInstantiateWithFlags)
+    GTEST_SKIP() << "this driver has no graph capture";
+  const auto module = load(kMeeting, {"meet"});
+  const Launch ready = all_resident(*module);
+  const Context context = Context::primary(0);
+  const ContextGuard guard(context.handle());
+  const UniqueStream stream = make_stream();
+  const DevicePointer from = from_->address(), to = to_->address();
+  void* parameters[] = {const_cast<DevicePointer*>(&from), const_cast<DevicePointer*>(&to)};
+  check(driver().cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+  backend().enqueue(*module, 0, ready.shape, parameters, stream.get());
+  CUgraph graph = nullptr;
+  check(driver().cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
+  CUgraphExec executable = nullptr;
+  check(driver().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  for (int i = 0; i < 3; ++i) check(driver().cuGraphLaunch(executable, stream.get()), "cuGraphLaunch");
+  backend().synchronize(stream.get());
+  expect_met(ready);
+  driver().cuGraphExecDestroy(executable);
+  driver().cuGraphDestroy(graph);
+}
+
 }  // namespace
 }  // namespace tuner::cuda

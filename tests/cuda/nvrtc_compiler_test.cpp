@@ -117,6 +117,23 @@ TEST_F(NvrtcCompilerTest, ListsTheArchitecturesItKnowsWhenAskedForAnother) {
   }
 }
 
+TEST_F(NvrtcCompilerTest, NeedsNoLinkingForAGridThatMeets) {
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no cooperative_groups.h on this machine";
+  for (const char* const architecture : {"sm_75", "sm_90", "sm_120"}) {
+    const CompileResult result = compile(R"(
+      #define _CG_LIMIT_INCLUDED_DEPENDENCIES
+      #include <cooperative_groups.h>
+      __global__ void meet(int* data) {
+        data[blockIdx.x] = 1;
+        cooperative_groups::this_grid().sync();
+        if (blockIdx.x == 0) data[threadIdx.x] += data[gridDim.x - 1];
+      })",
+                                         {"meet"}, architecture);
+    ASSERT_TRUE(std::holds_alternative<Image>(result)) << architecture << ": " << error(result);
+    EXPECT_EQ(std::get<Image>(result).log, "") << architecture;
+  }
+}
+
 TEST_F(NvrtcCompilerTest, PassesDefinesAndFindsTheCudaHeaders) {
   if (nvrtc().includes.empty()) GTEST_SKIP() << "no cuda_fp16.h on this machine";
   const CompileResult result = compile(R"(

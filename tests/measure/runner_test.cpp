@@ -322,6 +322,26 @@ TEST_F(RunnerTest, VerifiesOnEveryFurtherProblemWithShiftedBuffers) {
   EXPECT_THAT(failure(block(64)), HasSubstr("on n=7 offset=1"));
 }
 
+TEST_F(RunnerTest, NeverLaunchesACooperativeGridThatIsNotResidentAtOnce) {
+  spec.launches[0].cooperative = testing::parsed("block == 64");
+  backend.compiler_.resources["scale<32>"].blocks_per_sm = 3;
+  backend.compiler_.resources["scale<64>"] = {.registers = 40, .static_shared_bytes = 100, .blocks_per_sm = 7};
+  const std::size_t before = backend.runs;
+  EXPECT_EQ(failure(block(64)),
+            "invalid: scale<64>, with 40 registers a thread and 100 bytes of shared memory: a cooperative grid of 16 "
+            "blocks of 64 threads is not resident at once: 7 on each of 2 multiprocessors are 14");
+  EXPECT_EQ(backend.runs, before + 1) << "the reference's run alone";
+  backend.compiler_.resources["scale<64>"].blocks_per_sm = 8;
+  bool cooperative = false;
+  backend.kernels["scale<64>"] = [&](const Launch& launch) {
+    cooperative = launch.shape.cooperative;
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(*runner(), block(64)).verified);
+  EXPECT_TRUE(cooperative);
+  EXPECT_TRUE(evaluate(*runner(), block(32)).verified) << "32 blocks that need not meet";
+}
+
 TEST_F(RunnerTest, ReportsAFaultAsALaunchErrorAndAHangAsATimeout) {
   backend.kernels["scale<32>"] = [](const Launch&) { return LaunchError{"illegal address"}; };
   backend.kernels["scale<64>"] = [](const Launch&) { return Timeout{"endless"}; };

@@ -132,6 +132,38 @@ TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {
   EXPECT_EQ(seen_->launches, before.launches + 4096);
 }
 
+TEST_F(FakeGpu, LaunchesCooperativelyWhereTheFileSaysSoInACaptureToo) {
+  std::string text = kText;
+  text.insert(text.find("#pragma tuner default"), "#pragma tuner cooperative n > 1000\n");
+  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel.launch(stream.get(), {1000}, x_);
+  EXPECT_EQ(seen_->cooperative, 0u);
+  kernel.launch(stream.get(), {1001}, x_);
+  kernel.launch(stream.get(), {4000}, x_);
+  EXPECT_EQ(seen_->cooperative, 2u);
+  EXPECT_EQ(seen_->grid, 125u);
+  kernel.prepare(stream.get(), {4000}, x_);
+  const CUgraph graph = capture(stream.get(), [&] { kernel.launch(stream.get(), {4000}, x_); });
+  EXPECT_EQ(seen_->cooperative, 3u);
+  driver().cuGraphDestroy(graph);
+}
+
+TEST_F(FakeGpu, RefusesACooperativeGridThatIsNotResidentAtOnceBeforeTheDriverIsAsked) {
+  std::string text = kText;
+  text.insert(text.find("#pragma tuner default"), "#pragma tuner cooperative\n");
+  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  // By the shared memory that the fake driver says that its kernels and its system take.
+  constexpr std::size_t resident = 56 * 132;
+  kernel.launch(nullptr, {32 * resident}, x_);
+  EXPECT_EQ(seen_->grid, resident);
+  const std::size_t launches = seen_->launches;
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {32 * resident + 1}, x_); }),
+              HasSubstr("a cooperative grid of 7393 blocks of 32 threads is not resident at once: 56 on each of 132 "
+                        "multiprocessors are 7392"));
+  EXPECT_EQ(seen_->launches, launches);
+}
+
 TEST_F(FakeGpu, GivesEachStreamWorkSpaceOfItsOwn) {
   const cuda::UniqueStream a = cuda::make_stream(), b = cuda::make_stream();
   kernel_.launch(a.get(), {1000}, x_);

@@ -63,6 +63,8 @@ int attribute(CUdevice_attribute which) {
       return 64;
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
       return 2147483647;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+      return 1024;
     default:
       return 65535;
   }
@@ -136,6 +138,11 @@ CUresult cuLaunchKernel(CUfunction, unsigned grid, unsigned, unsigned, unsigned,
   for (std::size_t i = 0; i < 4; ++i) std::memcpy(&seen.parameters[i], parameters[i], sizeof(void*));
   seen.context = top()->id;
   return CUDA_SUCCESS;
+}
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, CUstream stream, void** parameters) {
+  ++seen.cooperative;
+  return cuLaunchKernel(function, grid, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr);
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
   return *blocks = 1, CUDA_SUCCESS;

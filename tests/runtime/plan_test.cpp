@@ -133,6 +133,19 @@ TEST_F(PlanTest, DoesNotAdmitSizesWhoseLaunchPassesTheDevicesLimits) {
   EXPECT_FALSE(run(plan, 0, {}));
 }
 
+TEST_F(PlanTest, DoesNotAdmitSizesWhoseCooperativeGridIsNotResidentAtOnce) {
+  Plan plan = without_launches();
+  PlannedLaunch meeting = launch({});
+  meeting.shape.cooperative = true;
+  meeting.sized = {{0, of_n("n")}};
+  meeting.blocks_per_sm = 3;
+  plan.launches = {meeting};
+  const int most = 3 * backend_.device().limits.sm_count;
+  EXPECT_TRUE(run(plan, most, {}));
+  EXPECT_TRUE(backend_.enqueued.at(0).shape.cooperative);
+  EXPECT_FALSE(run(plan, most + 1, {}));
+}
+
 TEST_F(PlanTest, ServesItsOwnSizesAloneWhereTheyArePartOfTheCode) {
   Plan plan = without_launches();
   plan.launches = {launch({})};

@@ -42,6 +42,7 @@ struct DeviceLimits {
   int max_registers_per_thread = 255;
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
+  bool cooperative_launch = true;  ///< all blocks of a grid can be launched together, to meet
   int compute_capability = 0;
 };
 

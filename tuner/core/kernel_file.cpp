@@ -44,7 +44,7 @@ class KernelFileParser {
     std::string_view name;
     Handler read;
   };
-  static const std::array<Directive, 30> kDirectives;
+  static const std::array<Directive, 31> kDirectives;
 
   void directive(const LogicalLine& line) {
     TokenCursor cursor(line);
@@ -376,6 +376,12 @@ class KernelFileParser {
   void read_shared(TokenCursor& cursor) { once_in_launch().launch.shared_bytes = expression(cursor); }
   void read_when(TokenCursor& cursor) { once_in_launch().launch.when = expression(cursor); }
 
+  /// Alone: always.
+  void read_cooperative(TokenCursor& cursor) {
+    LaunchSpec& launch = once_in_launch().launch;
+    launch.cooperative = cursor.at_end() ? Expression::constant(1) : expression(cursor);
+  }
+
   void read_arguments(TokenCursor& cursor) {
     LaunchDraft& current = once_in_launch();
     do {
@@ -461,7 +467,7 @@ class KernelFileParser {
 };
 
 using P = KernelFileParser;
-const std::array<KernelFileParser::Directive, 30> KernelFileParser::kDirectives{{
+const std::array<KernelFileParser::Directive, 31> KernelFileParser::kDirectives{{
     {"kernel", &P::read_kernel},
     {"type", &P::read_type},
     {"choice", &P::read_choice},
@@ -483,6 +489,7 @@ const std::array<KernelFileParser::Directive, 30> KernelFileParser::kDirectives{
     {"shared", &P::read_shared},
     {"arguments", &P::read_arguments},
     {"when", &P::read_when},
+    {"cooperative", &P::read_cooperative},
     {"launch", &P::read_launch},
     {"reference", &P::read_reference},
     {"verify", &P::read_verify},

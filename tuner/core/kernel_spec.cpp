@@ -82,6 +82,7 @@ LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
     shape.block[i] = launch.block[i].evaluate_integer(bindings);
   }
   shape.shared_bytes = launch.shared_bytes.evaluate_integer(bindings);
+  shape.cooperative = launch.cooperative && launch.cooperative->evaluate_boolean(bindings);
   return shape;
 }
 
@@ -102,9 +103,26 @@ void add_limits(const LaunchSpec& launch, const DeviceLimits& limits, std::vecto
     within(1, launch.block[i], limits.max_block[i]);
     within(1, launch.grid[i], limits.max_grid[i]);
   }
-  const Expression plane = combine(Op::multiply, {launch.block[0], launch.block[1]}, text);
-  within(1, combine(Op::multiply, {plane, launch.block[2]}, text), limits.max_threads_per_block);
+  const auto volume = [&](const std::array<Expression, 3>& extents) {
+    return combine(Op::multiply, {combine(Op::multiply, {extents[0], extents[1]}, text), extents[2]}, text);
+  };
+  const Expression threads = volume(launch.block);
+  within(1, threads, limits.max_threads_per_block);
   within(0, launch.shared_bytes, limits.max_shared_bytes);
+  if (!launch.cooperative) return;
+  const auto number = [](std::int64_t value) { return Expression::constant(value); };
+  const Expression warps = combine(Op::ceil_div, {threads, number(limits.warp_size)}, text);
+  const Expression of_sm =
+      combine(Op::minimum,
+              {combine(Op::divide, {number(limits.max_threads_per_sm / limits.warp_size), warps}, text),
+               number(limits.max_blocks_per_sm)},
+              text);
+  const Expression resident =
+      combine(Op::multiply, {of_sm, number(limits.cooperative_launch ? limits.sm_count : 0)}, text);
+  require(combine(Op::logical_or,
+                  {combine(Op::logical_not, {*launch.cooperative}, text),
+                   combine(Op::less_equal, {volume(launch.grid), resident}, text)},
+                  text));
 }
 
 /// Nothing would be launched when every launch has a `when` and none holds.
@@ -295,6 +313,7 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
       for (const Expression& extent : *extents) use(extent);
     use(launch.shared_bytes);
     if (launch.when) use(*launch.when);
+    if (launch.cooperative) use(*launch.cooperative);
   }
   for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
   std::vector<std::string> unused;

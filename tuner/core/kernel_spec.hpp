@@ -85,9 +85,10 @@ struct LaunchSpec {
   /// In blocks and threads; missing dimensions are 1.
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
-  Expression shared_bytes;             ///< dynamic shared memory
-  std::vector<std::string> arguments;  ///< names of buffers, sizes, scalars and parameters, in order
-  std::optional<Expression> when;      ///< launched only where it holds
+  Expression shared_bytes;                ///< dynamic shared memory
+  std::vector<std::string> arguments;     ///< names of buffers, sizes, scalars and parameters, in order
+  std::optional<Expression> when;         ///< launched only where it holds
+  std::optional<Expression> cooperative;  ///< where it holds, all blocks of the grid may wait for each other
   SourceLocation location;
 };
 
@@ -153,7 +154,7 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
                   const Configuration& configuration);
 
 /// The configurations of \p spec that meet its constraints AND the limits of the device for every launch (threads
-/// per block, block and grid dimensions, dynamic shared memory).
+/// per block, block and grid dimensions, dynamic shared memory, what can be resident of a cooperative grid).
 /// Throws as SearchSpace::enumerate().
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop = {});

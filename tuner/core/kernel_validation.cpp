@@ -215,6 +215,7 @@ class Validator {
     for (const Expression& extent : launch.block) check(extent, parameters, why);
     check(launch.shared_bytes, parameters, why);
     if (launch.when) check(*launch.when, parameters, why);
+    if (launch.cooperative) check(*launch.cooperative, parameters, why);
   }
 
   void verifications() {

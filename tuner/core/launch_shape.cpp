@@ -1,5 +1,7 @@
 #include <tuner/core/launch_shape.hpp>
 
+#include <algorithm>
+
 namespace tuner {
 namespace {
 
@@ -41,7 +43,21 @@ std::optional<std::string> violated_limit(const LaunchShape& shape, const Device
     return "dynamic shared memory of " + std::to_string(shape.shared_bytes) + " bytes exceeds the limit of " +
            std::to_string(limits.max_shared_bytes) + " bytes per block";
   }
-  return std::nullopt;
+  if (!shape.cooperative) return std::nullopt;
+  if (!limits.cooperative_launch) return "this device has no cooperative launches";
+  const std::int64_t warps = (threads + limits.warp_size - 1) / limits.warp_size;
+  const std::int64_t by_threads = limits.max_threads_per_sm / limits.warp_size / warps;
+  return not_resident(shape, std::min<std::int64_t>(by_threads, limits.max_blocks_per_sm), limits);
+}
+
+std::optional<std::string> not_resident(const LaunchShape& shape, std::int64_t blocks_per_sm,
+                                        const DeviceLimits& limits) {
+  const std::int64_t resident = blocks_per_sm * limits.sm_count;
+  if (!shape.cooperative || shape.blocks() <= resident) return std::nullopt;
+  return "a cooperative grid of " + std::to_string(shape.blocks()) + " blocks of " +
+         std::to_string(shape.threads_per_block()) +
+         " threads is not resident at once: " + std::to_string(blocks_per_sm) + " on each of " +
+         std::to_string(limits.sm_count) + " multiprocessors are " + std::to_string(resident);
 }
 
 }  // namespace tuner

@@ -32,6 +32,7 @@ void bind_device_limits(Bindings& bindings, const DeviceLimits& limits) {
   bindings.set("sm_count", limits.sm_count);
   bindings.set("max_threads_per_block", limits.max_threads_per_block);
   bindings.set("max_threads_per_sm", limits.max_threads_per_sm);
+  bindings.set("max_blocks_per_sm", limits.max_blocks_per_sm);
   bindings.set("max_shared_bytes", limits.max_shared_bytes);
   bindings.set("shared_bytes_per_sm", limits.shared_bytes_per_sm);
   bindings.set("registers_per_block", limits.registers_per_block);

@@ -59,6 +59,10 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
   if (shared > limits.max_shared_bytes)
     return fmt::format("{}: {} bytes of shared memory ({} static, {} dynamic) exceed the {} of a block", expression,
                        shared, resources.static_shared_bytes, shape.shared_bytes, limits.max_shared_bytes);
+  if (resources.blocks_per_sm == 0) return std::nullopt;  // unknown
+  if (const auto crowded = not_resident(shape, resources.blocks_per_sm, limits))
+    return fmt::format("{}, with {} registers a thread and {} bytes of shared memory: {}", expression,
+                       resources.registers, shared, *crowded);
   return std::nullopt;
 }
 

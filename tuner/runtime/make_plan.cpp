@@ -59,6 +59,15 @@ PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const 
   return launch;
 }
 
+/// Throws Error where the grid that the call at hand needs is not resident at once.
+void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const Module& module,
+                   const DeviceLimits& limits) {
+  launch.blocks_per_sm = module.resources(launch.function, resolved.shape).blocks_per_sm;
+  if (launch.blocks_per_sm == 0) return;
+  if (const auto why = not_resident(resolved.shape, launch.blocks_per_sm, limits))
+    throw Error(resolved.expression + ": " + *why);
+}
+
 /// No buffer has fewer than no elements. Where each work buffer begins, and how much all need for the largest sizes of
 /// the class; where that is not known, or much more than these sizes need, the plan is for these sizes alone.
 std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, const BoundCall& bound,
@@ -109,7 +118,10 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   plan.key = bound.key;
   for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
   for (const LaunchSpec& launch : spec.launches) {
-    if (launch.when) require(plan, sized, *launch.when, launch.when->evaluate_boolean(sized.here));
+    const bool happens = !launch.when || launch.when->evaluate_boolean(sized.here);
+    if (launch.when) require(plan, sized, *launch.when, happens);
+    if (happens && launch.cooperative)
+      require(plan, sized, *launch.cooperative, launch.cooperative->evaluate_boolean(sized.here));
     // A size in the name of a function is part of the code.
     for (const std::string_view word : words_of(launch.instantiate))
       if (spec.find_size(word) != nullptr) plan.only = bound.sizes;
@@ -132,6 +144,12 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);
     added.function = static_cast<std::size_t>(at - expressions.begin());
+    if (launch.shape.cooperative) {
+      keep_resident(added, launch, *plan.module, limits);
+      // How many are resident is known for this block alone.
+      const auto of_block = [](const SizedExtent& extent) { return extent.extent >= 3; };
+      if (std::any_of(added.sized.begin(), added.sized.end(), of_block)) plan.only = bound.sizes;
+    }
     const auto arguments = bind_arguments(spec, *launch.spec, bound.size, configuration);
     if (const auto why =
             wrong_type(spec, *launch.spec, launch.expression, arguments, plan.module->parameter_types(added.function)))

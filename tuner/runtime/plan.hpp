@@ -39,7 +39,9 @@ struct PlannedLaunch {
   std::size_t function = 0;  ///< of the plan's module
   LaunchShape shape;         ///< but for the sized extents
   std::vector<SizedExtent> sized;
-  bool may_exceed = false;                  ///< sizes of the class may pass the device's limits
+  bool may_exceed = false;  ///< sizes of the class may pass the device's limits
+  /// Of a cooperative launch: blocks that one multiprocessor holds at once; 0: whatever there are.
+  std::int64_t blocks_per_sm = 0;
   std::vector<ParameterSource> parameters;  ///< at most kMaxParameters
 };
 inline constexpr std::size_t kMaxParameters = 32;
@@ -81,7 +83,10 @@ struct Plan {
         if (!value) return false;
         extent(shapes[i], sized.extent) = *value;
       }
-      if (launches[i].may_exceed && violated_limit(shapes[i], backend.device().limits)) return false;
+      const PlannedLaunch& launch = launches[i];
+      const DeviceLimits& limits = backend.device().limits;
+      if (launch.may_exceed && violated_limit(shapes[i], limits)) return false;
+      if (launch.blocks_per_sm > 0 && not_resident(shapes[i], launch.blocks_per_sm, limits)) return false;
     }
     return true;
   }

@@ -28,7 +28,7 @@ auto fields(Is<DeviceLimits> auto& v) {
   return std::tie(v.warp_size, v.sm_count, v.max_threads_per_block, v.max_block, v.max_grid, v.shared_bytes_per_block,
                   v.max_shared_bytes, v.shared_bytes_per_sm, v.reserved_shared_bytes, v.registers_per_block,
                   v.registers_per_sm, v.max_registers_per_thread, v.max_threads_per_sm, v.max_blocks_per_sm,
-                  v.compute_capability);
+                  v.cooperative_launch, v.compute_capability);
 }
 auto fields(Is<Environment> auto& v) { return std::tie(v.driver, v.compiler); }
 auto fields(Is<Ceilings> auto& v) { return std::tie(v.read, v.copy, v.write); }

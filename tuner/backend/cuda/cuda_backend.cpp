@@ -253,12 +253,8 @@ class CudaBackend final : public Backend {
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
                void* stream) override {
     const CUfunction handle = static_cast<const CudaModule&>(module).entry(function).kernel.handle;
-    watch(driver().cuLaunchKernel(handle, static_cast<unsigned>(shape.grid[0]), static_cast<unsigned>(shape.grid[1]),
-                                  static_cast<unsigned>(shape.grid[2]), static_cast<unsigned>(shape.block[0]),
-                                  static_cast<unsigned>(shape.block[1]), static_cast<unsigned>(shape.block[2]),
-                                  static_cast<unsigned>(shape.shared_bytes), static_cast<CUstream>(stream),
-                                  const_cast<void**>(parameters), nullptr),
-          "cuLaunchKernel");
+    watch(launch_kernel(handle, shape, const_cast<void**>(parameters), static_cast<CUstream>(stream)),
+          shape.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel");
   }
 
   void synchronize(void* stream) override {
@@ -392,11 +388,7 @@ class CudaBackend final : public Backend {
       }
       PreparedLaunch& ready = prepared.emplace_back();
       ready.function = entry.kernel.handle;
-      for (std::size_t d = 0; d < 3; ++d) {
-        ready.grid[d] = static_cast<unsigned>(launch.shape.grid[d]);
-        ready.block[d] = static_cast<unsigned>(launch.shape.block[d]);
-      }
-      ready.shared_bytes = static_cast<unsigned>(launch.shape.shared_bytes);
+      ready.shape = launch.shape;
       for (const Argument& argument : launch.arguments) {
         ready.arguments.push_back(const_cast<std::byte*>(argument.bytes));  // the driver only reads it
       }

@@ -42,7 +42,7 @@ std::optional<std::string> why_not_launchable(const KernelFunction& kernel, cons
     return "block of " + std::to_string(threads) + " threads exceeds this kernel's limit of " +
            std::to_string(kernel.max_threads_per_block) + " (registers or __launch_bounds__)";
   }
-  return std::nullopt;
+  return not_resident(shape, fit.blocks_per_sm, limits);
 }
 
 void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_bytes, const DeviceLimits& limits) {

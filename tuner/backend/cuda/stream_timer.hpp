@@ -2,7 +2,6 @@
 /// Times launches on one stream. Flush, event, work, event are queued for a group of samples behind a kernel that
 /// holds the stream, then released together: nothing the host does falls into a timed interval.
 
-#include <array>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -11,22 +10,18 @@
 #include <tuner/core/elapsed.hpp>
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/context.hpp>
+#include <tuner/backend/cuda/kernel_function.hpp>
 #include <tuner/backend/cuda/support_kernels.hpp>
 
 namespace tuner::cuda {
 
-/// A launch in the driver's terms; \p arguments point into memory that outlives it.
+/// A launch that can be made; \p arguments point into memory that outlives it.
 struct PreparedLaunch {
   CUfunction function = nullptr;
-  std::array<unsigned, 3> grid{1, 1, 1};
-  std::array<unsigned, 3> block{1, 1, 1};
-  unsigned shared_bytes = 0;
+  LaunchShape shape;
   std::vector<void*> arguments;
 
-  CUresult operator()(CUstream stream) {
-    return driver().cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes,
-                                   stream, arguments.data(), nullptr);
-  }
+  CUresult operator()(CUstream stream) { return launch_kernel(function, shape, arguments.data(), stream); }
 };
 
 /// When to stop waiting; never without a value.
@@ -39,7 +34,7 @@ CUresult wait_for(CUstream stream, const Deadline& deadline);
 /// How a group of samples ended when it was not measured.
 struct SamplingFailure {
   CUresult result = CUDA_SUCCESS;  ///< CUDA_ERROR_NOT_READY: the deadline passed
-  bool launching = false;          ///< refused by cuLaunchKernel; nothing is running
+  bool launching = false;          ///< refused by the driver; nothing is running
 };
 
 class StreamTimer {

@@ -69,6 +69,7 @@ void BlockRunner::begin(const Kernel& kernel) {
   block.threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
   block.stop = kernel.stop;
   block.order = kernel.order;
+  block.cooperative = kernel.cooperative;
   sanitizer::unpoison(block.shared, kernel.shared_bytes);
   running = this;
   if (kernel.accesses == nullptr) return;

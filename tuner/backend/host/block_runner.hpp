@@ -16,6 +16,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <tuner/backend/host/grid_barrier.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
 #include <tuner/backend/host/stack_pool.hpp>
 
@@ -28,9 +29,11 @@ struct Kernel {
   void* const* arguments = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;
+  bool cooperative = false;                     ///< its blocks may meet
   const unsigned short* order = nullptr;        ///< in which threads are started, as tuner_host::Block has it
   tuner_host::GetAccesses* accesses = nullptr;  ///< switch threads at memory accesses too; null: do not
   std::uint64_t seed = 0;                       ///< of those switches
+  GridBarrier* barrier = nullptr;               ///< where they do
   const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
 };
@@ -99,6 +102,7 @@ class BlockRunner {
                                       int);
   static void thread_exited(tuner_host::Block*);
   void complete_barrier(Fiber* self);
+  void meet_other_blocks(const Fiber& first);
   unsigned needed(unsigned warp, unsigned mask) const;
   void complete_meeting(unsigned warp, Meeting** link, Fiber* self);
   void drop_meetings();

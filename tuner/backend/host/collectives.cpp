@@ -9,7 +9,8 @@
 namespace tuner::host {
 namespace {
 
-constexpr const char* kBlockNames[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"};
+constexpr const char* kBlockNames[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
+                                       "this_grid().sync"};
 constexpr const char* kWarpNames[] = {"__syncwarp",        "__shfl_sync",       "__ballot_sync",
                                       "__match_any_sync",  "__reduce_add_sync", "__reduce_min_sync",
                                       "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
@@ -69,6 +70,7 @@ int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predica
 }
 
 void BlockRunner::complete_barrier(Fiber* self) {
+  if (barrier_head_->waits_at == kBlockNames[tuner_host::kGridBarrier]) meet_other_blocks(*barrier_head_);
   // The sign bit says that every thread brought a true predicate.
   const bool all = static_cast<unsigned>(barrier_sum_) == barrier_waiting_;
   const int result = all ? static_cast<int>(static_cast<unsigned>(barrier_sum_) | 0x80000000u) : barrier_sum_;
@@ -84,6 +86,21 @@ void BlockRunner::complete_barrier(Fiber* self) {
     fiber = following;
   }
   if (self != nullptr) self->waits_at = nullptr;
+}
+
+/// While all threads of this block wait. \p first: the one that came first.
+void BlockRunner::meet_other_blocks(const Fiber& first) {
+  if (kernel_->barrier == nullptr) {
+    failure_ = std::string(first.waits_at) + " (" + site_text(first.file, first.line) + ") in " + place() +
+               " of a launch that is not cooperative";
+    abandon();
+  }
+  const GridBarrier::Meeting meeting = kernel_->barrier->meet(kernel_->stop);
+  if (meeting == GridBarrier::Meeting::stopped) leave_silently();
+  if (meeting == GridBarrier::Meeting::met) return;
+  failure_ = "barrier divergence: " + place() + " waits at " + first.waits_at + " (" +
+             site_text(first.file, first.line) + ") and another block has returned: nobody can go on";
+  abandon();
 }
 
 void BlockRunner::thread_exited(tuner_host::Block* block) {

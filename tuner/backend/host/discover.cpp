@@ -84,6 +84,7 @@ Device discover(unsigned threads, const std::string& compiler) {
   device.key.sm_count = static_cast<int>(threads);
   device.key.l2_bytes = last_level_cache();
   device.limits.sm_count = static_cast<int>(threads);
+  device.limits.max_blocks_per_sm = 1;      // what an operating-system thread has of a grid at a time
   device.limits.max_shared_bytes = 232448;  // 227 KiB, as compute capability 9.0
   device.limits.shared_bytes_per_sm = 233472;
   device.key.max_shared_bytes = device.limits.max_shared_bytes;

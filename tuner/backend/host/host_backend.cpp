@@ -158,6 +158,8 @@ class HostBackend final : public Backend {
       return name + ": " + std::to_string(shape.shared_bytes) + " bytes of shared memory exceed the limit of " +
              std::to_string(device_.limits.max_shared_bytes);
     }
+    if (const auto crowded = not_resident(shape, device_.limits.max_blocks_per_sm, device_.limits))
+      return name + ": " + *crowded;
     return std::nullopt;
   }
 
@@ -199,6 +201,7 @@ class HostBackend final : public Backend {
       kernel.block[i] = static_cast<unsigned>(shape.block[i]);
     }
     kernel.shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
+    kernel.cooperative = shape.cooperative;
     if (order_.kind == ThreadOrder::Kind::interleaved) {
       kernel.accesses = module.accesses();
       kernel.seed = order_.seed;

@@ -48,6 +48,7 @@ struct Pool::Impl {
   std::atomic<std::uint64_t> next_block{0};
   int stop = 0;  // atomic access only
   std::optional<LaunchError> failure;
+  GridBarrier barrier;
 
   std::uint64_t block_number(std::uint64_t i) const {
     __extension__ using Wide = unsigned __int128;
@@ -86,6 +87,7 @@ struct Pool::Impl {
       const std::uint64_t last = std::min(first + chunk, blocks);
       for (std::uint64_t i = first; i < last && __atomic_load_n(&stop, __ATOMIC_RELAXED) == 0; ++i) {
         std::optional<std::string> error = runner.run(block_number(i));
+        if (!error && kernel.barrier != nullptr) kernel.barrier->leave();
         if (!error) continue;
         const std::lock_guard lock(mutex);
         if (!failure)
@@ -143,6 +145,10 @@ std::optional<std::variant<LaunchError, Timeout>> Pool::run(Kernel kernel, const
   pool.kernel = kernel;
   pool.kernel.stop = &pool.stop;
   pool.blocks = std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+  if (kernel.cooperative) {
+    pool.barrier.begin(pool.blocks);
+    pool.kernel.barrier = &pool.barrier;
+  }
   pool.set_order(order, std::size_t{kernel.block[0]} * kernel.block[1] * kernel.block[2]);
   pool.kernel.order = pool.thread_order.empty() ? nullptr : pool.thread_order.data();
   pool.chunk = std::clamp<std::uint64_t>(pool.blocks / (std::uint64_t{threads()} * 16), 1, 1024);

@@ -28,8 +28,9 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   unsigned threads() const;
-  /// Runs all blocks of \p kernel in \p order and waits; kernel.stop and kernel.order are set here. Nothing when all
-  /// went well. \p timeout_s: 0 for none. One caller at a time.
+  /// Runs all blocks of \p kernel in \p order and waits; kernel.stop, order and barrier are set here. Nothing when
+  /// all went well. \p timeout_s: 0 for none. One caller at a time. A cooperative kernel has no more blocks than there
+  /// are threads().
   std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, const ThreadOrder& order, double timeout_s);
 
  private:

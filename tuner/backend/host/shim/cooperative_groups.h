@@ -1,6 +1,6 @@
 #pragma once
-/// The part of cooperative groups that kernels inside one block need: CUDA C++ Programming Guide, "Cooperative
-/// Groups": thread_block, thread_block_tile, thread_group, coalesced_group and their collectives.
+/// The part of cooperative groups that kernels need: CUDA C++ Programming Guide, "Cooperative Groups": grid_group,
+/// thread_block, thread_block_tile, thread_group, coalesced_group and their collectives.
 
 #include "tuner_host.h"
 
@@ -20,6 +20,30 @@ class thread_block {
   static dim3 dim_threads() { return tuner_host::context.block->dim; }
 };
 inline thread_block this_thread_block() { return {}; }
+
+/// All threads of the grid. It can meet where the launch is cooperative.
+class grid_group {
+ public:
+  static void sync(TUNER_HOST_HERE) {
+    tuner_host::api->meet_block(tuner_host::context.block, tuner_host::kGridBarrier, 0, file, line);
+  }
+  static bool is_valid() { return tuner_host::context.block->cooperative; }
+  static unsigned long long num_blocks() { return blocks(group_dim()); }
+  static unsigned long long block_rank() {
+    const dim3 at = block_index(), all = group_dim();
+    return at.x + all.x * (at.y + static_cast<unsigned long long>(all.y) * at.z);
+  }
+  static unsigned long long num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned long long size() { return num_threads(); }
+  static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static dim3 group_dim() { return tuner_host::context.block->grid; }
+  static dim3 dim_blocks() { return group_dim(); }
+  static dim3 block_index() { return tuner_host::context.block->index; }
+
+ private:
+  static unsigned long long blocks(dim3 of) { return static_cast<unsigned long long>(of.x) * of.y * of.z; }
+};
+inline grid_group this_grid() { return {}; }
 
 /// N consecutive threads, N a power of two up to a warp.
 template <unsigned N, typename Parent = void>

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Raised with every change below; a kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 4;
+inline constexpr unsigned kAbiVersion = 5;
 
 struct Index {
   unsigned x, y, z;
@@ -31,6 +31,7 @@ struct Block {
   unsigned waiting;             // threads inside a collective
   const int* stop;              // not 0: leave as soon as possible
   unsigned exited[32];          // by warp: lanes that have returned
+  bool cooperative;             // the blocks of the launch may meet
 };
 
 /// Where a kernel's shared object finds its thread and block; one for each operating-system thread.
@@ -46,7 +47,7 @@ struct Accesses {
   void (*due)();                               // switches and sets left; null: never
 };
 
-enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr };
+enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr, kGridBarrier };
 
 enum WarpOperation : int {
   kSyncWarp,
@@ -67,6 +68,7 @@ enum WarpOperation : int {
 struct Api {
   unsigned version;
   /// Waits until every live thread of the block is here; the result is that of __syncthreads_count/and/or.
+  /// kGridBarrier: and until every other block is.
   int (*meet_block)(Block*, int operation, int predicate, const char* file, int line);
   /// Waits until every live lane of \p mask is here. kShuffle: \p lane is the lane to read from.
   unsigned long long (*meet_warp)(Block*, int operation, unsigned mask, unsigned long long value, unsigned lane,
