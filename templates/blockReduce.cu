@@ -1,15 +1,19 @@
 // One sum the way a block adds up in shared memory: each thread first adds elements a grid apart, a tree over dynamic
 // shared memory halves the values until `width` are left, and a tail adds those. The tails differ only in how the lanes
 // of one warp meet: at the block's barrier, at the warp's, in shuffles, or in a cooperative group whose size the
-// compiler knows (a tile) or does not (a thread group). The blocks' sums meet by atomicAdd or in a second launch.
+// compiler knows (a tile) or does not (a thread group). The blocks' sums meet by atomicAdd, in a second launch, or in the
+// same launch after the whole grid has met.
+//
+// A grid can meet only where all of its blocks are resident at once (a cooperative launch), since none makes way for
+// another. On an H200 that is 2112 blocks of 128 threads, 264 of 1024: larger grids are invalid with finish=grid_sync.
 //
 // Not the fastest sum (that is reduce.cu, whose warps add up before anything is shared) but the place to see what the
 // last steps of a tree cost.
 //
 // Sources: Fan Zheyong, "CUDA Programming: Basics and Practice" (2020), chapter 10; CUDA C++ Programming Guide, "Warp
-// Shuffle Functions", "Cooperative Groups", "Synchronization Functions" (__syncwarp). Written anew: any n is right, the
-// tail of the published tile adds each value twice (it starts a step too early), and its second call is a launch here.
-// Results of integers wrap.
+// Shuffle Functions", "Cooperative Groups" ("Grid Synchronization" too), "Synchronization Functions" (__syncwarp).
+// Written anew: any n is right, the tail of the published tile adds each value twice (it starts a step too early), and
+// its second call is a launch here. Results of integers wrap.
 
 #pragma tuner kernel      blockReduce
 #pragma tuner type        T = float int double
@@ -18,8 +22,8 @@
 #pragma tuner parameter   tail    = barrier syncwarp shuffle_down shuffle_xor tile thread_group
 #pragma tuner parameter   width   = 2 4 8 16 32               // values that the tree leaves to the tail
 #pragma tuner parameter   threads = 32 64 128 256 512 1024
-#pragma tuner parameter   grid_blocks = 1024 2048 4096 10240 16384      // unless n needs fewer
-#pragma tuner parameter   finish  = atomic two_launches
+#pragma tuner parameter   grid_blocks = 256 1024 2048 4096 10240 16384  // unless n needs fewer
+#pragma tuner parameter   finish  = atomic two_launches grid_sync
 #pragma tuner parameter   final_threads = 128 256 512 1024    // of the second launch's only block
 #pragma tuner let         blocks = max(1, min(ceil_div(n, threads), grid_blocks))
 #pragma tuner constraint  barriers_have_no_width: tail != barrier or width == 32
@@ -40,6 +44,7 @@
 #pragma tuner grid        blocks
 #pragma tuner block       threads
 #pragma tuner shared      threads * sizeof(T)
+#pragma tuner cooperative finish == grid_sync
 #pragma tuner arguments   x, n, partials, y
 #pragma tuner instantiate blockReduce<T, Tail::tail, width, threads, Finish::finish>
 
@@ -90,6 +95,7 @@ enum class Tail {
 enum class Finish {
   atomic,        // one atomicAdd a block: of floats in another order each time
   two_launches,
+  grid_sync,     // all blocks wait for each other, then one adds up
 };
 
 using uint64 = unsigned long long;
@@ -176,9 +182,22 @@ __global__ void __launch_bounds__(threads) blockReduce(const T* x, uint64 n, T* 
   const uint64 stride = static_cast<uint64>(gridDim.x) * threads;
   for (uint64 i = static_cast<uint64>(blockIdx.x) * threads + threadIdx.x; i < n; i += stride) mine = plus(mine, x[i]);
   const T sum = add_block<tail, width, threads>(mine);
-  if (threadIdx.x != 0) return;
-  if constexpr (finish == Finish::atomic) atomicAdd(y, sum);
-  else partials[blockIdx.x] = sum;
+  if (threadIdx.x == 0) {
+    if constexpr (finish == Finish::atomic) atomicAdd(y, sum);
+    else partials[blockIdx.x] = sum;
+  }
+  if constexpr (finish == Finish::grid_sync) {
+#if HAS_GROUPS
+    cooperative_groups::this_grid().sync();  // all blocks see what each of them wrote before it
+#else
+    static_assert(finish == Finish::atomic, "cooperative_groups.h was not found: name the toolkit's include folder");
+#endif
+    if (blockIdx.x != 0) return;
+    T rest = T(0);
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += threads) rest = plus(rest, partials[i]);
+    const T total = add_block<tail, width, threads>(rest);
+    if (threadIdx.x == 0) *y = total;
+  }
 }
 
 template <typename T, Tail tail, unsigned width, unsigned threads, unsigned grid_blocks, unsigned final_threads>

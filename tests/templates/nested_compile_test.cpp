@@ -1,4 +1,4 @@
-/// Kernels that launch kernels, compiled and linked for an H200 where there is none.
+/// Kernels that launch kernels, compiled and linked for an H200 where there is none; and kernels whose grid meets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,6 +51,30 @@ TEST_P(NestedTemplates, HaveAReferenceThatRunsOnTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Each, NestedTemplates, ::testing::Values("nestedHello", "nestedReduce"),
                          [](const auto& name) { return std::string(name.param); });
+
+TEST(BlockReduceTemplate, CompilesForAnH200WithEveryTailOfAGridThatMeets) {
+  if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+  if (cuda::nvrtc().includes.empty()) GTEST_SKIP() << "no cooperative_groups.h on this machine";
+  const KernelSpec spec = testing::built_in("blockReduce");
+  const ProblemSize size = complete(spec, {});
+  const DeviceLimits limits = cuda::limits_of_architecture("sm_90");
+  std::vector<std::string> expressions;
+  for (const char* const tail : {"barrier", "syncwarp", "shuffle_down", "shuffle_xor", "tile", "thread_group"}) {
+    Configuration configuration = *spec.default_configuration;
+    configuration.set("tail", tail);
+    configuration.set("finish", "grid_sync");
+    configuration.set("grid_blocks", 256);
+    const auto launches = resolve_launches(spec, size, limits, configuration);
+    ASSERT_EQ(launches.size(), 1u);
+    EXPECT_TRUE(launches[0].shape.cooperative);
+    expressions.push_back(launches[0].expression);
+  }
+  const CompileRequest request = compile_request(spec, size, "sm_90", expressions);
+  const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
+  const auto* const error = std::get_if<CompileError>(&result);
+  ASSERT_EQ(error, nullptr) << error->message << '\n' << error->log;
+  EXPECT_EQ(std::get<Image>(result).log, "");
+}
 
 }  // namespace
 }  // namespace tuner
