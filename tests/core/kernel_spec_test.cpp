@@ -216,7 +216,7 @@ TEST(Cooperative, AloneHoldsAlways) {
   const KernelSpec spec = testing::parse(with_line(0,
                                                    "#pragma tuner launch second\n#pragma tuner grid 1\n"
                                                    "#pragma tuner block 1\n#pragma tuner arguments c\n"
-                                                   "#pragma tuner instantiate f<T>\n#pragma tuner cooperative"));
+                                                   "#pragma tuner instantiate f<T>\n#pragma tuner cooperative "));
   EXPECT_TRUE(resolve_launches(spec, complete(spec, {}), {}, configuration(64))[1].shape.cooperative);
 }
 

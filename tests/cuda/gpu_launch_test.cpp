@@ -219,6 +219,26 @@ TEST_F(GpuCooperativeLaunch, IsSampledColdAndHot) {
   expect_met(ready);
 }
 
+TEST_F(GpuCooperativeLaunch, IsCountedAndWeighedWhereThereAreCountersAndASensor) {
+  const auto module = load(kMeeting, {"meet"});
+  const Launch ready = all_resident(*module);
+  EXPECT_EQ(failure(backend().run({&ready, 1}, 10)), "ok");
+  const EnergyResult energy = backend().energy({&ready, 1}, kShortestEnergyWindow);
+  if (const auto* const measured = std::get_if<Energy>(&energy)) {
+    EXPECT_GT(measured->joules, 0);
+  }
+  CountRequest request;
+  request.metrics = {"gst_transactions"};
+  const CountResult counted = backend().collect({&ready, 1}, request);
+  if (const auto* const metrics = std::get_if<Metrics>(&counted)) {
+    EXPECT_GE(metrics->at("gst_transactions"), 2 * ready.shape.blocks());
+  }
+  EXPECT_TRUE(backend().usable());
+  expect_met(ready);
+  if (const auto* const why = std::get_if<Unavailable>(&counted)) GTEST_SKIP() << why->reason;
+  if (const auto* const why = std::get_if<Unavailable>(&energy)) GTEST_SKIP() << why->reason;
+}
+
 TEST_F(GpuCooperativeLaunch, IsRefusedWithOneBlockMore) {
   const auto module = load(kMeeting, {"meet"});
   const Launch ready = all_resident(*module, 1);

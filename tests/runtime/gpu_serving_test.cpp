@@ -15,6 +15,7 @@
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
+#include "meeting_kernel.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -165,6 +166,27 @@ CUgraphExec captured(CUstream stream, const Calls& calls) {
   cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
   driver.cuGraphDestroy(graph);
   return executable;
+}
+
+TEST_F(GpuServing, LaunchesAGridThatMeetsAndCapturesIt) {
+  const Kernel kernel = Kernel::from_source(testing::kMeeting, "meeting.cu");
+  constexpr int n = 1'000'003;
+  std::vector<int> values(n);
+  std::iota(values.begin(), values.end(), 5);
+  const std::vector<int> expected(n, n + 9);
+  const Array<int> x(values);
+  Array<int> y(std::vector<int>(n, -1));
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel.launch(stream.get(), {n}, x.data(), y.data());
+  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  EXPECT_EQ(y.to_vector(), expected);
+  y = Array<int>(std::vector<int>(n, -1));
+  CUgraphExec graph = captured(stream.get(), [&] { kernel.launch(stream.get(), {n}, x.data(), y.data()); });
+  cuda::check(cuda::driver().cuGraphLaunch(graph, stream.get()), "cuGraphLaunch");
+  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  EXPECT_EQ(y.to_vector(), expected);
+  cuda::driver().cuGraphExecDestroy(graph);
 }
 
 TEST_F(GpuServing, ReplaysGraphsCapturedOnOneStreamOnTwoBesideCallsOnTheFirst) {

@@ -17,6 +17,7 @@
 #include <tuner/session/wisdom.hpp>
 #include <tuner/tuner.hpp>
 
+#include "meeting_kernel.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -62,6 +63,16 @@ TEST_F(HostServing, SumsIntegersExactly) {
   std::vector<int> values(10'001);
   std::iota(values.begin(), values.end(), -5000);
   EXPECT_EQ(reduce(values.data(), values.size()), std::accumulate(values.begin(), values.end(), 0));
+}
+
+TEST_F(HostServing, LaunchesAGridThatMeets) {
+  const Kernel kernel = Kernel::from_source(testing::kMeeting, "meeting.cu");
+  for (const int n : {1, 31, 1000, 10'001}) {
+    std::vector<int> x(static_cast<std::size_t>(n)), y(x.size(), -1);
+    std::iota(x.begin(), x.end(), 5);
+    kernel.launch(nullptr, {n}, x.data(), y.data());
+    EXPECT_EQ(y, std::vector<int>(x.size(), n + 9)) << n;
+  }
 }
 
 TEST_F(HostServing, ReducesAtAnyAlignmentAndLeavesTheInputAlone) {

@@ -76,6 +76,7 @@ Json to_json(const LaunchDetail& launch) {
   object["block"] = launch.shape.block;
   object["grid"] = launch.shape.grid;
   object["dynamic_shared_bytes"] = launch.shape.shared_bytes;
+  object["cooperative"] = launch.shape.cooperative;
   return object;
 }
 
