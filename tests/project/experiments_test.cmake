@@ -18,4 +18,5 @@ endfunction()
 expect("A block that cannot be" [[$ tune run --kernel sumMatrix2D --size nx=128,ny=128 --config "block_x=256 block_y=8"]]
        "exceeds the limit of 1024 threads per block")
 expect("Trip counts" "by_thread" "by_warp" "speed-up")
+expect("Races" "wrong: " "mistake=none")
 expect("Nested reductions" "Not here: the host backend cannot launch kernels from the device.")

@@ -139,6 +139,42 @@ TEST(BlockReduceTemplate, IsRightInASampleOfConfigurations) {
   expect_all_values_used(picker, spec);
 }
 
+TEST(PrefixSumTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("prefixSum");
+  testing::Picker picker(11);
+  expect_samples_right(spec, {{"n", 20011}},
+                       {{{"T", "int"}, {"form", "inclusive"}},
+                        {{"T", "int"}, {"form", "exclusive"}},
+                        {{"T", "float"}, {"form", "exclusive"}},
+                        {{"T", "double"}, {"form", "inclusive"}}},
+                       52, picker);
+  expect_all_values_used(picker, spec);
+}
+
+TEST(CompactTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("compact");
+  testing::Picker picker(12);
+  expect_samples_right(spec, {{"n", 20011}},
+                       {{{"T", "float"}, {"density", "half"}},
+                        {{"T", "int"}, {"density", "few"}},
+                        {{"T", "int"}, {"density", "most"}},
+                        {{"T", "double"}, {"density", "most"}}},
+                       52, picker);
+  expect_all_values_used(picker, spec);
+}
+
+TEST(HistogramTemplate, IsRightInASampleOfConfigurations) {
+  const KernelSpec spec = testing::built_in("histogram");
+  testing::Picker picker(13);
+  expect_samples_right(spec, {{"n", 20011}},
+                       {{{"keys", "uniform"}, {"bins", "256"}},
+                        {{"keys", "skewed"}, {"bins", "1024"}},
+                        {{"keys", "equal"}, {"bins", "256"}},
+                        {{"keys", "uniform"}, {"bins", "4096"}}},
+                       52, picker);
+  expect_all_values_used(picker, spec);
+}
+
 TEST(WarpDivergenceTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("warpDivergence");
   testing::Picker picker(8);

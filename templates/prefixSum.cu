@@ -1,0 +1,454 @@
+// Prefix sums: y[i] is the sum of the elements up to x[i] (inclusive) or before it (exclusive).
+//
+// A block takes a tile of `items` elements a thread, scans it, and adds the sum of all tiles before it. Three questions
+// are parameters: how threads pass sums on to later threads (in shared memory between barriers of the block, or in
+// registers between the lanes of a warp), how a tile lies in its threads, and how a block learns what stands before it.
+//
+// Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms" (1986); G. E. Blelloch, "Prefix Sums and Their
+// Applications" (1990); M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA" (GPU Gems 3, 2007);
+// D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016); CUDA C++ Programming
+// Guide, "Warp Shuffle Functions" (whose second example is a scan by __shfl_up_sync), "Warp Vote Functions"; Fan
+// Zheyong, "CUDA Programming: Basics and Practice" (2020), chapter 10, where __shfl_up_sync and the broadcast by
+// __shfl_sync are introduced without a kernel that needs them.
+//
+// Results of integers wrap. Equal runs give equal bits: the order in which floating values are added depends on n and
+// the configuration alone. Looking back adds what is there already, which depends on time: it is for integers only.
+
+#pragma tuner kernel      prefixSum
+#pragma tuner type        T = int float double
+#pragma tuner type        W of T = int:int64 float:double
+#pragma tuner choice      form = inclusive exclusive
+#pragma tuner size        n : uint64 = 16777216
+#pragma tuner parameter   step        = hillis_steele blelloch shuffle_up
+#pragma tuner parameter   arrangement = runs exchanged rows
+#pragma tuner parameter   threads     = 64 128 256 512 1024
+#pragma tuner parameter   items       = 1 2 4 8 16            // elements a thread
+#pragma tuner parameter   offsets     = scan_add sum_scan look_back
+#pragma tuner let         tile  = threads * items
+#pragma tuner let         tiles = max(1, ceil_div(n, tile))
+#pragma tuner constraint  rows_are_of_warps:  arrangement != rows or step == shuffle_up
+#pragma tuner constraint  one_item_is_a_run:  arrangement == runs or items > 1
+#pragma tuner constraint  exchange_fits:      arrangement != exchanged or tile * sizeof(T) <= 16384
+#pragma tuner constraint  integers_look_back: offsets != look_back or T == int
+#pragma tuner in          x[n]
+#pragma tuner out         y[n]
+#pragma tuner scratch     sums[tiles]
+#pragma tuner scratch     states[offsets == look_back ? tiles : 1] : uint64
+#pragma tuner scratch     ticket[1] : unsigned
+#pragma tuner scratch     wide[8192] : W                      // of the reference
+
+#pragma tuner launch      clear
+#pragma tuner when        offsets == look_back
+#pragma tuner grid        ceil_div(tiles, 256)
+#pragma tuner block       256
+#pragma tuner arguments   n, states, ticket
+#pragma tuner instantiate clearStates<threads, items>
+
+#pragma tuner launch      sum_tiles
+#pragma tuner when        offsets == sum_scan
+#pragma tuner grid        tiles
+#pragma tuner block       threads
+#pragma tuner arguments   x, n, sums
+#pragma tuner instantiate sumTiles<T, Step::step, threads, items>
+
+#pragma tuner launch      scan_sums_before
+#pragma tuner when        offsets == sum_scan
+#pragma tuner grid        1
+#pragma tuner block       1024
+#pragma tuner arguments   sums, n
+#pragma tuner instantiate scanSums<T, Step::step, threads, items>
+
+#pragma tuner launch      scan
+#pragma tuner grid        tiles
+#pragma tuner block       threads
+#pragma tuner arguments   x, n, y, sums, states, ticket
+#pragma tuner instantiate prefixSum<T, Form::form, Step::step, Arrangement::arrangement, threads, items, \
+                                    Offsets::offsets>
+
+#pragma tuner launch      scan_sums_behind
+#pragma tuner when        offsets == scan_add
+#pragma tuner grid        1
+#pragma tuner block       1024
+#pragma tuner arguments   sums, n
+#pragma tuner instantiate scanSums<T, Step::step, threads, items>
+
+#pragma tuner launch      add
+#pragma tuner when        offsets == scan_add
+#pragma tuner grid        tiles
+#pragma tuner block       threads
+#pragma tuner arguments   y, n, sums
+#pragma tuner instantiate addSums<T, threads, items>
+
+#pragma tuner reference   prefixSumReferenceParts<T, W>
+#pragma tuner grid        32
+#pragma tuner block       256
+#pragma tuner arguments   x, n, wide
+#pragma tuner reference   prefixSumReferenceOffsets<W>
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   wide
+#pragma tuner reference   prefixSumReference<T, W, Form::form>
+#pragma tuner grid        32
+#pragma tuner block       256
+#pragma tuner arguments   x, n, wide, y
+#pragma tuner verify      n=0
+#pragma tuner verify      n=1 offset=1
+#pragma tuner verify      n=33 offset=3
+#pragma tuner verify      n=4097
+#pragma tuner verify      n=100003 offset=1
+#pragma tuner accumulates n
+#pragma tuner bytes       2 * n * sizeof(T)
+#pragma tuner flops       n
+#pragma tuner default     step=shuffle_up arrangement=rows threads=256 items=8 offsets=sum_scan
+
+enum class Form { inclusive, exclusive };
+enum class Step {
+  hillis_steele,  // every thread adds what stands 1, 2, 4, ... before it: a barrier and an addition a thread each time
+  blelloch,       // a tree of sums up, then down: twice the barriers, but in all two additions a thread
+  shuffle_up,     // the same additions as hillis_steele between the lanes of a warp, in registers, then between warps
+};
+enum class Arrangement {
+  runs,       // a thread holds neighbouring elements: few steps, but loads that lie `items` elements apart
+  exchanged,  // the same, loaded and stored side by side and exchanged through shared memory
+  rows,       // a warp holds rows of 32 elements: loads side by side, and a scan of the warp for every row
+};
+enum class Offsets {
+  scan_add,   // scan each tile, scan the tiles' sums, add them to y: x is read once, y written twice and read once
+  sum_scan,   // sum each tile, scan the sums, then scan each tile from there: x is read twice, y written once
+  look_back,  // one pass: a block looks back at what the blocks before it have published
+};
+
+using uint64 = unsigned long long;
+constexpr unsigned warp = 32;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
+template <typename T>
+__device__ T plus(T a, T b) { return a + b; }
+__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+
+__device__ inline unsigned lane() { return threadIdx.x % warp; }
+
+// What a scan over one value of each thread (or warp) tells it.
+template <typename T>
+struct Scanned {
+  T before;  // the sum of the values of the threads before this one
+  T all;     // the sum of all, the same everywhere
+};
+
+// The sum of the values of the lanes up to this one. Called by all 32 lanes.
+template <typename T>
+__device__ T scan_warp(T value) {
+#pragma unroll
+  for (unsigned offset = 1; offset < warp; offset *= 2) {
+    const T other = __shfl_up_sync(all_lanes, value, offset);
+    if (lane() >= offset) value = plus(other, value);  // lanes below receive their own value
+  }
+  return value;
+}
+
+// From sums up to each lane to sums before it.
+template <typename T>
+__device__ T one_lane_later(T up_to_me) {
+  const T before = __shfl_up_sync(all_lanes, up_to_me, 1);
+  return lane() == 0 ? T(0) : before;
+}
+
+// Over one value of each warp, the same in its lanes. Every warp scans all values for itself, in place of a second
+// barrier, and broadcasts two of the results. Like scan_block(), called by all threads, with a barrier between two
+// calls.
+template <unsigned threads, typename T>
+__device__ Scanned<T> scan_warps(T of_warp) {
+  static_assert(threads % warp == 0 && threads <= warp * warp, "whole warps, and one value of each fits into a warp");
+  constexpr unsigned warps = threads / warp;
+  if constexpr (warps == 1) return {T(0), of_warp};
+  __shared__ T of_warps[warps];
+  const unsigned mine = threadIdx.x / warp;
+  if (lane() == 0) of_warps[mine] = of_warp;
+  __syncthreads();
+  const T up_to = scan_warp(lane() < warps ? of_warps[lane()] : T(0));
+  const T before = __shfl_sync(all_lanes, up_to, mine == 0 ? 0 : mine - 1);
+  return {mine == 0 ? T(0) : before, __shfl_sync(all_lanes, up_to, warps - 1)};
+}
+
+// Over one value of each thread. Between two calls stands a __syncthreads(): the second writes what some threads still
+// read in the first.
+template <Step step, unsigned threads, typename T>
+__device__ Scanned<T> scan_block(T mine) {
+  static_assert((threads & (threads - 1)) == 0, "a power of two");
+  const unsigned i = threadIdx.x;
+  if constexpr (step == Step::hillis_steele) {
+    // Two copies: within a step nobody writes what another one reads.
+    __shared__ T copies[2][threads];
+    unsigned from = 0;
+    copies[0][i] = mine;
+    __syncthreads();
+#pragma unroll
+    for (unsigned offset = 1; offset < threads; offset *= 2) {
+      const T own = copies[from][i];
+      copies[1 - from][i] = i >= offset ? plus(copies[from][i - offset], own) : own;
+      from = 1 - from;
+      __syncthreads();
+    }
+    return {i == 0 ? T(0) : copies[from][i - 1], copies[from][threads - 1]};
+  } else if constexpr (step == Step::blelloch) {
+    __shared__ T padded[threads + threads / warp];  // a word more for every 32, against conflicts of banks
+    const auto at = [](unsigned index) { return index + index / warp; };
+    padded[at(i)] = mine;
+#pragma unroll
+    for (unsigned stride = 1; stride < threads; stride *= 2) {
+      __syncthreads();
+      const unsigned end = (i + 1) * 2 * stride - 1;
+      if (end < threads) padded[at(end)] = plus(padded[at(end - stride)], padded[at(end)]);
+    }
+    __syncthreads();
+    const T all = padded[at(threads - 1)];
+    __syncthreads();
+    if (i == 0) padded[at(threads - 1)] = T(0);
+#pragma unroll
+    for (unsigned stride = threads / 2; stride > 0; stride /= 2) {
+      __syncthreads();
+      const unsigned end = (i + 1) * 2 * stride - 1;
+      if (end < threads) {
+        const T left = padded[at(end - stride)];
+        padded[at(end - stride)] = padded[at(end)];
+        padded[at(end)] = plus(padded[at(end)], left);
+      }
+    }
+    __syncthreads();
+    return {padded[at(i)], all};
+  } else {
+    const T up_to_me = scan_warp(mine);
+    const T before = one_lane_later(up_to_me);
+    const Scanned<T> of_warps = scan_warps<threads>(__shfl_sync(all_lanes, up_to_me, warp - 1));
+    return {plus(of_warps.before, before), of_warps.all};
+  }
+}
+
+// Where this thread's k-th element lies in its tile, when the tile is loaded and stored.
+template <Arrangement arrangement, unsigned threads, unsigned items>
+__device__ unsigned place(unsigned k) {
+  if constexpr (arrangement == Arrangement::runs)
+    return threadIdx.x * items + k;
+  else if constexpr (arrangement == Arrangement::exchanged)
+    return k * threads + threadIdx.x;
+  else
+    return (threadIdx.x / warp * items + k) * warp + lane();
+}
+
+// From elements that lie side by side in neighbouring threads to runs, or back. `tile` is padded as above.
+template <bool to_runs, unsigned threads, unsigned items, typename T>
+__device__ void exchange(T (&value)[items], T* tile) {
+  const auto at = [](unsigned index) { return index + index / warp; };
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    tile[at(to_runs ? k * threads + threadIdx.x : threadIdx.x * items + k)] = value[k];
+  __syncthreads();
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    value[k] = tile[at(to_runs ? threadIdx.x * items + k : k * threads + threadIdx.x)];
+}
+
+// The prefix sums of a tile within it, in place of its elements, and the tile's sum.
+template <Form form, Step step, Arrangement arrangement, unsigned threads, unsigned items, typename T>
+__device__ T scan_tile(T (&value)[items]) {
+  constexpr bool exchanged = arrangement == Arrangement::exchanged;
+  __shared__ T tile[exchanged ? threads * items + threads * items / warp : 1];
+  Scanned<T> group;  // of the runs of threads, or of the rows of warps
+  T sum = T(0);
+  if constexpr (arrangement == Arrangement::rows) {
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k) {
+      const T up_to_me = scan_warp(value[k]);
+      value[k] = plus(sum, form == Form::inclusive ? up_to_me : one_lane_later(up_to_me));
+      sum = plus(sum, __shfl_sync(all_lanes, up_to_me, warp - 1));  // the row's sum, from its last lane to all
+    }
+    group = scan_warps<threads>(sum);
+  } else {
+    if constexpr (exchanged) exchange<true, threads>(value, tile);
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k) {
+      const T up_to_me = plus(sum, value[k]);
+      value[k] = form == Form::inclusive ? up_to_me : sum;
+      sum = up_to_me;
+    }
+    group = scan_block<step, threads>(sum);
+  }
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) value[k] = plus(group.before, value[k]);
+  if constexpr (exchanged) exchange<false, threads>(value, tile);  // the barriers of scan_block() stand between
+  return group.all;
+}
+
+// What a block has published of its tile: nothing yet, the tile's sum, or the sum of all elements up to its end. State
+// and sum are one 64-bit word, never seen half written (PTX ISA, "Memory Consistency Model"), and nothing else is read
+// because of it: no fence is needed.
+enum State : unsigned { nothing, of_tile, of_all };
+__device__ inline uint64 publication(State state, int sum) {
+  return static_cast<uint64>(state) << 32 | static_cast<unsigned>(sum);
+}
+
+// The sum of all tiles before this one; publishes what comes out. Called by one warp. Lane 0 looks at the tile before,
+// lane 1 at the one before that: back to the nearest that knows all before it. Tiles are numbered in the order in which
+// their blocks started, so that the blocks waited for run or have ended.
+__device__ inline int look_back(volatile uint64* states, unsigned tile, int sum) {
+  if (tile == 0) {
+    if (lane() == 0) states[0] = publication(of_all, sum);
+    return 0;
+  }
+  if (lane() == 0) states[tile] = publication(of_tile, sum);
+  int before = 0;
+  for (unsigned next = tile;;) {  // tiles below `next` are still to be looked at; one of them knows all before it
+    unsigned needed, complete;
+    uint64 seen;
+    do {
+      seen = lane() < next ? states[next - 1 - lane()] : publication(of_all, 0);
+      complete = __ballot_sync(all_lanes, (seen >> 32) == of_all);
+      needed = complete ^ (complete - 1);  // the lanes up to the first that knows all; where none does, all lanes
+    } while (__any_sync(all_lanes, (needed >> lane() & 1) != 0 && (seen >> 32) == nothing));
+    int part = (needed >> lane() & 1) != 0 ? static_cast<int>(static_cast<unsigned>(seen)) : 0;
+#pragma unroll
+    for (unsigned offset = warp / 2; offset > 0; offset /= 2)
+      part = plus(part, __shfl_xor_sync(all_lanes, part, offset));
+    before = plus(part, before);
+    if (complete != 0) break;
+    next -= warp;
+  }
+  if (lane() == 0) states[tile] = publication(of_all, plus(before, sum));
+  return before;
+}
+
+template <unsigned threads, unsigned items>
+__device__ unsigned count_tiles(uint64 n) {
+  return n == 0 ? 1 : static_cast<unsigned>((n + threads * items - 1) / (threads * items));
+}
+
+template <unsigned threads, unsigned items>
+__global__ void clearStates(uint64 n, uint64* states, unsigned* ticket) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count_tiles<threads, items>(n)) states[i] = publication(nothing, 0);
+  if (i == 0) *ticket = 0;
+}
+
+// sums[tile] = the sum of the tile's elements.
+template <typename T, Step step, unsigned threads, unsigned items>
+__global__ void __launch_bounds__(threads) sumTiles(const T* x, uint64 n, T* sums) {
+  const uint64 begin = static_cast<uint64>(blockIdx.x) * (threads * items);
+  T value[items];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const uint64 i = begin + k * threads + threadIdx.x;
+    value[k] = i < n ? x[i] : T(0);
+  }
+  T sum = value[0];
+#pragma unroll
+  for (unsigned k = 1; k < items; ++k) sum = plus(sum, value[k]);
+  const T of_tile = scan_block<step, threads>(sum).all;
+  if (threadIdx.x == 0) sums[blockIdx.x] = of_tile;
+}
+
+// sums[tile] becomes the sum of all tiles before it. One block, which walks over them.
+template <typename T, Step step, unsigned threads, unsigned items>
+__global__ void __launch_bounds__(1024) scanSums(T* sums, uint64 n) {
+  constexpr unsigned own = 4;  // sums a thread, so that a walk of many tiles has fewer barriers
+  const unsigned tiles = count_tiles<threads, items>(n);
+  T carry = T(0);
+  for (unsigned begin = 0; begin < tiles; begin += 1024 * own) {
+    T value[own];
+#pragma unroll
+    for (unsigned k = 0; k < own; ++k) {
+      const unsigned i = begin + threadIdx.x * own + k;
+      value[k] = i < tiles ? sums[i] : T(0);
+    }
+    const T all = scan_tile<Form::exclusive, step, Arrangement::runs, 1024>(value);
+#pragma unroll
+    for (unsigned k = 0; k < own; ++k) {
+      const unsigned i = begin + threadIdx.x * own + k;
+      if (i < tiles) sums[i] = plus(carry, value[k]);
+    }
+    carry = plus(carry, all);
+    __syncthreads();
+  }
+}
+
+template <typename T, Form form, Step step, Arrangement arrangement, unsigned threads, unsigned items, Offsets offsets>
+__global__ void __launch_bounds__(threads)
+    prefixSum(const T* x, uint64 n, T* y, T* sums, uint64* states, unsigned* ticket) {
+  unsigned tile = blockIdx.x;
+  if constexpr (offsets == Offsets::look_back) {
+    __shared__ unsigned drawn;
+    if (threadIdx.x == 0) drawn = atomicAdd(ticket, 1u);
+    __syncthreads();
+    tile = drawn;
+  }
+  const uint64 begin = static_cast<uint64>(tile) * (threads * items);
+  T value[items];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const uint64 i = begin + place<arrangement, threads, items>(k);
+    value[k] = i < n ? x[i] : T(0);
+  }
+  const T sum = scan_tile<form, step, arrangement, threads>(value);
+
+  T before = T(0);
+  if constexpr (offsets == Offsets::scan_add) {
+    if (threadIdx.x == 0) sums[tile] = sum;
+  } else if constexpr (offsets == Offsets::sum_scan) {
+    before = sums[tile];
+  } else {
+    __shared__ int found;
+    if (threadIdx.x < warp) {
+      const int all_before = look_back(states, tile, sum);
+      if (threadIdx.x == 0) found = all_before;
+    }
+    __syncthreads();
+    before = found;
+  }
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const uint64 i = begin + place<arrangement, threads, items>(k);
+    if (i < n) y[i] = plus(before, value[k]);
+  }
+}
+
+template <typename T, unsigned threads, unsigned items>
+__global__ void __launch_bounds__(threads) addSums(T* y, uint64 n, const T* sums) {
+  const uint64 begin = static_cast<uint64>(blockIdx.x) * (threads * items);
+  const T before = sums[blockIdx.x];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const uint64 i = begin + k * threads + threadIdx.x;
+    if (i < n) y[i] = plus(before, y[i]);
+  }
+}
+
+// Thread i of 8192 adds up the i-th of 8192 parts, a single thread what stands before each part, and thread i walks
+// over its part once more from there; in a wider type W. An int's sum wraps when it is stored.
+template <typename T, typename W>
+__global__ void prefixSumReferenceParts(const T* x, uint64 n, W* wide) {
+  const uint64 thread = blockIdx.x * blockDim.x + threadIdx.x, part = (n + 8191) / 8192;
+  W sum = 0;
+  for (uint64 i = thread * part; i < n && i < (thread + 1) * part; ++i) sum += x[i];
+  wide[thread] = sum;
+}
+
+template <typename W>
+__global__ void prefixSumReferenceOffsets(W* wide) {
+  W before = 0;
+  for (unsigned i = 0; i < 8192; ++i) {
+    const W part = wide[i];
+    wide[i] = before;
+    before += part;
+  }
+}
+
+template <typename T, typename W, Form form>
+__global__ void prefixSumReference(const T* x, uint64 n, const W* wide, T* y) {
+  const uint64 thread = blockIdx.x * blockDim.x + threadIdx.x, part = (n + 8191) / 8192;
+  W sum = wide[thread];
+  for (uint64 i = thread * part; i < n && i < (thread + 1) * part; ++i) {
+    const W before = sum;
+    sum += x[i];
+    y[i] = static_cast<T>(form == Form::inclusive ? sum : before);
+  }
+}
