@@ -11,11 +11,13 @@
 //   "Independent Thread Scheduling"): `volatile` alone is a race. See finish_warp().
 //
 // Like the originals these work in place and destroy x; each block leaves one partial result and a second launch adds
-// those. Results of integers wrap.
+// those. The text-books time the first launch and add the partial results on the CPU: so does partials=left, where the
+// second launch only completes what is verified. Results of integers wrap.
 
 #pragma tuner kernel      reduceClassic
 #pragma tuner type        T = int float double
 #pragma tuner type        W of T = int:int64 float:double
+#pragma tuner choice      partials = second_launch left       // part of the time, or not
 #pragma tuner size        n : uint64 = 16777216
 #pragma tuner parameter   step = neighbored neighbored_less_divergent interleaved unroll2 unroll4 unroll8 \
                                  unroll8_loop unroll16 unroll_warps8 barrier_warps8 shrinking_warps8 \
@@ -25,21 +27,23 @@
 #pragma tuner let         chunks = step in {neighbored, neighbored_less_divergent, interleaved} ? 1 : \
                                    step == unroll2 ? 2 : step == unroll4 ? 4 : step == unroll16 ? 16 : 8
 #pragma tuner let         blocks = max(1, ceil_div(n, threads * chunks))
+#pragma tuner constraint  nothing_is_left_to_tune: partials == second_launch or final_threads == 1024
 #pragma tuner consumed    x[n]
 #pragma tuner out         y[1]
-#pragma tuner scratch     partials[blocks]
+#pragma tuner scratch     sums[blocks]                 // one a block
 #pragma tuner scratch     wide[8192] : W               // of the reference
 
 #pragma tuner launch      reduce
 #pragma tuner grid        blocks
 #pragma tuner block       threads
-#pragma tuner arguments   x, n, partials
+#pragma tuner arguments   x, n, sums
 #pragma tuner instantiate reduceClassic<T, Step::step, threads>
 
 #pragma tuner launch      sum_partials
+#pragma tuner untimed     partials == left
 #pragma tuner grid        1
 #pragma tuner block       final_threads
-#pragma tuner arguments   partials, n, y
+#pragma tuner arguments   sums, n, y
 #pragma tuner instantiate sumPartials<T, Step::step, threads, final_threads>
 
 #pragma tuner reference   sumReference<T, W>

@@ -39,9 +39,9 @@ TEST_F(Program, ListsEveryBuiltInKernel) {
   const Finished run = tune({"list"});
   EXPECT_EQ(run.code, 0);
   for (const char* kernel : {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "blockReduce", "warpDivergence",
-                             "nestedReduce", "nestedHello", "prefixSum", "compact", "histogram"})
+                             "nestedReduce", "nestedHello", "prefixSum", "compact", "histogram", "serialSum"})
     EXPECT_THAT(run.out, HasSubstr(kernel));
-  EXPECT_GE(json::parse(tune({"list", "--json"}).out)["kernels"].size(), 11u);
+  EXPECT_GE(json::parse(tune({"list", "--json"}).out)["kernels"].size(), 12u);
 }
 
 TEST_F(Program, SaysThatTheHostCannotLaunchKernelsFromTheDevice) {

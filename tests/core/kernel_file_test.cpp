@@ -152,6 +152,23 @@ TEST(KernelFile, ReadsSeveralLaunchesAndTheirConditions) {
   EXPECT_EQ(both[1].shape, (LaunchShape{{1, 1, 1}, {32, 2, 1}, 256}));
 }
 
+TEST(KernelFile, ReadsWhichLaunchesAreNotTimed) {
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner launch finish\n"
+                                          "#pragma tuner untimed items == 1\n"
+                                          "#pragma tuner grid 1\n"
+                                          "#pragma tuner block 1\n"
+                                          "#pragma tuner arguments items\n"
+                                          "#pragma tuner instantiate finish<block>"));
+  const auto timed = [&](int items) {
+    const auto launches =
+        resolve_launches(spec, complete(spec, {}), {}, {{"block", 64}, {"items", items}, {"load", "plain"}});
+    return launches.at(0).timed && launches.at(1).timed;
+  };
+  EXPECT_FALSE(timed(1));
+  EXPECT_TRUE(timed(2));
+}
+
 TEST(KernelFile, ReadsEveryOtherDirective) {
   const KernelSpec spec = parse(with_line(0,
                                           "#pragma tuner type R of T = int:int64 half : float\n"

@@ -25,9 +25,13 @@ TEST(Metric, IsKnownByOneNameOnlyWithAMeaning) {
   EXPECT_EQ(find_metric("dram__bytes_read.sum"), nullptr);
 }
 
-TEST(Metric, ComesFromTheEnergySensorWhenItCountsNothing) {
-  for (const char* const name : {"energy", "power", "edp"}) EXPECT_TRUE(is_energy_metric(name)) << name;
-  for (const char* const name : {"ipc", "time", "dram__bytes_read.sum"}) EXPECT_FALSE(is_energy_metric(name)) << name;
+TEST(Metric, SaysWhereItComesFrom) {
+  for (const char* const name : {"energy", "power", "edp"}) EXPECT_EQ(source_of(name), MetricSource::sensor) << name;
+  for (const char* const name : {"ipc", "time", "dram__bytes_read.sum"})
+    EXPECT_EQ(source_of(name), MetricSource::counters) << name;
+  EXPECT_EQ(source_of("error"), MetricSource::outputs);
+  for (const NamedMetric& metric : named_metrics())
+    EXPECT_EQ(metric.terms.empty(), metric.source != MetricSource::counters) << metric.name;
 }
 
 TEST(Objective, MinimisesTheReciprocalOfWhatIsLargestAtItsBest) {
@@ -48,7 +52,7 @@ TEST(MetricSet, HoldsMetricsThatAreCounted) {
     for (const std::string_view name : set.metrics) {
       const bool is_chips_own = name.find("__") != std::string_view::npos;  // CuptiHost tests look for those on chips
       ASSERT_TRUE(is_chips_own || find_metric(name) != nullptr) << name;
-      EXPECT_FALSE(is_energy_metric(name)) << name;
+      EXPECT_EQ(source_of(name), MetricSource::counters) << name;
     }
   }
   EXPECT_THAT(find_metric_set("textbook")->metrics, SizeIs(9));

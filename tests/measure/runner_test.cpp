@@ -438,6 +438,31 @@ TEST_F(RunnerTest, TellsABackendHowManyLaunchesFromTheDeviceMayWaitAndGivesThemT
   EXPECT_THAT(pending, ElementsAre(32000, 64000));
 }
 
+TEST_F(RunnerTest, MakesAnUntimedLaunchForTheResultAndNeverInTheTime) {
+  LaunchSpec finish = spec.launches.front();
+  finish.instantiate = "finish";
+  finish.untimed = testing::parsed("block == 64");
+  spec.launches.push_back(finish);
+  std::string kernels;
+  for (const std::string name : {"scale<32>", "scale<64>", "finish"}) {
+    backend.kernels[name] = [&, name](const Launch& launch) {
+      kernels += name.front();
+      if (name != "finish") return std::optional<Outcome>();
+      return testing::scale_kernel<float>(launch);
+    };
+  }
+  backend.next_sample = [&](const std::string& expression, std::size_t) {
+    kernels += '[' + expression + ']';
+    return Sample{1000, 0};
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_THAT(kernels, HasSubstr("sf[")) << "timed whole";
+  kernels.clear();
+  EXPECT_TRUE(evaluate(block(64)).verified) << "what the second launch writes is compared";
+  EXPECT_THAT(kernels, ::testing::StartsWith("sfs[scale<64>]")) << "warmed up and timed by itself";
+  EXPECT_THAT(kernels, ::testing::EndsWith("sf")) << "verified again after its timed runs";
+}
+
 TEST_F(RunnerTest, InterleavesFinalistsAndPairsTheirSamplesByRound) {
   std::vector<std::string> order;
   backend.next_sample = [&](const std::string& expression, std::size_t i) {
@@ -495,6 +520,26 @@ TEST_F(RunnerTest, CollectsMetricsOfFinalistsBehindEverythingThatIsTimed) {
     EXPECT_EQ(counted.samples_before, backend.taken) << "something was timed after it";
     EXPECT_TRUE(counted.cold);
   }
+}
+
+TEST_F(RunnerTest, TellsHowFarAConfigurationIsFromTheReference) {
+  backend.kernels["scale<64>"] = [](const Launch& launch) {
+    auto failure = testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[0] *= 1 + 1e-6F;
+    return failure;
+  };
+  options.metrics = {"error"};
+  options.metrics_for_all = true;
+  const auto shared = runner();
+  EXPECT_EQ(evaluate(*shared, block(32)).measurement()->metrics.at("error"), 0);
+  const double error = evaluate(*shared, block(64)).measurement()->metrics.at("error");
+  EXPECT_GT(error, 0);
+  EXPECT_LT(error, 2e-6) << "relative to the largest of all elements";
+
+  spec.reference.clear();
+  const Trial trial = evaluate(block(32));
+  EXPECT_EQ(trial.measurement()->metrics.count("error"), 0u);
+  EXPECT_EQ(trial.measurement()->no_metrics, "without a reference nothing has an error");
 }
 
 TEST_F(RunnerTest, GoesOnWithoutCountersAndAsksForThemOnce) {

@@ -32,7 +32,7 @@ class KernelLibraryTest : public ::testing::Test {
 TEST_F(KernelLibraryTest, KnowsTheBuiltInTemplates) {
   const auto entries = KernelLibrary().list();
   for (const char* name : {"sumMatrix2D", "reduce", "reduceClassic", "warpReduce", "blockReduce", "warpDivergence",
-                           "nestedReduce", "nestedHello", "prefixSum", "compact", "histogram"}) {
+                           "nestedReduce", "nestedHello", "prefixSum", "compact", "histogram", "serialSum"}) {
     EXPECT_THAT(entries, Contains(Field(&KernelLibrary::Entry::name, name)));
     EXPECT_EQ(KernelLibrary().find(name).name, name);
   }

@@ -95,6 +95,13 @@ TEST(ReduceClassicTemplate, IsRightInASampleOfConfigurations) {
   expect_all_values_used(picker, spec);
 }
 
+TEST(SerialSumTemplate, IsRightInEveryConfiguration) {
+  const KernelSpec spec = testing::built_in("serialSum");
+  testing::Picker picker(11);
+  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 5, picker);
+  expect_all_values_used(picker, spec);
+}
+
 TEST(NestedReduceTemplate, IsRightInASampleOfConfigurations) {
   const KernelSpec spec = testing::built_in("nestedReduce");
   testing::Picker picker(9);

@@ -77,6 +77,7 @@ Json to_json(const LaunchDetail& launch) {
   object["grid"] = launch.shape.grid;
   object["dynamic_shared_bytes"] = launch.shape.shared_bytes;
   object["cooperative"] = launch.shape.cooperative;
+  object["timed"] = launch.timed;
   return object;
 }
 

@@ -58,7 +58,8 @@ std::vector<std::string> counters_of(const cuda::ChipMetrics& chip, const NamedM
 }
 
 std::string today(const NamedMetric& metric, const std::vector<std::string>& counters) {
-  if (metric.terms.empty()) return "(the card's energy sensor)";
+  if (metric.source == MetricSource::sensor) return "(the card's energy sensor)";
+  if (metric.source == MetricSource::outputs) return "(the outputs and the reference)";
   if (counters.empty()) return "(not on this chip)";
   std::string text;
   for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -91,7 +92,7 @@ Json as_json(const cuda::ChipMetrics& chip, bool all) {
     document["metrics"].push_back({{"name", metric.name},
                                    {"unit", symbol(metric.unit)},
                                    {"meaning", metric.meaning},
-                                   {"available", metric.terms.empty() || !counters.empty()},
+                                   {"available", metric.source != MetricSource::counters || !counters.empty()},
                                    {"counters", terms}});
   }
   for (const MetricSet& set : metric_sets()) {

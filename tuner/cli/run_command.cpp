@@ -187,9 +187,10 @@ class OneRun {
     Lines about;
     for (const LaunchDetail& launch : launches) {
       about.emplace_back("launch", launch.expression + text(launch.shape));
-      about.emplace_back("", fmt::format("{} of {} threads{}", plural(launch.shape.blocks(), "block"),
-                                         launch.shape.threads_per_block(),
-                                         launch.shape.cooperative ? ", launched cooperatively" : ""));
+      about.emplace_back(
+          "", fmt::format("{} of {} threads{}{}", plural(launch.shape.blocks(), "block"),
+                          launch.shape.threads_per_block(), launch.shape.cooperative ? ", launched cooperatively" : "",
+                          launch.timed ? "" : ", not part of the time"));
       if (!launch.occupancy) continue;
       about.emplace_back("", fmt::format("{} registers and {} spilled bytes a thread, {} of shared memory a block",
                                          launch.resources.registers, launch.resources.spill_bytes,

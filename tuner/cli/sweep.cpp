@@ -75,6 +75,7 @@ ShapeText shape_text(const Subject& subject, const Configuration& configuration)
   try {
     for (const ResolvedLaunch& launch :
          resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
+      if (!launch.timed) continue;
       const std::string between = shape.grid.empty() ? "" : "; ";
       shape.grid += between + extent(launch.shape.grid);
       shape.block += between + extent(launch.shape.block);

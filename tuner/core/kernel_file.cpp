@@ -44,7 +44,7 @@ class KernelFileParser {
     std::string_view name;
     Handler read;
   };
-  static const std::array<Directive, 31> kDirectives;
+  static const std::array<Directive, 32> kDirectives;
 
   void directive(const LogicalLine& line) {
     TokenCursor cursor(line);
@@ -375,6 +375,11 @@ class KernelFileParser {
   void read_block(TokenCursor& cursor) { read_extents(cursor, once_in_launch().launch.block); }
   void read_shared(TokenCursor& cursor) { once_in_launch().launch.shared_bytes = expression(cursor); }
   void read_when(TokenCursor& cursor) { once_in_launch().launch.when = expression(cursor); }
+  void read_untimed(TokenCursor& cursor) {
+    LaunchDraft& current = once_in_launch();
+    if (current.is_reference) throw SpecError(directive_place_, "a reference is not part of any run's time");
+    current.launch.untimed = expression(cursor);
+  }
 
   /// Alone: always.
   void read_cooperative(TokenCursor& cursor) {
@@ -467,7 +472,7 @@ class KernelFileParser {
 };
 
 using P = KernelFileParser;
-const std::array<KernelFileParser::Directive, 31> KernelFileParser::kDirectives{{
+const std::array<KernelFileParser::Directive, 32> KernelFileParser::kDirectives{{
     {"kernel", &P::read_kernel},
     {"type", &P::read_type},
     {"choice", &P::read_choice},
@@ -490,6 +495,7 @@ const std::array<KernelFileParser::Directive, 31> KernelFileParser::kDirectives{
     {"arguments", &P::read_arguments},
     {"when", &P::read_when},
     {"cooperative", &P::read_cooperative},
+    {"untimed", &P::read_untimed},
     {"launch", &P::read_launch},
     {"reference", &P::read_reference},
     {"verify", &P::read_verify},

@@ -125,12 +125,20 @@ void add_limits(const LaunchSpec& launch, const DeviceLimits& limits, std::vecto
                   text));
 }
 
-/// Nothing would be launched when every launch has a `when` and none holds.
-std::optional<Expression> any_launch(const KernelSpec& spec) {
+/// Where \p launch is made and timed; nothing: everywhere.
+std::optional<Expression> timed_where(const LaunchSpec& launch) {
+  if (!launch.untimed) return launch.when;
+  const Expression timed = combine(Op::logical_not, {*launch.untimed}, "it is timed");
+  return launch.when ? combine(Op::logical_and, {*launch.when, timed}, "it is launched and timed") : timed;
+}
+
+/// There would be nothing to time when every launch has a condition and none holds.
+std::optional<Expression> any_timed_launch(const KernelSpec& spec) {
   std::optional<Expression> result;
   for (const LaunchSpec& launch : spec.launches) {
-    if (!launch.when) return std::nullopt;
-    result = result ? combine(Op::logical_or, {*result, *launch.when}, "some launch happens") : *launch.when;
+    const std::optional<Expression> timed = timed_where(launch);
+    if (!timed) return std::nullopt;
+    result = result ? combine(Op::logical_or, {*result, *timed}, "some launch is timed") : *timed;
   }
   return result;
 }
@@ -159,7 +167,8 @@ std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, con
   std::vector<ResolvedLaunch> result;
   for (const LaunchSpec& launch : launches) {
     if (launch.when && !launch.when->evaluate_boolean(bindings)) continue;
-    result.push_back({&launch, substitute_words(launch.instantiate, values), shape_of(launch, bindings)});
+    const bool timed = !launch.untimed || !launch.untimed->evaluate_boolean(bindings);
+    result.push_back({&launch, substitute_words(launch.instantiate, values), shape_of(launch, bindings), timed});
   }
   return result;
 }
@@ -242,7 +251,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
         {combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}, "launches from the device"),
          true});
   }
-  if (const auto any = any_launch(spec)) conjuncts.push_back({*any, true});
+  if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop);
 }
 
@@ -263,18 +272,20 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   } catch (const EvaluationError& error) {
     return error.what();
   }
-  bool launched = false;
+  bool launched = false, timed = false;
   for (const LaunchSpec& launch : spec.launches) {
     const std::string place = spec.launches.size() > 1 ? "launch '" + launch.name + "': " : "";
     try {
       if (launch.when && !launch.when->evaluate_boolean(all)) continue;
       launched = true;
+      timed = timed || !launch.untimed || !launch.untimed->evaluate_boolean(all);
       if (const auto violated = violated_limit(shape_of(launch, all), limits)) return place + *violated;
     } catch (const EvaluationError& error) {
       return place + error.what();
     }
   }
   if (!launched) return "no launch happens: the condition of every one is false";
+  if (!timed) return "no launch is timed: every one that happens is untimed";
   for (const BufferSpec& buffer : spec.buffers) {
     if (auto problem = count_problem(buffer, all)) return problem;
   }
@@ -314,6 +325,7 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
     use(launch.shared_bytes);
     if (launch.when) use(*launch.when);
     if (launch.cooperative) use(*launch.cooperative);
+    if (launch.untimed) use(*launch.untimed);
   }
   for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
   std::vector<std::string> unused;

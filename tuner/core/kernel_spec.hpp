@@ -89,6 +89,7 @@ struct LaunchSpec {
   std::vector<std::string> arguments;     ///< names of buffers, sizes, scalars and parameters, in order
   std::optional<Expression> when;         ///< launched only where it holds
   std::optional<Expression> cooperative;  ///< where it holds, all blocks of the grid may wait for each other
+  std::optional<Expression> untimed;      ///< where it holds, part of the result and not of the time
   SourceLocation location;
 };
 
@@ -173,6 +174,7 @@ struct ResolvedLaunch {
   const LaunchSpec* spec = nullptr;
   std::string expression;  ///< C++ name expression: `sumMatrix2D<float, 32, 8>`
   LaunchShape shape;
+  bool timed = true;
 };
 
 /// The launches of (\p spec, \p size, \p configuration), in order, those whose `when` fails left out. Throws

@@ -216,6 +216,7 @@ class Validator {
     check(launch.shared_bytes, parameters, why);
     if (launch.when) check(*launch.when, parameters, why);
     if (launch.cooperative) check(*launch.cooperative, parameters, why);
+    if (launch.untimed) check(*launch.untimed, parameters, why);
   }
 
   void verifications() {

@@ -88,9 +88,20 @@ constexpr NamedMetric kMetrics[] = {
     {"flop_count_dp", MetricUnit::count, "double-precision operations; a multiply-add is two", kDoubleFlops},
     {"kernel_time", MetricUnit::nanoseconds, "time of the run that was counted, slower than one that is only timed",
      kKernelTime},
-    {"energy", MetricUnit::joules, "energy of one run, the whole card's, while it runs over and over", {}},
-    {"power", MetricUnit::watts, "power of the card while it runs over and over", {}},
-    {"edp", MetricUnit::joule_seconds, "energy of one run times its time", {}},
+    {"energy",
+     MetricUnit::joules,
+     "energy of one run, the whole card's, while it runs over and over",
+     {},
+     false,
+     MetricSource::sensor},
+    {"power", MetricUnit::watts, "power of the card while it runs over and over", {}, false, MetricSource::sensor},
+    {"edp", MetricUnit::joule_seconds, "energy of one run times its time", {}, false, MetricSource::sensor},
+    {"error",
+     MetricUnit::ratio,
+     "largest distance of an output from the expected value, relative to the largest such value",
+     {},
+     false,
+     MetricSource::outputs},
 };
 
 constexpr std::string_view kTextbook[] = {"achieved_occupancy", "gld_efficiency",    "gst_efficiency",
@@ -149,9 +160,9 @@ const NamedMetric* find_metric(std::string_view name) {
   return at == std::end(kMetrics) ? nullptr : at;
 }
 
-bool is_energy_metric(std::string_view name) {
+MetricSource source_of(std::string_view name) {
   const NamedMetric* const metric = find_metric(name);
-  return metric != nullptr && metric->terms.empty();
+  return metric != nullptr ? metric->source : MetricSource::counters;
 }
 
 std::span<const MetricSet> metric_sets() { return kSets; }

@@ -22,21 +22,28 @@ enum class MetricUnit { percent, count, ratio, bytes, bytes_per_second, nanoseco
 /// "%", "", "", "B", "B/s", "ns", "J", "W", "J s".
 std::string_view symbol(MetricUnit unit);
 
-/// A metric that is known by a name of its own: the sum of its terms. Without terms it is no counter but comes from
-/// the card's energy sensor.
+/// Where a metric comes from.
+enum class MetricSource {
+  counters,  ///< of the chip
+  sensor,    ///< the card's energy sensor
+  outputs,   ///< a comparison of what the kernel wrote with what was expected: any backend has it
+};
+
+/// A metric that is known by a name of its own. One of the counters is the sum of its terms; the others have none.
 struct NamedMetric {
   std::string_view name;
   MetricUnit unit;
   std::string_view meaning;
   std::span<const MetricTerm> terms;
   bool larger_is_better = false;  ///< as an objective
+  MetricSource source = MetricSource::counters;
 };
 /// In the order in which people read them.
 std::span<const NamedMetric> named_metrics();
 /// Null for a name that is not in the table: it may be the chip's own.
 const NamedMetric* find_metric(std::string_view name);
-/// Whether \p name is measured by the energy sensor: "energy", "power", "edp".
-bool is_energy_metric(std::string_view name);
+/// Where \p name comes from: a name that is not in the table can only be a counter of the chip.
+MetricSource source_of(std::string_view name);
 
 /// Metrics that answer one question together.
 struct MetricSet {

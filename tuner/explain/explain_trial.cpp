@@ -44,7 +44,7 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
                 const std::vector<LaunchDetail>& launches) {
   VerdictInput input = input_of(spec, size, device, measured);
   for (const LaunchDetail& launch : launches)
-    input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
+    if (launch.timed) input.launches.push_back({launch.shape, launch.occupancy, launch.resources.spill_bytes});
   return explain(input);
 }
 
@@ -52,7 +52,7 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
   VerdictInput input = input_of(spec, size, device, *trial.measurement());
   try {
     for (const ResolvedLaunch& launch : resolve_launches(spec, size, device.limits, trial.configuration))
-      input.launches.push_back({launch.shape, std::nullopt, 0});
+      if (launch.timed) input.launches.push_back({launch.shape, std::nullopt, 0});
   } catch (const Error&) {
     input.launches.clear();  // of another device: its shapes are not known here
   }

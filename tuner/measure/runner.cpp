@@ -69,6 +69,7 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
 /// The launches of one problem, ready to run.
 struct Ready {
   std::vector<Launch> launches;
+  std::vector<Launch> timed;  ///< those of them that are part of the time
   std::optional<Resources> resources;
   std::optional<std::string> invalid;
 };
@@ -111,10 +112,11 @@ struct Runner::State {
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
-  void collect_metrics(const std::vector<Launch>& launches, Measurement& measurement);
+  void collect_metrics(const Ready& run, Measurement& measurement);
   void count(const std::vector<Launch>& launches, std::vector<std::string> counters, Measurement& measurement);
   void measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
                       Measurement& measurement);
+  void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
   /// What its outcome means for \p trial.
   void conclude(Trial& trial) const {
     if (trial.measurement() == nullptr) trial.verified = false;
@@ -151,6 +153,7 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
                                   module.parameter_types(*function));
     result.launches.push_back(
         {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
+    if (resolved.timed) result.timed.push_back(result.launches.back());
   }
   return result;
 }
@@ -320,8 +323,8 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   problem.reset_for_measuring();
   double run_s = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)
-    if (auto failure = State::run(Phase::measure, problem, ready_now.launches, &run_s)) return std::move(*failure);
-  auto measured = sampler.measure(ready_now.launches, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
+    if (auto failure = State::run(Phase::measure, problem, ready_now.timed, &run_s)) return std::move(*failure);
+  auto measured = sampler.measure(ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
   trial.times.measure = seconds_since(start);
   Outcome outcome = std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
   auto* const measurement = std::get_if<Measurement>(&outcome);
@@ -331,17 +334,23 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
     const bool may_be_best = best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }
-  if (options.metrics_for_all) collect_metrics(ready_now.launches, *measurement);
+  if (options.metrics_for_all) collect_metrics(ready_now, *measurement);
   return outcome;
 }
 
 /// Of the main problem. Behind everything that is timed.
-void Runner::State::collect_metrics(const std::vector<Launch>& launches, Measurement& measurement) {
-  std::vector<std::string> counters, of_energy;
-  for (const std::string& name : options.metrics) (is_energy_metric(name) ? of_energy : counters).push_back(name);
+void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) {
+  std::map<MetricSource, std::vector<std::string>> asked;
+  for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
   measurement.no_metrics.clear();
-  if (!counters.empty()) count(launches, std::move(counters), measurement);
-  if (!of_energy.empty()) measure_energy(launches, of_energy, measurement);
+  if (asked.contains(MetricSource::counters)) count(run.timed, asked[MetricSource::counters], measurement);
+  if (asked.contains(MetricSource::sensor)) measure_energy(run.timed, asked[MetricSource::sensor], measurement);
+  if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
+}
+
+void add_reason(std::string& reasons, std::string_view reason) {
+  if (!reasons.empty()) reasons += "; ";
+  reasons += reason;
 }
 
 void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::string> counters,
@@ -359,7 +368,7 @@ void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::
     }
     no_counters = std::get<Unavailable>(counted).reason;
   }
-  measurement.no_metrics = no_counters;
+  add_reason(measurement.no_metrics, no_counters);
 }
 
 void Runner::State::measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
@@ -378,7 +387,22 @@ void Runner::State::measure_energy(const std::vector<Launch>& launches, const st
     }
     no_energy = std::get<Unavailable>(result).reason;
   }
-  measurement.no_metrics += (measurement.no_metrics.empty() ? "" : "; ") + no_energy;
+  add_reason(measurement.no_metrics, no_energy);
+}
+
+void Runner::State::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
+  if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference nothing has an error");
+  ProblemBuffers& problem = *problems.front();
+  announce(Phase::measure, kHousekeepingSeconds);
+  problem.reset(0);
+  if (const auto failure = run(Phase::measure, problem, launches))
+    return add_reason(measurement.no_metrics, message(*failure));
+  announce(Phase::measure, kHousekeepingSeconds);
+  const HostBuffers expected = problem.expected();
+  double error = 0;
+  for (const auto& [name, actual] : problem.outputs())
+    error = std::max(error, largest_error(actual, expected.at(name)));
+  measurement.metrics["error"] = error;
 }
 
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
@@ -458,7 +482,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   ProblemBuffers& problem = *s.problems.front();
   struct Entry {
     std::unique_ptr<Module> module;
-    std::vector<Launch> launches;
+    Ready run;
     Measurement measurement;
     std::vector<double> clocks;
     double run_s = 0;
@@ -472,9 +496,8 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   const auto launch_all = [&](Entry& entry, const Configuration& configuration, const Image& image) {
     // Work space of the largest finalist serves all: addresses are taken anew whenever it was sized again.
     problem.size_work_space(configuration);
-    entry.launches = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), configuration), image,
-                             *entry.module, configuration, false)
-                         .launches;
+    entry.run = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), configuration), image,
+                        *entry.module, configuration, false);
   };
 
   for (std::size_t i = 0; i < finalists.size(); ++i) {
@@ -488,17 +511,14 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       continue;
     }
     entry.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-    problem.size_work_space(finalists[i].configuration);
-    Ready run = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), finalists[i].configuration),
-                        *finalists[i].image, *entry.module, finalists[i].configuration, false);
-    trials[i].resources = run.resources;
-    entry.launches = std::move(run.launches);
+    launch_all(entry, finalists[i].configuration, *finalists[i].image);
+    trials[i].resources = entry.run.resources;
     problem.reset_for_measuring();
     for (int warm = 0; warm < 2 && !entry.failure; ++warm)
-      entry.failure = s.run(Phase::measure, problem, entry.launches, &entry.run_s);
+      entry.failure = s.run(Phase::measure, problem, entry.run.timed, &entry.run_s);
     if (entry.failure || s.options.cold) continue;
     const SampleRequest probe = s.sampler.request(1, 1, entry.run_s);
-    auto taken = s.sampler.take(entry.launches, probe, pause_left_s);
+    auto taken = s.sampler.take(entry.run.timed, probe, pause_left_s);
     if (auto* group = std::get_if<Sampler::Group>(&taken)) entry.batch = s.sampler.batch_for(group->samples.front().ns);
   }
 
@@ -516,7 +536,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
           s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch, entry.run_s);
       s.announce(Phase::measure, wanted.timeout_s);
       const auto start = Clock::now();
-      auto taken = s.sampler.take(entry.launches, wanted, pause_left_s);
+      auto taken = s.sampler.take(entry.run.timed, wanted, pause_left_s);
       trials[i].times.measure += seconds_since(start);
       if (auto* error = std::get_if<LaunchError>(&taken)) entry.failure = std::move(*error);
       if (auto* timeout = std::get_if<Timeout>(&taken)) entry.failure = std::move(*timeout);
@@ -534,7 +554,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     Entry& entry = entries[i];
     if (!entry.failure && s.backend.usable()) {
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
-      entry.failure = s.judge(problem, entry.launches, kAfterTiming);
+      entry.failure = s.judge(problem, entry.run.launches, kAfterTiming);
       if (!entry.failure) entry.failure = s.judge_interleaved(trials[i]);
     }
     const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());
@@ -550,7 +570,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     entry.measurement.converged =
         entry.measurement.high_ns - entry.measurement.low_ns <= s.options.target_width * entry.measurement.median_ns;
     // Nothing is timed any more.
-    if (s.backend.usable()) s.collect_metrics(entry.launches, entry.measurement);
+    if (s.backend.usable()) s.collect_metrics(entry.run, entry.measurement);
     trials[i].outcome = std::move(entry.measurement);
   }
   return trials;

@@ -46,6 +46,7 @@ std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSi
   for (ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
     LaunchDetail& detail = all.emplace_back();
     detail.shape = launch.shape;
+    detail.timed = launch.timed;
     if (const auto at = find_function(image, launch.expression)) detail.resources = image.functions[*at].resources;
     if (detail.resources.registers > 0) {
       detail.occupancy =

@@ -20,6 +20,7 @@ namespace tuner {
 struct LaunchDetail {
   std::string expression;  ///< C++ name expression: `sumMatrix2D<float, 32, 8>`
   LaunchShape shape;
+  bool timed = true;
   Resources resources;                 ///< with occupancy; all 0 where the compiler does not tell
   std::optional<Occupancy> occupancy;  ///< theoretical, with its limiter; absent where registers are not known
 

@@ -43,9 +43,15 @@ constexpr Kind kKinds[] = {
 };
 
 std::string why_no_gpu_metric(std::string_view metric) {
-  return is_energy_metric(metric)
-             ? "there is an energy sensor on a GPU only; `tune devices` says whether one is here"
-             : "there are hardware counters on a GPU only; `tune devices` says whether one is here";
+  switch (source_of(metric)) {
+    case MetricSource::outputs:
+      return {};
+    case MetricSource::sensor:
+      return "there is an energy sensor on a GPU only; `tune devices` says whether one is here";
+    case MetricSource::counters:
+      break;
+  }
+  return "there are hardware counters on a GPU only; `tune devices` says whether one is here";
 }
 
 #ifdef TUNER_HAS_CUDA
@@ -69,7 +75,12 @@ std::vector<std::string> why_gpu_cannot(int index, std::span<const std::string> 
     if (no_counters.empty()) chip = std::get<std::unique_ptr<cuda::ChipMetrics>>(std::move(opened));
   };
   for (const std::string& metric : metrics) {
-    if (is_energy_metric(metric)) {
+    const MetricSource source = source_of(metric);
+    if (source == MetricSource::outputs) {
+      reasons.emplace_back();
+      continue;
+    }
+    if (source == MetricSource::sensor) {
       reasons.push_back(reason_of(cuda::open_energy_sensor(cuda::pci_address(cuda::device_handle(index)))));
       continue;
     }

@@ -65,7 +65,9 @@ std::variant<MetricPlan, Unavailable> ChipMetrics::plan(std::span<const std::str
     MetricPlan::Value value{name, {}};
     const NamedMetric* const named = find_metric(name);
     if (named != nullptr && named->terms.empty()) {
-      return Unavailable{name + " is no counter: the card's energy sensor measures it"};
+      return Unavailable{name + " is no counter: " +
+                         (named->source == MetricSource::sensor ? "the card's energy sensor measures it"
+                                                                : "outputs are compared for it")};
     }
     if (named == nullptr) {
       if (!has(name)) return unknown_metric(*this, name);

@@ -1,0 +1,97 @@
+// The sum that a single thread makes: the CPU's, which the text-books time beside every kernel of the ladder. Meant for
+// the host backend (`--device host`); a GPU runs it too, and shows what one of its threads is worth.
+//
+// Source: J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, section "Avoiding
+// Branch Divergence" (recursion, there for powers of two) and its exercises 1 and 5 (odd sizes, floats). Written anew:
+// the element without a partner is added to the first one before the halves meet, so that any n is right. Results of
+// integers wrap.
+
+#pragma tuner kernel      serialSum
+#pragma tuner type        T = int float double
+#pragma tuner type        W of T = int:int64 float:double
+#pragma tuner size        n : uint64 = 16777216
+#pragma tuner parameter   step  = loop recursive
+#pragma tuner parameter   lanes = 1 4 16 64                   // sums kept side by side: what vector units need
+#pragma tuner constraint  recursion_has_no_lanes: step == loop or lanes == 1
+#pragma tuner consumed    x[n]
+#pragma tuner out         y[1]
+#pragma tuner scratch     wide[8192] : W                      // of the reference
+
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   x, n, y
+#pragma tuner instantiate serialSum<T, Step::step, lanes>
+
+#pragma tuner reference   serialSumReference<T, W>
+#pragma tuner grid        32
+#pragma tuner block       256
+#pragma tuner arguments   x, n, wide
+#pragma tuner reference   serialSumReferenceEnd<T, W>
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner arguments   wide, y
+#pragma tuner verify      n=0
+#pragma tuner verify      n=1 offset=1
+#pragma tuner verify      n=33 offset=3
+#pragma tuner verify      n=4097
+#pragma tuner verify      n=100003 offset=1
+#pragma tuner accumulates n
+#pragma tuner bytes       n * sizeof(T)
+#pragma tuner flops       n
+#pragma tuner default     step=loop lanes=16
+
+enum class Step {
+  loop,       // in order
+  recursive,  // the upper half is added to the lower one, in place, until one element is left
+};
+
+using uint64 = unsigned long long;
+
+// Signed overflow is undefined; unsigned arithmetic wraps and has the same bits.
+template <typename T>
+__device__ T plus(T a, T b) { return a + b; }
+__device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+
+template <typename T>
+__device__ T sum_recursively(T* x, uint64 n) {
+  if (n == 1) return x[0];
+  const uint64 half = n / 2;
+  if (n % 2 != 0) x[0] = plus(x[0], x[n - 1]);
+  for (uint64 i = 0; i < half; ++i) x[i] = plus(x[i], x[i + half]);
+  return sum_recursively(x, half);
+}
+
+template <typename T, Step step, unsigned lanes>
+__global__ void serialSum(T* x, uint64 n, T* y) {
+  if constexpr (step == Step::recursive) {
+    *y = n == 0 ? T(0) : sum_recursively(x, n);
+  } else {
+    T sums[lanes] = {};
+    uint64 i = 0;
+    for (; i + lanes <= n; i += lanes) {
+#pragma unroll
+      for (unsigned lane = 0; lane < lanes; ++lane) sums[lane] = plus(sums[lane], x[i + lane]);
+    }
+    T sum = T(0);
+    for (unsigned lane = 0; lane < lanes; ++lane) sum = plus(sum, sums[lane]);
+    for (; i < n; ++i) sum = plus(sum, x[i]);
+    *y = sum;
+  }
+}
+
+// Thread i of 8192 adds the elements i, i + 8192, ... in that order, and a single thread the 8192 results, in a wider
+// type W. An int's sum wraps when it is stored.
+template <typename T, typename W>
+__global__ void serialSumReference(const T* x, uint64 n, W* wide) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  W sum = 0;
+  for (uint64 i = thread; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+  wide[thread] = sum;
+}
+
+template <typename T, typename W>
+__global__ void serialSumReferenceEnd(const W* wide, T* y) {
+  W sum = 0;
+  for (unsigned i = 0; i < 8192; ++i) sum += wide[i];
+  *y = static_cast<T>(sum);
+}
