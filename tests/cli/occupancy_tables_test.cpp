@@ -1,3 +1,4 @@
+#include <tuner/cli/occupancy_plot.hpp>
 #include <tuner/cli/occupancy_tables.hpp>
 
 #include <gmock/gmock.h>
@@ -51,6 +52,21 @@ TEST(OccupancyTables, GiveEveryBlockSizeItsOwnOccupancy) {
 TEST(OccupancyTables, HaveNoBestBlockSizeWhereNoBlockCanRun) {
   EXPECT_THAT(occupancy_facts(of("sm_86"), {256, 32, 200 * 1024}), Not(HasSubstr("best block sizes")));
   EXPECT_TRUE(occupancy_json(of("sm_86"), {256, 32, 200 * 1024})["best_block_sizes"].empty());
+}
+
+TEST(OccupancyPlot, DrawsThreeCurvesForEachSubjectAndMarksWhatItNeeds) {
+  const std::string plot = occupancy_plot(of("sm_86"), "heading", {{"f<a & b>", {256, 32, 0}}, {"g", {1024, 64, 512}}});
+  EXPECT_THAT(plot, ::testing::StartsWith("<svg "));
+  EXPECT_THAT(plot, HasSubstr("f&lt;a &amp; b>"));
+  const auto times = [&plot](const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = plot.find(part); at != std::string::npos; at = plot.find(part, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(times("<polyline"), 6u);
+  EXPECT_EQ(times("<circle"), 6u);
+  EXPECT_EQ(times("<title>256: 48 warps, 100.0%</title>"), 1u);
+  EXPECT_EQ(times("<title>1024: 32 warps, 66.7%</title>"), 1u);
 }
 
 TEST(OccupancyTables, ListEveryArchitectureWithItsLimits) {

@@ -10,7 +10,9 @@
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/machine_code.hpp>
+#include <tuner/cli/occupancy_plot.hpp>
 #include <tuner/cli/occupancy_tables.hpp>
+#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
@@ -32,6 +34,9 @@ po::options_description occupancy_options() {
   add("registers", po::value<std::string>()->default_value("32")->value_name("32"), "registers of a thread");
   add("shared", po::value<std::string>()->default_value("0")->value_name("4k"),
       "bytes of shared memory of a block, static and dynamic");
+  add("plot", po::value<std::string>()->value_name("FILE.svg"),
+      "draw occupancy by threads, registers and shared memory");
+  add("force,f", po::bool_switch(), "let --plot replace a file that tuner did not write");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   return options;
@@ -74,17 +79,30 @@ BlockNeed read_need(const po::variables_map& given) {
   return need;
 }
 
+std::string block_text(const BlockNeed& need) {
+  return fmt::format("blocks of {} threads, {} registers a thread, {} of shared memory a block", need.threads,
+                     need.registers, format_bytes(need.shared_bytes));
+}
+
+void plot(const po::variables_map& given, const std::string& architecture, const DeviceLimits& limits,
+          const std::vector<OccupancySubject>& subjects) {
+  if (given.count("plot") == 0) return;
+  const std::string path = text_of(given, "plot");
+  require_output(path, OutputKind::picture, given["force"].as<bool>(), "--plot");
+  cache::write_text(path, occupancy_plot(limits, "Warps on a multiprocessor of " + architecture, subjects));
+}
+
 int calculate(const po::variables_map& given, const std::string& architecture, const DeviceLimits& limits) {
   const BlockNeed need = read_need(given);
+  plot(given, architecture, limits, {{block_text(need), need}});
   if (given["json"].as<bool>()) {
     Json out = occupancy_json(limits, need);
     out["architecture"] = architecture;
     print_json(out);
     return kDone;
   }
-  print(fmt::format("{}: blocks of {} threads, {} registers a thread, {} of shared memory a block\n{}\n{}",
-                    architecture, need.threads, need.registers, format_bytes(need.shared_bytes),
-                    occupancy_facts(limits, need), occupancy_tables(limits, need)));
+  print(fmt::format("{}: {}\n{}\n{}", architecture, block_text(need), occupancy_facts(limits, need),
+                    occupancy_tables(limits, need)));
   return kDone;
 }
 
@@ -110,6 +128,7 @@ int occupancy_command(int argc, char** argv) {
         options,
         "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n"
         "  tune occupancy --threads 256 --registers 32 --shared 4k --arch sm_86\n"
+        "  tune occupancy --threads 256 --registers 40 --plot occupancy.svg\n"
         "  tune occupancy --arch list\n");
 
   const std::string architecture = text_of(given, "arch");
@@ -134,6 +153,12 @@ int occupancy_command(int argc, char** argv) {
 
   const std::vector<LaunchDetail> needs = launch_details(
       spec, size, device.limits, configuration, machine_code(spec, size, device.limits, device.name, configuration));
+  std::vector<OccupancySubject> subjects;
+  for (const LaunchDetail& need : needs) {
+    const BlockNeed block = block_need(need);
+    subjects.push_back({fmt::format("{}: {}", need.expression, block_text(block)), block});
+  }
+  plot(given, device.name, device.limits, subjects);
   if (given["json"].as<bool>()) {
     Json launches = Json::array();
     for (const LaunchDetail& need : needs) launches.push_back(to_json(need));

@@ -19,62 +19,12 @@ namespace tuner::cli {
 namespace {
 
 using Align = Table::Align;
-constexpr std::int64_t kSharedUnit = 128;  // bytes; every architecture gives it in multiples of this
-
-Occupancy at(const DeviceLimits& limits, const BlockNeed& need) {
-  return occupancy(limits, need.threads, need.registers, need.shared_bytes);
-}
 
 std::int64_t warps_of(const DeviceLimits& limits, std::int64_t threads) {
   return (threads + limits.warp_size - 1) / limits.warp_size;
 }
 
-/// Amounts of one resource that give the same occupancy.
-struct Range {
-  std::int64_t first = 0, last = 0;
-  Occupancy occupancy;
-};
-
-/// Of first, first + step, … up to \p last.
-std::vector<Range> ranges(std::int64_t first, std::int64_t last, std::int64_t step,
-                          const std::function<Occupancy(std::int64_t)>& of) {
-  std::vector<Range> out;
-  for (std::int64_t amount = first; amount <= last; amount += step) {
-    const Occupancy here = of(amount);
-    if (!out.empty() && out.back().occupancy.blocks_per_sm == here.blocks_per_sm &&
-        out.back().occupancy.fraction == here.fraction && out.back().occupancy.limiter == here.limiter)
-      out.back().last = amount;
-    else
-      out.push_back({amount, amount, here});
-  }
-  return out;
-}
-
-/// \p need with another amount of one resource.
-template <typename Change>
-auto with(const DeviceLimits& limits, const BlockNeed& need, Change change) {
-  return [&limits, need, change](std::int64_t amount) {
-    BlockNeed other = need;
-    change(other, amount);
-    return at(limits, other);
-  };
-}
-
-std::vector<Range> by_threads(const DeviceLimits& limits, const BlockNeed& need) {
-  return ranges(limits.warp_size, limits.max_threads_per_block, limits.warp_size,
-                with(limits, need, [](BlockNeed& other, std::int64_t amount) { other.threads = amount; }));
-}
-std::vector<Range> by_registers(const DeviceLimits& limits, const BlockNeed& need) {
-  return ranges(1, limits.max_registers_per_thread, 1, with(limits, need, [](BlockNeed& other, std::int64_t amount) {
-                  other.registers = static_cast<int>(amount);
-                }));
-}
-std::vector<Range> by_shared_bytes(const DeviceLimits& limits, const BlockNeed& need) {
-  return ranges(0, limits.max_shared_bytes, kSharedUnit,
-                with(limits, need, [](BlockNeed& other, std::int64_t amount) { other.shared_bytes = amount; }));
-}
-
-std::string table_of(const std::string& title, const std::vector<Range>& all, std::int64_t here,
+std::string table_of(const std::string& title, const std::vector<OccupancyStep>& all, std::int64_t here,
                      const DeviceLimits& limits, const std::function<std::string(std::int64_t)>& amount) {
   Table table({{title, Align::right},
                {"blocks", Align::right},
@@ -84,7 +34,7 @@ std::string table_of(const std::string& title, const std::vector<Range>& all, st
                {""}});
   const double most_warps = limits.max_threads_per_sm / limits.warp_size;
   std::int64_t below = -1;
-  for (const Range& range : all) {
+  for (const OccupancyStep& range : all) {
     const Occupancy& got = range.occupancy;
     const bool is_here = below < here && here <= range.last;
     table.add({range.first == range.last ? amount(range.first)
@@ -96,9 +46,9 @@ std::string table_of(const std::string& title, const std::vector<Range>& all, st
   return table.text();
 }
 
-nlohmann::json json_of(const std::vector<Range>& all) {
+nlohmann::json json_of(const std::vector<OccupancyStep>& all) {
   nlohmann::json out = nlohmann::json::array();
-  for (const Range& range : all)
+  for (const OccupancyStep& range : all)
     out.push_back({{"from", range.first},
                    {"to", range.last},
                    {"blocks_per_multiprocessor", range.occupancy.blocks_per_sm},
@@ -113,7 +63,7 @@ std::string admitted(int blocks) { return blocks == std::numeric_limits<int>::ma
 }  // namespace
 
 std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need) {
-  const Occupancy got = at(limits, need);
+  const Occupancy got = occupancy_of(limits, need);
   const std::int64_t warps = warps_of(limits, need.threads);
   std::string each;
   for (const auto limiter : {OccupancyLimiter::threads, OccupancyLimiter::blocks, OccupancyLimiter::registers,
@@ -141,7 +91,7 @@ std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) 
   std::set<std::int64_t> sizes{need.threads};
   for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += threads < 256 ? 32 : 64)
     sizes.insert(threads);
-  std::vector<Range> each_size;
+  std::vector<OccupancyStep> each_size;
   for (const std::int64_t threads : sizes)
     each_size.push_back({threads, threads, occupancy(limits, threads, need.registers, need.shared_bytes)});
   return table_of("threads a block", each_size, need.threads, limits, number) + "\n" +
@@ -150,7 +100,7 @@ std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) 
 }
 
 nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need) {
-  const Occupancy got = at(limits, need);
+  const Occupancy got = occupancy_of(limits, need);
   return {{"threads", need.threads},
           {"registers", need.registers},
           {"shared_bytes", need.shared_bytes},

@@ -2,21 +2,13 @@
 /// What an occupancy calculator shows, as text: how occupancy depends on block size, registers and shared memory, and
 /// the limits of every architecture. Pure arithmetic, without kernel, compiler or GPU.
 
-#include <cstdint>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <tuner/core/device.hpp>
+#include <tuner/cli/occupancy_curves.hpp>
 
 namespace tuner::cli {
-
-/// What one block asks of a multiprocessor.
-struct BlockNeed {
-  std::int64_t threads = 0;
-  int registers = 0;              ///< a thread
-  std::int64_t shared_bytes = 0;  ///< a block, static and dynamic
-};
 
 /// Resident blocks, warps and occupancy, and what each limit by itself would admit, name and text a line.
 std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need);

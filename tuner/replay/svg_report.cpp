@@ -3,9 +3,9 @@
 #include <cmath>
 #include <string_view>
 
-#include <boost/algorithm/string/replace.hpp>
 #include <fmt/format.h>
 
+#include <tuner/replay/svg.hpp>
 #include <tuner/replay/replay_run.hpp>
 
 namespace tuner::replay {
@@ -26,24 +26,8 @@ constexpr double kLegendLine = 20;
 constexpr std::array<std::string_view, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#7F3C8D", "#999900"};
 
-std::string escaped(std::string text) {
-  boost::replace_all(text, "&", "&amp;");
-  boost::replace_all(text, "<", "&lt;");
-  return text;
-}
-
-std::string text(double x, double y, std::string_view anchor, std::string_view content, std::string_view style = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, style,
-                     escaped(std::string(content)));
-}
-
 constexpr double kPlotRight = kPanelWidth - kRight;
 constexpr double kPlotBottom = kPanelHeight - kBottom;
-
-/// Horizontal, of the stroke \p style.
-std::string line(double x1, double x2, double y, std::string_view style) {
-  return fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, x2, y, y, style);
-}
 
 std::string stroke_of(std::size_t strategy) {
   return fmt::format("stroke=\"{}\" stroke-width=\"1.6\"", kColours[strategy % kColours.size()]);
@@ -104,26 +88,27 @@ std::string panel(const ReplayReport& report, std::size_t number) {
     return kPlotBottom - (std::max(fraction, low) - low) / (1 - low) * (kPlotBottom - kTop);
   };
   // Bold letters are wider.
-  std::string out = fmt::format("<g>\n<title>{}</title>\n{}</g>\n", escaped(space.name),
-                                text(kLeft, 22, "start", shortened(space.name, (kPanelWidth - kLeft) / 1.12),
-                                     " font-weight=\"bold\" fill=\"#1b1d20\""));
+  std::string out =
+      svg::group(0, 0,
+                 svg::title(space.name) +
+                     svg::text(kLeft, 22, "start", shortened(space.name, (kPanelWidth - kLeft) / 1.12), svg::kBold));
   for (const double fraction : round_ticks(low, 1, 5)) {
-    out += line(kLeft, kPlotRight, y(fraction), "stroke=\"#e4e3de\"");
-    out += text(kLeft - 8, y(fraction) + 4, "end", fmt::format("{:.0f}%", 100 * fraction));
+    out += svg::line(kLeft, kPlotRight, y(fraction), svg::kGridStroke);
+    out += svg::text(kLeft - 8, y(fraction) + 4, "end", fmt::format("{:.0f}%", 100 * fraction));
   }
   const TimeUnit unit = unit_of(times.back());
   for (const double tick : round_ticks(begin / unit.seconds, times.back() / unit.seconds, 5)) {
-    out += fmt::format("<path d=\"M{:.1f} {:.1f}v4\" stroke=\"#5a5f66\"/>\n", x(tick * unit.seconds), kPlotBottom);
-    out += text(x(tick * unit.seconds), kPlotBottom + 18, "middle", fmt::format("{:g} {}", tick, unit.name));
+    out += svg::tick(x(tick * unit.seconds), kPlotBottom);
+    out += svg::text(x(tick * unit.seconds), kPlotBottom + 18, "middle", fmt::format("{:g} {}", tick, unit.name));
   }
-  out += line(kLeft, kPlotRight, kPlotBottom, "stroke=\"#5a5f66\"");
-  out += text((kLeft + kPlotRight) / 2, kPanelHeight - 8, "middle", "time of tuning");
+  out += svg::line(kLeft, kPlotRight, kPlotBottom, svg::kAxisStroke);
+  out += svg::text((kLeft + kPlotRight) / 2, kPanelHeight - 8, "middle", "time of tuning");
   const auto curve = [&](const std::vector<double>& objectives, std::string_view stroke) {
     std::string points;
     const std::size_t step = std::max<std::size_t>(1, times.size() / 250);
     for (std::size_t i = 0; i < times.size() && i < objectives.size(); i += step)
       points += fmt::format("{:.1f},{:.1f} ", x(times[i]), y(share_of_optimum(space.optimum, objectives[i])));
-    out += fmt::format("<polyline fill=\"none\" stroke-linejoin=\"round\" {} points=\"{}\"/>\n", stroke, points);
+    out += svg::polyline(points, stroke);
   };
   curve(space.baseline, kRandomStroke);
   for (std::size_t i = 0; i < report.aggregates.size(); ++i)
@@ -143,8 +128,8 @@ Legend legend(const ReplayReport& report, double width, double y) {
   const auto entry = [&](const std::string& name, std::string_view stroke) {
     const std::string shown = shortened(name, width - kLeft - 30);
     if (x > kLeft && x + 30 + width_of(shown) > width) x = kLeft, out.bottom += kLegendLine;
-    out.text += line(x, x + 22, out.bottom - 4, stroke);
-    out.text += text(x + 30, out.bottom, "start", shown);
+    out.text += svg::line(x, x + 22, out.bottom - 4, stroke);
+    out.text += svg::text(x + 30, out.bottom, "start", shown);
     x += 30 + width_of(shown) + 16;
   };
   entry("random search, expected", kRandomStroke);
@@ -161,19 +146,13 @@ std::string svg_report(const ReplayReport& report) {
   const Legend names = legend(report, width - kRight, 70);
   const double top = names.bottom + 14;
   const double height = top + kPanelHeight * static_cast<double>((spaces + kColumns - 1) / kColumns) + 8;
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-      "font-family=\"system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#5a5f66\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      width, height);
-  out += text(kLeft, 28, "start", "Best so far, in percent of the optimum",
-              " font-size=\"16\" font-weight=\"bold\" fill=\"#1b1d20\"");
-  out += text(kLeft, 47, "start", fmt::format("mean of {} repeats; in brackets the score", report.repeats));
+  std::string out = svg::text(kLeft, 28, "start", "Best so far, in percent of the optimum", svg::kHeading);
+  out += svg::text(kLeft, 47, "start", fmt::format("mean of {} repeats; in brackets the score", report.repeats));
   out += names.text;
   for (std::size_t i = 0; i < report.spaces.size(); ++i)
-    out += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n", kPanelWidth * static_cast<double>(i % kColumns),
-                       top + kPanelHeight * static_cast<double>(i / kColumns), panel(report, i));
-  return out + "</svg>\n";
+    out += svg::group(kPanelWidth * static_cast<double>(i % kColumns),
+                      top + kPanelHeight * static_cast<double>(i / kColumns), panel(report, i));
+  return svg::document(width, height, out);
 }
 
 }  // namespace tuner::replay
