@@ -52,6 +52,16 @@ TEST(Architecture, EveryKnownOneHoldsItsOwnBlockLimits) {
   }
 }
 
+TEST(Architecture, GivesTheRatesOfTheWhitePapers) {
+  // TFLOP/s at the clock that the paper names: A100 SXM 19.5 and 9.7, tensor cores 312; H100 SXM5 at 1.83 GHz 989.
+  const Throughput ampere = throughput_per_sm(80), hopper = throughput_per_sm(90);
+  EXPECT_NEAR(2 * cores_per_sm(80) * 108 * 1.41e-3, 19.5, 0.05);
+  EXPECT_NEAR(2 * ampere.fp64 * 108 * 1.41e-3, 9.7, 0.05);
+  EXPECT_NEAR(2 * ampere.tensor * 108 * 1.41e-3, 312, 0.5);
+  EXPECT_NEAR(2 * hopper.tensor * 132 * 1.83e-3, 989, 1);
+  EXPECT_EQ(throughput_per_sm(35).fp64, 0);
+}
+
 TEST(Architecture, AnUnknownOneIsAnErrorThatListsTheKnownOnes) {
   EXPECT_THAT([] { limits_of_architecture("sm_35"); },
               ThrowsMessage<Error>(::testing::AllOf(HasSubstr("'sm_35'"), HasSubstr("sm_50"), HasSubstr("sm_121"))));

@@ -44,6 +44,29 @@ constexpr std::array<Row, 19> kRows{{
     {121, 1536, 24, 100, 99, 1, 128, 65536, {"GB10", 48}},
 }};
 
+struct ThroughputRow {
+  int compute_capability;
+  Throughput throughput;
+};
+
+constexpr std::array<ThroughputRow, 17> kThroughputs{{{50, {4, 0}},
+                                                      {52, {4, 0}},
+                                                      {53, {4, 0}},
+                                                      {60, {32, 0}},
+                                                      {61, {4, 0}},
+                                                      {62, {4, 0}},
+                                                      {70, {32, 512}},
+                                                      {72, {32, 512}},
+                                                      {75, {2, 512}},
+                                                      {80, {32, 1024}},
+                                                      {86, {2, 512}},
+                                                      {89, {2, 512}},
+                                                      {90, {64, 2048}},
+                                                      {100, {64, 4096}},
+                                                      {103, {0, 4096}},
+                                                      {120, {2, 512}},
+                                                      {121, {2, 512}}}};
+
 }  // namespace
 
 std::optional<int> compute_capability(std::string_view architecture) {
@@ -98,6 +121,13 @@ int cores_per_sm(int compute_capability) {
     if (row.compute_capability == compute_capability) return row.cores_per_sm;
   }
   return 0;
+}
+
+Throughput throughput_per_sm(int compute_capability) {
+  for (const ThroughputRow& row : kThroughputs) {
+    if (row.compute_capability == compute_capability) return row.throughput;
+  }
+  return {};
 }
 
 }  // namespace tuner::cuda

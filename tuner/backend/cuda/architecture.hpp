@@ -31,4 +31,13 @@ DeviceLimits limits_of_architecture(std::string_view architecture);
 /// FP32 lanes of one multiprocessor; 0 for an unknown compute capability.
 int cores_per_sm(int compute_capability);
 
+/// What one multiprocessor begins in a clock; 0: not published, or it has none.
+struct Throughput {
+  int fp64 = 0;    ///< additions, multiplications or multiply-adds in double precision
+  int tensor = 0;  ///< multiply-adds of half precision in tensor cores, sums kept in half, without sparsity
+};
+/// Sources: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"; for tensor cores NVIDIA's white
+/// papers on Volta, Turing, Ampere (GA100, GA102), Ada, Hopper and Blackwell.
+Throughput throughput_per_sm(int compute_capability);
+
 }  // namespace tuner::cuda

@@ -63,11 +63,24 @@ std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
       std::to_string(limits.compute_capability / 10) + '.' + std::to_string(limits.compute_capability % 10));
   add("multiprocessors", std::to_string(limits.sm_count));
   if (cores > 0) add("FP32 cores", std::to_string(cores * limits.sm_count) + " (" + std::to_string(cores) + " per SM)");
-  add("SM clock", text("%.0f MHz", get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1e3));
+  const double clock = get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
+  add("SM clock", text("%.0f MHz", clock / 1e6));
+  const Throughput begins = throughput_per_sm(limits.compute_capability);
+  const auto add_peak = [&](const char* name, int multiply_adds, const char* of) {
+    const double flops = 2.0 * multiply_adds * limits.sm_count * clock;
+    if (flops > 0) add(name, text("%.4g TFLOP/s", flops / 1e12) + of);
+  };
+  add_peak("FP32 peak", cores, "");
+  add_peak("FP64 peak", begins.fp64, "");
+  add_peak("tensor peak", begins.tensor, " in half precision, dense");
   add("global memory", size_text(static_cast<std::int64_t>(memory)));
   add("memory clock", text("%.0f MHz", memory_khz / 1e3));
   add("memory bus", std::to_string(device.key.memory_bus_bits) + " bits");
-  if (bandwidth > 0) add("theoretical bandwidth", text("%.1f GB/s", bandwidth / 1e9));
+  if (bandwidth > 0) {
+    add("theoretical bandwidth", text("%.1f GB/s", bandwidth / 1e9));
+    add("bytes a clock", text("%.4g of the memory's", bandwidth / (memory_khz * 1e3)) +
+                             (clock > 0 ? text(", %.4g of the SMs'", bandwidth / clock) : ""));
+  }
   add("L2 cache", size_text(device.key.l2_bytes));
   add("constant memory", size_text(get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY)));
   add("shared memory per block",
