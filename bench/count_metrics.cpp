@@ -68,8 +68,8 @@ class Case {
     for (const auto& [name, value] : named.entries()) configuration.set(name, value);
     const DeviceLimits& limits = backend.device().limits;
     if (const auto why = why_invalid(spec_, size, limits, configuration)) throw Error(text + ": " + *why);
-    auto compiled = backend.compiler().compile(
-        compile_request(spec_, size, backend.architecture(), launch_expressions(spec_, size, limits, configuration)));
+    auto compiled =
+        backend.compiler().compile(compile_request(spec_, size, limits, backend.architecture(), configuration));
     if (const auto* const error = std::get_if<CompileError>(&compiled)) throw Error(error->message + error->log);
     const Image& image = std::get<Image>(compiled);
     auto loaded = backend.load(image);

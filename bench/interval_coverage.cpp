@@ -45,9 +45,8 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-Image compile(Backend& backend, const KernelSpec& spec, const ProblemSize& size, std::vector<std::string> expressions) {
-  CompileResult result =
-      backend.compiler().compile(compile_request(spec, size, backend.architecture(), std::move(expressions)));
+Image compile(Backend& backend, const CompileRequest& request) {
+  CompileResult result = backend.compiler().compile(request);
   if (const auto* error = std::get_if<CompileError>(&result)) throw Error(error->message + '\n' + error->log);
   return std::get<Image>(std::move(result));
 }
@@ -72,10 +71,11 @@ int run(const Options& options) {
   measure.finalist_samples = 10;  // taken together, as many as a trial takes at first
   measure.finalist_rounds = (options.block + 9) / 10;
   Runner runner(*backend, spec, size, measure);
-  const auto references = reference_expressions(spec, size, limits);
-  const Image reference = references.empty() ? Image{} : compile(*backend, spec, size, references);
-  runner.prepare(references.empty() ? nullptr : &reference);
-  const Image image = compile(*backend, spec, size, launch_expressions(spec, size, limits, configuration));
+  const std::string architecture = backend->architecture();
+  const bool verified = !spec.reference.empty();
+  const Image reference = verified ? compile(*backend, reference_request(spec, size, limits, architecture)) : Image{};
+  runner.prepare(verified ? &reference : nullptr);
+  const Image image = compile(*backend, compile_request(spec, size, limits, architecture, configuration));
   const Runner::Finalist finalist{configuration, &image};
 
   std::vector<double> long_run;

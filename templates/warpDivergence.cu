@@ -8,6 +8,9 @@
 // - predicated:     thread i takes element i, computes everything and selects. No branch, more arithmetic.
 // - two_conditions: as by_thread, with two branches, each of its own condition, instead of one with an else.
 //
+// The book counts branches in code that is not optimised, where every `if` is a branch of its own. The choice
+// `optimised=no` compiles so (`--device-debug`): for its branch efficiencies, not for times.
+//
 // Blocks of 40 and 80 threads, and of 40 x 2, end in part of a warp whose other lanes idle: a block of 80 holds 96 lanes.
 //
 // The book compares `threadIdx.x % 2` with `(threadIdx.x / warpSize) % 2`, which write different numbers to different
@@ -21,6 +24,7 @@
 #pragma tuner kernel      warpDivergence
 #pragma tuner type        T = float double
 #pragma tuner choice      cause = condition trip_count
+#pragma tuner choice      optimised = yes no
 #pragma tuner size        n    : uint64 = 4194304
 #pragma tuner size        work : int    = 64            // steps of the recurrences
 #pragma tuner parameter   variant = by_thread by_warp predicated two_conditions
@@ -31,6 +35,7 @@
 #pragma tuner constraint  whole_warps_are_dealt:   variant != by_warp or threads % 32 == 0
 #pragma tuner constraint  two_rows_of_forty:       block_y == 1 or threads == 80
 #pragma tuner constraint  conditions_are_two:      variant != two_conditions or cause == condition
+#pragma tuner compile     --device-debug when optimised == no
 #pragma tuner in          x[n]
 #pragma tuner out         y[n]
 #pragma tuner grid        max(1, ceil_div(1024 * ceil_div(n, 1024), threads * items))   // whole groups of warps

@@ -294,6 +294,68 @@ TEST(Types, GiveEachCompileItsMacros) {
               ElementsAre("TUNER=1", "TUNER_T_float=1", "TUNER_operation_min=1"));
 }
 
+std::vector<std::string> texts(const std::vector<CompileOption>& options) {
+  std::vector<std::string> result;
+  for (const CompileOption& option : options) result.push_back(option.text);
+  return result;
+}
+
+TEST(CompileOptions, HoldTheValuesOfTheConfigurationAndComeWhereTheirConditionHolds) {
+  const KernelSpec spec = parse(
+      with_line(0,
+                "#pragma tuner compile --maxrregcount={max(32, tile)} --fmad={items == 1} when items < 4 // both\n"
+                "#pragma tuner compile -use_fast_math -Xptxas=-O{items} when T == float\n"
+                "#pragma tuner compile --x={load}.{T}"));
+  const ProblemSize size = complete(spec, {});
+  const auto given = [&](const char* configuration) {
+    return texts(compile_options(spec, size, {}, Configuration::parse(configuration)));
+  };
+  EXPECT_THAT(given("block=64 items=1 load=plain"),
+              ElementsAre("--maxrregcount=64", "--fmad=true", "-use_fast_math", "-Xptxas=-O1", "--x=plain.float"));
+  EXPECT_THAT(given("block=64 items=4 load=streaming"),
+              ElementsAre("-use_fast_math", "-Xptxas=-O4", "--x=streaming.float"));
+  EXPECT_THAT(texts(compile_options(spec, complete(spec, {{}, {{"T", "int"}}}), {},
+                                    Configuration::parse("block=64 items=4 load=plain"))),
+              ElementsAre("--x=plain.int"));
+}
+
+TEST(CompileOptions, KnowTheirPlace) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner compile -G --fmad=false"));
+  const auto options = compile_options(spec, complete(spec, {}), {}, *spec.default_configuration);
+  ASSERT_EQ(options.size(), 2u);
+  EXPECT_EQ(options[1].origin.text(), "k.cu:20:26");
+}
+
+TEST(CompileOptions, OfTheReferenceNameNoParameterAndLeaveItExact) {
+  const KernelSpec spec = parse(
+      with_line(0,
+                "#pragma tuner compile -default-device --x={n}\n"
+                "#pragma tuner compile --y={items}\n"
+                "#pragma tuner compile --z when items == 1\n"
+                "#pragma tuner compile -use_fast_math --ftz=true --prec-div=false -prec-sqrt=false --fmad=false -G\n"
+                "#pragma tuner compile --diag-suppress=177 when T == double"));
+  EXPECT_THAT(texts(reference_options(spec, complete(spec, {}), {})), ElementsAre("-default-device", "--x=1000"));
+  EXPECT_THAT(texts(reference_options(spec, complete(spec, {{}, {{"T", "double"}}}), {})),
+              ElementsAre("-default-device", "--x=1000", "--diag-suppress=177"));
+}
+
+TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
+  const KernelSpec spec =
+      parse(with_line(0, "#pragma tuner compile --maxrregcount={64 / (items - 1)} when block / (items - 2) < 99"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_EQ(space.configuration(i).find("items")->integer(), 4) << space.configuration(i).text();
+  EXPECT_EQ(space.size(), 6u);
+}
+
+TEST(CompileOptions, UseTheParametersTheyName) {
+  const std::string text = with_line(15, "#pragma tuner instantiate add<T>");
+  EXPECT_THAT(unused_parameters(parse(text)), ElementsAre("load"));
+  EXPECT_THAT(unused_parameters(parse(text + "#pragma tuner compile -G when load == plain\n")), ElementsAre());
+}
+
 TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner accumulates n"));
   const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});

@@ -53,6 +53,17 @@ TEST(CompileLog, ReadsOlderLogsAndLeavesCalledFunctionsOut) {
   EXPECT_EQ(add.constant_bytes, 388);
 }
 
+TEST(CompileLog, CountsTheStackOfCalledFunctionsWhereItIsAddedUp) {
+  const auto kernels = resources_in_log(
+      "ptxas info    : Function properties for _Z4bodyPfi\n"
+      "ptxas         .     232 bytes stack frame, 72 bytes spill stores, 72 bytes spill loads\n"
+      "ptxas info    : Compiling entry function 'plain' for 'sm_90'\n"
+      "ptxas info    : Function properties for plain\n"
+      "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 40 registers, used 0 barriers, 232 bytes cumulative stack size\n");
+  EXPECT_EQ(kernels.at("plain").stack_bytes, 232);
+}
+
 TEST(CompileLog, HasNoKernelsInAnEmptyOrBrokenLog) {
   for (const char* log :
        {"", "\n\n", "ptxas info    : Used 40 registers\n", "Compiling entry function '", "bytes stack frame"}) {

@@ -153,6 +153,58 @@ TEST_F(NvrtcCompilerTest, GivesTheSameImageForTheSameRequestAndNamesItself) {
   EXPECT_THAT(compiler_->identity(), AllOf(HasSubstr("nvrtc "), HasSubstr("--std=c++17")));
 }
 
+constexpr const char* kManyRegisters = R"(
+template <int block, int min_blocks> __global__ void __launch_bounds__(block, min_blocks) bounded(float* x, int n);
+__device__ void body(float* x, int n) {
+  float a[40];
+  for (int i = 0; i < 40; ++i) a[i] = x[i * n];
+  for (int k = 0; k < n; ++k)
+    for (int i = 0; i < 40; ++i) a[i] = a[i] * a[(i + 7) % 40] / x[k];
+  for (int i = 0; i < 40; ++i) x[i * n] = a[i];
+}
+__global__ void plain(float* x, int n) { body(x, n); }
+template <int block, int min_blocks> __global__ void __launch_bounds__(block, min_blocks) bounded(float* x, int n) {
+  body(x, n);
+})";
+
+TEST_F(NvrtcCompilerTest, CapsRegistersByAnOptionOrByTheBlocksOfAMultiprocessor) {
+  const auto registers = [&](const char* expression, std::vector<CompileOption> options) {
+    CompileRequest request{kManyRegisters, "mine.cu", {expression}, {}, "sm_90"};
+    request.options = std::move(options);
+    const CompileResult result = compiler_->compile(request);
+    EXPECT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+    return std::holds_alternative<Image>(result) ? std::get<Image>(result).functions[0].resources.registers : 0;
+  };
+  EXPECT_GT(registers("plain", {}), 40);
+  EXPECT_EQ(registers("plain", {{"--maxrregcount=32", {}}}), 32);
+  EXPECT_GT(registers("bounded<128, 0>", {}), 40) << "0 blocks: no bound";
+  EXPECT_LE(registers("bounded<128, 16>", {}), 32);
+  EXPECT_GT(registers("bounded<128, 0>", {{"--maxrregcount=32", {}}}), 40) << "launch bounds end the cap";
+}
+
+TEST_F(NvrtcCompilerTest, CompilesWithFastArithmeticAndWithoutOptimisation) {
+  CompileRequest request{kManyRegisters, "mine.cu", {"plain"}, {}, "sm_90"};
+  const auto ptx = [&] { return std::get<std::string>(compile_to_ptx(nvrtc(), request)); };
+  EXPECT_THAT(ptx(), HasSubstr("div.rn.f32"));
+  request.options = {{"-use_fast_math", {}}};
+  EXPECT_THAT(ptx(), HasSubstr("div.approx.ftz.f32"));
+  request.options = {{"--device-debug", {}}};
+  EXPECT_THAT(ptx(), HasSubstr(".target sm_90, debug"));
+  const CompileResult result = compiler_->compile(request);
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+  EXPECT_GT(std::get<Image>(result).functions[0].resources.stack_bytes, 0) << "variables live in memory";
+}
+
+TEST_F(NvrtcCompilerTest, PointsAtTheOptionThatItDoesNotKnowOrCannotRead) {
+  CompileRequest request{"__global__ void f() {}", "mine.cu", {"f"}, {}, "sm_90"};
+  request.options = {{"-use_fast_math", {"mine.cu", 2, 23}}, {"--use-fast-maths", {"mine.cu", 3, 23}}};
+  EXPECT_EQ(error(compiler_->compile(request)),
+            "mine.cu:3:23: nvrtc: error: unrecognized option --use-fast-maths found");
+  request.options = {{"-w", {}}, {"-maxrregcount=few", {"mine.cu", 4, 23}}};
+  EXPECT_EQ(error(compiler_->compile(request)),
+            "mine.cu:4:23: nvrtc: error: --maxrregcount (-maxrregcount) expects an integer value");
+}
+
 TEST_F(NvrtcCompilerTest, CompilesInSeveralThreadsAtOnce) {
   std::vector<CompileResult> results(4);
   {

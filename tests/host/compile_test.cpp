@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <iterator>
 
 #include <tuner/backend/host/object_cache.hpp>
 #include <tuner/backend/host/private_directory.hpp>
@@ -17,9 +18,14 @@ namespace tuner::host_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
+
+struct Line : std::string {
+  friend std::istream& operator>>(std::istream& in, Line& line) { return std::getline(in, line); }
+};
 
 CompileError error_of(const CompileResult& result) {
   const auto* error = std::get_if<CompileError>(&result);
@@ -208,6 +214,26 @@ TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
   struct stat status {};
   ASSERT_EQ(stat((folder.path() / "cache" / "host-objects").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777u, 0700u);
+}
+
+TEST(HostCompile, TakesDeviceDebugAsNotOptimisedAndLeavesOutTheOtherOptions) {
+  const TemporaryFolder folder;
+  const std::string log = (folder.path() / "log").string();
+  HostOptions options;
+  options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo \"$@\" >> " + log + "\nexec c++ \"$@\"\n");
+  options.cache_directory = folder.path() / "cache";
+  const auto compiler = make_host_compiler(options);
+  CompileRequest wanted = request("__global__ void k(int* out) { *out = 1; }", {"k"});
+  const auto compiles = [&](std::vector<CompileOption> given) {
+    wanted.options = std::move(given);
+    EXPECT_TRUE(std::holds_alternative<Image>(compiler->compile(wanted)));
+    std::ifstream file(log);
+    return std::vector<std::string>{std::istream_iterator<Line>(file), {}};
+  };
+  EXPECT_THAT(compiles({}), ElementsAre(Not(HasSubstr("-O0"))));
+  EXPECT_EQ(compiles({{"-use_fast_math", {}}, {"--maxrregcount=32", {}}}).size(), 1u) << "the object of before";
+  EXPECT_THAT(compiles({{"--device-debug", {}}}), ElementsAre(::testing::_, HasSubstr("-O0")));
+  EXPECT_EQ(compiles({{"-G", {}}}).size(), 2u);
 }
 
 TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {

@@ -48,6 +48,20 @@ TEST(CompileQueue, NeverMixesJobsWithDifferentDefines) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(i));
 }
 
+TEST(CompileQueue, TakesJobsWithTheOptionsOfTheOldestTogether) {
+  CompileQueue queue;
+  queue.push(job(0));
+  for (std::size_t i = 1; i < 6; ++i) {
+    CompileJob one = job(i);
+    one.request.options = {{i % 2 == 0 ? "-G" : "-use_fast_math", {}}};
+    queue.push(std::move(one));
+  }
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(0));
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(1, 3));
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(2, 4));
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(5));
+}
+
 TEST(CompileQueue, FindsTheGuiltyJobByHalving) {
   CompileQueue queue;
   for (std::size_t i = 0; i < 8; ++i) queue.push(job(i));

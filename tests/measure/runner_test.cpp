@@ -30,8 +30,8 @@ class RunnerTest : public ::testing::Test {
   RunnerTest() : spec(testing::scale_spec()) { testing::give_kernels(backend); }
 
   Image compile(std::vector<std::string> expressions) {
-    return std::get<Image>(
-        backend.compiler().compile(compile_request(spec, complete(spec, {}), "fake", std::move(expressions))));
+    return std::get<Image>(backend.compiler().compile(
+        compile_request(spec, complete(spec, {}), backend.device().limits, "fake", std::move(expressions), {})));
   }
   std::unique_ptr<Runner> runner(HostReference reference = {}) {
     auto result = std::make_unique<Runner>(backend, spec, ProblemSize{}, options, reference);

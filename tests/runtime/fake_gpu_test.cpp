@@ -120,6 +120,24 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   EXPECT_EQ(seen_->pending_limit, 1'000'000u) << "a run on another thread may need it";
 }
 
+TEST_F(FakeGpu, CompilesWithTheOptionsOfTheKernelFile) {
+  const Kernel kernel =
+      Kernel::from_source(std::string(kText) + "#pragma tuner compile --bogus={block}\n", "counted.cu");
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {40'000}, x_); }),
+              HasSubstr("counted.cu:16:23: nvrtc: error: unrecognized option --bogus=32 found"));
+}
+
+TEST_F(FakeGpu, LoadsACodeOfItsOwnForEachSizeThatAnOptionNames) {
+  const Kernel kernel = Kernel::from_source(
+      std::string(kText) + "#pragma tuner compile --maxrregcount={n < 40000 ? 32 : 64}\n", "counted.cu");
+  kernel.launch(nullptr, {40'000}, x_);
+  const std::size_t before = seen_->modules;
+  kernel.launch(nullptr, {39'999}, x_);
+  EXPECT_EQ(seen_->modules, before + 1);
+  kernel.launch(nullptr, {39'998}, x_);
+  EXPECT_EQ(seen_->modules, before + 1);
+}
+
 TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {
   kernel_.launch(nullptr, {40'000}, x_);
   const FakeDriver before = *seen_;

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +36,8 @@ class IncludedFiles : public ::testing::Test {
   void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
   KernelSpec read() const { return read_kernel_file(folder_ / "kernel.cu"); }
   static CompileRequest request(const KernelSpec& spec) {
-    return compile_request(spec, complete(spec, {{{"n", 1000}}, {}}), "sm_90", {"copy<float, 32, 1>"});
+    return compile_request(spec, complete(spec, {{{"n", 1000}}, {}}), {}, "sm_90",
+                           Configuration::parse("block=32 unroll=1"));
   }
   static std::string key(const KernelSpec& spec) { return image_key(request(spec), "compiler 1"); }
   static std::string source_hash(const KernelSpec& spec) { return to_record(spec, Objective{}).source_hash; }
@@ -77,6 +80,38 @@ TEST(ImageKey, TellsKernelsThatLaunchKernelsFromOthers) {
   const std::string before = image_key(request, "compiler 1");
   request.device_launches = true;
   EXPECT_NE(image_key(request, "compiler 1"), before);
+}
+
+TEST(ImageKey, HoldsTheOptionsForTheCompilerButNotWhereTheyAreWritten) {
+  CompileRequest request{"source", "k.cu", {"k"}, {}, "sm_90"};
+  std::set<std::string> keys{image_key(request, "compiler 1")};
+  for (const std::vector<CompileOption>& options : {std::vector<CompileOption>{{"-G", {}}},
+                                                    {{"--maxrregcount=32", {}}},
+                                                    {{"--maxrregcount=64", {}}},
+                                                    {{"-G", {}}, {"--maxrregcount=32", {}}}}) {
+    request.options = options;
+    EXPECT_TRUE(keys.insert(image_key(request, "compiler 1")).second) << options.back().text;
+  }
+  request.options.back().origin.line = 7;
+  EXPECT_EQ(keys.count(image_key(request, "compiler 1")), 1u);
+}
+
+TEST(CompileRequests, OfEditedOptionsHaveOtherImagesAndResults) {
+  const std::string text = small_kernel().source;
+  const auto parsed = [&](const char* option) {
+    return parse_kernel_file(text + "#pragma tuner compile " + option + "\n", "copy.cu");
+  };
+  const auto key = [](const KernelSpec& spec) {
+    CompileRequest request =
+        compile_request(spec, small_problem(), {}, "sm_90", Configuration::parse("block=64 unroll=2"));
+    request.source = "the same";
+    return image_key(request, "compiler 1");
+  };
+  const auto results = [](const KernelSpec& spec) { return to_record(spec, Objective{}).source_hash; };
+  const KernelSpec before = parsed("--maxrregcount={block}"), after = parsed("--maxrregcount={block / 2}");
+  EXPECT_NE(key(before), key(after));
+  EXPECT_EQ(key(before), key(parsed("--maxrregcount={unroll * 32}"))) << "the values count, not how they are written";
+  EXPECT_NE(results(before), results(after));
 }
 
 class TuneKernel : public ::testing::Test {

@@ -189,7 +189,8 @@ TEST(WarpDivergenceTemplate, IsRightInASampleOfConfigurations) {
                        {{{"T", "float"}, {"cause", "condition"}},
                         {{"T", "double"}, {"cause", "condition"}},
                         {{"T", "float"}, {"cause", "trip_count"}},
-                        {{"T", "double"}, {"cause", "trip_count"}}},
+                        {{"T", "double"}, {"cause", "trip_count"}},
+                        {{"T", "float"}, {"cause", "condition"}, {"optimised", "no"}}},
                        52, picker);
   expect_all_values_used(picker, spec);
 }

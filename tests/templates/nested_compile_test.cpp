@@ -33,7 +33,7 @@ TEST_P(NestedTemplates, CompileAndLinkInEveryConfiguration) {
     for (std::string& expression : launch_expressions(spec, size, limits, space.configuration(i)))
       if (std::find(expressions.begin(), expressions.end(), expression) == expressions.end())
         expressions.push_back(std::move(expression));
-  const CompileRequest request = compile_request(spec, size, "sm_90", expressions);
+  const CompileRequest request = compile_request(spec, size, limits, "sm_90", expressions, space.configuration(0));
   EXPECT_TRUE(request.device_launches);
   const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
   const auto* const error = std::get_if<CompileError>(&result);
@@ -69,7 +69,7 @@ TEST(BlockReduceTemplate, CompilesForAnH200WithEveryTailOfAGridThatMeets) {
     EXPECT_TRUE(launches[0].shape.cooperative);
     expressions.push_back(launches[0].expression);
   }
-  const CompileRequest request = compile_request(spec, size, "sm_90", expressions);
+  const CompileRequest request = compile_request(spec, size, limits, "sm_90", expressions, *spec.default_configuration);
   const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
   const auto* const error = std::get_if<CompileError>(&result);
   ASSERT_EQ(error, nullptr) << error->message << '\n' << error->log;

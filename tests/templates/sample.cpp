@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +30,24 @@ std::vector<std::string> used(const Configuration& configuration) {
     }
   }
   return uses;
+}
+
+/// What one compile gives.
+struct Together {
+  CompileRequest request;
+  std::vector<Configuration> configurations;
+  Image image;
+};
+
+/// Adds what \p configuration needs to the compile with the same options, if there is one.
+void add(std::vector<Together>& all, const Configuration& configuration, CompileRequest request) {
+  auto at =
+      std::find_if(all.begin(), all.end(), [&](const Together& one) { return one.request.options == request.options; });
+  if (at == all.end()) at = all.insert(at, {std::move(request), {}, {}});
+  std::vector<std::string>& known = at->request.expressions;
+  for (std::string& expression : request.expressions)
+    if (std::find(known.begin(), known.end(), expression) == known.end()) known.push_back(std::move(expression));
+  at->configurations.push_back(configuration);
 }
 
 }  // namespace
@@ -96,29 +116,30 @@ std::vector<std::string> Picker::never_used(const SearchSpace& space) const {
 void expect_right(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
                   const std::vector<Configuration>& configurations) {
   const DeviceLimits& limits = backend.device().limits;
-  std::vector<std::string> expressions = reference_expressions(spec, size, limits);
-  for (const Configuration& configuration : configurations) {
-    for (std::string& expression : launch_expressions(spec, size, limits, configuration)) {
-      if (std::find(expressions.begin(), expressions.end(), expression) == expressions.end())
-        expressions.push_back(std::move(expression));
-    }
+  const std::string architecture = backend.architecture();
+  std::vector<Together> all{{reference_request(spec, size, limits, architecture), {}, {}}};
+  for (const Configuration& configuration : configurations)
+    add(all, configuration, compile_request(spec, size, limits, architecture, configuration));
+  for (Together& together : all) {
+    CompileResult compiled = backend.compiler().compile(together.request);
+    if (const auto* error = std::get_if<CompileError>(&compiled))
+      FAIL() << spec.name << ' ' << size.text() << ": " << error->message << '\n' << error->log;
+    together.image = std::get<Image>(std::move(compiled));
   }
-  const CompileResult compiled =
-      backend.compiler().compile(compile_request(spec, size, backend.architecture(), std::move(expressions)));
-  if (const auto* error = std::get_if<CompileError>(&compiled))
-    FAIL() << spec.name << ' ' << size.text() << ": " << error->message << '\n' << error->log;
 
-  const Image& image = std::get<Image>(compiled);
   Runner runner(backend, spec, size, verify_only());
-  runner.prepare(&image);
+  runner.prepare(&all.front().image);
   // Only what may be named best is compiled once more, to let its threads switch at memory accesses: the first here.
   constexpr double nothing_is_faster = 1e-9;
-  for (const Configuration& configuration : configurations) {
-    const bool first = &configuration == configurations.data();
-    const Trial trial = runner.evaluate(configuration, image, first ? 0 : nothing_is_faster);
-    EXPECT_TRUE(trial.verified) << spec.name << ' ' << size.text() << '\n'
-                                << configuration.text() << '\n'
-                                << kind(trial.outcome) << ": " << message(trial.outcome);
+  bool first = true;
+  for (const Together& together : all) {
+    for (const Configuration& configuration : together.configurations) {
+      const Trial trial =
+          runner.evaluate(configuration, together.image, std::exchange(first, false) ? 0 : nothing_is_faster);
+      EXPECT_TRUE(trial.verified) << spec.name << ' ' << size.text() << '\n'
+                                  << configuration.text() << '\n'
+                                  << kind(trial.outcome) << ": " << message(trial.outcome);
+    }
   }
 }
 

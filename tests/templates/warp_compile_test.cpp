@@ -25,8 +25,9 @@ std::string why_not_compiled(const KernelSpec& spec, const ProblemSize& size, co
     for (std::string& expression : launch_expressions(spec, size, limits, configuration))
       if (std::find(expressions.begin(), expressions.end(), expression) == expressions.end())
         expressions.push_back(std::move(expression));
-  const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())
-                                   ->compile(compile_request(spec, size, architecture, std::move(expressions)));
+  const CompileResult result =
+      cuda::make_nvrtc_compiler(cuda::nvrtc())
+          ->compile(compile_request(spec, size, limits, architecture, std::move(expressions), configurations.at(0)));
   if (const auto* const error = std::get_if<CompileError>(&result)) return error->message + '\n' + error->log;
   return std::get<Image>(result).log;
 }

@@ -35,6 +35,8 @@ struct CompileRequest {
   const std::atomic<bool>* stop = nullptr;
   /// Its kernels launch kernels: a GPU's image is linked with the device runtime.
   bool device_launches = false;
+  /// In NVRTC's words. The host backend takes `-G` as "do not optimise" and leaves out all others.
+  std::vector<CompileOption> options = {};
 };
 
 struct CompiledFunction {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/directives.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/kernel_draft.hpp>
@@ -44,7 +46,7 @@ class KernelFileParser {
     std::string_view name;
     Handler read;
   };
-  static const std::array<Directive, 32> kDirectives;
+  static const std::array<Directive, 33> kDirectives;
 
   void directive(const LogicalLine& line) {
     TokenCursor cursor(line);
@@ -113,9 +115,9 @@ class KernelFileParser {
     return name;
   }
 
-  Expression expression(TokenCursor& cursor) {
+  Expression expression(TokenCursor& cursor, std::string_view closing = "]") {
     Expression result = ExpressionAccess::parse(cursor, draft_.lets);
-    if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is("]")) {
+    if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is(closing)) {
       cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
     }
     operations_ += ExpressionAccess::root(result)->count;
@@ -451,6 +453,44 @@ class KernelFileParser {
     spec_.device_launches = expression(cursor);
   }
 
+  /// `-OPTION … [when CONDITION]`
+  void read_compile(TokenCursor& cursor) {
+    const std::size_t first = spec_.compile_options.size();
+    while (cursor.peek().is("-")) spec_.compile_options.push_back(compile_option(cursor));
+    if (spec_.compile_options.size() == first)
+      cursor.fail("expected an option, as in --maxrregcount={registers}, not " + cursor.described());
+    if (cursor.at_end()) return;
+    if (!cursor.accept("when"))
+      cursor.fail("expected an option or 'when', not " + cursor.described() +
+                  "; an option's value stands behind its '=', without blanks");
+    const Expression when = expression(cursor);
+    for (std::size_t i = first; i < spec_.compile_options.size(); ++i) spec_.compile_options[i].when = when;
+  }
+
+  /// One option, up to the next blank, with expressions in braces.
+  CompileOptionSpec compile_option(TokenCursor& cursor) {
+    const std::string_view text = cursor.line().text;
+    const std::size_t begin = cursor.peek().begin;
+    CompileOptionSpec option;
+    option.location = cursor.place();
+    std::string as_written;
+    std::size_t at = begin;
+    for (; at < text.size() && !is_blank(text[at]); ++at) {
+      if (text[at] != '{') {
+        as_written += text[at];
+        continue;
+      }
+      if (!as_written.empty()) option.parts.emplace_back(std::exchange(as_written, {}));
+      TokenCursor inside(cursor.line(), at + 1);
+      option.parts.emplace_back(expression(inside, "}"));
+      if (!inside.peek().is("}")) inside.fail("expected '}' after the value, not " + inside.described());
+      at = inside.peek().begin;
+    }
+    if (!as_written.empty()) option.parts.emplace_back(std::move(as_written));
+    cursor.skip(at - begin);
+    return option;
+  }
+
   void read_default(TokenCursor& cursor) {
     once("default");
     Configuration configuration;
@@ -472,7 +512,7 @@ class KernelFileParser {
 };
 
 using P = KernelFileParser;
-const std::array<KernelFileParser::Directive, 32> KernelFileParser::kDirectives{{
+const std::array<KernelFileParser::Directive, 33> KernelFileParser::kDirectives{{
     {"kernel", &P::read_kernel},
     {"type", &P::read_type},
     {"choice", &P::read_choice},
@@ -504,6 +544,7 @@ const std::array<KernelFileParser::Directive, 32> KernelFileParser::kDirectives{
     {"bytes", &P::read_bytes},
     {"flops", &P::read_flops},
     {"device_launches", &P::read_device_launches},
+    {"compile", &P::read_compile},
     {"default", &P::read_default},
 }};
 

@@ -173,12 +173,57 @@ std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, con
   return result;
 }
 
+CompileOption resolved(const CompileOptionSpec& option, const Bindings& bindings) {
+  CompileOption result{{}, option.location};
+  for (const auto& part : option.parts) {
+    const auto* const value = std::get_if<Expression>(&part);
+    result.text += value != nullptr ? value->evaluate(bindings).text() : std::get<std::string>(part);
+  }
+  return result;
+}
+
+/// Calls \p visit with everything that is worked out for \p option.
+void expressions_of(const CompileOptionSpec& option, const auto& visit) {
+  if (option.when) visit(*option.when);
+  for (const auto& part : option.parts)
+    if (const auto* const value = std::get_if<Expression>(&part)) visit(*value);
+}
+
+bool names_a_parameter(const KernelSpec& spec, const CompileOptionSpec& option) {
+  const std::vector<std::string> names = option.names();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return spec.space.find(name) != nullptr; });
+}
+
+/// Every option has its values, as predicates that enumeration can prune with.
+void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
+  const std::string text = "options for the compiler";
+  expressions_of(option, [&](const Expression& part) {
+    if (ExpressionAccess::root(part)->op == Op::name) return;
+    const Expression has_answer = combine(Op::equal, {part, part}, text);
+    const bool is_condition = option.when && &part == &*option.when;
+    conjuncts.push_back(
+        {!option.when || is_condition
+             ? has_answer
+             : combine(Op::logical_or, {combine(Op::logical_not, {*option.when}, text), has_answer}, text),
+         true});
+  });
+}
+
 }  // namespace
 
 const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
 const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
 const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
 const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
+
+std::vector<std::string> CompileOptionSpec::names() const {
+  std::vector<std::string> result;
+  expressions_of(*this, [&](const Expression& expression) {
+    result.insert(result.end(), expression.names().begin(), expression.names().end());
+  });
+  return result;
+}
 
 ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   std::vector<std::string> names;
@@ -251,6 +296,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
         {combine(Op::greater_equal, {*spec.device_launches, Expression::constant(0)}, "launches from the device"),
          true});
   }
+  for (const CompileOptionSpec& option : spec.compile_options) add_option(option, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop);
 }
@@ -291,6 +337,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   }
   try {
     pending_device_launches(spec, size, limits, configuration);
+    compile_options(spec, size, limits, configuration);
   } catch (const EvaluationError& error) {
     return error.what();
   }
@@ -305,6 +352,28 @@ std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const Probl
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits) {
   return resolve(spec.reference, bindings(spec, size, limits), replacements(spec, size, {}));
+}
+
+std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                           const Configuration& configuration) {
+  if (spec.compile_options.empty()) return {};
+  const Bindings all = bindings(spec, size, limits, configuration);
+  std::vector<CompileOption> result;
+  for (const CompileOptionSpec& option : spec.compile_options)
+    if (!option.when || option.when->evaluate_boolean(all)) result.push_back(resolved(option, all));
+  return result;
+}
+
+std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
+                                             const DeviceLimits& limits) {
+  const Bindings fixed = bindings(spec, size, limits);
+  std::vector<CompileOption> result;
+  for (const CompileOptionSpec& option : spec.compile_options) {
+    if (names_a_parameter(spec, option) || (option.when && !option.when->evaluate_boolean(fixed))) continue;
+    CompileOption one = resolved(option, fixed);
+    if (belongs_to_reference(one.text)) result.push_back(std::move(one));
+  }
+  return result;
 }
 
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {
@@ -328,6 +397,8 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
     if (launch.untimed) use(*launch.untimed);
   }
   for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
+  for (const CompileOptionSpec& option : spec.compile_options)
+    for (const std::string& name : option.names()) used.insert(name);
   std::vector<std::string> unused;
   for (const TuningParameter& parameter : spec.space.parameters())
     if (!used.contains(parameter.name)) unused.push_back(parameter.name);

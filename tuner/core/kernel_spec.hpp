@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include <tuner/core/compile_option.hpp>
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/element_type.hpp>
@@ -93,6 +95,16 @@ struct LaunchSpec {
   SourceLocation location;
 };
 
+/// An option of the compiler: `compile --maxrregcount={registers} when registers > 0`.
+struct CompileOptionSpec {
+  std::vector<std::variant<std::string, Expression>> parts;  ///< as written, with values in between
+  std::optional<Expression> when;                            ///< given only where it holds
+  SourceLocation location;
+
+  /// Those of its values and its condition, some perhaps more than once.
+  std::vector<std::string> names() const;
+};
+
 /// A further problem on which every configuration is verified before it may win.
 struct VerifySpec {
   std::map<std::string, std::int64_t> sizes;
@@ -127,6 +139,7 @@ struct KernelSpec {
   /// The file's kernels launch kernels themselves: so many of these launches are pending at once, at most. May use
   /// parameters.
   std::optional<Expression> device_launches;
+  std::vector<CompileOptionSpec> compile_options;
   std::optional<Configuration> default_configuration;
 
   const ChoiceSpec* find_choice(std::string_view name) const;
@@ -185,8 +198,17 @@ std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const Probl
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits);
 
-/// The parameters that occur nowhere in what is compiled or launched (`instantiate`, launch shapes, `when`, arguments,
-/// work space): all of their values give one and the same program.
+/// The options that \p configuration is compiled with for \p size, in their order. Throws EvaluationError where
+/// why_invalid() would give it as the reason.
+std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                           const Configuration& configuration);
+/// Those that the reference is compiled with: all that name no parameter and are not about speed or exactness
+/// (belongs_to_reference()). A kernel that may be inexact is judged by an exact answer.
+std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
+                                             const DeviceLimits& limits);
+
+/// The parameters that occur nowhere in what is compiled or launched (`instantiate`, `compile`, launch shapes, `when`,
+/// arguments, work space): all of their values give one and the same program.
 std::vector<std::string> unused_parameters(const KernelSpec& spec);
 
 /// \p amount (`bytes`, `flops` or `accumulates` of \p spec) for \p size. Throws EvaluationError at its place where it

@@ -34,6 +34,7 @@ class Validator {
     references();
     verifications();
     problem_expressions();
+    compile_options();
     defaults();
   }
 
@@ -247,6 +248,29 @@ class Validator {
     if (!spec_.tolerance) return;
     for (const double bound : {spec_.tolerance->relative, spec_.tolerance->absolute}) {
       if (!std::isfinite(bound) || bound < 0) fail({"tolerance"}, "a tolerance is a number from 0 up");
+    }
+  }
+
+  /// The whole of \p value is one name: it may be a word.
+  bool is_known_name(const Expression& value) const {
+    const ExpressionNode& root = *ExpressionAccess::root(value);
+    return root.op == Op::name && all_.count(root.name) != 0;
+  }
+
+  void compile_options() {
+    for (const CompileOptionSpec& option : spec_.compile_options) {
+      const auto fail = [&](const std::string& message) { throw SpecError(located(option.location), message); };
+      const auto* const head = option.parts.empty() ? nullptr : std::get_if<std::string>(&option.parts.front());
+      if (head == nullptr || !head->starts_with("-")) fail("an option begins with '-'");
+      const std::string name = head->substr(0, head->find('='));
+      if (option_name(name).empty()) fail(in_quotes(*head) + " is no option");
+      if (option.parts.size() > 1 && name == *head)
+        fail("the values of " + in_quotes(name) + " stand behind a '=', as in --maxrregcount={registers}");
+      if (const std::string why = why_refused(*head); !why.empty()) fail(in_quotes(name) + ' ' + why);
+      for (const auto& part : option.parts)
+        if (const auto* const value = std::get_if<Expression>(&part); value != nullptr && !is_known_name(*value))
+          check(*value, Parameters::allowed, "");
+      if (option.when) check(*option.when, Parameters::allowed, "");
     }
   }
 

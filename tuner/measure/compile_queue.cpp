@@ -10,7 +10,7 @@ namespace tuner {
 namespace {
 
 bool may_share(const CompileRequest& a, const CompileRequest& b) {
-  return a.architecture == b.architecture && a.defines == b.defines && a.source == b.source;
+  return a.architecture == b.architecture && a.defines == b.defines && a.options == b.options && a.source == b.source;
 }
 
 }  // namespace
@@ -32,10 +32,13 @@ std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers
   const std::size_t fair = (fresh_.size() + workers - 1) / workers;
   most = std::clamp<std::size_t>(most, 1, limit_);
   const std::size_t count = std::clamp<std::size_t>(fair, 1, most);
-  while (!fresh_.empty() && batch.size() < count) {
-    if (!batch.empty() && !may_share(batch.front().request, fresh_.front().request)) break;
-    batch.push_back(std::move(fresh_.front()));
-    fresh_.pop_front();
+  for (auto job = fresh_.begin(); job != fresh_.end() && batch.size() < count;) {
+    if (!batch.empty() && !may_share(batch.front().request, job->request)) {
+      ++job;
+      continue;
+    }
+    batch.push_back(std::move(*job));
+    job = fresh_.erase(job);
   }
   limit_ = std::max(limit_, 2 * batch.size());
   return batch;

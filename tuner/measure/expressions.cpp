@@ -13,6 +13,14 @@ void add(std::vector<std::string>& all, const std::vector<ResolvedLaunch>& launc
     if (std::find(all.begin(), all.end(), launch.expression) == all.end()) all.push_back(launch.expression);
 }
 
+CompileRequest request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
+                       std::vector<std::string> expressions) {
+  CompileRequest result{spec.source,  spec.file, std::move(expressions), defines(spec, size), std::move(architecture),
+                        spec.includes};
+  result.device_launches = spec.device_launches.has_value();
+  return result;
+}
+
 }  // namespace
 
 ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify) {
@@ -45,19 +53,32 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
   return all;
 }
 
-CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
-                               std::vector<std::string> expressions) {
-  CompileRequest request{spec.source,  spec.file, std::move(expressions), defines(spec, size), std::move(architecture),
-                         spec.includes};
-  request.device_launches = spec.device_launches.has_value();
-  return request;
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                               std::string architecture, std::vector<std::string> expressions,
+                               const Configuration& configuration) {
+  CompileRequest result = request(spec, size, std::move(architecture), std::move(expressions));
+  result.options = compile_options(spec, size, limits, configuration);
+  return result;
+}
+
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                               std::string architecture, const Configuration& configuration) {
+  return compile_request(spec, size, limits, std::move(architecture),
+                         launch_expressions(spec, size, limits, configuration), configuration);
+}
+
+CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                 std::string architecture) {
+  CompileRequest result = request(spec, size, std::move(architecture), reference_expressions(spec, size, limits));
+  result.options = reference_options(spec, size, limits);
+  return result;
 }
 
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                std::string architecture, const Configuration& configuration, std::string_view device) {
   if (const auto reason = why_invalid(spec, size, limits, configuration))
     throw Error(configuration.text() + " cannot run on " + std::string(device) + ": " + *reason);
-  return compile_request(spec, size, std::move(architecture), launch_expressions(spec, size, limits, configuration));
+  return compile_request(spec, size, limits, std::move(architecture), configuration);
 }
 
 std::optional<std::size_t> find_function(const Image& image, std::string_view expression) {

@@ -26,9 +26,17 @@ std::vector<std::string> launch_expressions(const KernelSpec& spec, const Proble
 std::vector<std::string> reference_expressions(const KernelSpec& spec, const ProblemSize& size,
                                                const DeviceLimits& limits);
 
-/// A compile of \p expressions from \p spec's source with the defines of \p size.
-CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
-                               std::vector<std::string> expressions);
+/// A compile of \p expressions from \p spec's source with the defines of \p size and the options of \p configuration.
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                               std::string architecture, std::vector<std::string> expressions,
+                               const Configuration& configuration);
+
+/// That of everything \p configuration needs. Precondition: why_invalid() has nothing against it.
+CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                               std::string architecture, const Configuration& configuration);
+/// That of everything the reference needs.
+CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                 std::string architecture);
 
 /// That of everything \p configuration needs. Throws Error when it cannot run within \p limits, those of \p device.
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

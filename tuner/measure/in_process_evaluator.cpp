@@ -94,8 +94,7 @@ CompileResult InProcessEvaluator::State::compile(CompileRequest request) try {
 }
 
 void InProcessEvaluator::State::compile_reference() {
-  CompileRequest request =
-      compile_request(spec, size, backend.architecture(), reference_expressions(spec, size, backend.device().limits));
+  CompileRequest request = reference_request(spec, size, backend.device().limits, backend.architecture());
   std::optional<Image> known = options.images.get ? options.images.get(request, identity) : std::nullopt;
   CompileResult result = known ? CompileResult(std::move(*known)) : compile(request);
   const Image* image = std::get_if<Image>(&result);
@@ -201,8 +200,7 @@ void InProcessEvaluator::submit(const Configuration& configuration, double best_
     s.compiling.insert(configuration);
     if (auto reason = why_invalid(s.spec, s.size, limits, configuration))
       return s.finish(std::move(job), nullptr, Invalid{std::move(*reason)});
-    job.request = compile_request(s.spec, s.size, s.backend.architecture(),
-                                  launch_expressions(s.spec, s.size, limits, configuration));
+    job.request = compile_request(s.spec, s.size, limits, s.backend.architecture(), configuration);
   } catch (const Error& error) {
     return s.finish(std::move(job), nullptr, Invalid{error.what()});
   }
@@ -294,8 +292,8 @@ void InProcessEvaluator::withdraw(std::span<const Configuration> configurations)
 
 std::shared_ptr<const Image> InProcessEvaluator::State::image_of(const Configuration& configuration) {
   if (auto image = shelf.find(configuration)) return image;
-  const CompileRequest request = compile_request(
-      spec, size, backend.architecture(), launch_expressions(spec, size, backend.device().limits, configuration));
+  const CompileRequest request =
+      compile_request(spec, size, backend.device().limits, backend.architecture(), configuration);
   if (options.images.get)
     if (auto image = options.images.get(request, identity)) return std::make_shared<const Image>(std::move(*image));
   CompileResult result = compile(request);

@@ -260,8 +260,7 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
   ThreadOrder order{ThreadOrder::Kind::interleaved, options.seed};
   if (!backend.set_order(order)) return std::nullopt;
 
-  CompileRequest request = compile_request(spec, main().size(), backend.architecture(),
-                                           launch_expressions(spec, main().size(), limits(), configuration));
+  CompileRequest request = compile_request(spec, main().size(), limits(), backend.architecture(), configuration);
   request.interleaved = true;
   announce(Phase::load, kCompileSeconds);
   const CompileResult compiled = backend.compiler().compile(request);

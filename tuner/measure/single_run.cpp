@@ -27,10 +27,8 @@ Image compiled(Backend& backend, const CompileRequest& request, const std::strin
 }
 
 Image compiled_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size) {
-  return compiled(
-      backend,
-      compile_request(spec, size, backend.architecture(), reference_expressions(spec, size, backend.device().limits)),
-      "the reference");
+  return compiled(backend, reference_request(spec, size, backend.device().limits, backend.architecture()),
+                  "the reference");
 }
 
 }  // namespace

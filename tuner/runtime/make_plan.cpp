@@ -126,6 +126,9 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     for (const std::string_view word : words_of(launch.instantiate))
       if (spec.find_size(word) != nullptr) plan.only = bound.sizes;
   }
+  for (const CompileOptionSpec& option : spec.compile_options)
+    for (const std::string& name : option.names())
+      if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
   std::int64_t room = 0;  // of launches from the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
@@ -138,7 +141,8 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   if (resolved.size() > kMaxLaunches)
     throw Error("kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
   const std::vector<std::string> expressions = distinct_expressions(resolved);
-  plan.module = device.modules.load(compile_request(spec, bound.size, device.backend->architecture(), expressions));
+  plan.module = device.modules.load(
+      compile_request(spec, bound.size, limits, device.backend->architecture(), expressions, configuration));
   if (room > 0) device.backend->allow_device_launches(room);  // for good: not for what could not be loaded
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));

@@ -66,6 +66,7 @@ std::string image_key(const CompileRequest& request, std::string_view compiler_i
   parts.insert(parts.end(), request.defines.begin(), request.defines.end());
   parts.insert(parts.end(), request.expressions.begin(), request.expressions.end());
   if (request.device_launches) parts.emplace_back("device launches");
+  for (const CompileOption& option : request.options) parts.push_back(option.text);
   if (request.includes)
     for (const IncludedFile& file : request.includes->files) parts.push_back(file.text);
   return cache::sha256_of_parts(parts);

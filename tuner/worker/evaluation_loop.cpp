@@ -146,8 +146,7 @@ void EvaluationLoop::device_known(const Device& opened) {
 }
 
 CompileRequest EvaluationLoop::request_for(const Configuration& configuration) const {
-  return compile_request(spec_, size_, architecture_of(device_->key),
-                         launch_expressions(spec_, size_, device_->limits, configuration));
+  return compile_request(spec_, size_, device_->limits, architecture_of(device_->key), configuration);
 }
 
 /// Sends on what had to wait until the device and, for the image store, the compiler were known.
@@ -155,11 +154,7 @@ void EvaluationLoop::route_waiting() {
   if (!device_ || (options_.images.get && !compiler_)) return;
   if (measure_.verify && !spec_.reference.empty() && reference_tries_ == 0) {
     ++reference_tries_;
-    look_up({kReferenceId,
-             {},
-             compile_request(spec_, size_, architecture_of(device_->key),
-                             reference_expressions(spec_, size_, device_->limits)),
-             0});
+    look_up({kReferenceId, {}, reference_request(spec_, size_, device_->limits, architecture_of(device_->key)), 0});
   }
   for (CompileJob& job : std::exchange(waiting_, {})) {
     std::optional<std::string> invalid;

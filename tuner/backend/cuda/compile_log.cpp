@@ -1,5 +1,6 @@
 #include <tuner/backend/cuda/compile_log.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cctype>
 
@@ -67,6 +68,9 @@ std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view 
     } else if (contains(line, "Used ") && contains(line, " registers") && !entry.empty()) {
       Resources& kernel = kernels[entry];
       kernel.registers = static_cast<int>(number_before(line, " registers"));
+      // With that of the functions that it calls, where these are none of its own code (`-G`).
+      kernel.stack_bytes =
+          std::max(kernel.stack_bytes, static_cast<int>(number_before(line, " bytes cumulative stack size")));
       kernel.static_shared_bytes = number_before(line, " bytes smem");
       kernel.constant_bytes = number_before(line, " bytes cmem[");
     }

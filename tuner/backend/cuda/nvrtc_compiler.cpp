@@ -77,6 +77,16 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
+/// \p message behind the place of the option that it is about, where the kernel file gives that.
+std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
+  const auto named = [&](const CompileOption& option) {
+    return message.find('-' + std::string(option_name(option.text))) != std::string::npos;
+  };
+  const auto at = std::find_if(options.begin(), options.end(), named);
+  const std::string place = at == options.end() ? std::string() : at->origin.text();
+  return place.empty() ? message : place + ": " + message;
+}
+
 class NvrtcCompiler : public Compiler {
  public:
   NvrtcCompiler(const Nvrtc& library, NvrtcOptions options) : nvrtc_(library) {
@@ -129,6 +139,7 @@ class NvrtcCompiler : public Compiler {
     options.insert(options.end(), fixed_.begin(), fixed_.end());
     if (request.device_launches) options.emplace_back("--relocatable-device-code=true");
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
+    for (const CompileOption& option : request.options) options.push_back(option.text);
 
     const nvrtcResult result = program.compile(options);
     log = program.log();
@@ -136,6 +147,7 @@ class NvrtcCompiler : public Compiler {
     if (result != NVRTC_SUCCESS) {
       std::string message = first_error(log);
       if (message.empty()) message = nvrtc_.nvrtcGetErrorString(result);
+      if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
       return CompileError{std::move(message), log};
     }
     return std::nullopt;

@@ -1,5 +1,6 @@
 #include <tuner/backend/host/compiler.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -102,6 +103,13 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// The one option of NVRTC with a meaning here. Fast arithmetic would make the host's results wrong where a GPU's are
+/// inexact (`-ffast-math` knows neither NaN nor infinity), and registers are the compiler's own here.
+bool unoptimised(const CompileRequest& request) {
+  return std::any_of(request.options.begin(), request.options.end(),
+                     [](const CompileOption& option) { return is_device_debug(option.text); });
+}
+
 bool is_gnu(const std::string& version) { return version.find("clang") == std::string::npos; }
 
 }  // namespace
@@ -181,8 +189,10 @@ std::string HostCompiler::identity() const {
   return text;
 }
 
-std::string HostCompiler::object_key(const std::string& unit, const Includes& includes, bool interleaved) const {
-  const std::string identity_text = identity() + (interleaved ? "; interleaved" : "");
+std::string HostCompiler::object_key(const CompileRequest& request, const std::string& unit,
+                                     const Includes& includes) const {
+  const std::string identity_text =
+      identity() + (request.interleaved ? "; interleaved" : "") + (unoptimised(request) ? "; unoptimised" : "");
   std::vector<std::string_view> parts{identity_text, unit};
   for (const IncludedFile& file : includes.files) {
     parts.push_back(file.path);
@@ -233,7 +243,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   }
   std::string key;
   if (cache_ && !includes.unknown) {
-    key = object_key(unit, includes, request.interleaved);
+    key = object_key(request, unit, includes);
     if (auto object = cache_->find(key)) {
       image.code = std::move(*object);
       return image;
@@ -264,14 +274,16 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     std::vector<std::string> linking = plain_flags(gnu);
     linking.insert(linking.end(), {"-shared", "-Wl,--as-needed"});
     if (auto error = failed(linking, {"-o", object.string(), hooks.string(), part.string()})) return *std::move(error);
-  } else if (auto error = failed(flags(gnu), {"-o", object.string(), source.string()})) {
-    return *std::move(error);
+  } else {
+    std::vector<std::string> plain = flags(gnu);
+    if (unoptimised(request)) plain.emplace_back("-O0");
+    if (auto error = failed(plain, {"-o", object.string(), source.string()})) return *std::move(error);
   }
   if (!std::filesystem::exists(object)) return CompileError{joined(compiler.command) + " wrote no object", log};
   image.code = read_file(object);
   image.log = std::move(log);
   // A file that was changed meanwhile may have been read before or after.
-  if (!key.empty() && key == object_key(unit, included_files(request.source, request.file_name), request.interleaved))
+  if (!key.empty() && key == object_key(request, unit, included_files(request.source, request.file_name)))
     cache_->store(key, image.code);
   return image;
 }

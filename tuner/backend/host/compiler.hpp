@@ -32,7 +32,7 @@ class HostCompiler final : public Compiler {
   const Found& found() const;
   /// Why \p command is no compiler; fills found_ in when it is one.
   std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
-  std::string object_key(const std::string& unit, const Includes& includes, bool interleaved) const;
+  std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
   std::optional<CompileError> run_compiler(const CompileRequest& request, const std::filesystem::path& folder,
                                            const std::vector<std::string>& arguments, std::string& log) const;
 

@@ -1,0 +1,74 @@
+#include <tuner/core/compile_option.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace tuner {
+namespace {
+
+struct Refused {
+  std::string_view name;
+  std::string_view why;
+};
+constexpr std::string_view kArchitecture = "is set by tuner, which compiles for the device that runs the kernel";
+constexpr std::string_view kStandard = "is set by tuner: kernels are C++17";
+constexpr std::string_view kLinking =
+    "is set by tuner, which links what needs it: say 'device_launches' where kernels launch kernels";
+constexpr std::string_view kNoCode = "leaves no machine code to run";
+constexpr std::string_view kHeaders =
+    "would find headers whose changes tuner does not see: write #include \"PATH\", from the kernel file's folder";
+constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
+constexpr std::string_view kWrites = "would have every compile write a file";
+constexpr std::array<Refused, 20> kRefused{{
+    {"arch", kArchitecture},
+    {"gpu-architecture", kArchitecture},
+    {"std", kStandard},
+    {"rdc", kLinking},
+    {"relocatable-device-code", kLinking},
+    {"dc", kLinking},
+    {"device-c", kLinking},
+    {"dlto", kNoCode},
+    {"dlink-time-opt", kNoCode},
+    {"lto", kNoCode},
+    {"gen-opt-lto", kNoCode},
+    {"optix-ir", kNoCode},
+    {"include-path", kHeaders},
+    {"include", kHeaders},
+    {"pre-include", kHeaders},
+    {"pch", kPrecompiled},
+    {"create-pch", kPrecompiled},
+    {"use-pch", kPrecompiled},
+    {"time", kWrites},
+    {"fdevice-time-trace", kWrites},
+}};
+
+constexpr std::array<std::string_view, 12> kOfTheKernelAlone{
+    "G",        "device-debug", "dopt", "maxrregcount", "use_fast_math", "ftz",
+    "prec-div", "prec-sqrt",    "fmad", "Xptxas",       "ptxas-options", "Ofast-compile"};
+
+bool is_one_dash(std::string_view text) { return text.starts_with('-') && !text.starts_with("--"); }
+
+}  // namespace
+
+std::string_view option_name(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
+  return text.substr(0, text.find('='));
+}
+
+std::string why_refused(std::string_view text) {
+  const std::string_view name = option_name(text);
+  if (is_one_dash(text) && name.starts_with('I')) return std::string(kHeaders);
+  const auto at = std::find_if(kRefused.begin(), kRefused.end(), [&](const Refused& r) { return r.name == name; });
+  return at == kRefused.end() ? std::string() : std::string(at->why);
+}
+
+bool belongs_to_reference(std::string_view text) {
+  return std::find(kOfTheKernelAlone.begin(), kOfTheKernelAlone.end(), option_name(text)) == kOfTheKernelAlone.end();
+}
+
+bool is_device_debug(std::string_view text) {
+  const std::string_view name = option_name(text);
+  return name == "G" || name == "device-debug";
+}
+
+}  // namespace tuner
