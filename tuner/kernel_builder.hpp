@@ -86,6 +86,8 @@ class KernelBuilder {
   KernelBuilder& flops(const std::string& expression) { return directive("flops", expression); }
   /// The kernels launch kernels themselves; \p pending: how many of these launches are pending at once, at most.
   KernelBuilder& device_launches(const std::string& pending) { return directive("device_launches", pending); }
+  /// \p macros: "block items", or "TILE = block * items".
+  KernelBuilder& define(const std::string& macros) { return directive("define", macros); }
   /// \p options: "--maxrregcount={registers} when registers > 0".
   KernelBuilder& compile(const std::string& options) { return directive("compile", options); }
   /// \p configuration: "block=256 unroll=4".

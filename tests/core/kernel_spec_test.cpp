@@ -356,6 +356,50 @@ TEST(CompileOptions, UseTheParametersTheyName) {
   EXPECT_THAT(unused_parameters(parse(text + "#pragma tuner compile -G when load == plain\n")), ElementsAre());
 }
 
+TEST(Macros, HaveTheValuesOfTheConfigurationAndTheProblem) {
+  const KernelSpec spec = parse(with_line(17,
+                                          "#pragma tuner define block load T tile n\n"
+                                          "#pragma tuner define SIGNED = 1 - items\n"
+                                          "#pragma tuner define IS_FLOAT = T == float\n"
+                                          "#pragma tuner define SMS = sm_count\n"));
+  DeviceLimits limits;
+  limits.sm_count = 7;
+  EXPECT_THAT(
+      macros(spec, complete(spec, {{}, {{"T", "int"}}}), limits, Configuration::parse("block=64 items=2 load=plain")),
+      ElementsAre("block=64", "load=plain", "T=int", "tile=128", "n=1000", "SIGNED=(-1)", "IS_FLOAT=false", "SMS=7"));
+  EXPECT_THAT(
+      reference_macros(spec, complete(spec, {}), limits),
+      ElementsAre("block=64", "load=plain", "T=float", "tile=64", "n=1000", "SIGNED=0", "IS_FLOAT=true", "SMS=7"))
+      << "of the default configuration";
+}
+
+TEST(Macros, WithoutAValueMakeTheConfigurationInvalidButNotTheReference) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner define PART = 4 / (items - 1)"));
+  const ProblemSize size = complete(spec, {});
+  EXPECT_THAT(*why_invalid(spec, size, {}, configuration(64)), HasSubstr("division by zero"));
+  const EnumeratedSpace space = enumerate(spec, size, {});
+  EXPECT_EQ(space.size(), 9u);
+  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
+    EXPECT_FALSE(why_invalid(spec, size, {}, space.configuration(i))) << space.configuration(i).text();
+  EXPECT_THAT(reference_macros(spec, size, {}), ElementsAre());
+}
+
+TEST(Macros, UseTheirParametersWhereTheTextNamesThem) {
+  EXPECT_THAT(unused_parameters(parse(with_line(15, "#pragma tuner instantiate add<T>") +
+                                      "#pragma tuner define items\n#pragma tuner define LOAD = load == plain\n"
+                                      "// LOAD\nconst char* text = \"LOAD\";\n")),
+              ElementsAre("load"));
+  EXPECT_THAT(unused_parameters(parse(with_line(15, "#pragma tuner instantiate add<T>") +
+                                      "#pragma tuner define LOAD = load == plain\n#if LOAD\n#endif\n")),
+              ElementsAre());
+}
+
+TEST(Macros, MayHaveADefaultInTheText) {
+  for (const char* text : {"#ifndef TILE\n#define TILE 32\n#endif\n", "#if !defined(TILE)\n#define TILE 32\n#endif\n",
+                           "// #define TILE 32\n"})
+    EXPECT_NO_THROW(parse(with_line(0, "#pragma tuner define TILE = tile") + text)) << text;
+}
+
 TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner accumulates n"));
   const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});

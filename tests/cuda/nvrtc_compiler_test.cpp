@@ -205,6 +205,34 @@ TEST_F(NvrtcCompilerTest, PointsAtTheOptionThatItDoesNotKnowOrCannotRead) {
             "mine.cu:4:23: nvrtc: error: --maxrregcount (-maxrregcount) expects an integer value");
 }
 
+TEST_F(NvrtcCompilerTest, HidesTheMacrosOfTheKernelFromItsOwnHeadersAndKeepsItsLines) {
+  CompileRequest request{R"(
+#ifndef block_size_x
+#define block_size_x 128
+#endif
+extern "C" __global__ void add(T* c, const T* a, int n) {
+  __shared__ T staged[block_size_x];
+#if unroll > 1 && padded == true
+  staged[threadIdx.x] = a[threadIdx.x];
+  c[threadIdx.x] = staged[n];
+#endif
+})",
+                         "dir/mine.cu",
+                         {"add"},
+                         {"TUNER=1"},
+                         "sm_80"};
+  request.macros = {"T=unsigned long long", "block_size_x=64", "unroll=2", "padded=true"};
+  CompileResult result = compiler_->compile(request);
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+  EXPECT_EQ(std::get<Image>(result).functions[0].symbol, "add");
+  EXPECT_EQ(std::get<Image>(result).functions[0].resources.static_shared_bytes, 64 * 8);
+  request.macros.pop_back();
+  EXPECT_EQ(std::get<Image>(compiler_->compile(request)).functions[0].resources.static_shared_bytes, 0);
+  request.macros = {"T=float"};
+  request.source += "\nint x = undefined_name;\n";
+  EXPECT_THAT(error(compiler_->compile(request)), ::testing::StartsWith("dir/mine.cu:12: "));
+}
+
 TEST_F(NvrtcCompilerTest, CompilesInSeveralThreadsAtOnce) {
   std::vector<CompileResult> results(4);
   {

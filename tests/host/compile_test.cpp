@@ -216,6 +216,23 @@ TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
   EXPECT_EQ(status.st_mode & 0777u, 0700u);
 }
 
+TEST(HostCompile, GivesTheKernelItsMacros) {
+  CompileRequest wanted = request(
+      "#ifndef block_size_x\n#define block_size_x 1\n#endif\n"
+      "extern \"C\" __global__ void k(T* out) {\n#if padded\n  T parts[block_size_x];\n  *out = "
+      "sizeof(parts);\n#endif\n}",
+      {"k"});
+  for (const int block : {4, 8}) {
+    wanted.macros = {"T=int", "block_size_x=" + std::to_string(block), "padded=true"};
+    CompileResult result = backend().compiler().compile(wanted);
+    ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
+    const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+    int out = 0;
+    EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
+    EXPECT_EQ(out, 4 * block);
+  }
+}
+
 TEST(HostCompile, TakesDeviceDebugAsNotOptimisedAndLeavesOutTheOtherOptions) {
   const TemporaryFolder folder;
   const std::string log = (folder.path() / "log").string();

@@ -327,6 +327,32 @@ template <int n> __global__ void sized(float* y) {
   }
 }
 
+TEST_F(HostServing, ServesEachSizeByItselfWhereAMacroHasIt) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel sized
+#pragma tuner size n
+#pragma tuner parameter block_size_x = 32
+#pragma tuner define block_size_x
+#pragma tuner define N = n
+#pragma tuner out y[n] : float
+#pragma tuner grid 1
+#pragma tuner block block_size_x
+#pragma tuner arguments y
+#pragma tuner instantiate sized
+#ifndef block_size_x
+#define block_size_x 1
+#endif
+extern "C" __global__ void sized(float* y) {
+  if (threadIdx.x == block_size_x - 1) y[0] = N;
+}
+)",
+                                            "sized.cu");
+  for (const int n : {100, 101, 100}) {
+    kernel.launch(nullptr, {n}, y_.data());
+    EXPECT_EQ(y_[0], n);
+  }
+}
+
 TEST_F(HostServing, RefusesToTuneInProcessesWhatNoFileDescribes) {
   KernelSpec spec = scale_.spec();
   spec.source = "";

@@ -96,6 +96,15 @@ TEST(ImageKey, HoldsTheOptionsForTheCompilerButNotWhereTheyAreWritten) {
   EXPECT_EQ(keys.count(image_key(request, "compiler 1")), 1u);
 }
 
+TEST(ImageKey, HoldsTheMacrosOfTheKernel) {
+  CompileRequest request{"source", "k.cu", {"k"}, {}, "sm_90"};
+  std::set<std::string> keys{image_key(request, "compiler 1")};
+  for (const std::vector<std::string>& macros : {std::vector<std::string>{"B=1"}, {"B=2"}, {"B=1", "C=1"}}) {
+    request.macros = macros;
+    EXPECT_TRUE(keys.insert(image_key(request, "compiler 1")).second) << macros.back();
+  }
+}
+
 TEST(CompileRequests, OfEditedOptionsHaveOtherImagesAndResults) {
   const std::string text = small_kernel().source;
   const auto parsed = [&](const char* option) {

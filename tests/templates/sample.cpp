@@ -41,8 +41,9 @@ struct Together {
 
 /// Adds what \p configuration needs to the compile with the same options, if there is one.
 void add(std::vector<Together>& all, const Configuration& configuration, CompileRequest request) {
-  auto at =
-      std::find_if(all.begin(), all.end(), [&](const Together& one) { return one.request.options == request.options; });
+  auto at = std::find_if(all.begin(), all.end(), [&](const Together& one) {
+    return one.request.options == request.options && one.request.macros == request.macros;
+  });
   if (at == all.end()) at = all.insert(at, {std::move(request), {}, {}});
   std::vector<std::string>& known = at->request.expressions;
   for (std::string& expression : request.expressions)

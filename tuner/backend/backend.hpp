@@ -37,6 +37,8 @@ struct CompileRequest {
   bool device_launches = false;
   /// In NVRTC's words. The host backend takes `-G` as "do not optimise" and leaves out all others.
   std::vector<CompileOption> options = {};
+  /// The kernel file's own, `NAME=VALUE`: for its text and what that includes, not for the compiler's own headers.
+  std::vector<std::string> macros = {};
 };
 
 struct CompiledFunction {

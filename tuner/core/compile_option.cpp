@@ -17,9 +17,10 @@ constexpr std::string_view kLinking =
 constexpr std::string_view kNoCode = "leaves no machine code to run";
 constexpr std::string_view kHeaders =
     "would find headers whose changes tuner does not see: write #include \"PATH\", from the kernel file's folder";
+constexpr std::string_view kMacro = "is a directive of its own: 'define NAME = EXPRESSION'";
 constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
 constexpr std::string_view kWrites = "would have every compile write a file";
-constexpr std::array<Refused, 20> kRefused{{
+constexpr std::array<Refused, 22> kRefused{{
     {"arch", kArchitecture},
     {"gpu-architecture", kArchitecture},
     {"std", kStandard},
@@ -35,6 +36,8 @@ constexpr std::array<Refused, 20> kRefused{{
     {"include-path", kHeaders},
     {"include", kHeaders},
     {"pre-include", kHeaders},
+    {"define-macro", kMacro},
+    {"undefine-macro", kMacro},
     {"pch", kPrecompiled},
     {"create-pch", kPrecompiled},
     {"use-pch", kPrecompiled},
@@ -58,6 +61,7 @@ std::string_view option_name(std::string_view text) {
 std::string why_refused(std::string_view text) {
   const std::string_view name = option_name(text);
   if (is_one_dash(text) && name.starts_with('I')) return std::string(kHeaders);
+  if (is_one_dash(text) && (name.starts_with('D') || name.starts_with('U'))) return std::string(kMacro);
   const auto at = std::find_if(kRefused.begin(), kRefused.end(), [&](const Refused& r) { return r.name == name; });
   return at == kRefused.end() ? std::string() : std::string(at->why);
 }

@@ -46,7 +46,7 @@ class KernelFileParser {
     std::string_view name;
     Handler read;
   };
-  static const std::array<Directive, 33> kDirectives;
+  static const std::array<Directive, 34> kDirectives;
 
   void directive(const LogicalLine& line) {
     TokenCursor cursor(line);
@@ -491,6 +491,21 @@ class KernelFileParser {
     return option;
   }
 
+  /// `NAME NAME …` or `NAME = EXPRESSION`
+  void read_define(TokenCursor& cursor) {
+    const std::size_t first = spec_.macros.size();
+    do {
+      const Token token = cursor.expect_identifier("the name of a macro");
+      const LogicalLine itself = LogicalLine::from(token.text, cursor.place(token));
+      MacroSpec macro{std::string(token.text), {}, cursor.place(token)};
+      once("define " + macro.name);
+      const bool is_first = spec_.macros.size() == first;
+      TokenCursor name(itself);
+      macro.value = is_first && cursor.accept("=") ? expression(cursor) : expression(name);
+      spec_.macros.push_back(std::move(macro));
+    } while (cursor.at_identifier());
+  }
+
   void read_default(TokenCursor& cursor) {
     once("default");
     Configuration configuration;
@@ -512,7 +527,7 @@ class KernelFileParser {
 };
 
 using P = KernelFileParser;
-const std::array<KernelFileParser::Directive, 33> KernelFileParser::kDirectives{{
+const std::array<KernelFileParser::Directive, 34> KernelFileParser::kDirectives{{
     {"kernel", &P::read_kernel},
     {"type", &P::read_type},
     {"choice", &P::read_choice},
@@ -545,6 +560,7 @@ const std::array<KernelFileParser::Directive, 33> KernelFileParser::kDirectives{
     {"flops", &P::read_flops},
     {"device_launches", &P::read_device_launches},
     {"compile", &P::read_compile},
+    {"define", &P::read_define},
     {"default", &P::read_default},
 }};
 

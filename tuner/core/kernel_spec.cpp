@@ -195,11 +195,33 @@ bool names_a_parameter(const KernelSpec& spec, const CompileOptionSpec& option) 
                      [&](const std::string& name) { return spec.space.find(name) != nullptr; });
 }
 
-/// Every option has its values, as predicates that enumeration can prune with.
+/// False where no text that is compiled has \p word.
+bool may_occur(const KernelSpec& spec, const std::string& word) {
+  if (occurs_in_code(spec.source, word)) return true;
+  if (!spec.includes) return false;
+  const auto& files = spec.includes->files;
+  return spec.includes->unknown || std::any_of(files.begin(), files.end(), [&](const IncludedFile& file) {
+           return occurs_in_code(file.text, word);
+         });
+}
+
+bool is_name(const Expression& expression) { return ExpressionAccess::root(expression)->op == Op::name; }
+
+std::string macro(const MacroSpec& macro, const Bindings& bindings,
+                  const std::map<std::string, std::string, std::less<>>& values) {
+  const auto named = is_name(macro.value) ? values.find(macro.value.names().front()) : values.end();
+  return macro.name + '=' + (named != values.end() ? named->second : cpp_text(macro.value.evaluate(bindings)));
+}
+
+/// Every macro and every option has its values, as predicates that enumeration can prune with.
+void add_macro(const MacroSpec& macro, std::vector<Conjunct>& conjuncts) {
+  if (!is_name(macro.value))
+    conjuncts.push_back({combine(Op::equal, {macro.value, macro.value}, "macro " + macro.name), true});
+}
 void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
   const std::string text = "options for the compiler";
   expressions_of(option, [&](const Expression& part) {
-    if (ExpressionAccess::root(part)->op == Op::name) return;
+    if (is_name(part)) return;
     const Expression has_answer = combine(Op::equal, {part, part}, text);
     const bool is_condition = option.when && &part == &*option.when;
     conjuncts.push_back(
@@ -297,6 +319,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
          true});
   }
   for (const CompileOptionSpec& option : spec.compile_options) add_option(option, conjuncts);
+  for (const MacroSpec& one : spec.macros) add_macro(one, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
   return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop);
 }
@@ -338,6 +361,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   try {
     pending_device_launches(spec, size, limits, configuration);
     compile_options(spec, size, limits, configuration);
+    macros(spec, size, limits, configuration);
   } catch (const EvaluationError& error) {
     return error.what();
   }
@@ -376,6 +400,34 @@ std::vector<CompileOption> reference_options(const KernelSpec& spec, const Probl
   return result;
 }
 
+std::vector<std::string> macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                const Configuration& configuration) {
+  if (spec.macros.empty()) return {};
+  const Bindings all = bindings(spec, size, limits, configuration);
+  const auto values = replacements(spec, size, configuration);
+  std::vector<std::string> result;
+  for (const MacroSpec& one : spec.macros) result.push_back(macro(one, all, values));
+  return result;
+}
+
+std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  if (spec.macros.empty()) return {};
+  Configuration configuration;
+  for (const TuningParameter& parameter : spec.space.parameters())
+    configuration.set(parameter.name, parameter.values.front());
+  if (spec.default_configuration) configuration = *spec.default_configuration;
+  const Bindings all = bindings(spec, size, limits, configuration);
+  const auto values = replacements(spec, size, configuration);
+  std::vector<std::string> result;
+  for (const MacroSpec& one : spec.macros) {
+    try {
+      result.push_back(macro(one, all, values));
+    } catch (const EvaluationError&) {  // of a configuration that may be invalid
+    }
+  }
+  return result;
+}
+
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {
   std::set<std::string, std::less<>> used;
   const auto use = [&](const Expression& expression) {
@@ -399,6 +451,8 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
   for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
   for (const CompileOptionSpec& option : spec.compile_options)
     for (const std::string& name : option.names()) used.insert(name);
+  for (const MacroSpec& one : spec.macros)
+    if (may_occur(spec, one.name)) use(one.value);
   std::vector<std::string> unused;
   for (const TuningParameter& parameter : spec.space.parameters())
     if (!used.contains(parameter.name)) unused.push_back(parameter.name);

@@ -105,6 +105,13 @@ struct CompileOptionSpec {
   std::vector<std::string> names() const;
 };
 
+/// A macro of the kernel: `define TILE = block * items`.
+struct MacroSpec {
+  std::string name;
+  Expression value;  ///< the name of a parameter, choice, type or size, or what is computed of them
+  SourceLocation location;
+};
+
 /// A further problem on which every configuration is verified before it may win.
 struct VerifySpec {
   std::map<std::string, std::int64_t> sizes;
@@ -140,6 +147,7 @@ struct KernelSpec {
   /// parameters.
   std::optional<Expression> device_launches;
   std::vector<CompileOptionSpec> compile_options;
+  std::vector<MacroSpec> macros;
   std::optional<Configuration> default_configuration;
 
   const ChoiceSpec* find_choice(std::string_view name) const;
@@ -207,8 +215,16 @@ std::vector<CompileOption> compile_options(const KernelSpec& spec, const Problem
 std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits);
 
-/// The parameters that occur nowhere in what is compiled or launched (`instantiate`, `compile`, launch shapes, `when`,
-/// arguments, work space): all of their values give one and the same program.
+/// The macros of \p configuration, `NAME=VALUE`: a type by its C++ spelling, a negative number in parentheses. Throws
+/// EvaluationError where why_invalid() would give it as the reason.
+std::vector<std::string> macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                const Configuration& configuration);
+/// Those that the reference is compiled with: of the default configuration or, where there is none, of each parameter's
+/// first value; without those that have no value then.
+std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits);
+
+/// The parameters that occur nowhere in what is compiled or launched (`instantiate`, `compile`, macros that the text
+/// names, launch shapes, `when`, arguments, work space): all of their values give one and the same program.
 std::vector<std::string> unused_parameters(const KernelSpec& spec);
 
 /// \p amount (`bytes`, `flops` or `accumulates` of \p spec) for \p size. Throws EvaluationError at its place where it

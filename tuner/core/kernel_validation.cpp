@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tuner/core/names.hpp>
+#include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {
@@ -35,6 +36,7 @@ class Validator {
     verifications();
     problem_expressions();
     compile_options();
+    macros();
     defaults();
   }
 
@@ -255,6 +257,33 @@ class Validator {
   bool is_known_name(const Expression& value) const {
     const ExpressionNode& root = *ExpressionAccess::root(value);
     return root.op == Op::name && all_.count(root.name) != 0;
+  }
+
+  void macros() {
+    std::set<std::string> seen;
+    for (const MacroSpec& macro : spec_.macros) {
+      const auto fail = [&](const std::string& message) { throw SpecError(located(macro.location), message); };
+      const std::string quoted = in_quotes(macro.name);
+      if (!is_identifier(macro.name)) fail(quoted + " is not a name");
+      if (macro.name.starts_with("TUNER")) fail(quoted + ": macros that begin with TUNER are tuner's");
+      if (!seen.insert(macro.name).second) fail(quoted + " is defined twice");
+      if (all_.count(macro.name) != 0 && macro.value.text() != macro.name)
+        fail("a macro that is called like " + quoted + " has its value: write 'define " + macro.name + "'");
+      if (const int line = unguarded_definition(spec_.source, macro.name); line != 0)
+        fail("line " + std::to_string(line) + " defines " + quoted +
+             " anew, which would hide this: put it between '#ifndef " + macro.name + "' and '#endif', or take it out");
+      if (!is_known_name(macro.value)) check(macro.value, Parameters::allowed, "");
+      for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
+        for (const auto& [name, value] : spec_.verify[i].sizes) {
+          const auto& used = macro.value.names();
+          if (std::find(used.begin(), used.end(), name) == used.end()) continue;
+          const std::string key = "verify " + std::to_string(i);
+          this->fail({key + " " + name, key},
+                     in_quotes(name) + " is in macro " + quoted +
+                         ", so that code is made for one value of it: 'verify' cannot have another");
+        }
+      }
+    }
   }
 
   void compile_options() {

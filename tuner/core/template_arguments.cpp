@@ -84,6 +84,21 @@ std::size_t find_word(std::string_view code, std::string_view word, std::size_t 
   return from;
 }
 
+/// \p code with its `#pragma tuner` lines as blanks.
+std::string without_directives(std::string code) {
+  for (std::size_t at = 0; (at = code.find('#', at)) != std::string::npos; ++at) {
+    const auto word = [&](std::size_t from, std::string_view wanted) {
+      from = code.find_first_not_of(" \t", from);
+      return from != std::string::npos && code.compare(from, wanted.size(), wanted) == 0 ? from + wanted.size() : 0;
+    };
+    const std::size_t pragma = word(at + 1, "pragma");
+    if (pragma == 0 || word(pragma, "tuner") == 0) continue;
+    for (std::size_t i = at; i < code.size() && (code[i] != '\n' || code[i - 1] == '\\'); ++i)
+      if (code[i] != '\n') code[i] = code[i] == '\\' ? '\\' : ' ';
+  }
+  return code;
+}
+
 struct Declaration {
   std::vector<std::string_view> parameters;
   std::string_view behind;  // the list of parameters, up to the end of the text
@@ -180,6 +195,24 @@ std::vector<std::string_view> ignored_template_arguments(std::string_view source
       ignored.push_back(called->arguments[i]);
   }
   return ignored;
+}
+
+bool occurs_in_code(std::string_view source, std::string_view word) {
+  return find_word(without_directives(code_of(source)), word, 0) != std::string_view::npos;
+}
+
+int unguarded_definition(std::string_view source, std::string_view macro) {
+  const std::string code = without_directives(code_of(source));
+  const auto behind = [&](std::size_t at, std::string_view word) {
+    while (at > 0 && (is_blank(code[at - 1]) || code[at - 1] == '(')) --at;
+    return std::string_view(code).substr(0, at).ends_with(word);
+  };
+  for (std::size_t at = 0; (at = find_word(code, macro, at)) != std::string_view::npos; ++at) {
+    if (behind(at, "ifndef") || behind(at, "ifdef") || behind(at, "defined")) return 0;
+    if (behind(at, "define"))
+      return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  }
+  return 0;
 }
 
 std::string template_argument_problem(std::string_view source, std::string_view instantiation) {

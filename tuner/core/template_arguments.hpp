@@ -1,6 +1,6 @@
 #pragma once
 /// Looks at template arguments without a compiler: enough to say in one sentence that there are too few or too many, or
-/// that the kernel makes nothing of one. Private to this room.
+/// that the kernel makes nothing of one; and at macros. Private to this room.
 
 #include <string>
 #include <string_view>
@@ -15,5 +15,12 @@ std::string template_argument_problem(std::string_view source, std::string_view 
 /// Those arguments of \p instantiation whose template parameters the kernel's signature and body never name. None where
 /// that cannot be told without a compiler.
 std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation);
+
+/// Whether \p word stands in \p source other than in comments, literals and `#pragma tuner` lines.
+bool occurs_in_code(std::string_view source, std::string_view word);
+
+/// The line in which \p source defines \p macro whatever it was before: a `#define` with no `#ifndef` or `defined` of
+/// that name above it. 0: there is none.
+int unguarded_definition(std::string_view source, std::string_view macro);
 
 }  // namespace tuner

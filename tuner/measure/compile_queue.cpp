@@ -10,7 +10,8 @@ namespace tuner {
 namespace {
 
 bool may_share(const CompileRequest& a, const CompileRequest& b) {
-  return a.architecture == b.architecture && a.defines == b.defines && a.options == b.options && a.source == b.source;
+  return a.architecture == b.architecture && a.defines == b.defines && a.options == b.options && a.macros == b.macros &&
+         a.source == b.source;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class CompileQueue {
 
   /// The jobs of the next compile, oldest first: at most \p most, and no more than leaves some for each of
   /// \p workers. The first is one job, and every further one at most twice as many as the one before: the device shall
-  /// soon have something to run. Jobs whose defines, options or source differ never share a
+  /// soon have something to run. Jobs whose defines, options, macros or source differ never share a
   /// compile: those that may share the oldest's come before older ones that may not. Empty when there are none.
   std::vector<CompileJob> take(std::size_t most, std::size_t workers);
   /// Forgets jobs of \p configurations.

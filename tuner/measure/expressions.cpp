@@ -58,6 +58,7 @@ CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, 
                                const Configuration& configuration) {
   CompileRequest result = request(spec, size, std::move(architecture), std::move(expressions));
   result.options = compile_options(spec, size, limits, configuration);
+  result.macros = macros(spec, size, limits, configuration);
   return result;
 }
 
@@ -71,6 +72,7 @@ CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size
                                  std::string architecture) {
   CompileRequest result = request(spec, size, std::move(architecture), reference_expressions(spec, size, limits));
   result.options = reference_options(spec, size, limits);
+  result.macros = reference_macros(spec, size, limits);
   return result;
 }
 

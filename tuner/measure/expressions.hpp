@@ -26,7 +26,8 @@ std::vector<std::string> launch_expressions(const KernelSpec& spec, const Proble
 std::vector<std::string> reference_expressions(const KernelSpec& spec, const ProblemSize& size,
                                                const DeviceLimits& limits);
 
-/// A compile of \p expressions from \p spec's source with the defines of \p size and the options of \p configuration.
+/// A compile of \p expressions from \p spec's source with the defines of \p size, and the options and macros of
+/// \p configuration.
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                std::string architecture, std::vector<std::string> expressions,
                                const Configuration& configuration);

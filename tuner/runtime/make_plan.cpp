@@ -129,6 +129,9 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   for (const CompileOptionSpec& option : spec.compile_options)
     for (const std::string& name : option.names())
       if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
+  for (const MacroSpec& macro : spec.macros)
+    for (const std::string& name : macro.value.names())
+      if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
   std::int64_t room = 0;  // of launches from the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;

@@ -67,6 +67,8 @@ std::string image_key(const CompileRequest& request, std::string_view compiler_i
   parts.insert(parts.end(), request.expressions.begin(), request.expressions.end());
   if (request.device_launches) parts.emplace_back("device launches");
   for (const CompileOption& option : request.options) parts.push_back(option.text);
+  if (!request.macros.empty()) parts.emplace_back("macros");
+  parts.insert(parts.end(), request.macros.begin(), request.macros.end());
   if (request.includes)
     for (const IncludedFile& file : request.includes->files) parts.push_back(file.text);
   return cache::sha256_of_parts(parts);

@@ -45,7 +45,8 @@ auto fields(Is<MeasureOptions> auto& v) {
 auto fields(Is<SourceLocation> auto& v) { return std::tie(v.file, v.line, v.column); }
 auto fields(Is<CompileOption> auto& v) { return std::tie(v.text, v.origin); }
 auto fields(Is<CompileRequest> auto& v) {
-  return std::tie(v.source, v.file_name, v.expressions, v.defines, v.architecture, v.device_launches, v.options);
+  return std::tie(v.source, v.file_name, v.expressions, v.defines, v.architecture, v.device_launches, v.options,
+                  v.macros);
 }
 auto fields(Is<CompiledFunction> auto& v) { return std::tie(v.expression, v.symbol, v.resources); }
 auto fields(Is<Image> auto& v) { return std::tie(v.code, v.functions, v.log); }

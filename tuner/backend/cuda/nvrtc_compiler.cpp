@@ -77,6 +77,19 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
+/// NVRTC reads headers of its own before the text, in which macros given as options would be replaced too.
+std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros) {
+  if (macros.empty()) return source;
+  std::string text;
+  for (std::string macro : macros) {
+    std::replace(macro.begin(), macro.begin() + static_cast<std::ptrdiff_t>(macro.find('=') + 1), '=', ' ');
+    text += "#define " + macro + '\n';
+  }
+  text += "#line 1 \"";
+  for (const char c : name) text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  return text + "\"\n" + source;
+}
+
 /// \p message behind the place of the option that it is about, where the kernel file gives that.
 std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
   const auto named = [&](const CompileOption& option) {
@@ -127,7 +140,8 @@ class NvrtcCompiler : public Compiler {
 
  private:
   Program program_of(const CompileRequest& request) const {
-    return {nvrtc_, request.source, request.file_name.empty() ? "kernel.cu" : request.file_name};
+    const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
+    return {nvrtc_, with_macros(request.source, name, request.macros), name};
   }
 
   std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log) const {

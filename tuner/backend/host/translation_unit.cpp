@@ -114,10 +114,12 @@ std::string translation_unit(const CompileRequest& request, const Includes& incl
       unit += "#include \"" + header + "\"\n";
     }
   }
-  for (const std::string& define : request.defines) {
-    const std::size_t equals = define.find('=');
-    unit += "#define " + define.substr(0, equals) + ' ' +
-            (equals == std::string::npos ? std::string("1") : define.substr(equals + 1)) + '\n';
+  for (const auto* defines : {&request.defines, &request.macros}) {
+    for (const std::string& define : *defines) {
+      const std::size_t equals = define.find('=');
+      unit += "#define " + define.substr(0, equals) + ' ' +
+              (equals == std::string::npos ? std::string("1") : define.substr(equals + 1)) + '\n';
+    }
   }
   unit += "#include \"assert.h\"\n";  // again, because NDEBUG may be one of the macros
   unit += "#line 1 " + in_string_quotes(request.file_name.empty() ? "kernel" : request.file_name) + '\n';
