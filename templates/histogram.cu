@@ -92,7 +92,7 @@ __device__ void add(unsigned* counters, unsigned key, bool exists) {
     if (exists) atomicAdd(&counters[key], 1u);
     return;
   }
-  const unsigned there = __ballot_sync(all_lanes, exists);
+  const unsigned there = __ballot_sync(all_lanes, exists);  // __activemask() promises nothing about who has come
   if (!exists) return;
   const unsigned lane = threadIdx.x % warp;
   if constexpr (equal_keys == EqualKeys::match_any) {
