@@ -1,0 +1,193 @@
+#include <tuner/core/kernel_program.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <tuner/core/names.hpp>
+#include <tuner/core/template_arguments.hpp>
+
+namespace tuner {
+namespace {
+
+/// In a template argument list a negative number could merge with the sign before it.
+std::string cpp_text(const Value& value) {
+  return value.is_integer() && value.integer() < 0 ? "(" + value.text() + ")" : value.text();
+}
+
+CompileOption resolved(const CompileOptionSpec& option, const Bindings& bindings) {
+  CompileOption result{{}, option.location};
+  for (const auto& part : option.parts) {
+    const auto* const value = std::get_if<Expression>(&part);
+    result.text += value != nullptr ? value->evaluate(bindings).text() : std::get<std::string>(part);
+  }
+  return result;
+}
+
+/// Calls \p visit with everything that is worked out for \p option.
+void expressions_of(const CompileOptionSpec& option, const auto& visit) {
+  if (option.when) visit(*option.when);
+  for (const auto& part : option.parts)
+    if (const auto* const value = std::get_if<Expression>(&part)) visit(*value);
+}
+
+bool names_a_parameter(const KernelSpec& spec, const CompileOptionSpec& option) {
+  const std::vector<std::string> names = option.names();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return spec.space.find(name) != nullptr; });
+}
+
+/// False where no text that is compiled has \p word.
+bool may_occur(const KernelSpec& spec, const std::string& word) {
+  if (occurs_in_code(spec.source, word)) return true;
+  if (!spec.includes) return false;
+  const auto& files = spec.includes->files;
+  return spec.includes->unknown || std::any_of(files.begin(), files.end(), [&](const IncludedFile& file) {
+           return occurs_in_code(file.text, word);
+         });
+}
+
+bool is_name(const Expression& expression) { return ExpressionAccess::root(expression)->op == Op::name; }
+
+std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replacements& values) {
+  const auto named = is_name(macro.value) ? values.find(macro.value.names().front()) : values.end();
+  return macro.name + '=' + (named != values.end() ? named->second : cpp_text(macro.value.evaluate(bindings)));
+}
+
+void add_macro(const MacroSpec& macro, std::vector<Conjunct>& conjuncts) {
+  if (!is_name(macro.value))
+    conjuncts.push_back({combine(Op::equal, {macro.value, macro.value}, "macro " + macro.name), true});
+}
+void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjuncts) {
+  const std::string text = "options for the compiler";
+  expressions_of(option, [&](const Expression& part) {
+    if (is_name(part)) return;
+    const Expression has_answer = combine(Op::equal, {part, part}, text);
+    const bool is_condition = option.when && &part == &*option.when;
+    conjuncts.push_back(
+        {!option.when || is_condition
+             ? has_answer
+             : combine(Op::logical_or, {combine(Op::logical_not, {*option.when}, text), has_answer}, text),
+         true});
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> CompileOptionSpec::names() const {
+  std::vector<std::string> result;
+  expressions_of(*this, [&](const Expression& expression) {
+    result.insert(result.end(), expression.names().begin(), expression.names().end());
+  });
+  return result;
+}
+
+Replacements replacements(const KernelSpec& spec, const ProblemSize& size, const Configuration& configuration) {
+  Replacements values;
+  for (const auto& [name, value] : size.sizes) values[name] = std::to_string(value);
+  for (const auto& [name, value] : size.choices) values[name] = value;
+  const auto set_type = [&](const std::string& name) { values[name] = info(resolved_type(spec, size, name)).spelling; };
+  for (const ChoiceSpec& choice : spec.choices) {
+    if (choice.is_type) set_type(choice.name);
+  }
+  for (const DerivedTypeSpec& type : spec.derived_types) set_type(type.name);
+  for (const auto& [name, value] : configuration.entries()) values[name] = cpp_text(value);
+  return values;
+}
+
+void add_compile_values(const KernelSpec& spec, std::vector<Conjunct>& conjuncts) {
+  for (const CompileOptionSpec& option : spec.compile_options) add_option(option, conjuncts);
+  for (const MacroSpec& one : spec.macros) add_macro(one, conjuncts);
+}
+
+std::vector<std::string> defines(const KernelSpec& spec, const ProblemSize& size) {
+  std::vector<std::string> result{"TUNER=1"};
+  for (const ChoiceSpec& choice : spec.choices) {
+    const auto at = size.choices.find(choice.name);
+    result.push_back("TUNER_" + choice.name + "_" + (at == size.choices.end() ? choice.values.front() : at->second) +
+                     "=1");
+  }
+  return result;
+}
+
+std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                           const Configuration& configuration) {
+  if (spec.compile_options.empty()) return {};
+  const Bindings all = bindings(spec, size, limits, configuration);
+  std::vector<CompileOption> result;
+  for (const CompileOptionSpec& option : spec.compile_options)
+    if (!option.when || option.when->evaluate_boolean(all)) result.push_back(resolved(option, all));
+  return result;
+}
+
+std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
+                                             const DeviceLimits& limits) {
+  const Bindings fixed = bindings(spec, size, limits);
+  std::vector<CompileOption> result;
+  for (const CompileOptionSpec& option : spec.compile_options) {
+    if (names_a_parameter(spec, option) || (option.when && !option.when->evaluate_boolean(fixed))) continue;
+    CompileOption one = resolved(option, fixed);
+    if (belongs_to_reference(one.text)) result.push_back(std::move(one));
+  }
+  return result;
+}
+
+std::vector<std::string> macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                const Configuration& configuration) {
+  if (spec.macros.empty()) return {};
+  const Bindings all = bindings(spec, size, limits, configuration);
+  const auto values = replacements(spec, size, configuration);
+  std::vector<std::string> result;
+  for (const MacroSpec& one : spec.macros) result.push_back(macro(one, all, values));
+  return result;
+}
+
+std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits) {
+  if (spec.macros.empty()) return {};
+  Configuration configuration;
+  for (const TuningParameter& parameter : spec.space.parameters())
+    configuration.set(parameter.name, parameter.values.front());
+  if (spec.default_configuration) configuration = *spec.default_configuration;
+  const Bindings all = bindings(spec, size, limits, configuration);
+  const auto values = replacements(spec, size, configuration);
+  std::vector<std::string> result;
+  for (const MacroSpec& one : spec.macros) {
+    try {
+      result.push_back(macro(one, all, values));
+    } catch (const EvaluationError&) {  // of a configuration that may be invalid
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> unused_parameters(const KernelSpec& spec) {
+  std::set<std::string, std::less<>> used;
+  const auto use = [&](const Expression& expression) {
+    used.insert(expression.names().begin(), expression.names().end());
+  };
+  for (const LaunchSpec& launch : spec.launches) {
+    std::map<std::string_view, int> words;
+    for (const std::string_view word : words_of(launch.instantiate)) ++words[word];
+    for (const std::string_view argument : ignored_template_arguments(spec.source, launch.instantiate))
+      for (const std::string_view word : words_of(argument)) --words[word];
+    for (const auto& [word, times] : words)
+      if (times > 0) used.emplace(word);
+    used.insert(launch.arguments.begin(), launch.arguments.end());
+    for (const auto* extents : {&launch.grid, &launch.block})
+      for (const Expression& extent : *extents) use(extent);
+    use(launch.shared_bytes);
+    if (launch.when) use(*launch.when);
+    if (launch.cooperative) use(*launch.cooperative);
+    if (launch.untimed) use(*launch.untimed);
+  }
+  for (const BufferSpec& buffer : spec.buffers) use(buffer.count);
+  for (const CompileOptionSpec& option : spec.compile_options)
+    for (const std::string& name : option.names()) used.insert(name);
+  for (const MacroSpec& one : spec.macros)
+    if (may_occur(spec, one.name)) use(one.value);
+  std::vector<std::string> unused;
+  for (const TuningParameter& parameter : spec.space.parameters())
+    if (!used.contains(parameter.name)) unused.push_back(parameter.name);
+  return unused;
+}
+
+}  // namespace tuner
