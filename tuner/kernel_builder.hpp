@@ -71,7 +71,8 @@ class KernelBuilder {
   KernelBuilder& when(const std::string& predicate) { return directive("when", predicate); }
   /// The blocks of the launch wait for each other (this_grid().sync()) where \p predicate holds; empty: always.
   KernelBuilder& cooperative(const std::string& predicate = "") { return directive("cooperative", predicate); }
-  KernelBuilder& untimed(const std::string& predicate) { return directive("untimed", predicate); }
+  /// The launch is part of the result and, where \p predicate holds, not of the time; empty: always.
+  KernelBuilder& untimed(const std::string& predicate = "") { return directive("untimed", predicate); }
   /// Starts the next launch of a kernel that needs several.
   KernelBuilder& launch(const std::string& name) { return directive("launch", name); }
   /// Starts a reference launch; grid(), block(), shared() and arguments() that follow describe it.

@@ -59,11 +59,11 @@
 template <typename T, unsigned threads, unsigned points, unsigned unroll>
 __device__ void potentials(const T* x, const T* y, const T* z, const T* cx, const T* cy, const T* cz, const T* q, T* v,
                            T s2, int n, int m) {
-  const int first = static_cast<int>(blockIdx.x * threads * points + threadIdx.x);
+  const unsigned first = blockIdx.x * threads * points + threadIdx.x, end = static_cast<unsigned>(n);
   T px[points], py[points], pz[points], sum[points];
 #pragma unroll
   for (int k = 0; k < static_cast<int>(points); ++k) {
-    const int i = min(first + k * static_cast<int>(threads), n - 1);  // the last point again: it is not stored twice
+    const unsigned i = min(first + k * threads, end - 1);  // the last point again: it is not stored twice
     px[k] = n > 0 ? x[i] : T(0);
     py[k] = n > 0 ? y[i] : T(0);
     pz[k] = n > 0 ? z[i] : T(0);
@@ -79,8 +79,8 @@ __device__ void potentials(const T* x, const T* y, const T* z, const T* cx, cons
   }
 #pragma unroll
   for (int k = 0; k < static_cast<int>(points); ++k) {
-    const int i = first + k * static_cast<int>(threads);
-    if (i < n) v[i] = sum[k];
+    const unsigned i = first + k * threads;
+    if (i < end) v[i] = sum[k];
   }
 }
 
@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(threads, min_blocks)
 template <typename T>
 __global__ void coulombReference(const T* x, const T* y, const T* z, const T* cx, const T* cy, const T* cz, const T* q,
                                  T* v, T s2, int n, int m) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= n) return;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= static_cast<unsigned>(n)) return;
   T sum = T(0);
   for (int j = 0; j < m; ++j) {
     const T dx = x[i] - cx[j], dy = y[i] - cy[j], dz = z[i] - cz[j];

@@ -116,7 +116,8 @@ const Malformed kMalformed[] = {
     {"DefineAMacroOfTuners", with_line(0, "#pragma tuner define TUNER_TILE = tile"), 20, 22,
      "macros that begin with TUNER are tuner's"},
     {"DefineWhatTheTextDefines", with_line(0, "#pragma tuner define TILE = tile\n#define TILE 32"), 20, 22,
-     "line 21 defines 'TILE' anew, which would hide this: put it between '#ifndef TILE' and '#endif'"},
+     "line 21 defines 'TILE' anew, or takes it away, which would hide this: put it between '#ifndef TILE' and "
+     "'#endif'"},
     {"DefineASizeThatVerifyChanges", with_line(0, "#pragma tuner define N = n"), 17, 27,
      "'n' is in macro 'N', so that code is made for one value of it: 'verify' cannot have another"},
     {"CompileWithoutAnOption", with_line(0, "#pragma tuner compile"), 20, 22, "expected an option"},

@@ -5,12 +5,15 @@
 
 #include <filesystem>
 
+#include <tests/error_of.hpp>
+
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::error_of;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
 using testing::parse;
@@ -167,6 +170,36 @@ TEST(KernelFile, ReadsWhichLaunchesAreNotTimed) {
   };
   EXPECT_FALSE(timed(1));
   EXPECT_TRUE(timed(2));
+}
+
+TEST(KernelFile, RefusesUntimedLaunchesThatTimedRunsWouldMiss) {
+  const auto why = [](const std::string& first, const std::string& second, const std::string& argument) {
+    return error_of([&] {
+      parse(with_line(13, "#pragma tuner block block\n" + first) +
+            "#pragma tuner zeroed tickets[1] : unsigned\n"
+            "#pragma tuner launch finish\n" +
+            second +
+            "#pragma tuner grid 1\n"
+            "#pragma tuner block 1\n"
+            "#pragma tuner arguments " +
+            argument + "\n#pragma tuner instantiate finish<block>\n");
+    });
+  };
+  const std::string untimed = "#pragma tuner untimed\n", sometimes = "#pragma tuner untimed items == 1\n";
+  EXPECT_EQ(why("", untimed, "c"), "no error");
+  EXPECT_EQ(why(sometimes, untimed, "c"), "no error");
+  EXPECT_THAT(why("", untimed, "tickets"),
+              HasSubstr("launch 'finish' is untimed and takes 'tickets', which is 'zeroed'"));
+  EXPECT_THAT(why(sometimes, "", "c"),
+              HasSubstr("launch 'finish' is timed behind one that is not: untimed ones come last"));
+}
+
+TEST(KernelFile, RefusesACooperativeLaunchOfWhatLaunchesKernels) {
+  EXPECT_THAT(error_of([] {
+                parse(with_line(13, "#pragma tuner block block\n#pragma tuner cooperative items == 1") +
+                      "#pragma tuner device_launches 1\n");
+              }),
+              HasSubstr("what is launched cooperatively cannot launch kernels"));
 }
 
 TEST(KernelFile, ReadsEveryOtherDirective) {

@@ -400,6 +400,14 @@ TEST(Macros, MayHaveADefaultInTheText) {
     EXPECT_NO_THROW(parse(with_line(0, "#pragma tuner define TILE = tile") + text)) << text;
 }
 
+TEST(Macros, AreNotHiddenByADefinitionInTheText) {
+  for (const char* text :
+       {"#ifdef TILE\n#endif\n#define TILE 4\n", "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
+    EXPECT_THAT(error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); }),
+                ::testing::HasSubstr("defines 'TILE' anew"))
+        << text;
+}
+
 TEST(Tolerance, GrowsWithTheRootOfTheNumberOfTerms) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner accumulates n"));
   const ProblemSize size = complete(spec, {{{"n", 1000000}}, {}});

@@ -59,6 +59,11 @@ TEST(Architecture, GivesTheRatesOfTheWhitePapers) {
   EXPECT_NEAR(2 * ampere.fp64 * 108 * 1.41e-3, 9.7, 0.05);
   EXPECT_NEAR(2 * ampere.tensor * 108 * 1.41e-3, 312, 0.5);
   EXPECT_NEAR(2 * hopper.tensor * 132 * 1.83e-3, 989, 1);
+  EXPECT_NEAR(2 * throughput_per_sm(70).tensor * 80 * 1.53e-3, 125, 0.5) << "V100 SXM2";
+  EXPECT_NEAR(2 * throughput_per_sm(70).fp64 * 80 * 1.53e-3, 7.8, 0.05);
+  EXPECT_NEAR(2 * throughput_per_sm(75).tensor * 40 * 1.59e-3, 65, 0.5) << "T4";
+  EXPECT_NEAR(2 * throughput_per_sm(86).tensor * 82 * 1.695e-3, 142, 0.5) << "RTX 3090";
+  EXPECT_NEAR(2 * throughput_per_sm(89).tensor * 128 * 2.52e-3, 330, 0.5) << "RTX 4090";
   EXPECT_EQ(throughput_per_sm(35).fp64, 0);
 }
 

@@ -125,6 +125,27 @@ __global__ void divergent() {
   EXPECT_THAT(text(launch(*module, 0, meeting(3, 32), 20, four_threads())), HasSubstr("barrier divergence: in block"));
 }
 
+TEST(HostGrid, FailsWhereAThreadHasReturnedBeforeItsBlockMeets) {
+  for (const char* const source : {R"(
+#include <cooperative_groups.h>
+__global__ void early() {
+  if (threadIdx.x == 0) return;
+  cooperative_groups::this_grid().sync();
+}
+)",
+                                   R"(
+#include <cooperative_groups.h>
+__global__ void early() {
+  if (threadIdx.x == 31) return;
+  cooperative_groups::this_grid().sync();
+}
+)"}) {
+    const auto module = load(source, {"early"}, four_threads());
+    EXPECT_THAT(text(launch(*module, 0, meeting(2, 32), 20, four_threads())),
+                AllOf(HasSubstr("31 wait at this_grid().sync (test.cu:5)"), HasSubstr("1 have returned")));
+  }
+}
+
 TEST(HostGrid, IsLeftWhenItsTimeIsUp) {
   const auto module = load(R"(
 #include <cooperative_groups.h>

@@ -28,6 +28,8 @@ class GpuRaces : public ::testing::TestWithParam<Race> {};
 TEST_P(GpuRaces, ComeOutAsTheyWereMadeTo) {
   if (!cuda::driver_status().available) GTEST_SKIP() << "no usable GPU: " << cuda::driver_status().reason;
   const auto gpu = make_cuda_backend();
+  if (GetParam().mistake != std::string_view("none") && gpu->device().limits.compute_capability != 90)
+    GTEST_SKIP() << "what a race comes to was seen for compute capability 9.0 only";
   const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/examples/races.cu");
   Configuration configuration = *spec.default_configuration;
   configuration.set("tail", GetParam().tail);

@@ -377,17 +377,15 @@ class KernelFileParser {
   void read_block(TokenCursor& cursor) { read_extents(cursor, once_in_launch().launch.block); }
   void read_shared(TokenCursor& cursor) { once_in_launch().launch.shared_bytes = expression(cursor); }
   void read_when(TokenCursor& cursor) { once_in_launch().launch.when = expression(cursor); }
+  /// A directive that stands alone holds always.
+  Expression always_or(TokenCursor& cursor) { return cursor.at_end() ? Expression::constant(1) : expression(cursor); }
   void read_untimed(TokenCursor& cursor) {
     LaunchDraft& current = once_in_launch();
     if (current.is_reference) throw SpecError(directive_place_, "a reference is not part of any run's time");
-    current.launch.untimed = expression(cursor);
+    current.launch.untimed = always_or(cursor);
   }
 
-  /// Alone: always.
-  void read_cooperative(TokenCursor& cursor) {
-    LaunchSpec& launch = once_in_launch().launch;
-    launch.cooperative = cursor.at_end() ? Expression::constant(1) : expression(cursor);
-  }
+  void read_cooperative(TokenCursor& cursor) { once_in_launch().launch.cooperative = always_or(cursor); }
 
   void read_arguments(TokenCursor& cursor) {
     LaunchDraft& current = once_in_launch();

@@ -184,8 +184,31 @@ class Validator {
       if (launch.instantiate.empty()) fail_at(launch, "launch " + in_quotes(launch.name) + " has no 'instantiate'");
       if (launch.arguments.empty()) fail_at(launch, "launch " + in_quotes(launch.name) + " has no 'arguments'");
       shape(launch, Parameters::allowed, "");
+      if (launch.cooperative && spec_.device_launches)
+        fail_at(launch,
+                "what is launched cooperatively cannot launch kernels: 'cooperative' and 'device_launches' "
+                "exclude each other");
       for (const std::string& argument : launch.arguments)
         require_argument("argument " + std::to_string(i) + " ", launch, argument);
+    }
+    untimed_launches();
+  }
+
+  /// Runs that are timed follow each other without the launches that are left out: nothing they make may be needed.
+  void untimed_launches() {
+    bool left_out = false;
+    for (const LaunchSpec& launch : spec_.launches) {
+      if (left_out && !launch.untimed)
+        fail_at(launch,
+                "launch " + in_quotes(launch.name) + " is timed behind one that is not: untimed ones come last");
+      if (!launch.untimed) continue;
+      left_out = true;
+      for (const std::string& argument : launch.arguments) {
+        const BufferSpec* const buffer = spec_.find_buffer(argument);
+        if (buffer != nullptr && buffer->role == BufferRole::zeroed)
+          fail_at(launch, "launch " + in_quotes(launch.name) + " is untimed and takes " + in_quotes(argument) +
+                              ", which is 'zeroed': timed runs would find what others left there");
+      }
     }
   }
 
@@ -271,7 +294,8 @@ class Validator {
         fail("a macro that is called like " + quoted + " has its value: write 'define " + macro.name + "'");
       if (const int line = unguarded_definition(spec_.source, macro.name); line != 0)
         fail("line " + std::to_string(line) + " defines " + quoted +
-             " anew, which would hide this: put it between '#ifndef " + macro.name + "' and '#endif', or take it out");
+             " anew, or takes it away, which would hide this: put it between '#ifndef " + macro.name +
+             "' and '#endif', or take it out");
       if (!is_known_name(macro.value)) check(macro.value, Parameters::allowed, "");
       for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
         for (const auto& [name, value] : spec_.verify[i].sizes) {

@@ -98,7 +98,7 @@ constexpr NamedMetric kMetrics[] = {
     {"edp", MetricUnit::joule_seconds, "energy of one run times its time", {}, false, MetricSource::sensor},
     {"error",
      MetricUnit::ratio,
-     "largest distance of an output from the expected value, relative to the largest such value",
+     "largest distance of an element of an output from what is expected, relative to the largest of its output",
      {},
      false,
      MetricSource::outputs},

@@ -203,13 +203,18 @@ bool occurs_in_code(std::string_view source, std::string_view word) {
 
 int unguarded_definition(std::string_view source, std::string_view macro) {
   const std::string code = without_directives(code_of(source));
-  const auto behind = [&](std::size_t at, std::string_view word) {
+  const auto before = [&](std::size_t at) {
     while (at > 0 && (is_blank(code[at - 1]) || code[at - 1] == '(')) --at;
-    return std::string_view(code).substr(0, at).ends_with(word);
+    return std::string_view(code).substr(0, at);
   };
   for (std::size_t at = 0; (at = find_word(code, macro, at)) != std::string_view::npos; ++at) {
-    if (behind(at, "ifndef") || behind(at, "ifdef") || behind(at, "defined")) return 0;
-    if (behind(at, "define"))
+    std::string_view left = before(at);
+    if (left.ends_with("ifndef")) return 0;
+    if (left.ends_with("defined")) {
+      left = before(left.size() - std::string_view("defined").size());
+      if (left.ends_with("!")) return 0;
+    }
+    if (left.ends_with("define") || left.ends_with("undef"))
       return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   }
   return 0;

@@ -19,8 +19,8 @@ std::vector<std::string_view> ignored_template_arguments(std::string_view source
 /// Whether \p word stands in \p source other than in comments, literals and `#pragma tuner` lines.
 bool occurs_in_code(std::string_view source, std::string_view word);
 
-/// The line in which \p source defines \p macro whatever it was before: a `#define` with no `#ifndef` or `defined` of
-/// that name above it. 0: there is none.
+/// The line in which \p source defines \p macro, or takes its definition away, whatever it was before: a `#define` or
+/// `#undef` with no `#ifndef` or `!defined` of that name above it. 0: there is none.
 int unguarded_definition(std::string_view source, std::string_view macro);
 
 }  // namespace tuner

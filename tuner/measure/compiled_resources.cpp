@@ -23,7 +23,7 @@ Resources compiled_resources(const KernelSpec& spec, const ProblemSize& size, co
   std::optional<Resources> all;
   for (const ResolvedLaunch& launch : resolve_launches(spec, size, limits, configuration)) {
     const std::optional<std::size_t> function = find_function(image, launch.expression);
-    if (!function) continue;
+    if (!function || !launch.timed) continue;
     Resources of_launch = image.functions[*function].resources;
     if (of_launch.registers > 0) {
       const Occupancy fit = occupancy(limits, launch.shape.threads_per_block(), of_launch.registers,

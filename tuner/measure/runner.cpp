@@ -145,7 +145,7 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
     const std::optional<std::size_t> function = find_function(image, resolved.expression);
     if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.file, resolved.expression));
     const Resources resources = module.resources(*function, resolved.shape);
-    result.resources = result.resources ? worst(*result.resources, resources) : resources;
+    if (resolved.timed) result.resources = result.resources ? worst(*result.resources, resources) : resources;
     if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
     if (!result.invalid)
       result.invalid = wrong_type(spec, *resolved.spec, resolved.expression,
@@ -304,6 +304,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   trial.resources = ready_now.resources;
   trial.times.load = seconds_since(start);
   if (ready_now.invalid) return Invalid{std::move(*ready_now.invalid)};
+  if (ready_now.timed.empty()) return Invalid{"no launch is timed: every one that happens is untimed"};
 
   start = Clock::now();
   // The smallest problems come first in time but the main one, which is problem 0, last: faults show up cheaply.

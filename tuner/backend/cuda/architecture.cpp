@@ -102,6 +102,7 @@ DeviceLimits limits_of_architecture(std::string_view architecture) {
     limits.max_threads_per_sm = row.threads_per_sm;
     limits.max_blocks_per_sm = row.blocks_per_sm;
     limits.compute_capability = row.compute_capability;
+    limits.cooperative_launch = row.compute_capability >= 60;
     return limits;
   }
   std::string known;

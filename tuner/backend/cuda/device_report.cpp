@@ -78,8 +78,7 @@ std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
   add("memory bus", std::to_string(device.key.memory_bus_bits) + " bits");
   if (bandwidth > 0) {
     add("theoretical bandwidth", text("%.1f GB/s", bandwidth / 1e9));
-    add("bytes a clock", text("%.4g of the memory's", bandwidth / (memory_khz * 1e3)) +
-                             (clock > 0 ? text(", %.4g of the SMs'", bandwidth / clock) : ""));
+    if (clock > 0) add("bytes an SM clock", text("%.4g", bandwidth / clock));
   }
   add("L2 cache", size_text(device.key.l2_bytes));
   add("constant memory", size_text(get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY)));

@@ -95,6 +95,10 @@ void BlockRunner::meet_other_blocks(const Fiber& first) {
                " of a launch that is not cooperative";
     abandon();
   }
+  if (barrier_waiting_ != state_->threads) {  // a GPU would wait for the others
+    failure_ = deadlock();
+    abandon();
+  }
   const GridBarrier::Meeting meeting = kernel_->barrier->meet(kernel_->stop);
   if (meeting == GridBarrier::Meeting::stopped) leave_silently();
   if (meeting == GridBarrier::Meeting::met) return;
