@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cache/exchange.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/json.hpp>
