@@ -4,18 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+
+#include <tuner/core/sub_space.hpp>
 
 #include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
 
 #include "kernel_texts.hpp"
 
 namespace tuner {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
 using testing::kVectorAdd;
+using ::testing::Not;
 using testing::parse;
 using testing::with_line;
 
@@ -51,6 +57,42 @@ TEST(KernelFile, GivesAReferenceOneThreadForEachOutputElement) {
   EXPECT_EQ(reference[0].shape, (LaunchShape{{4, 1, 1}, {256, 1, 1}, 0}));
   EXPECT_EQ(reference[0].spec->arguments, spec.launches[0].arguments);
   EXPECT_EQ(resolve_reference(spec, complete(spec, {{{"n", 0}}, {}}), {})[0].shape.grid[0], 1);
+}
+
+TEST(ReferenceDefault, IsTheKernelInItsDefaultConfiguration) {
+  const KernelSpec spec = parse(with_line(16, "#pragma tuner reference default"));
+  EXPECT_EQ(spec.reference_kind(), ReferenceKind::default_configuration);
+  EXPECT_EQ(weaker_reference(spec), "default configuration");
+  EXPECT_EQ(weaker_reference(parse(kVectorAdd)), "") << "a kernel of its own";
+  const ProblemSize size = complete(spec, {});
+  const auto reference = resolve_reference(spec, size, {});
+  ASSERT_EQ(reference.size(), 1u);
+  EXPECT_EQ(reference[0].expression, "add<float, 64, 1, Load::plain>");
+  EXPECT_EQ(reference[0].shape, (LaunchShape{{16, 1, 1}, {64, 1, 1}, 0}));
+  const KernelSpec part = sub_space(spec, {{"block", 32}}, {});
+  EXPECT_EQ(resolve_reference(part, size, {})[0].expression, "add<float, 64, 1, Load::plain>") << "of the whole space";
+}
+
+TEST(AnswerFiles, StandForAReferenceAndBelongToTheKernel) {
+  const KernelSpec spec = parse(with_line(16,
+                                          "#pragma tuner reference file c = \"c.npy\"\n"
+                                          "#pragma tuner fill a = iota\n#pragma tuner fill b = constant 2"));
+  EXPECT_EQ(spec.reference_kind(), ReferenceKind::file);
+  EXPECT_FALSE(spec.has_reference_program());
+  EXPECT_EQ(weaker_reference(spec), "answer in a file");
+  ASSERT_EQ(data_files(spec).size(), 1u);
+  EXPECT_EQ(data_files(spec)[0], "c.npy");
+  const KernelSpec function = parse(with_line(16, "#pragma tuner reference file"));
+  EXPECT_EQ(function.reference_kind(), ReferenceKind::kernel) << "of that name";
+}
+
+TEST(ReferenceDefault, SaysWhyItCannotRun) {
+  const KernelSpec spec = parse(with_line(16,
+                                          "#pragma tuner constraint even: n % block == 0\n"
+                                          "#pragma tuner reference default"));
+  EXPECT_THAT(
+      error_of([&] { resolve_reference(spec, complete(spec, {}), {}); }),
+      HasSubstr("k.cu: the default configuration, which is the reference, cannot run for T=float n=1000: even"));
 }
 
 TEST(KernelFile, TakesDirectivesHoweverTheyAreSpaced) {
@@ -102,6 +144,178 @@ TEST(KernelFile, ReadsSizesAsTheCommandLineDoes) {
   EXPECT_EQ(size_of("2^24  // elements"), 16777216);
   EXPECT_EQ(size_of("2**10"), 1024);
   EXPECT_EQ(parse(with_line(17, "#pragma tuner verify n=4k offset=1")).verify[0].sizes.at("n"), 4096);
+}
+
+TEST(KernelFile, ReadsRangesStepsAndPowersAsTheirValues) {
+  const auto values_of = [](const std::string& text) {
+    const KernelSpec spec = parse(
+        "#pragma tuner kernel k\n#pragma tuner out c[1] : int\n#pragma tuner grid 1\n#pragma tuner block 1\n"
+        "#pragma tuner arguments c\n#pragma tuner instantiate k<p>\n#pragma tuner parameter p = " +
+        text + "\n");
+    std::string result;
+    for (const Value& value : spec.space.find("p")->values) result += (result.empty() ? "" : " ") + value.text();
+    return result;
+  };
+  EXPECT_EQ(values_of("32..128 step 32"), "32 64 96 128");
+  EXPECT_EQ(values_of("1..10 step 4"), "1 5 9");
+  EXPECT_EQ(values_of("2^(0..4)"), "1 2 4 8 16");
+  EXPECT_EQ(values_of("0 2^(5..9 step 2) 100k"), "0 32 128 512 102400");
+  EXPECT_EQ(values_of("-2..1"), "-2 -1 0 1");
+  EXPECT_EQ(values_of("-8..-2 step 3  // both ends below zero"), "-8 -5 -2");
+  EXPECT_EQ(values_of("1k..3k step 1k"), "1024 2048 3072");
+  EXPECT_EQ(values_of("-9223372036854775807..9223372036854775807 step 9223372036854775807"),
+            "-9223372036854775807 0 9223372036854775807");
+}
+
+std::vector<ResolvedLaunch> launches_of(const KernelSpec& spec, const char* configuration) {
+  return resolve_launches(spec, complete(spec, {}), {}, Configuration::parse(configuration));
+}
+
+TEST(KernelFile, WorksOutTemplateArguments) {
+  const KernelSpec spec = parse(with_line(
+      15, "#pragma tuner instantiate add<T, {min(block, 32) * 2}, \\\n   tile, {items - 8}, {n}, block>::of<{-1}>"));
+  EXPECT_EQ(launches_of(spec, "block=64 items=2 load=plain")[0].expression,
+            "add<float, 64, 128, (-6), 1000, 64>::of<(-1)>");
+}
+
+TEST(KernelFile, FindsTheEndOfWhatIsInBracesWhereItHasBracesOfItsOwn) {
+  const KernelSpec spec =
+      parse(with_line(15, "#pragma tuner instantiate add<T, {block in {32, 64}}, {items in {4} ? 1 : 0}, block>"));
+  EXPECT_EQ(launches_of(spec, "block=64 items=2 load=plain")[0].expression, "add<float, true, 0, 64>");
+}
+
+TEST(KernelFile, TakesComputedArgumentsOfAnyType) {
+  const KernelSpec spec =
+      parse(with_line(14, "#pragma tuner arguments a, b, c, alpha, n * 2 : int64, tile, block - 1 : T, -1, n") +
+            "#pragma tuner arguments a, b, c, alpha\n");
+  const LaunchSpec& launch = spec.launches[0];
+  EXPECT_THAT(launch.arguments,
+              ElementsAre("a", "b", "c", "alpha", "n * 2 : int64", "tile", "block - 1 : T", "-1", "n"));
+  ASSERT_EQ(launch.computed_arguments.size(), 4u);
+  EXPECT_EQ(launch.computed_arguments[0].type, "int64");
+  EXPECT_EQ(launch.computed_arguments[1].type, "int");
+  EXPECT_EQ(launch.computed_arguments[2].type, "T");
+}
+
+TEST(KernelFile, RefusesConfigurationsWhoseArgumentsDoNotFit) {
+  const KernelSpec spec = parse(with_line(14, "#pragma tuner arguments a, b, c, alpha, tile * n : int16, n") +
+                                "#pragma tuner arguments a, b, c, alpha\n");
+  const ProblemSize size = complete(spec, {{{"n", 500}}, {}});
+  EXPECT_EQ(why_invalid(spec, size, {}, Configuration::parse("block=64 items=1 load=plain")), std::nullopt);
+  EXPECT_EQ(why_invalid(spec, size, {}, Configuration::parse("block=64 items=2 load=plain")),
+            "argument 'tile * n : int16': 64000 does not fit its type int16");
+  EXPECT_EQ(enumerate(spec, size, {}).size(), 3u);  // tiles up to 64, plain
+}
+
+TEST(KernelFile, TakesParametersOfFloatingValue) {
+  const KernelSpec spec =
+      parse(with_line(19, "#pragma tuner parameter weight = 0.5 1.0 2e-3") +
+            "#pragma tuner launch last\n#pragma tuner arguments c, weight : T\n#pragma tuner grid 1\n"
+            "#pragma tuner block 1\n#pragma tuner instantiate last<T>\n");
+  EXPECT_EQ(spec.space.find("weight")->values[2].text(), "2e-3");
+  EXPECT_EQ(why_invalid(spec, complete(spec, {}), {}, Configuration::parse("block=64 items=1 load=plain weight=1.0")),
+            std::nullopt);
+}
+
+TEST(KernelFile, CountsTheNumbersOfElementsThatHaveSeveral) {
+  const KernelSpec spec = parse(with_line(9,
+                                          "#pragma tuner in a[n] : float4, b[n] : half2[3]\n"
+                                          "#pragma tuner constant weights[3] : float[9]\n"
+                                          "#pragma tuner fill weights = iota\n__constant__ float weights[27];"));
+  const Bindings names = bindings(spec, complete(spec, {{{"n", 10}}, {}}), {});
+  const auto described = [&](const char* name) {
+    const BufferSpec& buffer = *spec.find_buffer(name);
+    return buffer.type + " x " + std::to_string(buffer.components) + ": " +
+           std::to_string(buffer.count.evaluate_integer(names));
+  };
+  EXPECT_EQ(described("a"), "float x 4: 40");
+  EXPECT_EQ(described("b"), "half x 6: 60");
+  EXPECT_EQ(described("weights"), "float x 9: 27");
+  EXPECT_EQ(spec.find_buffer("weights")->role, BufferRole::constant);
+}
+
+class KernelElsewhere : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  /// kVectorAdd and \p lines behind it.
+  KernelSpec with(const std::string& lines) const {
+    return read_kernel_file(write("tuned/add.cu", kVectorAdd + lines));
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(KernelElsewhere, StandsWhereItsSourceIsNamed) {
+  const std::string path = write("kernels/add.cu", "template <typename T> void add();");
+  const KernelSpec spec = with("// before\n#pragma tuner source \\\n  \"../kernels/add.cu\"\n// behind\n");
+  EXPECT_EQ(program_text(spec), kVectorAdd +
+                                    std::string("// before\n#pragma tuner source \\\n  \"../kernels/add.cu\"\n"
+                                                "#line 1 \"") +
+                                    path + "\"\ntemplate <typename T> void add();\n#line 23 \"" + spec.file +
+                                    "\"\n// behind\n");
+  EXPECT_THAT(spec.include_paths, ElementsAre((folder_ / "kernels").string()));
+}
+
+TEST_F(KernelElsewhere, IsReadOnceForWhoeverKnowsItAlready) {
+  const std::string path = write("add.cu", "int before;\n");
+  const KernelSpec first = with("#pragma tuner source \"../add.cu\"");
+  std::ofstream(path) << "int after;\n";
+  const KernelSpec again = parse_kernel_file(first.source, first.file, first.sources);
+  EXPECT_EQ(program_text(again), program_text(first));
+  EXPECT_THAT(program_text(with("#pragma tuner source \"../add.cu\"")), HasSubstr("int after;"));
+}
+
+TEST_F(KernelElsewhere, HasTheHeadersBesideItAndThoseOfIncludePaths) {
+  write("kernels/add.cu", "#include \"beside.h\"\n#include <far.h>\n");
+  write("kernels/beside.h", "int beside;");
+  write("include/far.h", "int far;");
+  const KernelSpec spec =
+      with("#pragma tuner include_path \"../include\"\n#pragma tuner source \"../kernels/add.cu\"\n");
+  ASSERT_TRUE(spec.includes);
+  ASSERT_EQ(spec.includes->files.size(), 2u);
+  EXPECT_EQ(spec.includes->files[0].text, "int beside;");
+  EXPECT_EQ(spec.includes->files[1].text, "int far;");
+  EXPECT_THAT(spec.include_paths, ElementsAre((folder_ / "kernels").string(), (folder_ / "include").string()));
+}
+
+TEST_F(KernelElsewhere, UsesTheParametersThatItNames) {
+  write("add.cu",
+        "template <typename T, int block, int items, Load load>\n__global__ void add(T* a) { a[items] = block; }");
+  EXPECT_THAT(unused_parameters(with("#pragma tuner source \"../add.cu\"\n")), ElementsAre("load"));
+  EXPECT_THAT(unused_parameters(with("#pragma tuner source \"../add.cu\"\n#pragma tuner define load\n")),
+              ElementsAre());
+}
+
+TEST_F(KernelElsewhere, IsToldWhereAMacroIsDefinedAnew) {
+  write("add.cu", "\n#define TILE 4\n");
+  EXPECT_THAT(error_of([&] { with("#pragma tuner define TILE = tile\n#pragma tuner source \"../add.cu\"\n"); }),
+              HasSubstr("line 2 of " + (folder_ / "add.cu").string() + " defines 'TILE' anew"));
+}
+
+TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {
+  write("add.cu", "int kernels;\n");
+  write("naive.cu", "#include \"naive.h\"\n#define TILE 1\n");
+  write("naive.h", "int in_header;\n");
+  const KernelSpec spec = with(
+      "#pragma tuner source \"../add.cu\"\n#pragma tuner define TILE = tile\n#pragma tuner define N = 7\n"
+      "#pragma tuner reference_source \"../naive.cu\"\nint ours;\n");
+  EXPECT_THAT(program_text(spec), AllOf(HasSubstr("int kernels;"), HasSubstr("int ours;"), Not(HasSubstr("naive.h"))));
+  EXPECT_THAT(program_text(spec, ProgramPart::reference),
+              AllOf(HasSubstr("#include \"naive.h\""), HasSubstr("int ours;"), Not(HasSubstr("int kernels;"))));
+  EXPECT_EQ(spec.includes, nullptr);
+  ASSERT_TRUE(spec.reference_includes);
+  EXPECT_EQ(spec.reference_includes->files[0].text, "int in_header;\n");
+  EXPECT_THAT(reference_macros(spec, complete(spec, {}), {}), ElementsAre("N=7"));
+}
+
+TEST_F(KernelElsewhere, IsNoKernelFileOfItsOwn) {
+  write("add.cu", kVectorAdd);
+  EXPECT_THAT(error_of([&] { with("#pragma tuner source \"../add.cu\"\n"); }),
+              HasSubstr("add.cu is a kernel file of its own: it has '#pragma tuner' lines"));
 }
 
 TEST(KernelFile, AcceptsTemplateArgumentsThatItCannotCountOrThatFit) {
@@ -200,6 +414,24 @@ TEST(KernelFile, RefusesACooperativeLaunchOfWhatLaunchesKernels) {
                       "#pragma tuner device_launches 1\n");
               }),
               HasSubstr("what is launched cooperatively cannot launch kernels"));
+}
+
+TEST(KernelFile, ReadsFillsThatAreComputed) {
+  const auto fill = [](const std::string& text) {
+    return *parse(with_line(0, "#pragma tuner fill a = " + text)).find_buffer("a")->computed_fill;
+  };
+  EXPECT_EQ(fill("uniform -0.5 n - 1").numbers.low, -0.5);
+  EXPECT_EQ(fill("uniform -0.5 n - 1").high->text(), "n - 1");
+  EXPECT_EQ(fill("uniform 0 min(n, 7) + 1").high->text(), "min(n, 7) + 1");
+  EXPECT_EQ(fill("uniform 2 * n, 3 * n").low->text(), "2 * n");
+  EXPECT_EQ(fill("uniform 2 * n, 3 * n").high->text(), "3 * n");
+  EXPECT_EQ(fill("constant n").low->text(), "n");
+  EXPECT_EQ(fill("constant n").numbers.kind, Fill::Kind::constant);
+  EXPECT_EQ(fill("expression (i * 7 + 1) % n").element->text(), "(i * 7 + 1) % n");
+  EXPECT_EQ(fill("file \"data/a b.npy\"").path, "data/a b.npy");
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = file \"a.npy\""));
+  ASSERT_EQ(data_files(spec).size(), 1u);
+  EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
 }
 
 TEST(KernelFile, ReadsEveryOtherDirective) {

@@ -339,6 +339,16 @@ TEST(CompileOptions, OfTheReferenceNameNoParameterAndLeaveItExact) {
               ElementsAre("-default-device", "--x=1000", "--diag-suppress=177"));
 }
 
+TEST(CompileOptions, OfADefaultConfigurationThatIsTheReferenceLeaveItExact) {
+  const KernelSpec spec = parse(with_line(16,
+                                          "#pragma tuner reference default\n"
+                                          "#pragma tuner compile --y={block}\n"
+                                          "#pragma tuner compile --z when items == 1\n"
+                                          "#pragma tuner compile --never when items == 2\n"
+                                          "#pragma tuner compile -use_fast_math"));
+  EXPECT_THAT(texts(reference_options(spec, complete(spec, {}), {})), ElementsAre("--y=64", "--z"));
+}
+
 TEST(CompileOptions, WithoutAnAnswerMakeTheConfigurationInvalid) {
   const KernelSpec spec =
       parse(with_line(0, "#pragma tuner compile --maxrregcount={64 / (items - 1)} when block / (items - 2) < 99"));
@@ -396,13 +406,22 @@ TEST(Macros, UseTheirParametersWhereTheTextNamesThem) {
 
 TEST(Macros, MayHaveADefaultInTheText) {
   for (const char* text : {"#ifndef TILE\n#define TILE 32\n#endif\n", "#if !defined(TILE)\n#define TILE 32\n#endif\n",
-                           "// #define TILE 32\n"})
+                           "// #define TILE 32\n", "#ifdef TILE\n#else\n# define TILE 32\n#endif\n"})
     EXPECT_NO_THROW(parse(with_line(0, "#pragma tuner define TILE = tile") + text)) << text;
+}
+
+TEST(Macros, MayHaveADefaultWhereAnotherOfThemIsMissing) {
+  EXPECT_NO_THROW(
+      parse(with_line(0, "#pragma tuner define TILE = tile\n#pragma tuner define tuned = 1") +
+            "#ifndef tuned\n#define OTHER\n#if X > 1\n  #define TILE 32\n#endif\n#define TILE 16\n#endif\n"));
 }
 
 TEST(Macros, AreNotHiddenByADefinitionInTheText) {
   for (const char* text :
-       {"#ifdef TILE\n#endif\n#define TILE 4\n", "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
+       {"#ifdef TILE\n#endif\n#define TILE 4\n", "#ifndef TILE\n#endif\n#define TILE 4\n",
+        "#ifndef TILE\n#else\n#define TILE 4\n#endif\n", "#if X\n#define TILE 4\n#endif\n",
+        "#if !defined(TILE) || 1\n#define TILE 4\n#endif\n", "#if defined(TILE) == 0\n#else\n#define TILE 4\n#endif\n",
+        "#if defined(TILE)\n#undef TILE\n#endif\n", "#undef TILE\n"})
     EXPECT_THAT(error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); }),
                 ::testing::HasSubstr("defines 'TILE' anew"))
         << text;

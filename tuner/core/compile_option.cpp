@@ -16,7 +16,7 @@ constexpr std::string_view kLinking =
     "is set by tuner, which links what needs it: say 'device_launches' where kernels launch kernels";
 constexpr std::string_view kNoCode = "leaves no machine code to run";
 constexpr std::string_view kHeaders =
-    "would find headers whose changes tuner does not see: write #include \"PATH\", from the kernel file's folder";
+    "would find headers whose changes tuner does not see: write the directive include_path \"FOLDER\"";
 constexpr std::string_view kMacro = "is a directive of its own: 'define NAME = EXPRESSION'";
 constexpr std::string_view kPrecompiled = "is not needed: tuner keeps what was compiled";
 constexpr std::string_view kWrites = "would have every compile write a file";

@@ -1,6 +1,8 @@
 #include <tuner/core/element_type.hpp>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 namespace tuner {
 namespace {
@@ -47,6 +49,41 @@ std::optional<ElementType> element_type(std::string_view name) {
     if (candidate.alias == name) return candidate.type;
   }
   return std::nullopt;
+}
+
+std::optional<VectorType> vector_type(std::string_view name) {
+  struct Base {
+    std::string_view name;
+    ElementType type;
+  };
+  constexpr std::array<Base, 13> bases{{{"char", ElementType::int8},
+                                        {"uchar", ElementType::uint8},
+                                        {"short", ElementType::int16},
+                                        {"ushort", ElementType::uint16},
+                                        {"int", ElementType::int32},
+                                        {"uint", ElementType::uint32},
+                                        {"longlong", ElementType::int64},
+                                        {"ulonglong", ElementType::uint64},
+                                        {"half", ElementType::half},
+                                        {"__half", ElementType::half},
+                                        {"__nv_bfloat16", ElementType::bfloat16},
+                                        {"float", ElementType::float32},
+                                        {"double", ElementType::float64}}};
+  if (name.empty() || name.back() < '1' || name.back() > '4') return std::nullopt;
+  const auto at = std::find_if(bases.begin(), bases.end(),
+                               [&](const Base& base) { return base.name == name.substr(0, name.size() - 1); });
+  if (at == bases.end()) return std::nullopt;
+  return VectorType{at->type, name.back() - '0'};
+}
+
+std::optional<IntegerRange> integer_range(ElementType type) {
+  const ElementTypeInfo& wanted = info(type);
+  if (wanted.is_floating) return std::nullopt;
+  const bool is_signed = type == ElementType::int8 || type == ElementType::int16 || type == ElementType::int32 ||
+                         type == ElementType::int64;
+  const int bits = static_cast<int>(8 * wanted.bytes) - (is_signed ? 1 : 0);
+  const std::int64_t high = bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
+  return IntegerRange{is_signed ? -high - 1 : 0, high};
 }
 
 }  // namespace tuner

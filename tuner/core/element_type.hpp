@@ -2,6 +2,7 @@
 /// The element types a kernel file can name, with their size and their spelling in CUDA C++.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,6 +23,19 @@ struct ElementTypeInfo {
 /// All types, in enum order.
 std::span<const ElementTypeInfo> element_types();
 const ElementTypeInfo& info(ElementType type);
+/// Several numbers of one type that make up one element: `float4`, `half2`, `uchar3`.
+struct VectorType {
+  ElementType type{};
+  int components = 1;
+};
+/// CUDA's vector types by their names.
+std::optional<VectorType> vector_type(std::string_view name);
+
+struct IntegerRange {
+  std::int64_t low = 0, high = 0;
+};
+/// What an integer of \p type holds, as far as 64 bits with a sign do; nothing for floating types.
+std::optional<IntegerRange> integer_range(ElementType type);
 /// Canonical names and the aliases `int`, `unsigned`, `bf16`, `fp16`, `float32`, `float64`.
 std::optional<ElementType> element_type(std::string_view name);
 

@@ -88,6 +88,9 @@ struct ExpressionAccess {
   static Expression parse(TokenCursor& cursor, const Substitutions& substitutions);
 };
 
+/// Whether \p expression is one name and nothing else.
+inline bool is_name(const Expression& expression) { return ExpressionAccess::root(expression)->op == Op::name; }
+
 /// The operands of top-level `and`s, in order.
 std::vector<Expression> split_conjunction(const Expression& expression);
 /// \p op of \p operands, for predicates that nobody wrote; \p text is what messages show.

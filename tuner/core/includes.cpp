@@ -209,8 +209,19 @@ class IncludeWalk {
 
 }  // namespace
 
-Includes included_files(const std::string& source, const std::filesystem::path& file_name) {
+std::string line_directive(int line, std::string_view file) {
+  std::string text = "#line " + std::to_string(line) + " \"";
+  for (const char c : file) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (c != '\n') text += c;
+  }
+  return text + "\"\n";
+}
+
+Includes included_files(const std::string& source, const std::filesystem::path& file_name,
+                        const std::vector<std::string>& named) {
   std::vector<std::filesystem::path> folders{file_name.parent_path()};
+  folders.insert(folders.end(), named.begin(), named.end());
   for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
     const char* value = std::getenv(variable);
     std::istringstream list(value != nullptr ? value : "");

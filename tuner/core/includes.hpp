@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tuner {
@@ -12,6 +13,8 @@ namespace tuner {
 struct IncludedFile {
   std::string path;  ///< as found: relative to where the including file was named
   std::string text;
+
+  friend bool operator==(const IncludedFile&, const IncludedFile&) = default;
 };
 
 struct Includes {
@@ -21,9 +24,13 @@ struct Includes {
   std::optional<std::string> unknown;
 };
 
-/// \p source is the text of \p file_name. A file is looked for beside the one that includes it, beside \p file_name and
-/// in the folders of CPATH and CPLUS_INCLUDE_PATH; what is found nowhere belongs to the compiler. Throws nothing: what
-/// cannot be read is not there.
-Includes included_files(const std::string& source, const std::filesystem::path& file_name);
+/// `#line LINE "FILE"` and the end of the line: what follows is numbered as in that file.
+std::string line_directive(int line, std::string_view file);
+
+/// \p source is the text of \p file_name. A file is looked for beside the one that includes it, beside \p file_name, in
+/// \p folders and in those of CPATH and CPLUS_INCLUDE_PATH; what is found nowhere belongs to the compiler. Throws
+/// nothing: what cannot be read is not there.
+Includes included_files(const std::string& source, const std::filesystem::path& file_name,
+                        const std::vector<std::string>& folders = {});
 
 }  // namespace tuner

@@ -11,6 +11,9 @@ namespace tuner {
 /// No kernel file that people write comes near this.
 inline constexpr std::int64_t kMaxKernelFileBytes = std::int64_t{1} << 20;
 
+/// A file of numbers is no larger than what a machine can hold.
+inline constexpr std::int64_t kMaxDataFileBytes = std::int64_t{1} << 40;
+
 /// Throws Error, with \p what ("kernel file") and the reason, unless \p path is a regular file of at most \p limit
 /// bytes that can be read.
 void require_input_file(const std::filesystem::path& path, std::int64_t limit, std::string_view what);

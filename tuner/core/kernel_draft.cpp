@@ -1,6 +1,7 @@
 #include <tuner/core/kernel_draft.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <tuner/core/template_arguments.hpp>
 
@@ -22,37 +23,85 @@ void require_lets_before_use(const KernelDraft& draft) {
       }
     }
   }
-  for (const auto& [text, place] : draft.cpp_texts) {
-    for (const std::string_view word : words_of(text)) {
-      if (!draft.lets.count(word)) continue;
-      throw SpecError(place, in_quotes(word) +
-                                 " is a 'let' and is not replaced in C++ text; write its parameters and sizes instead");
+  for (const LaunchDraft& draft_launch : draft.launches) {
+    const LaunchSpec& launch = draft_launch.launch;
+    for (const std::string_view word : words_of(launch.instantiate)) {
+      const auto is_it = [&](const ComputedText& text) { return text.text == word; };
+      if (!draft.lets.count(word) || std::any_of(launch.computed_texts.begin(), launch.computed_texts.end(), is_it))
+        continue;
+      throw SpecError(launch.location, in_quotes(word) + " is used before the 'let' that defines it, in line " +
+                                           std::to_string(draft.places.find(word)->second.line));
     }
   }
 }
 
 /// A wrong number of template arguments is clearer in a sentence than in what compilers say of it.
 void require_template_arguments(const KernelDraft& draft) {
-  for (const auto& [text, place] : draft.cpp_texts) {
-    const std::string problem = template_argument_problem(draft.spec.source, text);
-    if (!problem.empty()) throw SpecError(place, problem);
+  const std::string kernel = program_text(draft.spec), reference = program_text(draft.spec, ProgramPart::reference);
+  for (const LaunchDraft& one : draft.launches) {
+    const std::string problem =
+        template_argument_problem(one.is_reference ? reference : kernel, one.launch.instantiate);
+    if (!problem.empty()) throw SpecError(one.instantiate_place, problem);
   }
 }
 
+/// What a file includes is looked for beside it, wherever its text stands now.
+void include_beside_sources(KernelSpec& spec) {
+  std::vector<std::string> paths;
+  const auto add = [&](std::string path) {
+    if (path.empty()) path = ".";
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+  };
+  for (const SourceFile& file : spec.sources) add(std::filesystem::path(file.path).parent_path().string());
+  for (const std::string& path : spec.include_paths) add(path);
+  spec.include_paths = std::move(paths);
+}
+
+/// Null where there are none.
+std::shared_ptr<const Includes> includes_of(const KernelSpec& spec, ProgramPart part) {
+  Includes includes = included_files(program_text(spec, part), spec.file, spec.include_paths);
+  if (!includes.unknown && includes.files.empty()) return nullptr;
+  return std::make_shared<const Includes>(std::move(includes));
+}
+
+BufferSpec* named_buffer(KernelDraft& draft, const std::string& name, const SourceLocation& place) {
+  std::vector<std::string> names;
+  for (BufferSpec& buffer : draft.spec.buffers) {
+    if (buffer.name == name) return &buffer;
+    names.push_back(buffer.name);
+  }
+  throw SpecError(place, "unknown buffer " + in_quotes(name) + suggestion(name, names));
+}
+
+BufferSpec& named_output(KernelDraft& draft, const std::string& name, const SourceLocation& place) {
+  BufferSpec* const at = named_buffer(draft, name, place);
+  if (at->role != BufferRole::out && at->role != BufferRole::inout)
+    throw SpecError(place, in_quotes(name) + " is no output: only 'out' and 'inout' buffers are compared");
+  return *at;
+}
+
+void apply(KernelDraft& draft, const AnswerDraft& pending) {
+  named_output(draft, pending.buffer, pending.location).answer = pending.file;
+}
+
+void apply(KernelDraft& draft, const ComparedDraft& pending) {
+  named_output(draft, pending.buffer, pending.location).compared = pending.when;
+}
+
 void apply(KernelDraft& draft, const FillDraft& pending) {
-  const auto at = std::find_if(draft.spec.buffers.begin(), draft.spec.buffers.end(),
-                               [&](const BufferSpec& buffer) { return buffer.name == pending.buffer; });
-  if (at == draft.spec.buffers.end()) {
-    std::vector<std::string> names;
-    for (const BufferSpec& buffer : draft.spec.buffers) names.push_back(buffer.name);
-    throw SpecError(pending.location,
-                    "unknown buffer " + in_quotes(pending.buffer) + suggestion(pending.buffer, names));
+  BufferSpec* const at = named_buffer(draft, pending.buffer, pending.location);
+  if (at->role != BufferRole::in && at->role != BufferRole::constant && at->role != BufferRole::inout &&
+      at->role != BufferRole::consumed) {
+    throw SpecError(
+        pending.location,
+        in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
   }
-  if (at->role != BufferRole::in && at->role != BufferRole::inout && at->role != BufferRole::consumed) {
-    throw SpecError(pending.location,
-                    in_quotes(pending.buffer) + " is no input: only 'in', 'inout' and 'consumed' buffers are filled");
+  if (pending.computed) {
+    at->computed_fill = pending.computed;
+  } else {
+    at->fill = pending.fill;
   }
-  at->fill = pending.fill;
+  draft.places["fill " + pending.buffer] = pending.location;
 }
 
 void record_arguments(KernelDraft& draft, const LaunchDraft& finished, const std::string& key) {
@@ -85,19 +134,26 @@ void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
     return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
   });
   if (!has_grid && output != draft.spec.buffers.end()) {
-    const std::string text = "max(1, ceil_div(" + output->count.text() + ", 256))";
-    const Expression blocks = combine(Op::ceil_div, {output->count, Expression::constant(256)}, text);
+    const std::int64_t numbers = std::int64_t{256} * output->components;
+    const std::string text = "max(1, ceil_div(" + output->count.text() + ", " + std::to_string(numbers) + "))";
+    const Expression blocks = combine(Op::ceil_div, {output->count, Expression::constant(numbers)}, text);
     launch.grid[0] = combine(Op::maximum, {blocks, Expression::constant(1)}, text);
     launch.block[0] = Expression::constant(256);
   }
-  if (launch.arguments.empty() && !draft.spec.launches.empty())
+  if (launch.arguments.empty() && !draft.spec.launches.empty()) {
     launch.arguments = draft.spec.launches.front().arguments;
+    launch.computed_arguments = draft.spec.launches.front().computed_arguments;
+  }
   draft.spec.reference.push_back(std::move(launch));
 }
 
 }  // namespace
 
 KernelSpec finish(KernelDraft draft) {
+  include_beside_sources(draft.spec);
+  draft.spec.includes = includes_of(draft.spec, ProgramPart::kernel);
+  if (draft.spec.has_reference_sources())
+    draft.spec.reference_includes = includes_of(draft.spec, ProgramPart::reference);
   require_lets_before_use(draft);
   require_template_arguments(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
@@ -111,6 +167,8 @@ KernelSpec finish(KernelDraft draft) {
     if (scalar.type.empty()) scalar.type = first_type;
   }
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
+  for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
+  for (const ComparedDraft& pending : draft.compared) apply(draft, pending);
   for (const LaunchDraft& finished : draft.launches) {
     if (!finished.is_reference) finish_launch(draft, finished);
   }

@@ -3,8 +3,8 @@
 /// room.
 
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <tuner/core/expression_tree.hpp>
@@ -19,11 +19,25 @@ struct LaunchDraft {
   bool is_reference = false;
   std::map<std::string, SourceLocation> given;  ///< directives
   std::vector<SourceLocation> argument_places;
+  SourceLocation instantiate_place;  ///< of LaunchSpec::instantiate
 };
 
 struct FillDraft {
   std::string buffer;
   Fill fill;
+  std::optional<ComputedFill> computed = {};
+  SourceLocation location;
+};
+
+struct AnswerDraft {
+  std::string buffer;
+  AnswerFile file;
+  SourceLocation location;  ///< of the buffer's name
+};
+
+struct ComparedDraft {
+  std::string buffer;
+  Expression when;
   SourceLocation location;
 };
 
@@ -34,10 +48,11 @@ struct KernelDraft {
   Substitutions lets;
   std::vector<LaunchDraft> launches;
   std::vector<FillDraft> fills;
+  std::vector<AnswerDraft> answers;
+  std::vector<ComparedDraft> compared;
 
-  SpecPlaces places;                                              ///< where everything stands
-  std::vector<Expression> expressions;                            ///< all of them
-  std::vector<std::pair<std::string, SourceLocation>> cpp_texts;  ///< of `instantiate` and `reference`
+  SpecPlaces places;                    ///< where everything stands
+  std::vector<Expression> expressions;  ///< all of them
 };
 
 /// Fills in what was left out and checks the whole. Throws SpecError at the place of what does not fit together.

@@ -10,8 +10,9 @@
 
 namespace tuner {
 
-/// Throws SpecError with line and column, and a suggestion for misspelt directives and names.
-KernelSpec parse_kernel_file(std::string_view text, std::string file_name);
+/// Throws SpecError with line and column, and a suggestion for misspelt directives and names. \p sources: the files
+/// that its `source` directives name, in order, where they are known already (KernelSpec::sources); else they are read.
+KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::vector<SourceFile> sources = {});
 /// Throws Error when \p path is no regular file of at most kMaxKernelFileBytes that can be read, SpecError as above.
 KernelSpec read_kernel_file(const std::filesystem::path& path);
 

@@ -9,11 +9,6 @@
 namespace tuner {
 namespace {
 
-/// In a template argument list a negative number could merge with the sign before it.
-std::string cpp_text(const Value& value) {
-  return value.is_integer() && value.integer() < 0 ? "(" + value.text() + ")" : value.text();
-}
-
 CompileOption resolved(const CompileOptionSpec& option, const Bindings& bindings) {
   CompileOption result{{}, option.location};
   for (const auto& part : option.parts) {
@@ -30,23 +25,10 @@ void expressions_of(const CompileOptionSpec& option, const auto& visit) {
     if (const auto* const value = std::get_if<Expression>(&part)) visit(*value);
 }
 
-bool names_a_parameter(const KernelSpec& spec, const CompileOptionSpec& option) {
-  const std::vector<std::string> names = option.names();
+bool names_a_parameter(const KernelSpec& spec, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return spec.space.find(name) != nullptr; });
 }
-
-/// False where no text that is compiled has \p word.
-bool may_occur(const KernelSpec& spec, const std::string& word) {
-  if (occurs_in_code(spec.source, word)) return true;
-  if (!spec.includes) return false;
-  const auto& files = spec.includes->files;
-  return spec.includes->unknown || std::any_of(files.begin(), files.end(), [&](const IncludedFile& file) {
-           return occurs_in_code(file.text, word);
-         });
-}
-
-bool is_name(const Expression& expression) { return ExpressionAccess::root(expression)->op == Op::name; }
 
 std::string macro(const MacroSpec& macro, const Bindings& bindings, const Replacements& values) {
   const auto named = is_name(macro.value) ? values.find(macro.value.names().front()) : values.end();
@@ -72,6 +54,10 @@ void add_option(const CompileOptionSpec& option, std::vector<Conjunct>& conjunct
 }
 
 }  // namespace
+
+std::string cpp_text(const Value& value) {
+  return value.is_integer() && value.integer() < 0 ? "(" + value.text() + ")" : value.text();
+}
 
 std::vector<std::string> CompileOptionSpec::names() const {
   std::vector<std::string> result;
@@ -121,11 +107,13 @@ std::vector<CompileOption> compile_options(const KernelSpec& spec, const Problem
 
 std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits) {
-  const Bindings fixed = bindings(spec, size, limits);
+  const Configuration configuration = reference_configuration(spec);
+  const Bindings all = bindings(spec, size, limits, configuration);
   std::vector<CompileOption> result;
   for (const CompileOptionSpec& option : spec.compile_options) {
-    if (names_a_parameter(spec, option) || (option.when && !option.when->evaluate_boolean(fixed))) continue;
-    CompileOption one = resolved(option, fixed);
+    if (configuration.empty() && names_a_parameter(spec, option.names())) continue;
+    if (option.when && !option.when->evaluate_boolean(all)) continue;
+    CompileOption one = resolved(option, all);
     if (belongs_to_reference(one.text)) result.push_back(std::move(one));
   }
   return result;
@@ -151,6 +139,7 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
   const auto values = replacements(spec, size, configuration);
   std::vector<std::string> result;
   for (const MacroSpec& one : spec.macros) {
+    if (spec.has_reference_sources() && names_a_parameter(spec, one.value.names())) continue;
     try {
       result.push_back(macro(one, all, values));
     } catch (const EvaluationError&) {  // of a configuration that may be invalid
@@ -159,7 +148,40 @@ std::vector<std::string> reference_macros(const KernelSpec& spec, const ProblemS
   return result;
 }
 
+bool KernelSpec::has_reference_sources() const {
+  return std::any_of(sources.begin(), sources.end(), [](const SourceFile& one) { return one.of_reference; });
+}
+
+bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word) {
+  if (occurs_in_code(program_text(spec, part), word)) return true;
+  const bool own = part == ProgramPart::reference && spec.has_reference_sources();
+  const std::shared_ptr<const Includes>& includes = own ? spec.reference_includes : spec.includes;
+  if (!includes) return false;
+  return includes->unknown || std::any_of(includes->files.begin(), includes->files.end(),
+                                          [&](const IncludedFile& file) { return occurs_in_code(file.text, word); });
+}
+
+std::string program_text(const KernelSpec& spec, ProgramPart part) {
+  const bool of_reference = part == ProgramPart::reference && spec.has_reference_sources();
+  std::string text;
+  std::size_t at = 0;
+  int line = 1;
+  for (const SourceFile& file : spec.sources) {
+    if (file.of_reference != of_reference) continue;
+    const std::size_t begin = at;
+    for (; line <= file.line && at < spec.source.size(); ++line)
+      at = std::min(spec.source.find('\n', at), spec.source.size() - 1) + 1;
+    text.append(spec.source, begin, at - begin);
+    if (!text.ends_with('\n')) text += '\n';
+    text += line_directive(1, file.path) + file.text;
+    if (!text.ends_with('\n')) text += '\n';
+    text += line_directive(line, spec.file);
+  }
+  return text.append(spec.source, at);
+}
+
 std::vector<std::string> unused_parameters(const KernelSpec& spec) {
+  const std::string program = program_text(spec);
   std::set<std::string, std::less<>> used;
   const auto use = [&](const Expression& expression) {
     used.insert(expression.names().begin(), expression.names().end());
@@ -167,11 +189,14 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
   for (const LaunchSpec& launch : spec.launches) {
     std::map<std::string_view, int> words;
     for (const std::string_view word : words_of(launch.instantiate)) ++words[word];
-    for (const std::string_view argument : ignored_template_arguments(spec.source, launch.instantiate))
+    for (const std::string_view argument : ignored_template_arguments(program, launch.instantiate))
       for (const std::string_view word : words_of(argument)) --words[word];
     for (const auto& [word, times] : words)
       if (times > 0) used.emplace(word);
     used.insert(launch.arguments.begin(), launch.arguments.end());
+    for (const ComputedArgument& argument : launch.computed_arguments) use(argument.value);
+    for (const ComputedText& text : launch.computed_texts)  // words in braces are counted above
+      if (const auto let = words.find(text.text); let != words.end() && let->second > 0) use(text.value);
     for (const auto* extents : {&launch.grid, &launch.block})
       for (const Expression& extent : *extents) use(extent);
     use(launch.shared_bytes);
@@ -183,7 +208,7 @@ std::vector<std::string> unused_parameters(const KernelSpec& spec) {
   for (const CompileOptionSpec& option : spec.compile_options)
     for (const std::string& name : option.names()) used.insert(name);
   for (const MacroSpec& one : spec.macros)
-    if (may_occur(spec, one.name)) use(one.value);
+    if (may_occur(spec, ProgramPart::kernel, one.name)) use(one.value);
   std::vector<std::string> unused;
   for (const TuningParameter& parameter : spec.space.parameters())
     if (!used.contains(parameter.name)) unused.push_back(parameter.name);

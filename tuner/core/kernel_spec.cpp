@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/kernel_program.hpp>
@@ -31,17 +31,6 @@ std::string canonical_choice(const ChoiceSpec& choice, const std::string& text) 
   throw Error(choice.name + "=" + text + " is not one of: " + listed(choice.values) + suggestion(text, choice.values));
 }
 
-std::int64_t largest(ElementType type) {
-  switch (type) {
-    case ElementType::int32:
-      return std::numeric_limits<std::int32_t>::max();
-    case ElementType::uint32:
-      return std::numeric_limits<std::uint32_t>::max();
-    default:
-      return std::numeric_limits<std::int64_t>::max();
-  }
-}
-
 bool has_fixed_count(const BufferSpec& buffer) {
   return buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed;
 }
@@ -61,7 +50,7 @@ std::optional<std::string> problem_of_size(const KernelSpec& spec, const Problem
   for (const SizeSpec& wanted : spec.sizes) {
     const auto at = size.sizes.find(wanted.name);
     if (at == size.sizes.end()) return "size '" + wanted.name + "' is not given";
-    if (at->second < 0 || at->second > largest(wanted.type)) {
+    if (at->second < 0 || at->second > integer_range(wanted.type)->high) {
       return wanted.name + "=" + std::to_string(at->second) + " does not fit its type " +
              std::string(info(wanted.type).name);
     }
@@ -85,7 +74,8 @@ LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
 }
 
 /// The device's limits for \p launch as predicates that enumeration can prune with.
-void add_limits(const LaunchSpec& launch, const DeviceLimits& limits, std::vector<Conjunct>& conjuncts) {
+void add_limits(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size, const DeviceLimits& limits,
+                std::vector<Conjunct>& conjuncts) {
   const std::string text = "limits of the device";
   const auto require = [&](const Expression& predicate) {
     const Expression guarded =
@@ -107,6 +97,13 @@ void add_limits(const LaunchSpec& launch, const DeviceLimits& limits, std::vecto
   const Expression threads = volume(launch.block);
   within(1, threads, limits.max_threads_per_block);
   within(0, launch.shared_bytes, limits.max_shared_bytes);
+  for (const ComputedArgument& argument : launch.computed_arguments) {
+    const auto range = integer_range(resolved_type(spec, size, argument.type));
+    const TuningParameter* const named =
+        is_name(argument.value) ? spec.space.find(argument.value.names().front()) : nullptr;
+    const bool is_word = named != nullptr && named->values.front().is_string();
+    if (range && !is_word) within(range->low, argument.value, range->high);
+  }
   if (!launch.cooperative) return;
   const auto number = [](std::int64_t value) { return Expression::constant(value); };
   const Expression warps = combine(Op::ceil_div, {threads, number(limits.warp_size)}, text);
@@ -141,19 +138,60 @@ std::optional<Expression> any_timed_launch(const KernelSpec& spec) {
   return result;
 }
 
+std::optional<std::string> argument_problem(const ComputedArgument& argument, ElementType type, const Bindings& all) {
+  const auto range = integer_range(type);
+  if (!range) return std::nullopt;
+  const std::int64_t value = argument.value.evaluate_integer(all);
+  if (value >= range->low && value <= range->high) return std::nullopt;
+  return "argument '" + argument.name + "': " + std::to_string(value) + " does not fit its type " +
+         std::string(info(type).name);
+}
+
+/// \p launch's C++ name with every name and every computed part replaced by its value.
+std::string resolved_name(const LaunchSpec& launch, const Bindings& bindings, const Replacements& values) {
+  Replacements all = values;
+  for (const ComputedText& computed : launch.computed_texts)
+    if (!computed.text.starts_with('{')) all[computed.text] = cpp_text(computed.value.evaluate(bindings));
+  std::string text;
+  std::size_t end = 0;
+  const std::string_view whole = launch.instantiate;
+  for (const ComputedText& computed : launch.computed_texts) {
+    if (!computed.text.starts_with('{')) continue;
+    text += substitute_words(whole.substr(end, computed.at - end), all) + cpp_text(computed.value.evaluate(bindings));
+    end = computed.at + computed.text.size();
+  }
+  return text + substitute_words(whole.substr(end), all);
+}
+
 std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, const Bindings& bindings,
                                     const Replacements& values) {
   std::vector<ResolvedLaunch> result;
   for (const LaunchSpec& launch : launches) {
     if (launch.when && !launch.when->evaluate_boolean(bindings)) continue;
     const bool timed = !launch.untimed || !launch.untimed->evaluate_boolean(bindings);
-    result.push_back({&launch, substitute_words(launch.instantiate, values), shape_of(launch, bindings), timed});
+    result.push_back({&launch, resolved_name(launch, bindings, values), shape_of(launch, bindings), timed});
   }
   return result;
 }
 
 }  // namespace
 
+std::string_view text(ReferenceKind kind) {
+  constexpr std::string_view texts[] = {"", "kernel", "default configuration", "answer in a file"};
+  return texts[static_cast<std::size_t>(kind)];
+}
+
+ReferenceKind KernelSpec::reference_kind() const {
+  if (!reference.empty()) return ReferenceKind::kernel;
+  if (default_is_reference) return ReferenceKind::default_configuration;
+  const bool has_answer =
+      std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+  return has_answer ? ReferenceKind::file : ReferenceKind::none;
+}
+
+const ComputedArgument* LaunchSpec::find_computed(std::string_view argument) const {
+  return find_named(computed_arguments, argument);
+}
 const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
 const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
 const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
@@ -219,7 +257,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
     return EnumeratedSpace::from_codes(spec.space.parameters(), {});
   std::vector<Conjunct> conjuncts;
   for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
-  for (const LaunchSpec& launch : spec.launches) add_limits(launch, limits, conjuncts);
+  for (const LaunchSpec& launch : spec.launches) add_limits(spec, launch, size, limits, conjuncts);
   for (const BufferSpec& buffer : spec.buffers) {
     if (has_fixed_count(buffer)) continue;
     conjuncts.push_back(
@@ -260,6 +298,10 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
       launched = true;
       if (launch.untimed) launch.untimed->evaluate_boolean(all);
       if (const auto violated = violated_limit(shape_of(launch, all), limits)) return place + *violated;
+      resolved_name(launch, all, {});
+      for (const ComputedArgument& argument : launch.computed_arguments)
+        if (const auto problem = argument_problem(argument, resolved_type(spec, size, argument.type), all))
+          return place + *problem;
     } catch (const EvaluationError& error) {
       return place + error.what();
     }
@@ -283,8 +325,35 @@ std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const Probl
   return resolve(spec.launches, bindings(spec, size, limits, configuration), replacements(spec, size, configuration));
 }
 
+std::string_view reference_name(const KernelSpec& spec) {
+  return spec.reference_kind() == ReferenceKind::default_configuration
+             ? "the default configuration, which is the reference,"
+             : "the reference";
+}
+
+std::string weaker_reference(const KernelSpec& spec) {
+  const ReferenceKind kind = spec.reference_kind();
+  return kind == ReferenceKind::kernel ? std::string() : std::string(text(kind));
+}
+
+Configuration reference_configuration(const KernelSpec& spec) {
+  return spec.reference_kind() == ReferenceKind::default_configuration ? spec.default_configuration.value()
+                                                                       : Configuration{};
+}
+
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits) {
+  if (spec.reference_kind() == ReferenceKind::default_configuration) {
+    const Configuration configuration = reference_configuration(spec);
+    KernelSpec alone = spec;  // the space at hand may be a part that leaves it out
+    std::vector<TuningParameter> parameters = spec.space.parameters();
+    for (TuningParameter& parameter : parameters) parameter.values = {*configuration.find(parameter.name)};
+    alone.space = SearchSpace(std::move(parameters), spec.space.constraints());
+    if (const auto reason = why_invalid(alone, size, limits, configuration))
+      throw Error(spec.file + ": " + std::string(reference_name(spec)) + " cannot run for " + size.text() + ": " +
+                  *reason);
+    return resolve_launches(spec, size, limits, configuration);
+  }
   return resolve(spec.reference, bindings(spec, size, limits), replacements(spec, size, {}));
 }
 
@@ -328,6 +397,23 @@ Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const D
   if (spec.tolerance) return *spec.tolerance;
   const std::int64_t terms = spec.accumulates ? evaluate_amount(spec, *spec.accumulates, size, limits) : 1;
   return {info(type).epsilon * (16 + std::sqrt(static_cast<double>(terms))), 0};
+}
+
+std::filesystem::path beside(const KernelSpec& spec, const std::string& path) {
+  return std::filesystem::path(spec.file).parent_path() / path;
+}
+
+std::vector<std::filesystem::path> data_files(const KernelSpec& spec) {
+  std::vector<std::filesystem::path> files;
+  const auto add = [&](const std::string& path) {
+    std::filesystem::path file = beside(spec, path);
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+  };
+  for (const BufferSpec& buffer : spec.buffers)
+    if (buffer.computed_fill && !buffer.computed_fill->path.empty()) add(buffer.computed_fill->path);
+  for (const BufferSpec& buffer : spec.buffers)
+    if (buffer.answer) add(buffer.answer->path);
+  return files;
 }
 
 }  // namespace tuner

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -56,8 +58,25 @@ struct Fill {
   static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0}; }
 };
 
+/// What an input is filled with where the numbers of a Fill are not known when the file is read. One of: bounds, an
+/// element's value, a file.
+struct ComputedFill {
+  Fill numbers;                         ///< its kind, and a bound that is a number
+  std::optional<Expression> low, high;  ///< bounds in their place, of sizes and choices
+  std::optional<Expression> element;    ///< of these and of `i`, the element's index from 0
+  std::string path;                     ///< as written; a relative one begins beside the kernel file
+  SourceLocation location;
+};
+
+/// The expected elements of an output, as ComputedFill::path has those of an input.
+struct AnswerFile {
+  std::string path;
+  SourceLocation location;
+};
+
 enum class BufferRole {
   in,        ///< filled, never written by the kernel (checked)
+  constant,  ///< filled; copied into the program's `__constant__` variable of this name, never an argument
   out,       ///< poisoned before each verification, compared with the reference
   inout,     ///< filled before each verification, compared with the reference
   consumed,  ///< filled before each verification; the kernel may destroy it; not compared (in-place reductions)
@@ -68,9 +87,13 @@ enum class BufferRole {
 struct BufferSpec {
   std::string name;
   BufferRole role = BufferRole::in;
-  std::string type;          ///< a type choice ("T"), a derived type or an element type name
-  Expression count;          ///< elements; may use parameters for scratch and zeroed only
-  std::optional<Fill> fill;  ///< of an input; Fill::by_default() when left out
+  std::string type;                                ///< a type choice ("T"), a derived type or an element type name
+  Expression count;                                ///< in `type`s; may use parameters for scratch and zeroed only
+  std::optional<Fill> fill;                        ///< of an input; Fill::by_default() when left out
+  std::optional<ComputedFill> computed_fill = {};  ///< in its place
+  std::optional<AnswerFile> answer = {};           ///< of an output: what it is compared with
+  std::optional<Expression> compared = {};  ///< of an output: of element `i`, whether it is compared; all when left out
+  int components = 1;                       ///< of `type` in one element as the file declares it: 4 for float4
 };
 
 /// A by-value argument that is not a size: `scalar alpha : float = 2`.
@@ -80,19 +103,38 @@ struct ScalarSpec {
   double value = 0;
 };
 
+/// What is worked out in a C++ name: `{tile * 2}`, or the name of a `let`.
+struct ComputedText {
+  std::string text;  ///< as it stands there
+  Expression value;
+  std::size_t at = 0;  ///< where a text in braces begins in `instantiate`
+};
+
+/// An argument that is worked out: `tile * 2 : int64`.
+struct ComputedArgument {
+  std::string name;  ///< as it stands in LaunchSpec::arguments
+  Expression value;
+  std::string type;  ///< a type choice, a derived type or an element type name
+};
+
 /// One kernel launch. Several in order make up a kernel that needs them (two-launch reductions).
 struct LaunchSpec {
-  std::string name;         ///< for messages
-  std::string instantiate;  ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
+  std::string name;                          ///< for messages
+  std::string instantiate;                   ///< as written: `sumMatrix2D<T, block_x, block_y>`; names are substituted
+  std::vector<ComputedText> computed_texts;  ///< those of `instantiate`
   /// In blocks and threads; missing dimensions are 1.
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
-  Expression shared_bytes;                ///< dynamic shared memory
-  std::vector<std::string> arguments;     ///< names of buffers, sizes, scalars and parameters, in order
+  Expression shared_bytes;  ///< dynamic shared memory
+  /// Names of buffers, sizes, scalars, parameters and `computed_arguments`, in order.
+  std::vector<std::string> arguments;
+  std::vector<ComputedArgument> computed_arguments;
   std::optional<Expression> when;         ///< launched only where it holds
   std::optional<Expression> cooperative;  ///< where it holds, all blocks of the grid may wait for each other
   std::optional<Expression> untimed;      ///< where it holds, part of the result and not of the time
   SourceLocation location;
+
+  const ComputedArgument* find_computed(std::string_view argument) const;
 };
 
 /// An option of the compiler: `compile --maxrregcount={registers} when registers > 0`.
@@ -112,6 +154,27 @@ struct MacroSpec {
   SourceLocation location;
 };
 
+/// What is compiled of a kernel file: its kernels, or its reference.
+enum class ProgramPart { kernel, reference };
+
+/// A file whose text stands in the program where `source "matmul.cu"` stands in the kernel file.
+struct SourceFile {
+  std::string path;  ///< as found: relative to where the kernel file was named
+  std::string text;  ///< as it was when the kernel file was read
+  int line = 0;      ///< of the kernel file, behind which it stands
+  bool of_reference = false;
+};
+
+/// What says which results are right.
+enum class ReferenceKind {
+  none,                   ///< nothing in the kernel file
+  kernel,                 ///< kernels of their own, which compute the outputs in the plainest way
+  default_configuration,  ///< the kernel itself, in its default configuration: all others are compared with that
+  file,                   ///< BufferSpec::answer of every output
+};
+/// "kernel", "default configuration", "answer in a file"; empty for none.
+std::string_view text(ReferenceKind kind);
+
 /// A further problem on which every configuration is verified before it may win.
 struct VerifySpec {
   std::map<std::string, std::int64_t> sizes;
@@ -128,8 +191,13 @@ struct KernelSpec {
   std::string name;
   std::string file;    ///< where it came from, for messages
   std::string source;  ///< the whole file
-  /// The files that it reads, as they were when it was read; null: not known to read any.
+  /// Of both programs; a reference that has none of its own is compiled from the kernel's.
+  std::vector<SourceFile> sources;
+  /// Folders where `#include` looks before the compiler's own: those of `sources`, then `include_path`.
+  std::vector<std::string> include_paths;
+  /// The files that program_text() includes, as they were when it was read; null: not known to include any.
   std::shared_ptr<const Includes> includes;
+  std::shared_ptr<const Includes> reference_includes;  ///< the same of the reference's, where it has sources of its own
   std::vector<ChoiceSpec> choices;
   std::vector<DerivedTypeSpec> derived_types;
   std::vector<SizeSpec> sizes;
@@ -137,7 +205,8 @@ struct KernelSpec {
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
   std::vector<LaunchSpec> launches;
-  std::vector<LaunchSpec> reference;  ///< empty: verified against a C++ function or, failing that, not at all
+  std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
+  bool default_is_reference = false;  ///< ReferenceKind::default_configuration
   std::vector<VerifySpec> verify;
   std::optional<Tolerance> tolerance;     ///< given in the file; else by type, see tolerance_for()
   std::optional<Expression> accumulates;  ///< terms summed into one output element; widens the default tolerance
@@ -150,11 +219,23 @@ struct KernelSpec {
   std::vector<MacroSpec> macros;
   std::optional<Configuration> default_configuration;
 
+  /// None: verified against a C++ function or, failing that, not at all.
+  ReferenceKind reference_kind() const;
+  /// Whether something is compiled and launched to find out what is right.
+  bool has_reference_program() const {
+    return reference_kind() == ReferenceKind::kernel || reference_kind() == ReferenceKind::default_configuration;
+  }
+  bool has_reference_sources() const;
   const ChoiceSpec* find_choice(std::string_view name) const;
   const SizeSpec* find_size(std::string_view name) const;
   const BufferSpec* find_buffer(std::string_view name) const;
   const ScalarSpec* find_scalar(std::string_view name) const;
 };
+
+/// Where a file that \p spec names as \p path is: beside the kernel file, unless its path is absolute.
+std::filesystem::path beside(const KernelSpec& spec, const std::string& path);
+/// The files of numbers that \p spec names, each once. What is measured with them belongs to what they hold.
+std::vector<std::filesystem::path> data_files(const KernelSpec& spec);
 
 /// Throws SpecError at the first thing that makes no kernel: unknown or clashing names, values that are not allowed,
 /// missing parts, parameters where none may be. Both ways to a KernelSpec end here: parse_kernel_file() with places,
@@ -202,16 +283,28 @@ struct ResolvedLaunch {
 /// EvaluationError where why_invalid() would give it as the reason.
 std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits, const Configuration& configuration);
-/// The reference's launches; configuration-independent.
+/// The subject of messages about the reference: "the reference", with what it is where that is not its own kernel.
+std::string_view reference_name(const KernelSpec& spec);
+/// What results of \p spec are compared with, where that is not a reference of its own and has to be told with them:
+/// the text of another kind; empty otherwise.
+std::string weaker_reference(const KernelSpec& spec);
+/// The configuration that the reference's launches are made with: empty where they take no parameters.
+Configuration reference_configuration(const KernelSpec& spec);
+/// The reference's launches. Throws Error where the default configuration is the reference and cannot run.
 std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const ProblemSize& size,
                                               const DeviceLimits& limits);
+
+/// What is compiled: the kernel file with the text of each `source` in its place, lines numbered as in their files.
+std::string program_text(const KernelSpec& spec, ProgramPart part = ProgramPart::kernel);
+/// False where neither that program nor what it includes has \p word.
+bool may_occur(const KernelSpec& spec, ProgramPart part, std::string_view word);
 
 /// The options that \p configuration is compiled with for \p size, in their order. Throws EvaluationError where
 /// why_invalid() would give it as the reason.
 std::vector<CompileOption> compile_options(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                            const Configuration& configuration);
-/// Those that the reference is compiled with: all that name no parameter and are not about speed or exactness
-/// (belongs_to_reference()). A kernel that may be inexact is judged by an exact answer.
+/// Those that the reference is compiled with: all that are not about speed or exactness (belongs_to_reference()) and,
+/// but for a default configuration, name no parameter. A kernel that may be inexact is judged by an exact answer.
 std::vector<CompileOption> reference_options(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits);
 

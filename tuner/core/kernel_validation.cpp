@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
@@ -37,6 +38,7 @@ class Validator {
     problem_expressions();
     compile_options();
     macros();
+    constants();
     defaults();
   }
 
@@ -109,10 +111,7 @@ class Validator {
              "a size is an int, unsigned, int64 or uint64, not " + std::string(info(size.type).name));
       }
       if (!size.default_value) continue;
-      const std::int64_t largest = size.type == ElementType::int32    ? std::numeric_limits<std::int32_t>::max()
-                                   : size.type == ElementType::uint32 ? std::numeric_limits<std::uint32_t>::max()
-                                                                      : std::numeric_limits<std::int64_t>::max();
-      if (*size.default_value < 0 || *size.default_value > largest) {
+      if (*size.default_value < 0 || *size.default_value > integer_range(size.type)->high) {
         fail({"default of " + size.name, size.name}, std::to_string(*size.default_value) + " does not fit " +
                                                          std::string(info(size.type).name) + ", the type of " +
                                                          in_quotes(size.name));
@@ -130,7 +129,7 @@ class Validator {
           fail({key, parameter.name}, "the values of " + in_quotes(parameter.name) + " are of different kinds: " +
                                           parameter.values.front().text() + " and " + value.text());
         }
-        if (value.is_string() && !is_identifier(value.string()))
+        if (value.is_string() && !is_identifier(value.string()) && !is_floating_literal(value.string()))
           fail({key, parameter.name}, in_quotes(value.text()) + " is not a word");
       }
     }
@@ -164,6 +163,9 @@ class Validator {
       const bool work_space = buffer.role == BufferRole::scratch || buffer.role == BufferRole::zeroed;
       check(buffer.count, work_space ? Parameters::allowed : Parameters::refused,
             "only scratch and zeroed buffers may depend on parameters");
+      computed_fill(buffer);
+      if (buffer.compared)
+        of_element(*buffer.compared, "compare " + buffer.name, "all configurations are compared alike");
       if (!buffer.fill) continue;
       const Fill& given = *buffer.fill;
       if (!std::isfinite(given.low) || !std::isfinite(given.high) ||
@@ -172,6 +174,24 @@ class Validator {
       }
     }
     for (const ScalarSpec& scalar : spec_.scalars) require_type(scalar.type, {"type of " + scalar.name, scalar.name});
+  }
+
+  void computed_fill(const BufferSpec& buffer) {
+    if (!buffer.computed_fill) return;
+    const std::string why = "inputs are the same for every configuration";
+    const ComputedFill& fill = *buffer.computed_fill;
+    for (const auto* bound : {&fill.low, &fill.high})
+      if (*bound) check(**bound, Parameters::refused, why);
+    if (fill.element) of_element(*fill.element, "fill " + buffer.name + " = expression", why);
+  }
+
+  /// What names an element's index too.
+  void of_element(const Expression& expression, const std::string& directive, const std::string& why) {
+    if (all_.count("i") != 0)
+      fail({"i"}, "'i' is the index of an element in " + in_quotes(directive) + ": call this otherwise");
+    fixed_["i"] = {};
+    check(expression, Parameters::refused, why);
+    fixed_.erase("i");
   }
 
   void launches() {
@@ -217,6 +237,8 @@ class Validator {
     const bool has_output = std::any_of(spec_.buffers.begin(), spec_.buffers.end(), [](const BufferSpec& buffer) {
       return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
     });
+    if (spec_.default_is_reference) default_as_reference(has_output);
+    answer_files();
     for (std::size_t i = 0; i < spec_.reference.size(); ++i) {
       const LaunchSpec& reference = spec_.reference[i];
       if (!has_output)
@@ -236,6 +258,45 @@ class Validator {
     }
   }
 
+  void answer_files() {
+    const auto with_answer = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
+                                          [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
+    if (with_answer == spec_.buffers.end()) return;
+    const auto fail = [&](const std::string& message) {
+      throw SpecError(located(with_answer->answer->location), message);
+    };
+    if (!spec_.reference.empty() || spec_.default_is_reference)
+      fail("the answer is in a file, and the kernel has another reference");
+    for (const BufferSpec& buffer : spec_.buffers) {
+      const bool is_output = buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
+      const bool is_input =
+          buffer.role != BufferRole::out && buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed;
+      if (is_output && !buffer.answer)
+        fail("the answer is in files, and there is none of " + in_quotes(buffer.name) + ": add 'reference file " +
+             buffer.name + " = \"...\"'");
+      const bool at_random = buffer.computed_fill
+                                 ? buffer.computed_fill->numbers.kind == Fill::Kind::uniform &&
+                                       !buffer.computed_fill->element && buffer.computed_fill->path.empty()
+                                 : !buffer.fill || buffer.fill->kind == Fill::Kind::uniform;
+      if (is_input && at_random)
+        fail(in_quotes(buffer.name) +
+             " is filled at random, and an answer in a file is for one set of inputs: give 'fill " + buffer.name +
+             " = file \"...\"', or another that is the same each time");
+    }
+  }
+
+  void default_as_reference(bool has_output) {
+    const std::string key = "reference default";
+    if (!has_output)
+      fail({key}, "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
+    if (!spec_.default_configuration)
+      fail({key}, "'reference default' takes what the default configuration computes for right: give a 'default'");
+    if (!spec_.reference.empty())
+      fail({key}, "the kernel has a reference: 'reference default' is for kernels without one");
+    if (spec_.has_reference_sources())
+      fail({key}, "'reference default' is compiled from the kernel's text: take 'reference_source' out");
+  }
+
   void shape(const LaunchSpec& launch, Parameters parameters, const std::string& why) {
     for (const Expression& extent : launch.grid) check(extent, parameters, why);
     for (const Expression& extent : launch.block) check(extent, parameters, why);
@@ -243,6 +304,23 @@ class Validator {
     if (launch.when) check(*launch.when, parameters, why);
     if (launch.cooperative) check(*launch.cooperative, parameters, why);
     if (launch.untimed) check(*launch.untimed, parameters, why);
+    for (const ComputedText& text : launch.computed_texts) {
+      if (parameters == Parameters::refused) refuse_parameters(text.value, why);
+      if (!is_known_name(text.value)) check(text.value, parameters, why);
+    }
+    for (const ComputedArgument& argument : launch.computed_arguments) {
+      if (parameters == Parameters::refused) refuse_parameters(argument.value, why);
+      if (is_known_name(argument.value) && all_.at(argument.value.names().front()).is_word &&
+          !is_floating_parameter(argument.value))
+        throw SpecError(located(argument.value.location()),
+                        in_quotes(argument.value.text()) + " has words for values and cannot be an argument");
+      if (!is_floating_parameter(argument.value)) check(argument.value, parameters, why);
+      require_type(argument.type, {"type of " + argument.name});
+      const auto plain = element_type(argument.type);
+      if (is_floating_parameter(argument.value) && plain && !info(*plain).is_floating)
+        fail({"type of " + argument.name},
+             in_quotes(argument.value.text()) + " has fractions, which " + argument.type + " cannot hold");
+    }
   }
 
   void verifications() {
@@ -277,13 +355,17 @@ class Validator {
   }
 
   /// The whole of \p value is one name: it may be a word.
-  bool is_known_name(const Expression& value) const {
-    const ExpressionNode& root = *ExpressionAccess::root(value);
-    return root.op == Op::name && all_.count(root.name) != 0;
+  bool is_known_name(const Expression& value) const { return is_name(value) && all_.count(value.names().front()) != 0; }
+
+  bool is_floating_parameter(const Expression& value) const {
+    const TuningParameter* const named = is_known_name(value) ? spec_.space.find(value.names().front()) : nullptr;
+    return named != nullptr && std::all_of(named->values.begin(), named->values.end(),
+                                           [](const Value& one) { return is_floating_literal(one.text()); });
   }
 
   void macros() {
-    std::set<std::string> seen;
+    std::set<std::string> seen, defined;
+    for (const MacroSpec& macro : spec_.macros) defined.insert(macro.name);
     for (const MacroSpec& macro : spec_.macros) {
       const auto fail = [&](const std::string& message) { throw SpecError(located(macro.location), message); };
       const std::string quoted = in_quotes(macro.name);
@@ -292,10 +374,15 @@ class Validator {
       if (!seen.insert(macro.name).second) fail(quoted + " is defined twice");
       if (all_.count(macro.name) != 0 && macro.value.text() != macro.name)
         fail("a macro that is called like " + quoted + " has its value: write 'define " + macro.name + "'");
-      if (const int line = unguarded_definition(spec_.source, macro.name); line != 0)
-        fail("line " + std::to_string(line) + " defines " + quoted +
-             " anew, or takes it away, which would hide this: put it between '#ifndef " + macro.name +
-             "' and '#endif', or take it out");
+      const auto require_guarded = [&](const std::string& text, const std::string& where) {
+        if (const int line = unguarded_definition(text, macro.name, defined); line != 0)
+          fail("line " + std::to_string(line) + where + " defines " + quoted +
+               " anew, or takes it away, which would hide this: put it between '#ifndef " + macro.name +
+               "' and '#endif', or take it out");
+      };
+      require_guarded(spec_.source, "");
+      for (const SourceFile& file : spec_.sources)
+        if (!file.of_reference) require_guarded(file.text, " of " + file.path);
       if (!is_known_name(macro.value)) check(macro.value, Parameters::allowed, "");
       for (std::size_t i = 0; i < spec_.verify.size(); ++i) {
         for (const auto& [name, value] : spec_.verify[i].sizes) {
@@ -308,6 +395,12 @@ class Validator {
         }
       }
     }
+  }
+
+  void constants() {
+    for (const BufferSpec& buffer : spec_.buffers)
+      if (buffer.role == BufferRole::constant && !may_occur(spec_, ProgramPart::kernel, buffer.name))
+        fail({buffer.name}, "the program has no variable " + in_quotes(buffer.name));
   }
 
   void compile_options() {
@@ -370,15 +463,17 @@ class Validator {
     });
   }
 
+  void refuse_parameters(const Expression& expression, const std::string& why) const {
+    for (const std::string& name : expression.names()) {
+      if (!spec_.space.find(name)) continue;
+      const SourceLocation& place = place_of(*ExpressionAccess::root(expression), name)->location;
+      throw SpecError(located(place), in_quotes(name) + " is a parameter, and " + why);
+    }
+  }
+
   /// \p why: the reason to give where a parameter is named that may not be.
   void check(const Expression& expression, Parameters parameters, const std::string& why) const {
-    if (parameters == Parameters::refused) {
-      for (const std::string& name : expression.names()) {
-        if (!spec_.space.find(name)) continue;
-        const SourceLocation& place = place_of(*ExpressionAccess::root(expression), name)->location;
-        throw SpecError(located(place), in_quotes(name) + " is a parameter, and " + why);
-      }
-    }
+    if (parameters == Parameters::refused) refuse_parameters(expression, why);
     try {
       check_names(expression, parameters == Parameters::refused ? fixed_ : all_);
     } catch (const SpecError& error) {
@@ -408,9 +503,15 @@ class Validator {
   }
 
   void require_argument(const std::string& key, const LaunchSpec& launch, const std::string& name) const {
-    if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name)) return;
+    if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
+      fail_at(launch, key + name, in_quotes(name) + " is 'constant': a variable of the program and no argument");
+    if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || launch.find_computed(name))
+      return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
+      if (is_floating_literal(parameter->values.front().text()))
+        fail_at(launch, key + name,
+                in_quotes(name) + " needs the type that the kernel takes, as in '" + name + " : float'");
       fail_at(launch, key + name,
               in_quotes(name) + " is not an integer parameter and cannot be an argument; pass it in 'instantiate'");
     }

@@ -2,11 +2,55 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include <tuner/core/count.hpp>
 #include <tuner/core/names.hpp>
 
 namespace tuner {
+namespace {
+
+// As many values as a kernel may have.
+constexpr std::uint64_t kLongestRange = 65535;
+
+struct Range {
+  std::int64_t low = 0, high = 0, step = 1;
+  std::uint64_t count() const {
+    const std::uint64_t distance = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+    return distance / static_cast<std::uint64_t>(step) + 1;
+  }
+};
+
+/// `LOW..HIGH [step STEP]`; nothing, and nothing taken, where no range stands.
+std::optional<Range> parse_range(TokenCursor& cursor) {
+  const SourceLocation place = cursor.place();
+  const std::string_view rest = cursor.rest();
+  const std::size_t dots = rest.find("..");
+  const auto bound = [&](std::string_view text) {
+    const bool negative = text.starts_with('-');
+    const auto count = parse_count(text.substr(negative ? 1 : 0));
+    return count && negative ? -*count : count;
+  };
+  // One word: `0..10` is one token for the preprocessor, `-4..-1` are several.
+  const std::string_view word = rest.substr(0, rest.find_first_of(" \t)"));
+  if (dots == std::string_view::npos || dots >= word.size()) return std::nullopt;
+  const auto low = bound(word.substr(0, dots)), high = bound(word.substr(dots + 2));
+  if (!low || !high)
+    throw SpecError(place, in_quotes(word) + " is no range of integers, as in 32..1024 step 32 or 2^(0..10)");
+  cursor.skip(word.size());
+  Range range{*low, *high};
+  if (cursor.accept("step")) {
+    const SourceLocation step_place = cursor.place();
+    range.step = parse_size(cursor, "the step");
+    if (range.step <= 0) throw SpecError(step_place, "a step is at least 1");
+  }
+  if (range.low > range.high) throw SpecError(place, in_quotes(word) + " is empty: a range goes from its lower end up");
+  if (range.count() > kLongestRange)
+    throw SpecError(place, in_quotes(word) + " has more than " + std::to_string(kLongestRange) + " values");
+  return range;
+}
+
+}  // namespace
 
 std::int64_t parse_integer(TokenCursor& cursor, const std::string& what) {
   const SourceLocation place = cursor.place();
@@ -46,11 +90,53 @@ double parse_number(TokenCursor& cursor, const std::string& what) {
   return value;
 }
 
+bool is_floating_literal(std::string_view text) {
+  if (text.find('.') == std::string_view::npos && text.find("e-") == std::string_view::npos) return false;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+}
+
 Value parse_value(TokenCursor& cursor) {
   if (cursor.at_identifier()) return Value::parse(cursor.take().text);
-  if (cursor.at_number() || cursor.peek().is("-")) return parse_integer(cursor, "a value");
+  const std::string_view rest = cursor.rest();
+  if (const std::string_view word = rest.substr(0, rest.find_first_of(" \t")); is_floating_literal(word)) {
+    cursor.skip(word.size());
+    return {std::string(word)};
+  }
+  if (cursor.at_number() || cursor.peek().is("-")) return parse_size(cursor, "a value");
   if (cursor.peek().is(",")) cursor.fail("values are separated by blanks, not by ','");
   cursor.fail("expected a value, not " + cursor.described());
+}
+
+std::vector<Value> parse_values(TokenCursor& cursor) {
+  const SourceLocation place = cursor.place();
+  const bool powers = cursor.rest().starts_with("2^(");
+  if (powers) cursor.skip(3);
+  const auto range = parse_range(cursor);
+  if (!range) {
+    if (powers) cursor.fail("expected the range of the exponents, as in 2^(0..10), not " + cursor.described());
+    return {parse_value(cursor)};
+  }
+  if (powers) {
+    cursor.expect(")", "the exponents");
+    if (range->low < 0 || range->high > 62) throw SpecError(place, "exponents of 2 go from 0 to 62");
+  }
+  std::vector<Value> values;
+  for (std::uint64_t i = 0; i < range->count(); ++i) {
+    const auto one =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(range->low) + i * static_cast<std::uint64_t>(range->step));
+    values.emplace_back(powers ? std::int64_t{1} << one : one);
+  }
+  return values;
+}
+
+std::string parse_quoted(TokenCursor& cursor, const std::string& what) {
+  const std::string_view rest = cursor.rest();
+  const std::size_t end = rest.starts_with('"') ? rest.find('"', 1) : std::string_view::npos;
+  if (end == std::string_view::npos || end == 1) cursor.fail("expected " + what + ", not " + cursor.described());
+  cursor.skip(end + 1);
+  return std::string(rest.substr(1, end - 1));
 }
 
 ElementType parse_element_type(TokenCursor& cursor) {

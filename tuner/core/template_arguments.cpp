@@ -11,30 +11,6 @@
 namespace tuner {
 namespace {
 
-/// \p text with its comments and literals as blanks.
-std::string code_of(std::string_view text) {
-  std::string code(text);
-  const auto blank = [&](std::size_t begin, std::size_t end) {
-    for (; begin < end; ++begin) code[begin] = ' ';
-  };
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::size_t begin = at;
-    if (text.substr(at, 2) == "//") {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (text.substr(at, 2) == "/*") {
-      at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
-    } else if (text[at] == '"') {
-      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) at += text[at] == '\\';
-      at = std::min(at + 1, text.size());
-    } else {
-      continue;
-    }
-    blank(begin, at);
-    --at;
-  }
-  return code;
-}
-
 /// The parts between the commas of a list in angle brackets, of which \p at is the position behind the first;
 /// nothing when it has no end. \p end: behind the last bracket.
 std::optional<std::vector<std::string_view>> parts_of_list(std::string_view code, std::size_t at, std::size_t& end) {
@@ -177,6 +153,30 @@ bool named_by_macro(std::string_view code, std::string_view word) {
 
 }  // namespace
 
+std::string code_of(std::string_view text) {
+  std::string code(text);
+  const auto blank = [&](std::size_t begin, std::size_t end) {
+    for (; begin < end; ++begin)
+      if (code[begin] != '\n') code[begin] = ' ';
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t begin = at;
+    if (text.substr(at, 2) == "//") {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text.substr(at, 2) == "/*") {
+      at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+    } else if (text[at] == '"') {
+      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) at += text[at] == '\\';
+      at = std::min(at + 1, text.size());
+    } else {
+      continue;
+    }
+    blank(begin, at);
+    --at;
+  }
+  return code;
+}
+
 std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation) {
   const auto called = parse_instantiation(instantiation);
   if (!called) return {};
@@ -201,21 +201,45 @@ bool occurs_in_code(std::string_view source, std::string_view word) {
   return find_word(without_directives(code_of(source)), word, 0) != std::string_view::npos;
 }
 
-int unguarded_definition(std::string_view source, std::string_view macro) {
-  const std::string code = without_directives(code_of(source));
-  const auto before = [&](std::size_t at) {
-    while (at > 0 && (is_blank(code[at - 1]) || code[at - 1] == '(')) --at;
-    return std::string_view(code).substr(0, at);
+int unguarded_definition(std::string_view source, std::string_view macro, const std::set<std::string>& defined) {
+  struct Conditional {
+    bool is_left_out;    // what is read now
+    bool leaves_others;  // whether `#else` and `#elif` are
   };
-  for (std::size_t at = 0; (at = find_word(code, macro, at)) != std::string_view::npos; ++at) {
-    std::string_view left = before(at);
-    if (left.ends_with("ifndef")) return 0;
-    if (left.ends_with("defined")) {
-      left = before(left.size() - std::string_view("defined").size());
-      if (left.ends_with("!")) return 0;
+  std::vector<Conditional> conditionals;
+  const std::string code = without_directives(code_of(source));
+  const auto name_of_word = [](const std::vector<std::string_view>& words, std::size_t i) {
+    return i < words.size() ? std::string(words[i]) : std::string();
+  };
+  int number = 0;
+  for (std::size_t begin = 0; begin < code.size(); ++number) {
+    const std::size_t end = std::min(code.find('\n', begin), code.size());
+    std::string_view line = std::string_view(code).substr(begin, end - begin);
+    begin = end + 1;
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    if (!line.starts_with('#')) continue;
+    const std::vector<std::string_view> words = words_of(line);
+    const std::string directive = name_of_word(words, 0);
+    if (directive == "if" || directive == "ifdef" || directive == "ifndef") {
+      // Of other conditions nothing is known.
+      std::string asked;
+      for (const char c : line)
+        if (!is_blank(c)) asked += c;
+      const std::string name = words.size() > 1 ? std::string(words.back()) : std::string();
+      const bool is_negated =
+          asked == "#ifndef" + name || asked == "#if!defined(" + name + ')' || asked == "#if!defined" + name;
+      const bool is_asked =
+          is_negated || asked == "#ifdef" + name || asked == "#ifdefined(" + name + ')' || asked == "#ifdefined" + name;
+      const bool is_known = is_asked && defined.contains(name);
+      conditionals.push_back({is_known && is_negated, is_known && !is_negated});
+    } else if ((directive == "else" || directive == "elif") && !conditionals.empty()) {
+      conditionals.back().is_left_out = conditionals.back().leaves_others;
+    } else if (directive == "endif" && !conditionals.empty()) {
+      conditionals.pop_back();
+    } else if ((directive == "define" || directive == "undef") && name_of_word(words, 1) == macro) {
+      const auto is_left_out = [](const Conditional& one) { return one.is_left_out; };
+      if (std::none_of(conditionals.begin(), conditionals.end(), is_left_out)) return number + 1;
     }
-    if (left.ends_with("define") || left.ends_with("undef"))
-      return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   }
   return 0;
 }

@@ -2,9 +2,12 @@
 /// Looks at template arguments without a compiler: enough to say in one sentence that there are too few or too many, or
 /// that the kernel makes nothing of one; and at macros. Private to this room.
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <tuner/core/words.hpp>
 
 namespace tuner {
 
@@ -16,11 +19,8 @@ std::string template_argument_problem(std::string_view source, std::string_view 
 /// that cannot be told without a compiler.
 std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation);
 
-/// Whether \p word stands in \p source other than in comments, literals and `#pragma tuner` lines.
-bool occurs_in_code(std::string_view source, std::string_view word);
-
-/// The line in which \p source defines \p macro, or takes its definition away, whatever it was before: a `#define` or
-/// `#undef` with no `#ifndef` or `!defined` of that name above it. 0: there is none.
-int unguarded_definition(std::string_view source, std::string_view macro);
+/// The line in which \p source defines \p macro, or takes its definition away, where the macros \p defined are: a
+/// `#define` or `#undef` that no `#ifndef` or `!defined` of one of those leaves out. 0: there is none.
+int unguarded_definition(std::string_view source, std::string_view macro, const std::set<std::string>& defined);
 
 }  // namespace tuner

@@ -10,6 +10,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/suggestion.hpp>
+#include <tuner/core/words.hpp>
 
 namespace tuner {
 
@@ -79,7 +80,5 @@ class TokenCursor {
   Token token_;
   std::size_t last_stop_ = 0;
 };
-
-bool is_identifier(std::string_view text);
 
 }  // namespace tuner

@@ -1,0 +1,143 @@
+#include <tuner/core/kernel_reader.hpp>
+
+#include <set>
+#include <utility>
+
+#include <tuner/core/characters.hpp>
+#include <tuner/core/literals.hpp>
+#include <tuner/core/names.hpp>
+
+namespace tuner {
+namespace {
+
+// Far more than anybody writes; what is done with them takes well under a second.
+constexpr std::size_t kMostValues = 65535;  // of all parameters and choices
+constexpr std::size_t kMostOperations = 1'000'000;
+
+}  // namespace
+
+void KernelReader::once(const std::string& key) {
+  const auto [at, is_new] = given_.emplace(key, directive_place);
+  if (!is_new)
+    throw SpecError(directive_place,
+                    "a second " + in_quotes(key) + "; the first is in line " + std::to_string(at->second.line));
+}
+
+std::string KernelReader::declare(TokenCursor& cursor, std::string_view what, bool in_expressions) {
+  const Token token = cursor.expect_identifier("the name of a " + std::string(what));
+  const SourceLocation place = cursor.place(token);
+  const std::string name(token.text);
+  if (in_expressions || is_reserved_word(name)) {
+    const std::string problem = name_problem(name);
+    if (!problem.empty()) throw SpecError(place, problem + " and cannot name a " + std::string(what));
+  }
+  const auto [at, is_new] = declared.emplace(name, what);
+  if (!is_new) {
+    throw SpecError(place, in_quotes(name) + " is already the name of a " + at->second + " (line " +
+                               std::to_string(places.at(name).line) + ")");
+  }
+  places[name] = place;
+  return name;
+}
+
+Expression KernelReader::expression(TokenCursor& cursor, std::string_view closing) {
+  Expression result = ExpressionAccess::parse(cursor, draft.lets);
+  if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is(closing)) {
+    cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
+  }
+  operations_ += ExpressionAccess::root(result)->count;
+  if (operations_ > kMostOperations)
+    throw SpecError(result.location(), "the expressions of this file are too large: more than " +
+                                           std::to_string(kMostOperations) + " operations, 'let's counted as text");
+  draft.expressions.push_back(result);
+  return result;
+}
+
+std::vector<Value> KernelReader::values(TokenCursor& cursor, const std::string& name) {
+  cursor.expect("=", "the name");
+  if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
+  std::vector<Value> result;
+  std::set<Value> seen;
+  while (!cursor.at_end()) {
+    const SourceLocation place = cursor.place();
+    for (Value& next : parse_values(cursor)) {
+      if (++values_ > kMostValues)
+        throw SpecError(place, "more than " + std::to_string(kMostValues) + " values in one kernel");
+      if (!seen.insert(next).second) throw SpecError(place, in_quotes(next.text()) + " is given twice");
+      places[name + "=" + next.text()] = place;
+      result.push_back(std::move(next));
+    }
+  }
+  return result;
+}
+
+std::string KernelReader::type_name(TokenCursor& cursor, const std::string& key) {
+  const Token token = cursor.expect_identifier("the name of a type");
+  places[key] = cursor.place(token);
+  const auto type = element_type(token.text);
+  return std::string(type ? info(*type).name : token.text);
+}
+
+void KernelReader::assignments(TokenCursor& cursor, const std::string& key,
+                               const std::function<void(const std::string&)>& read) {
+  places[key] = directive_place;
+  if (cursor.at_end()) cursor.fail("expected NAME=VALUE, not " + cursor.described());
+  std::set<std::string> seen;
+  while (!cursor.at_end()) {
+    const Token token = cursor.expect_identifier("NAME=VALUE");
+    const std::string name(token.text);
+    if (!seen.insert(name).second) throw SpecError(cursor.place(token), in_quotes(name) + " is given twice");
+    places[key + " " + name] = cursor.place(token);
+    cursor.expect("=", in_quotes(name));
+    read(name);
+  }
+}
+
+LaunchDraft& KernelReader::start_launch(const std::string& name, bool is_reference) {
+  LaunchDraft& started = draft.launches.emplace_back();
+  started.launch.name = name;
+  started.launch.location = directive_place;
+  started.is_reference = is_reference;
+  return started;
+}
+
+LaunchDraft& KernelReader::once_in_launch() {
+  if (draft.launches.empty()) start_launch(spec.name, false);
+  LaunchDraft& current = draft.launches.back();
+  const auto [at, is_new] = current.given.emplace(directive.text, directive_place);
+  if (!is_new) {
+    throw SpecError(directive_place, "a second " + in_quotes(directive.text) + " for " +
+                                         (current.is_reference ? "the reference " : "launch ") +
+                                         in_quotes(current.launch.name) + "; the first is in line " +
+                                         std::to_string(at->second.line));
+  }
+  return current;
+}
+
+void KernelReader::read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of) {
+  if (cursor.at_end()) cursor.fail("expected " + std::string(what) + ", not the end of the line");
+  of.instantiate_place = cursor.place();
+  const std::string_view line = cursor.line().text;
+  const std::size_t begin = cursor.peek().begin, end = begin + cursor.rest().size();
+  std::string& text = of.launch.instantiate;  // with single blanks: continued lines are indented
+  std::vector<ComputedText>& computed = of.launch.computed_texts;
+  for (std::size_t at = begin; at < end; ++at) {
+    if (line[at] == '{') {
+      TokenCursor inside(cursor.line(), at + 1);
+      const Expression value = expression(inside, "}");
+      if (!inside.peek().is("}")) inside.fail("expected '}' after the value, not " + inside.described());
+      at = inside.peek().begin;
+      computed.push_back({'{' + value.text() + '}', value, text.size()});
+      text += computed.back().text;
+      continue;
+    }
+    const bool blank = is_blank(line[at]);
+    if (!blank || text.back() != ' ') text += blank ? ' ' : line[at];
+  }
+  for (const std::string_view word : words_of(text))
+    if (const auto let = draft.lets.find(word); let != draft.lets.end())
+      computed.push_back({std::string(word), let->second});
+  cursor.skip_rest();
+}
+
+}  // namespace tuner

@@ -1,0 +1,213 @@
+#include <tuner/core/kernel_reader.hpp>
+
+#include <set>
+#include <utility>
+
+#include <tuner/core/literals.hpp>
+#include <tuner/core/names.hpp>
+
+namespace tuner {
+namespace {
+
+// A struct of more is no element.
+constexpr std::int64_t kMostComponents = 4096;
+
+/// `TYPE`, a vector type (`float4`) or `TYPE[COUNT]`: elements of several numbers, as structs of one type are.
+void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& buffer) {
+  const std::string key = "type of " + buffer.name;
+  const std::string_view word = cursor.peek().text;
+  if (const auto vector = element_type(word) ? std::nullopt : vector_type(word)) {
+    kernel.places[key] = cursor.place();
+    cursor.take();
+    buffer.type = info(vector->type).name;
+    buffer.components = vector->components;
+  } else {
+    buffer.type = kernel.type_name(cursor, key);
+  }
+  if (cursor.accept("[")) {
+    const SourceLocation place = cursor.place();
+    const std::int64_t count = parse_integer(cursor, "how many of them make up an element");
+    cursor.expect("]", "how many of them make up an element");
+    if (count < 1 || count > kMostComponents)
+      throw SpecError(place, "an element is made up of 1 to " + std::to_string(kMostComponents) + " numbers");
+    buffer.components *= static_cast<int>(count);
+  }
+  if (buffer.components == 1) return;
+  const std::string components = std::to_string(buffer.components);
+  buffer.count = combine(Op::multiply, {buffer.count, Expression::constant(buffer.components)},
+                         components + " * (" + buffer.count.text() + ')');
+}
+
+template <BufferRole role>
+void read_buffers(KernelReader& kernel, TokenCursor& cursor) {
+  do {
+    BufferSpec buffer;
+    buffer.role = role;
+    buffer.name = kernel.declare(cursor, "buffer", false);
+    cursor.expect("[", "the buffer's name: its number of elements follows, as in a[n]");
+    buffer.count = kernel.expression(cursor);
+    cursor.expect("]", "the number of elements");
+    if (cursor.accept(":")) read_element_type(kernel, cursor, buffer);
+    kernel.spec.buffers.push_back(std::move(buffer));
+  } while (cursor.accept(","));
+}
+
+/// A number, or an expression of sizes. Ends at a comma or the end of the line; \p alone: a number ends at blanks too.
+void read_bound(KernelReader& kernel, TokenCursor& cursor, bool alone, const char* what, double& number,
+                std::optional<Expression>& computed) {
+  TokenCursor ahead = cursor;
+  ahead.accept("-");
+  if (ahead.at_number()) {
+    ahead.take();
+    if (alone || ahead.at_end() || ahead.peek().is(",")) {
+      number = parse_number(cursor, what);
+      return;
+    }
+  }
+  if (cursor.at_end()) cursor.fail("expected " + std::string(what) + ", not " + cursor.described());
+  computed = kernel.expression(cursor);
+}
+
+/// Outside of parentheses and braces.
+bool has_comma(std::string_view text) {
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
+    if (c == ',' && depth == 0) return true;
+  }
+  return false;
+}
+
+void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, ComputedFill& computed) {
+  // Two expressions are parted by a comma; two numbers, or a number and an expression, need none.
+  read_bound(kernel, cursor, !has_comma(cursor.rest()), "the lower bound", fill.low, computed.low);
+  cursor.accept(",");
+  const SourceLocation place = cursor.place();
+  read_bound(kernel, cursor, false, "the upper bound", fill.high, computed.high);
+  if (!computed.low && !computed.high && fill.low >= fill.high)
+    throw SpecError(place, "the upper bound must be above the lower one");
+}
+
+/// An expression that may name `i`.
+Expression of_element(KernelReader& kernel, TokenCursor& cursor) {
+  if (kernel.draft.lets.count("i") != 0)
+    cursor.fail("'i' is the index of an element here and a 'let' above: call that otherwise");
+  return kernel.expression(cursor);
+}
+
+void read_fill(KernelReader& kernel, TokenCursor& cursor) {
+  const Token token = cursor.expect_identifier("the name of a buffer");
+  FillDraft pending{std::string(token.text), {}, {}, cursor.place(token)};
+  cursor.expect("=", "the buffer's name");
+  const Token kind = cursor.expect_identifier(
+      "'uniform LOW HIGH', 'constant VALUE', 'iota', 'expression EXPRESSION' or 'file \"NAME\"'");
+  ComputedFill computed;
+  computed.location = cursor.place(kind);
+  if (kind.text == "uniform") {
+    read_uniform(kernel, cursor, pending.fill, computed);
+  } else if (kind.text == "constant") {
+    pending.fill.kind = Fill::Kind::constant;
+    read_bound(kernel, cursor, false, "a number", pending.fill.low, computed.low);
+  } else if (kind.text == "iota") {
+    pending.fill.kind = Fill::Kind::iota;
+  } else if (kind.text == "expression") {
+    computed.element = of_element(kernel, cursor);
+  } else if (kind.text == "file") {
+    computed.path = parse_quoted(cursor, "a file's name in quotes, as in \"a.npy\"");
+  } else {
+    throw SpecError(cursor.place(kind),
+                    "unknown fill " + in_quotes(kind.text) +
+                        suggestion(kind.text, {"uniform", "constant", "iota", "expression", "file"}));
+  }
+  computed.numbers = pending.fill;
+  if (computed.low || computed.high || computed.element || !computed.path.empty())
+    pending.computed = std::move(computed);
+  kernel.once("fill " + pending.buffer);
+  kernel.draft.fills.push_back(std::move(pending));
+}
+
+void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
+  ScalarSpec scalar;
+  scalar.name = kernel.declare(cursor, "scalar", false);
+  if (cursor.accept(":")) scalar.type = kernel.type_name(cursor, "type of " + scalar.name);
+  cursor.expect("=", "the scalar: the value used for tuning follows");
+  scalar.value = parse_number(cursor, "a number");
+  kernel.spec.scalars.push_back(std::move(scalar));
+}
+
+void read_verify(KernelReader& kernel, TokenCursor& cursor) {
+  VerifySpec verify;
+  kernel.assignments(cursor, "verify " + std::to_string(kernel.spec.verify.size()), [&](const std::string& name) {
+    const std::int64_t given = parse_size(cursor, "an integer");
+    if (name == "offset") {
+      verify.offset = given;
+    } else {
+      verify.sizes[name] = given;
+    }
+  });
+  kernel.spec.verify.push_back(std::move(verify));
+}
+
+void read_tolerance(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("tolerance");
+  Tolerance tolerance;
+  std::set<std::string> seen;
+  do {
+    const Token word = cursor.expect_identifier("'relative NUMBER' or 'absolute NUMBER'");
+    if (word.text != "relative" && word.text != "absolute") {
+      throw SpecError(cursor.place(word), "expected 'relative' or 'absolute', not " + in_quotes(word.text) +
+                                              suggestion(word.text, {"relative", "absolute"}));
+    }
+    if (!seen.insert(std::string(word.text)).second)
+      throw SpecError(cursor.place(word), in_quotes(word.text) + " is given twice");
+    kernel.places["tolerance"] = cursor.place();
+    const double bound = parse_number(cursor, "a number");
+    if (bound < 0) throw SpecError(kernel.places["tolerance"], "a tolerance cannot be negative");
+    (word.text == "relative" ? tolerance.relative : tolerance.absolute) = bound;
+  } while (!cursor.at_end());
+  kernel.spec.tolerance = tolerance;
+}
+
+void read_compare(KernelReader& kernel, TokenCursor& cursor) {
+  const Token token = cursor.expect_identifier("the name of an output");
+  kernel.once("compare " + std::string(token.text));
+  cursor.expect("when", "the output's name: which elements i are compared follows, as in 'when i < n'");
+  kernel.draft.compared.push_back({std::string(token.text), of_element(kernel, cursor), cursor.place(token)});
+}
+
+void read_accumulates(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("accumulates"), kernel.spec.accumulates = kernel.expression(cursor);
+}
+
+void read_bytes(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("bytes"), kernel.spec.bytes = kernel.expression(cursor);
+}
+
+void read_flops(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("flops"), kernel.spec.flops = kernel.expression(cursor);
+}
+
+}  // namespace
+
+std::span<const Directive> data_directives() {
+  static constexpr Directive directives[] = {
+      {"in", read_buffers<BufferRole::in>},
+      {"constant", read_buffers<BufferRole::constant>},
+      {"out", read_buffers<BufferRole::out>},
+      {"inout", read_buffers<BufferRole::inout>},
+      {"consumed", read_buffers<BufferRole::consumed>},
+      {"scratch", read_buffers<BufferRole::scratch>},
+      {"zeroed", read_buffers<BufferRole::zeroed>},
+      {"fill", read_fill},
+      {"scalar", read_scalar},
+      {"verify", read_verify},
+      {"tolerance", read_tolerance},
+      {"compare", read_compare},
+      {"accumulates", read_accumulates},
+      {"bytes", read_bytes},
+      {"flops", read_flops},
+  };
+  return directives;
+}
+
+}  // namespace tuner

@@ -1,0 +1,155 @@
+#include <tuner/core/kernel_reader.hpp>
+
+#include <algorithm>
+
+#include <tuner/core/literals.hpp>
+
+namespace tuner {
+namespace {
+
+void read_instantiate(KernelReader& kernel, TokenCursor& cursor) {
+  LaunchDraft& current = kernel.once_in_launch();
+  if (current.is_reference)
+    throw SpecError(kernel.directive_place, "'reference' names its function itself; start a launch with 'launch NAME'");
+  kernel.read_name(cursor, "the kernel's C++ name, as in f<T, block>", current);
+}
+
+void read_extents(KernelReader& kernel, TokenCursor& cursor, std::array<Expression, 3>& extents) {
+  std::size_t dimension = 0;
+  do {
+    if (dimension == 3) cursor.fail(in_quotes(kernel.directive.text) + " has at most 3 dimensions");
+    extents[dimension++] = kernel.expression(cursor);
+  } while (cursor.accept(","));
+}
+
+void read_grid(KernelReader& kernel, TokenCursor& cursor) {
+  read_extents(kernel, cursor, kernel.once_in_launch().launch.grid);
+}
+
+void read_block(KernelReader& kernel, TokenCursor& cursor) {
+  read_extents(kernel, cursor, kernel.once_in_launch().launch.block);
+}
+
+void read_shared(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once_in_launch().launch.shared_bytes = kernel.expression(cursor);
+}
+
+void read_when(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once_in_launch().launch.when = kernel.expression(cursor);
+}
+
+/// A directive that stands alone holds always.
+Expression always_or(KernelReader& kernel, TokenCursor& cursor) {
+  return cursor.at_end() ? Expression::constant(1) : kernel.expression(cursor);
+}
+
+void read_untimed(KernelReader& kernel, TokenCursor& cursor) {
+  LaunchDraft& current = kernel.once_in_launch();
+  if (current.is_reference) throw SpecError(kernel.directive_place, "a reference is not part of any run's time");
+  current.launch.untimed = always_or(kernel, cursor);
+}
+
+void read_cooperative(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once_in_launch().launch.cooperative = always_or(kernel, cursor);
+}
+
+/// `NAME` or `EXPRESSION [: TYPE]`: what it is called among the arguments.
+std::string read_argument(KernelReader& kernel, TokenCursor& cursor, LaunchSpec& launch) {
+  TokenCursor ahead = cursor;
+  if (ahead.at_identifier()) {
+    const Token token = ahead.take();
+    if ((ahead.at_end() || ahead.peek().is(",")) && kernel.draft.lets.count(token.text) == 0) {
+      cursor.take();
+      return std::string(token.text);
+    }
+  }
+  if (cursor.at_end() || cursor.peek().is(",")) cursor.fail("expected an argument, not " + cursor.described());
+  const std::size_t begin = cursor.peek().begin;
+  ComputedArgument argument{{}, kernel.expression(cursor, ":"), "int"};
+  std::size_t end = cursor.last_stop();
+  const bool typed = cursor.accept(":");
+  if (typed) end = cursor.peek().stop();
+  argument.name = cursor.line().text.substr(begin, end - begin);
+  if (typed) argument.type = kernel.type_name(cursor, "type of " + argument.name);
+  if (launch.find_computed(argument.name) == nullptr) launch.computed_arguments.push_back(argument);
+  return argument.name;
+}
+
+void read_arguments(KernelReader& kernel, TokenCursor& cursor) {
+  LaunchDraft& current = kernel.once_in_launch();
+  do {
+    const SourceLocation place = cursor.place();
+    current.launch.arguments.push_back(read_argument(kernel, cursor, current.launch));
+    current.argument_places.push_back(place);
+  } while (cursor.accept(","));
+}
+
+void read_launch(KernelReader& kernel, TokenCursor& cursor) {
+  const Token token = cursor.expect_identifier("the launch's name");
+  const auto same = [&](const LaunchDraft& other) { return !other.is_reference && other.launch.name == token.text; };
+  if (std::any_of(kernel.draft.launches.begin(), kernel.draft.launches.end(), same))
+    throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) + " exists already");
+  kernel.start_launch(std::string(token.text), false);
+}
+
+/// `default` is no name in C++.
+bool accept_default(TokenCursor& cursor) {
+  TokenCursor ahead = cursor;
+  if (!ahead.accept("default") || !ahead.at_end()) return false;
+  cursor = ahead;
+  return true;
+}
+
+/// `file c = "answer.npy"`; a reference may be a function that is called `file`.
+bool read_answer_file(KernelReader& kernel, TokenCursor& cursor) {
+  TokenCursor ahead = cursor;
+  if (!ahead.accept("file") || !ahead.at_identifier()) return false;
+  const Token buffer = ahead.take();
+  if (!ahead.accept("=")) return false;
+  const SourceLocation location = ahead.place();
+  const std::string path = parse_quoted(ahead, "a file's name in quotes, as in \"answer.npy\"");
+  const std::string name(buffer.text);
+  kernel.once("reference file " + name);
+  kernel.draft.answers.push_back({name, {path, location}, cursor.place(buffer)});
+  cursor = ahead;
+  return true;
+}
+
+void read_reference(KernelReader& kernel, TokenCursor& cursor) {
+  if (read_answer_file(kernel, cursor)) return;
+  if (accept_default(cursor)) {
+    kernel.once("reference default");
+    kernel.places["reference default"] = kernel.directive_place;
+    kernel.spec.default_is_reference = true;
+    return;
+  }
+  LaunchDraft& reference = kernel.start_launch({}, true);
+  kernel.read_name(cursor, "the reference's C++ name, as in f<T>", reference);
+  reference.launch.name = reference.launch.instantiate;
+}
+
+void read_device_launches(KernelReader& kernel, TokenCursor& cursor) {
+  kernel.once("device_launches");
+  kernel.spec.device_launches = kernel.expression(cursor);
+}
+
+}  // namespace
+
+std::span<const Directive> launch_directives() {
+  static constexpr Directive directives[] = {
+      {"instantiate", read_instantiate},
+      {"grid", read_grid},
+      {"block", read_block},
+      {"shared", read_shared},
+      {"arguments", read_arguments},
+      {"when", read_when},
+      {"cooperative", read_cooperative},
+      {"untimed", read_untimed},
+      {"launch", read_launch},
+      {"reference", read_reference},
+      {"device_launches", read_device_launches},
+  };
+  return directives;
+}
+
+}  // namespace tuner

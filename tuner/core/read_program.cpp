@@ -1,0 +1,122 @@
+#include <tuner/core/kernel_reader.hpp>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <tuner/core/characters.hpp>
+#include <tuner/core/directives.hpp>
+#include <tuner/core/input_file.hpp>
+#include <tuner/core/literals.hpp>
+
+namespace tuner {
+namespace {
+
+/// One option, up to the next blank, with expressions in braces.
+CompileOptionSpec compile_option(KernelReader& kernel, TokenCursor& cursor) {
+  const std::string_view text = cursor.line().text;
+  const std::size_t begin = cursor.peek().begin;
+  CompileOptionSpec option;
+  option.location = cursor.place();
+  std::string as_written;
+  std::size_t at = begin;
+  for (; at < text.size() && !is_blank(text[at]); ++at) {
+    if (text[at] != '{') {
+      as_written += text[at];
+      continue;
+    }
+    if (!as_written.empty()) option.parts.emplace_back(std::exchange(as_written, {}));
+    TokenCursor inside(cursor.line(), at + 1);
+    option.parts.emplace_back(kernel.expression(inside, "}"));
+    if (!inside.peek().is("}")) inside.fail("expected '}' after the value, not " + inside.described());
+    at = inside.peek().begin;
+  }
+  if (!as_written.empty()) option.parts.emplace_back(std::move(as_written));
+  cursor.skip(at - begin);
+  return option;
+}
+
+/// `-OPTION … [when CONDITION]`
+void read_compile(KernelReader& kernel, TokenCursor& cursor) {
+  const std::size_t first = kernel.spec.compile_options.size();
+  while (cursor.peek().is("-")) kernel.spec.compile_options.push_back(compile_option(kernel, cursor));
+  if (kernel.spec.compile_options.size() == first)
+    cursor.fail("expected an option, as in --maxrregcount={registers}, not " + cursor.described());
+  if (cursor.at_end()) return;
+  if (!cursor.accept("when"))
+    cursor.fail("expected an option or 'when', not " + cursor.described() +
+                "; an option's value stands behind its '=', without blanks");
+  const Expression when = kernel.expression(cursor);
+  for (std::size_t i = first; i < kernel.spec.compile_options.size(); ++i) kernel.spec.compile_options[i].when = when;
+}
+
+/// `NAME NAME …` or `NAME = EXPRESSION`
+void read_define(KernelReader& kernel, TokenCursor& cursor) {
+  const std::size_t first = kernel.spec.macros.size();
+  do {
+    const Token token = cursor.expect_identifier("the name of a macro");
+    const LogicalLine itself = LogicalLine::from(token.text, cursor.place(token));
+    MacroSpec macro{std::string(token.text), {}, cursor.place(token)};
+    kernel.once("define " + macro.name);
+    const bool is_first = kernel.spec.macros.size() == first;
+    TokenCursor name(itself);
+    macro.value = is_first && cursor.accept("=") ? kernel.expression(cursor) : kernel.expression(name);
+    kernel.spec.macros.push_back(std::move(macro));
+  } while (cursor.at_identifier());
+}
+
+/// `"PATH"`, relative to the folder of the kernel file.
+std::filesystem::path read_path(const KernelReader& kernel, TokenCursor& cursor) {
+  const std::string path = parse_quoted(cursor, "a path in quotes, as in \"../matmul.cu\"");
+  return beside(kernel.spec, path).lexically_normal();
+}
+
+/// `"FILE"`
+void read_source_of(KernelReader& kernel, TokenCursor& cursor, bool of_reference) {
+  const SourceLocation place = cursor.place();
+  const std::filesystem::path path = read_path(kernel, cursor);
+  kernel.once(std::string(kernel.directive.text) + ' ' + path.string());
+  SourceFile file{path.string(), {}, cursor.line().positions.back().line, of_reference};
+  const std::size_t position = kernel.spec.sources.size();
+  if (position < kernel.known_sources.size()) {
+    file.text = kernel.known_sources[position].text;
+  } else {
+    try {
+      file.text = read_input_file(path, kMaxKernelFileBytes, "source");
+    } catch (const Error& error) {
+      throw SpecError(place, error.what());
+    }
+  }
+  if (!find_directives(file.text, file.path).empty())
+    throw SpecError(place, file.path + " is a kernel file of its own: it has '#pragma tuner' lines");
+  kernel.spec.sources.push_back(std::move(file));
+}
+
+void read_source(KernelReader& kernel, TokenCursor& cursor) { read_source_of(kernel, cursor, false); }
+
+void read_reference_source(KernelReader& kernel, TokenCursor& cursor) { read_source_of(kernel, cursor, true); }
+
+/// `"FOLDER"`
+void read_include_path(KernelReader& kernel, TokenCursor& cursor) {
+  const SourceLocation place = cursor.place();
+  const std::filesystem::path path = read_path(kernel, cursor);
+  kernel.once("include_path " + path.string());
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) throw SpecError(place, "there is no folder " + path.string());
+  kernel.spec.include_paths.push_back(path.string());
+}
+
+}  // namespace
+
+std::span<const Directive> program_directives() {
+  static constexpr Directive directives[] = {
+      {"source", read_source},
+      {"reference_source", read_reference_source},
+      {"include_path", read_include_path},
+      {"compile", read_compile},
+      {"define", read_define},
+  };
+  return directives;
+}
+
+}  // namespace tuner
