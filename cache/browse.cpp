@@ -118,6 +118,7 @@ Statistics statistics(Database& database) {
     for (const auto& [member, rows] : counts) {
       result.*member = count(fmt::format("SELECT count(*) FROM {}", rows).c_str());
     }
+    if (has_misses(store)) result.misses = count("SELECT count(*) FROM miss");
     return result;
   });
 }
@@ -161,6 +162,7 @@ std::vector<std::string> doctor(Database& database) {
         {damaged<BestRecord>(store), "best configurations have a wrong checksum and are not served"},
         {damaged<SessionRecord>(store), "sessions have a wrong checksum"},
         {damaged<StoredTrial>(store), "trials have a wrong checksum"},
+        {has_misses(store) ? damaged<MissRecord>(store) : 0, "remembered misses have a wrong checksum"},
         {damaged<QuarantineRecord>(store),
          "rows of the quarantine have a wrong checksum: what they may mean is not served either"}};
     for (const auto& [rows, what] : damages) {

@@ -48,6 +48,7 @@ struct Statistics {
   bool in_memory = false;
   std::int64_t kernels = 0, devices = 0, environments = 0, problems = 0, configurations = 0, sessions = 0;
   std::int64_t unfinished_sessions = 0, trials = 0, failed_trials = 0, best = 0, quarantined = 0;
+  std::int64_t misses = 0;
 };
 Statistics statistics(Database& database);
 

@@ -17,7 +17,14 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-FileKind wisdom_kind() { return {"wisdom database", kApplicationId, kSchemaVersion, wisdom_schema()}; }
+FileKind wisdom_kind() {
+  return {.what = "wisdom database",
+          .application_id = kApplicationId,
+          .version = kSchemaVersion,
+          .oldest = 4,
+          .schema = wisdom_schema(),
+          .additions = {misses_schema()}};
+}
 
 }  // namespace
 

@@ -23,7 +23,7 @@ namespace tuner::cache {
 class Store;
 
 /// Version of wisdom_schema() (rows.hpp), stored in user_version.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
 

@@ -105,7 +105,7 @@ void visit_fields(Like<StoredTrial> auto& r, auto&& field) {
   visit_fields(r.trial, field);
 }
 
-/// What was tuned: of Context and QuarantineRecord.
+/// What was tuned, or is to be: of Context, QuarantineRecord and MissRecord.
 void visit_subject(auto& r, auto&& field) {
   visit_fields(r.kernel, field);
   visit_fields(r.problem, field);
@@ -139,6 +139,24 @@ void visit_fields(Like<QuarantineRecord> auto& r, auto&& field) {
   visit_identity(r, field);
   field("reason", r.reason, kProse);
   field("created", r.created_ms, kInstant);
+}
+
+void visit_identity(Like<MissRecord> auto& r, auto&& field) {
+  field("kernel", r.kernel.name, kPlain);
+  field("choices", r.problem.choices, kPlain);
+  field("sizes_from", r.sizes_from, kPlain);
+  field("device_key", r.device_key, kPlain);
+}
+void visit_fields(Like<MissRecord> auto& r, auto&& field) {
+  visit_subject(r, field);
+  field("sizes_from", r.sizes_from, kPlain);
+  field("device_key", r.device_key, kPlain);
+  field("file", r.file, kPlain);
+  field("served", r.served, kPlain);
+  field("calls", r.calls, kPlain);
+  field("each_ns", r.each_ns, kPlain);
+  field("first_seen", r.first_ms, kInstant);
+  field("last_seen", r.last_ms, kInstant);
 }
 
 // Where a record says on which device and with which software it was measured: the header above its line in a text.

@@ -1,5 +1,6 @@
 #include <cache/file_kind.hpp>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -26,6 +27,12 @@ std::map<std::string, std::string> definitions(const std::string& schema) {
   return definitions(*fresh);
 }
 
+int oldest_of(const FileKind& kind) { return kind.oldest > 0 ? kind.oldest : kind.version; }
+
+void set_version(SQLite::Database& db, const FileKind& kind) {
+  db.exec(fmt::format("PRAGMA user_version = {}", oldest_of(kind) << 16 | kind.version));
+}
+
 }  // namespace
 
 FormatVersion version_of(SQLite::Database& db) {
@@ -45,7 +52,8 @@ Contents inspect(SQLite::Database& db, const FileKind& kind) {
     return Contents::empty;
   }
   if (application != kind.application_id || version.written < 1) return Contents::foreign;
-  if (version.written < kind.version) return Contents::older;
+  if (version.written < oldest_of(kind)) return Contents::older;
+  if (version.written < kind.version) return Contents::earlier;
   return version.reader <= kind.version ? Contents::ours : Contents::newer;
 }
 
@@ -64,8 +72,18 @@ void create(SQLite::Database& db, const FileKind& kind) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
   if (inspect(db, kind) == Contents::empty) {  // another process may have been faster
     db.exec(kind.schema);
-    db.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kind.application_id,
-                        kind.version << 16 | kind.version));
+    db.exec(fmt::format("PRAGMA application_id = {}", kind.application_id));
+    set_version(db, kind);
+  }
+  transaction.commit();
+}
+
+void upgrade(SQLite::Database& db, const FileKind& kind) {
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+  if (inspect(db, kind) == Contents::earlier) {  // another process may have been faster
+    for (int version = version_of(db).written; version < kind.version; ++version)
+      db.exec(kind.additions[static_cast<std::size_t>(version - oldest_of(kind))]);
+    set_version(db, kind);
   }
   transaction.commit();
 }
@@ -73,15 +91,22 @@ void create(SQLite::Database& db, const FileKind& kind) {
 std::vector<std::string> missing_definitions(SQLite::Database& db, const FileKind& kind) {
   std::vector<std::string> missing;
   const auto present = definitions(db);
-  for (const auto& [name, text] : definitions(kind.schema)) {
+  auto wanted = definitions(kind.schema);
+  for (int version = version_of(db).written; version < kind.version; ++version)
+    for (const auto& [name, text] : definitions(kind.additions[static_cast<std::size_t>(version - oldest_of(kind))]))
+      wanted.erase(name);
+  for (const auto& [name, text] : wanted) {
     if (!present.contains(name)) missing.push_back(name);
   }
   return missing;
 }
 
 bool is_intact(SQLite::Database& db, const FileKind& kind) {
-  return definitions(kind.schema) == definitions(db) && word(db, "PRAGMA integrity_check(1)") == "ok" &&
-         word(db, "PRAGMA foreign_key_check").empty();
+  const auto wanted = definitions(kind.schema), present = definitions(db);
+  const bool has_all = version_of(db).written > kind.version
+                           ? std::includes(present.begin(), present.end(), wanted.begin(), wanted.end())
+                           : present == wanted;
+  return has_all && word(db, "PRAGMA integrity_check(1)") == "ok" && word(db, "PRAGMA foreign_key_check").empty();
 }
 
 }  // namespace tuner::cache

@@ -13,7 +13,11 @@ struct FileKind {
   std::string what;  ///< for messages: "wisdom database"
   int application_id = 0;
   int version = 0;
+  /// From this version on, versions differ in what they add, so that each may read the others' files; 0: \p version.
+  int oldest = 0;
   std::string schema;  ///< creates everything in an empty file
+  /// What the versions behind \p oldest add, one after the other; the last of \p schema.
+  std::vector<std::string> additions = {};
   bool memory_fallback = true;
   bool durable = true;  ///< false: no fsync; a power cut may cost the file
   bool must_be_private = false;
@@ -28,7 +32,14 @@ struct FormatVersion {
 FormatVersion version_of(SQLite::Database& db);
 
 /// What a file is to a program that reads \p kind.
-enum class Contents { ours, empty, older, newer, foreign };
+enum class Contents {
+  ours,
+  earlier,  ///< ours to read; upgrade() adds what it lacks
+  empty,
+  older,
+  newer,
+  foreign
+};
 Contents inspect(SQLite::Database& db, const FileKind& kind);
 
 /// Why a file of another version cannot be used, and what to do.
@@ -37,10 +48,14 @@ std::string other_version(SQLite::Database& db, const FileKind& kind);
 /// Makes an empty file ours, in one transaction; leaves any other as it is. Throws SQLite::Exception.
 void create(SQLite::Database& db, const FileKind& kind);
 
-/// Names of the tables and indices of \p kind that \p db lacks.
+/// Adds what an earlier file lacks, in one transaction; leaves any other as it is. Throws SQLite::Exception.
+void upgrade(SQLite::Database& db, const FileKind& kind);
+
+/// Names of the tables and indices of \p kind, in the file's version, that \p db lacks.
 std::vector<std::string> missing_definitions(SQLite::Database& db, const FileKind& kind);
 
-/// Whether the file has the very definitions of \p kind and SQLite finds no fault in it. Reads all of it.
+/// Whether the file has the very definitions of \p kind (one of a newer version: at least these) and SQLite finds no
+/// fault in it. Reads all of it.
 bool is_intact(SQLite::Database& db, const FileKind& kind);
 
 }  // namespace tuner::cache

@@ -207,4 +207,10 @@ Complaint problem_with(const QuarantineRecord& record) {
                   problem_with_configuration(record.configuration), out_of_bounds(record));
 }
 
+Complaint problem_with(const MissRecord& miss) {
+  return first_of(problem_with(miss.kernel), problem_with(miss.problem), out_of_bounds(miss),
+                  miss.calls < 0 || !is_number_or_none(miss.each_ns) ? Complaint("calls or each_ns is out of range")
+                                                                     : std::nullopt);
+}
+
 }  // namespace tuner::cache

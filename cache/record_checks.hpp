@@ -24,6 +24,7 @@ std::optional<std::string> problem_with(const StoredTrial& trial);
 std::optional<std::string> problem_with(const BestRecord& best);
 std::optional<std::string> problem_with(const SessionRecord& session);
 std::optional<std::string> problem_with(const QuarantineRecord& record);
+std::optional<std::string> problem_with(const MissRecord& miss);
 /// Accepts what tuner::Configuration::parse() takes and text() writes, and nothing else: `block=32 vector=true`, sorted
 /// by name, one blank between.
 std::optional<std::string> problem_with_configuration(const std::string& text);

@@ -157,4 +157,20 @@ struct QuarantineRecord {
   std::int64_t created_ms = 0;
 };
 
+/// Calls of a kernel that were served without a result for their problem.
+struct MissRecord {
+  KernelRecord kernel;    ///< with the source of the last ones
+  ProblemRecord problem;  ///< of the first one
+  Sizes sizes_from;       ///< what is counted as one: the lowest sizes that are served alike
+  std::string device_key;
+  std::string file;    ///< the kernel's: a path, or the name of one that comes with tuner; empty: there is none
+  std::string served;  ///< how: name(Tier)
+  std::int64_t calls = 0;
+  double each_ns = 0;  ///< of one call, as the shortest that was timed took; NaN: none was
+  std::int64_t first_ms = 0, last_ms = 0;
+
+  /// An estimate; 0 where it is unknown.
+  double spent_ns() const { return each_ns > 0 ? each_ns * static_cast<double>(calls) : 0; }
+};
+
 }  // namespace tuner::cache

@@ -46,8 +46,13 @@ std::string wisdom_schema() {
          "CREATE INDEX session_problem ON session(kernel, choices, sizes);\n"
          "CREATE INDEX trial_configuration ON trial(of, configuration);\n"
          "CREATE INDEX best_problem ON best(kernel, choices, sizes);\n"
-         "CREATE INDEX best_near ON best(kernel, choices, first_size);\n";
+         "CREATE INDEX best_near ON best(kernel, choices, first_size);\n" +
+         misses_schema();
 }
+
+std::string misses_schema() { return create_table<MissRecord>(""); }
+
+bool has_misses(Store& store) { return version_of(store.connection()).written >= 5; }
 
 void warn_of_damaged_rows(Store& store) {
   store.warn_once("rows", fmt::format("wisdom database {}: damaged rows were left out", store.display_path()));

@@ -22,6 +22,7 @@ inline constexpr const char* kTable = std::is_same_v<Record, BestRecord>        
                                       : std::is_same_v<Record, SessionRecord>    ? "session"
                                       : std::is_same_v<Record, StoredTrial>      ? "trial"
                                       : std::is_same_v<Record, QuarantineRecord> ? "quarantine"
+                                      : std::is_same_v<Record, MissRecord>       ? "miss"
                                                                                  : nullptr;
 
 // ---- visitors ------------------------------------------------------------------------------------------------------
@@ -106,19 +107,21 @@ std::int64_t checksum(const Record& record) {
 /// `SELECT … FROM TABLE`, to be followed by conditions; its rows are for take().
 template <class Record>
 const std::string& select_all() {
-  static const std::string sql = [] {
+  static const std::string& sql = *new std::string([] {  // never destroyed: the process may end in between
     ColumnList columns;
     Record record;
     visit_all(record, columns);
     constexpr bool counts = std::is_same_v<Record, SessionRecord>;
     return fmt::format("SELECT {}, crc{} FROM {}", columns.names,
                        counts ? ", (SELECT count(*) FROM trial WHERE of = session)" : "", kTable<Record>);
-  }();
+  }());
   return sql;
 }
 
-/// What creates all tables in an empty file: tests/cache/schema_4.sql.
+/// What creates all tables in an empty file: tests/cache/schema_5.sql.
 std::string wisdom_schema();
+/// What version 5 of it added.
+std::string misses_schema();
 
 /// False when the checksum is wrong.
 template <class Record>
@@ -129,6 +132,9 @@ bool take(Query& row, Record& record) {
   if constexpr (requires { record.trials; }) record.trials = row.integer();
   return sound;
 }
+
+/// Whether the file is of a version that has the table of misses.
+bool has_misses(Store& store);
 
 /// One warning for all damaged rows of a file.
 void warn_of_damaged_rows(Store& store);
@@ -159,7 +165,7 @@ std::string same_identity() {
 /// The stored record with the identity of \p record; nullopt also for a damaged one, which may be replaced.
 template <class Record>
 std::optional<Record> stored(Statements& store, const Record& record) {
-  static const std::string sql = select_all<Record>() + same_identity<Record>();
+  static const std::string& sql = *new std::string(select_all<Record>() + same_identity<Record>());
   Query row(store, sql);
   visit_identity(record, Binder{row});
   Record found;
@@ -169,12 +175,13 @@ std::optional<Record> stored(Statements& store, const Record& record) {
 /// Adds \p record, in the place of one with the same identity.
 template <class Record>
 void put(Statements& store, const Record& record) {
-  static const std::string remove = fmt::format("DELETE FROM {}", kTable<Record>) + same_identity<Record>();
-  static const std::string add = [&] {
+  static const std::string& remove =
+      *new std::string(fmt::format("DELETE FROM {}", kTable<Record>) + same_identity<Record>());
+  static const std::string& add = *new std::string([&] {
     ColumnList columns;
     visit_all(record, columns);
     return fmt::format("INSERT INTO {}({}, crc) VALUES({}, ?)", kTable<Record>, columns.names, columns.marks);
-  }();
+  }());
   Query old(store, remove);
   visit_identity(record, Binder{old});
   old.run();

@@ -133,13 +133,14 @@ std::optional<Store::Refusal> Store::open_once() {
     }
     if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
     if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
-      if (state == Contents::ours) return Refusal{"it is read-only"};
+      if (state == Contents::ours || state == Contents::earlier) return Refusal{"it is read-only"};
       close();
       return Refusal{"it is read-only and not usable as it is"};
     }
     prepare_for_writing(*connection_, file_, kind_.durable);
     if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
-    if (state != Contents::ours) create(*connection_, kind_);
+    if (state == Contents::empty) create(*connection_, kind_);
+    if (state == Contents::earlier) return upgrade_open_file();
     return std::nullopt;
   } catch (const SQLite::Exception& failure) {
     rollback(connection_.get());
@@ -149,6 +150,16 @@ std::optional<Store::Refusal> Store::open_once() {
     close();
     return Refusal{failure.what()};
   }
+}
+
+/// What the file holds can be read where it cannot be added to.
+std::optional<Store::Refusal> Store::upgrade_open_file() try {
+  upgrade(*connection_, kind_);
+  return std::nullopt;
+} catch (const SQLite::Exception& failure) {
+  rollback(connection_.get());
+  if (is_damage_of_file(failure)) throw;
+  return Refusal{explain(failure)};
 }
 
 void Store::open_read_only() {
@@ -168,7 +179,7 @@ void Store::open_read_only() {
       state = inspect(*connection_, kind_);
     }
     if (state == Contents::empty || state == Contents::foreign) return drop(fmt::format("it is no {}", kind_.what));
-    if (state != Contents::ours) return drop(other_version(*connection_, kind_));
+    if (state != Contents::ours && state != Contents::earlier) return drop(other_version(*connection_, kind_));
     if (!quick_check()) drop("it is damaged");
   } catch (const SQLite::Exception& failure) {
     drop(reason_of(failure));
@@ -220,7 +231,9 @@ void Store::degrade(const std::string& reason) {
     try {
       patience_.limit = std::min(patience_.limit, std::chrono::milliseconds(1000));
       auto memory = connect_memory();
-      if (SQLite::Backup(*memory, *old).executeStep(-1) == SQLITE_DONE && inspect(*memory, kind_) == Contents::ours) {
+      const bool copied = SQLite::Backup(*memory, *old).executeStep(-1) == SQLITE_DONE;
+      if (copied) upgrade(*memory, kind_);
+      if (copied && inspect(*memory, kind_) == Contents::ours) {
         memory->exec("PRAGMA foreign_keys = ON");
         connection_ = std::move(memory);
         has_contents_ = true;

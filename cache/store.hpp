@@ -67,6 +67,7 @@ class Store : public Statements {
   void guarded_read(const std::function<void()>& work);
   void open_file();
   std::optional<Refusal> open_once();
+  std::optional<Refusal> upgrade_open_file();
   void open_read_only();
   void connect(int flags);
   void check_private();

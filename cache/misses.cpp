@@ -1,0 +1,91 @@
+#include <cache/misses.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <cache/record_checks.hpp>
+#include <cache/rows.hpp>
+
+namespace tuner::cache {
+namespace {
+
+/// There is a result, and no tuning that was cut short behind it.
+constexpr const char* kTunedMeanwhile =
+    "EXISTS (SELECT 1 FROM best b WHERE (b.kernel, b.objective, b.choices, b.sizes, b.key) = (miss.kernel, "
+    "miss.objective, miss.choices, miss.sizes, miss.device_key)) AND coalesce((SELECT s.finished IS NOT NULL FROM "
+    "session s WHERE (s.kernel, s.objective, s.choices, s.sizes, s.key) = (miss.kernel, miss.objective, miss.choices, "
+    "miss.sizes, miss.device_key) ORDER BY s.started DESC, s.id DESC LIMIT 1), 1)";
+
+/// What is remembered with \p more calls.
+MissRecord added(MissRecord known, const MissRecord& more) {
+  known.kernel = more.kernel;
+  if (!more.file.empty()) known.file = more.file;
+  known.served = more.served;
+  known.calls += more.calls;
+  if (more.each_ns > 0) known.each_ns = more.each_ns;
+  known.first_ms = std::min(known.first_ms, more.first_ms);
+  known.last_ms = std::max(known.last_ms, more.last_ms);
+  return known;
+}
+
+}  // namespace
+
+void remember_misses(Database& database, const std::vector<MissRecord>& counted) {
+  for (const MissRecord& miss : counted)
+    if (const auto trouble = problem_with(miss)) throw CacheError("cannot remember a miss: " + *trouble);
+  auto& store = database.store();
+  static const std::string& tuned = *new std::string(fmt::format("DELETE FROM miss WHERE {}", kTunedMeanwhile));
+  static const std::string& surplus = *new std::string(fmt::format(
+      "DELETE FROM miss WHERE id NOT IN (SELECT id FROM miss ORDER BY last_seen DESC, id DESC LIMIT {})", kMaxMisses));
+  store.write([&] {
+    for (const MissRecord& miss : counted) {
+      const auto known = stored(store, miss);
+      put(store, known ? added(*known, miss) : miss);
+    }
+    Query(store, tuned).run();
+    Query(store, surplus).run();
+  });
+}
+
+std::vector<MissRecord> misses(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  auto found = store.read([&] {
+    if (!has_misses(store)) return std::vector<MissRecord>();
+    static const std::string& sql =
+        *new std::string(select_all<MissRecord>() + fmt::format(" WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR "
+                                                                "device_key = ?2) AND NOT ({}) ORDER BY id",
+                                                                kTunedMeanwhile));
+    return take_sound<MissRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
+  });
+  std::stable_sort(found.begin(), found.end(), [](const MissRecord& a, const MissRecord& b) {
+    return std::make_tuple(a.spent_ns(), a.calls) > std::make_tuple(b.spent_ns(), b.calls);
+  });
+  return found;
+}
+
+std::int64_t forget_misses(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  std::int64_t forgotten = 0;
+  store.write([&] {
+    Query(store, "DELETE FROM miss WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)", filter.kernel,
+          filter.device_key)
+        .run();
+    forgotten = store.connection().getChanges();
+  });
+  return forgotten;
+}
+
+std::int64_t forget_miss(Database& database, const MissRecord& miss) {
+  auto& store = database.store();
+  static const std::string& sql = *new std::string("DELETE FROM miss" + same_identity<MissRecord>());
+  std::int64_t forgotten = 0;
+  store.write([&] {
+    Query row(store, sql);
+    visit_identity(miss, Binder{row});
+    row.run();
+    forgotten = store.connection().getChanges();
+  });
+  return forgotten;
+}
+
+}  // namespace tuner::cache

@@ -1,0 +1,180 @@
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cache/browse.hpp>
+#include <cache/misses.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+MissRecord miss(std::int64_t n, std::int64_t calls, double each_ns) {
+  MissRecord record;
+  record.kernel = reduce_kernel();
+  record.problem = problem(n);
+  record.sizes_from = {{"n", n / 128 * 128}};
+  record.device_key = h200().key;
+  record.file = "reduce";
+  record.served = "default";
+  record.calls = calls;
+  record.each_ns = each_ns;
+  record.first_ms = record.last_ms = 1'000'000 + n;
+  return record;
+}
+
+std::vector<std::int64_t> sizes_of(const std::vector<MissRecord>& misses) {
+  std::vector<std::int64_t> all;
+  for (const MissRecord& one : misses) all.push_back(one.problem.sizes.at("n"));
+  return all;
+}
+
+/// A database as version 4 made it, with one best configuration.
+std::filesystem::path version_4(const TemporaryFolder& folder) {
+  const auto file = folder / "wisdom.db";
+  {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(), "block=1", 10);
+  }
+  SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+  db.exec("DROP TABLE miss");
+  SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
+  row.executeStep();
+  EXPECT_EQ(row.getColumn(0).getString(),
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_4.sql"));
+  row.reset();
+  db.exec("PRAGMA user_version = " + std::to_string(4 << 16 | 4));
+  return file;
+}
+
+TEST(Misses, AddUpOverProcesses) {
+  const TemporaryFolder folder;
+  for (const std::int64_t n : {1000, 1020, 1000}) {
+    auto database = Database::open_user(folder / "wisdom.db");
+    remember_misses(database, {miss(n, 3, 50)});
+  }
+  auto database = Database::open_read_only(folder / "wisdom.db");
+  const auto all = misses(database);
+  ASSERT_EQ(all.size(), 1u) << "1000 and 1020 are served alike";
+  EXPECT_EQ(all[0].problem, problem(1000)) << "the first that was met";
+  EXPECT_EQ(all[0].calls, 9);
+  EXPECT_EQ(all[0].spent_ns(), 450);
+  EXPECT_EQ(all[0].first_ms, 1'001'000);
+  EXPECT_EQ(all[0].last_ms, 1'001'020);
+  EXPECT_EQ(all[0].file, "reduce");
+  EXPECT_TRUE(doctor(database).empty());
+  EXPECT_EQ(statistics(database).misses, 1);
+}
+
+TEST(Misses, AreSortedByTheTimeSpentInThem) {
+  auto database = Database::in_memory();
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  remember_misses(database, {miss(1000, 5, unknown), miss(2000, 10, 30), miss(4000, 2, 500), miss(8000, 9, unknown)});
+  EXPECT_THAT(sizes_of(misses(database)), ElementsAre(4000, 2000, 8000, 1000));
+}
+
+TEST(Misses, KeepATimeThatWasKnownBefore) {
+  auto database = Database::in_memory();
+  remember_misses(database, {miss(1000, 5, 40)});
+  remember_misses(database, {miss(1000, 5, std::numeric_limits<double>::quiet_NaN())});
+  EXPECT_EQ(misses(database).at(0).spent_ns(), 400);
+}
+
+TEST(Misses, AreNoneOnceTheirProblemIsTuned) {
+  auto database = Database::in_memory();
+  remember_misses(database, {miss(1 << 20, 5, 40), miss(1000, 5, 40)});
+  store_best(database, session_key(1 << 20), "block=1", 10);
+  EXPECT_THAT(sizes_of(misses(database)), ElementsAre(1000));
+  remember_misses(database, {miss(1 << 20, 5, 40)});
+  EXPECT_THAT(sizes_of(misses(database)), ElementsAre(1000)) << "what was counted before is too late";
+}
+
+TEST(Misses, StayWhileTheirTuningIsCutShort) {
+  auto database = Database::in_memory();
+  remember_misses(database, {miss(1 << 20, 5, 40)});
+  {
+    SessionWriter writer(database, session_key(1 << 20));
+    writer.add(trial("block=1", 10));
+    writer.set_best("block=1");
+  }
+  EXPECT_EQ(misses(database).size(), 1u);
+  store_best(database, session_key(1 << 20), "block=1", 10);
+  EXPECT_TRUE(misses(database).empty());
+}
+
+TEST(Misses, CanBeForgotten) {
+  auto database = Database::in_memory();
+  MissRecord other = miss(3000, 1, 1);
+  other.kernel.name = "scan";
+  remember_misses(database, {miss(1000, 1, 3), miss(2000, 1, 2), other});
+  EXPECT_EQ(forget_miss(database, miss(1000, 7, 8)), 1);
+  EXPECT_THAT(sizes_of(misses(database)), ElementsAre(2000, 3000));
+  EXPECT_EQ(forget_misses(database, {.kernel = "reduce"}), 1);
+  EXPECT_THAT(sizes_of(misses(database)), ElementsAre(3000));
+  EXPECT_EQ(forget_misses(database, {.device_key = "another"}), 0);
+  EXPECT_EQ(forget_misses(database, {}), 1);
+}
+
+TEST(Misses, AreFilteredByKernelAndDevice) {
+  auto database = Database::in_memory();
+  MissRecord other = miss(3000, 1, 1);
+  other.device_key = h100().key;
+  remember_misses(database, {miss(1000, 1, 3), other});
+  EXPECT_THAT(sizes_of(misses(database, {.device_key = h100().key})), ElementsAre(3000));
+  EXPECT_TRUE(misses(database, {.kernel = "scan"}).empty());
+}
+
+TEST(Misses, ThatSayNonsenseAreNotStored) {
+  auto database = Database::in_memory();
+  MissRecord record = miss(1000, -1, 3);
+  EXPECT_THROW(remember_misses(database, {record}), CacheError);
+  record = miss(1000, 1, 3);
+  record.file = "a\nb";
+  EXPECT_THROW(remember_misses(database, {record}), CacheError);
+}
+
+TEST(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
+  const TemporaryFolder folder;
+  const auto file = version_4(folder);
+  {
+    auto before = Database::open_read_only(file);
+    EXPECT_TRUE(misses(before).empty());
+    EXPECT_TRUE(doctor(before).empty());
+    EXPECT_EQ(statistics(before).best, 1);
+    EXPECT_EQ(statistics(before).schema_version, 4);
+  }
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  remember_misses(database, {miss(1000, 1, 3)});
+  EXPECT_EQ(misses(database).size(), 1u);
+  EXPECT_EQ(best_rows(database).size(), 1u);
+  EXPECT_EQ(statistics(database).schema_version, 5);
+  EXPECT_TRUE(doctor(database).empty());
+  EXPECT_TRUE(warnings.texts.empty());
+  SQLite::Database db(file.string());
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | 5) << "version 4 can read it still";
+}
+
+TEST(Misses, AreKeptInMemoryWhereADatabaseOfTheVersionBeforeHasNoRoomForThem) {
+  const TemporaryFolder folder;
+  const auto file = version_4(folder);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("VACUUM");
+  Warnings warnings;
+  OpenOptions options = warnings.options();
+  options.max_pages = 1;
+  auto database = Database::open_user(file, options);
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("the disk is full")));
+  remember_misses(database, {miss(1000, 1, 3)});
+  EXPECT_EQ(misses(database).size(), 1u);
+  EXPECT_EQ(best_rows(database).size(), 1u);
+}
+
+}  // namespace
+}  // namespace tuner::cache::test
