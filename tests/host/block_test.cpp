@@ -461,5 +461,22 @@ TEST(HostMemory, SaysWhatThereIsWhenThereIsNoRoom) {
   }
 }
 
+TEST(HostMemory, CountsWhatWasAllocatedAndIsNotTouchedYet) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "a sanitizer touches memory of its own for each buffer";
+  std::vector<std::unique_ptr<DeviceMemory>> all;
+  const auto fits = [&](std::size_t bytes) {
+    try {
+      all.push_back(backend().allocate(bytes));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  std::size_t bytes = std::size_t{1} << 50;
+  while (!fits(bytes)) bytes /= 2;
+  ASSERT_GT(bytes, std::size_t{64} << 20) << "smaller ones are not asked about";
+  EXPECT_FALSE(fits(bytes) && fits(bytes) && fits(bytes)) << "half of what there is, four times: " << bytes;
+}
+
 }  // namespace
 }  // namespace tuner::host_test

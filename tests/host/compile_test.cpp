@@ -380,11 +380,17 @@ TEST(HostModule, KeepsModulesOfTheSameNamesApart) {
   }
 }
 
-TEST(HostUnit, RewritesOnlyDynamicSharedArrays) {
-  EXPECT_EQ(host::with_dynamic_shared("extern int x; external __shared__; extern __shared__ int fixed[4];"),
-            "extern int x; external __shared__; extern __shared__ int fixed[4];");
-  EXPECT_THAT(host::with_dynamic_shared("extern __shared__ float s[];"),
+TEST(HostUnit, RewritesOnlyWhatNoHeaderCanDefine) {
+  for (const char* stays : {"extern int x; external __shared__; extern __shared__ int fixed[4];",
+                            "volatile __shared__ int x; __shared__ volatile int y[2]; static int __shared__x; extern"})
+    EXPECT_EQ(host::own_text(stays), stays);
+  EXPECT_THAT(host::own_text("extern __shared__ float s[];"),
               AllOf(HasSubstr("* const s = ::__tuner_dynamic_shared< float >()"), Not(HasSubstr("extern"))));
+  for (const char* array : {"__shared__ extern float s[];", "extern volatile __shared__ __align__(16) float s[];",
+                            "volatile extern __shared__ float s[];", "extern __shared__ volatile float s[];"})
+    EXPECT_THAT(host::own_text(array), AllOf(HasSubstr("* const s"), Not(HasSubstr("extern")))) << array;
+  EXPECT_EQ(host::own_text("static __shared__ float s[32]; __device__ __noinline__ int f();"),
+            " __shared__ float s[32]; __device__ __tuner_noinline__ int f();");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include <tuner/backend/stopwatch.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_spec.hpp>
@@ -22,11 +23,12 @@
 namespace tuner {
 
 struct CompileRequest {
-  std::string source;                    ///< the whole kernel file
-  std::string file_name;                 ///< for diagnostics
-  std::vector<std::string> expressions;  ///< name expressions to instantiate, e.g. `add<float, 32>`
-  std::vector<std::string> defines;      ///< `NAME=VALUE`
-  std::string architecture;              ///< "sm_90"; the host backend's is "host"
+  std::string source;     ///< program_text()
+  std::string file_name;  ///< for diagnostics
+  /// Name expressions to instantiate, e.g. `add<float, 32>`, and addresses of variables, e.g. `&filter`.
+  std::vector<std::string> expressions;
+  std::vector<std::string> defines;  ///< `NAME=VALUE`
+  std::string architecture;          ///< "sm_90"; the host backend's is "host"
   /// The files that source reads, as they were before it was compiled; null: none.
   std::shared_ptr<const Includes> includes = nullptr;
   /// The host backend's objects: threads of a block switch at memory accesses (ThreadOrder::Kind::interleaved).
@@ -39,6 +41,8 @@ struct CompileRequest {
   std::vector<CompileOption> options = {};
   /// The kernel file's own, `NAME=VALUE`: for its text and what that includes, not for the compiler's own headers.
   std::vector<std::string> macros = {};
+  /// KernelSpec::include_paths
+  std::vector<std::string> include_paths = {};
 };
 
 struct CompiledFunction {
@@ -65,6 +69,12 @@ class Compiler {
   virtual std::string identity() const = 0;
 };
 
+/// A variable of a loaded image.
+struct Variable {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+};
+
 /// A loaded image. Functions are numbered as in Image::functions.
 class Module {
  public:
@@ -73,6 +83,8 @@ class Module {
   virtual Resources resources(std::size_t function, const LaunchShape& shape) const = 0;
   /// What the kernel takes, as C++ types; empty where it does not say (core/parameter_types.hpp).
   virtual std::vector<std::string> parameter_types(std::size_t /*function*/) const { return {}; }
+  /// The variable that the expression of this number is the address of.
+  virtual Variable variable(std::size_t /*function*/) const { return {}; }
 };
 
 using DevicePointer = std::uintptr_t;
@@ -109,6 +121,13 @@ struct Launch {
   /// Launches from the device that are pending at once, at most. What runs makes room for the most that any of its
   /// launches names, and for no more than it must: each launch from the device costs the more, the more may be pending.
   std::int64_t device_launches = 0;
+  /// Constant memory that the kernel reads, and where its contents are: for whoever runs launches to copy.
+  struct Constant {
+    Variable variable;
+    std::uintptr_t from = 0;
+    std::size_t bytes = 0;
+  };
+  std::vector<Constant> constants = {};
 };
 
 /// What one sample is: \p batch consecutive runs of all launches between two events.
@@ -225,6 +244,8 @@ class Backend {
                        void* stream) = 0;
   /// Waits for \p stream. Throws Error.
   virtual void synchronize(void* stream) = 0;
+  /// Times what enqueue() enqueues. Here by the host's clock, for backends that return when the kernel is done.
+  virtual std::unique_ptr<Stopwatch> stopwatch() { return std::make_unique<HostStopwatch>(); }
   /// Copies on \p stream, behind what was enqueued there, and waits for it. From any thread, with the backend's context
   /// current. Throws Error.
   virtual void fetch(void* to, DevicePointer from, std::size_t bytes, void* stream) {

@@ -14,6 +14,7 @@
 #include <tuner/backend/cuda/peaks.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy_run.hpp>
+#include <tuner/backend/cuda/event_stopwatch.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 
@@ -256,6 +257,8 @@ class CudaBackend final : public Backend {
     watch(launch_kernel(handle, shape, const_cast<void**>(parameters), static_cast<CUstream>(stream)),
           shape.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel");
   }
+
+  std::unique_ptr<Stopwatch> stopwatch() override { return std::make_unique<EventStopwatch>(state_); }
 
   void synchronize(void* stream) override {
     const ContextGuard guard(state_->context.handle());

@@ -10,13 +10,16 @@ namespace tuner::cuda {
 CudaModule::CudaModule(SharedState state, const Image& image)
     : state_(std::move(state)), module_(load_module(image.code.data())) {
   for (const CompiledFunction& compiled : image.functions) {
-    Entry entry;
+    Entry& entry = entries_.emplace_back();
+    if (compiled.expression.starts_with('&')) {
+      entry.variable = get_variable(module_.get(), compiled.symbol);
+      continue;
+    }
     entry.kernel = get_function(module_.get(), compiled.symbol);
     entry.symbol = compiled.symbol;
     entry.spill_bytes = compiled.resources.spill_bytes;
     const DeviceLimits& limits = state_->device.limits;
     allow_shared_memory(entry.kernel, limits.max_shared_bytes - entry.kernel.resources.static_shared_bytes, limits);
-    entries_.push_back(entry);
   }
 }
 

@@ -21,8 +21,11 @@ class CudaModule final : public Module {
 
   std::vector<std::string> parameter_types(std::size_t function) const override;
 
+  Variable variable(std::size_t function) const override { return entries_.at(function).variable; }
+
   struct Entry {
     KernelFunction kernel;
+    Variable variable;  ///< instead of a kernel
     std::string symbol;
     int spill_bytes = 0;           ///< by the compiler
     mutable bool has_run = false;  ///< set by run(): its first launch is over

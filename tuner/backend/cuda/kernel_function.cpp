@@ -24,6 +24,13 @@ KernelFunction get_function(CUmodule module, const std::string& symbol) {
   return kernel;
 }
 
+Variable get_variable(CUmodule module, const std::string& symbol) {
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+  check(driver().cuModuleGetGlobal(&address, &bytes, module, symbol.c_str()), "cuModuleGetGlobal");
+  return {static_cast<std::uintptr_t>(address), bytes};
+}
+
 std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
                                               const DeviceLimits& limits) {
   if (std::optional<std::string> violated = violated_limit(shape, limits)) return violated;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/launch_shape.hpp>
 #include <tuner/core/outcome.hpp>
@@ -18,6 +19,8 @@ struct KernelFunction {
 
 /// \p symbol: lowered name. In the module's context. Throws CudaError.
 KernelFunction get_function(CUmodule module, const std::string& symbol);
+/// The same of a variable.
+Variable get_variable(CUmodule module, const std::string& symbol);
 
 /// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, a cooperative grid that is
 /// not resident. Nothing when it can.

@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
 
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/toolkit.hpp>
@@ -65,6 +68,30 @@ std::vector<fs::path> header_folders(const fs::path& library) {
   return {};
 }
 
+/// What \p file defines \p macro as; empty where it does not.
+std::string defined_in(const fs::path& file, const std::string& macro) {
+  std::ifstream text(file);
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    std::string define, name, value;
+    if (words >> define >> name >> value && define == "#define" && name == macro) return value;
+  }
+  return {};
+}
+
+/// The versions of the toolkit's headers in \p folders, and of CUB and libcu++, which may be newer ones.
+std::string headers_version(const std::vector<fs::path>& folders) {
+  std::string version;
+  for (const fs::path& folder : folders) {
+    for (const auto& [file, macro] :
+         {std::pair{"cuda_runtime_api.h", "CUDART_VERSION"}, std::pair{"cub/version.cuh", "CUB_VERSION"}}) {
+      const std::string value = defined_in(folder / file, macro);
+      if (!value.empty()) version += (version.empty() ? "" : " ") + std::string(macro) + ' ' + value;
+    }
+  }
+  return version;
+}
+
 /// Fills in \p nvrtc; the reason when \p file cannot be used.
 std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   if (file.has_parent_path()) open_builtins(file.parent_path());
@@ -90,6 +117,7 @@ std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   Dl_info where{};
   nvrtc.library = ::dladdr(reinterpret_cast<void*>(nvrtc.nvrtcVersion), &where) != 0 ? fs::path(where.dli_fname) : file;
   nvrtc.includes = header_folders(nvrtc.library);
+  nvrtc.headers = headers_version(nvrtc.includes);
   return {};
 }
 

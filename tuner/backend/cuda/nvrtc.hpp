@@ -35,6 +35,7 @@ struct Nvrtc {
   int version = 0;                              ///< 13000 for 13.0
   std::vector<int> architectures;               ///< 75, 80, … ascending
   std::vector<std::filesystem::path> includes;  ///< folders with cuda_fp16.h; empty when none was found
+  std::string headers;  ///< their versions: "CUDART_VERSION 13000 CUB_VERSION 300001"; empty like includes
 };
 
 /// Where to look.

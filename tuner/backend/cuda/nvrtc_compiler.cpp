@@ -1,22 +1,32 @@
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/compile_log.hpp>
+#include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/core/host_functions.hpp>
 
 namespace tuner::cuda {
 namespace {
 
 class Program {
  public:
-  Program(const Nvrtc& nvrtc, const std::string& source, const std::string& name) : nvrtc_(nvrtc) {
-    require(nvrtc.nvrtcCreateProgram(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr),
+  Program(const Nvrtc& nvrtc, const std::string& source, const std::string& name, const DeviceHeaders& headers)
+      : nvrtc_(nvrtc) {
+    std::vector<const char*> names, texts;
+    for (const std::string& header : headers.names) names.push_back(header.c_str());
+    for (const std::string& text : headers.texts) texts.push_back(text.c_str());
+    require(nvrtc.nvrtcCreateProgram(&program_, source.c_str(), name.c_str(), static_cast<int>(names.size()),
+                                     texts.data(), names.data()),
             "nvrtcCreateProgram");
   }
   ~Program() { nvrtc_.nvrtcDestroyProgram(&program_); }
@@ -85,10 +95,11 @@ std::string with_macros(const std::string& source, const std::string& name, cons
     std::replace(macro.begin(), macro.begin() + static_cast<std::ptrdiff_t>(macro.find('=') + 1), '=', ' ');
     text += "#define " + macro + '\n';
   }
-  text += "#line 1 \"";
-  for (const char c : name) text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-  return text + "\"\n" + source;
+  return text + line_directive(1, name) + source;
 }
+
+/// Whether \p log is that of a text with functions for the host.
+bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
 
 /// \p message behind the place of the option that it is about, where the kernel file gives that.
 std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
@@ -112,16 +123,18 @@ class NvrtcCompiler : public Compiler {
     for (const std::string& path : options.include_paths) fixed_.push_back("--include-path=" + path);
     identity_ = "nvrtc " + version_text(nvrtc_.version);
     for (const std::string& option : fixed_) identity_ += ' ' + option;
+    identity_ += "; headers " + device_headers_version();
+    if (!nvrtc_.headers.empty()) identity_ += "; " + nvrtc_.headers;
     for (const auto& path : nvrtc_.includes) fixed_.push_back("--include-path=" + path.string());
   }
 
   std::string identity() const override { return identity_; }
 
   CompileResult compile(const CompileRequest& request) override {
-    Program program = program_of(request);
-    std::string log;
-    if (auto error = compile(program, request, log)) return std::move(*error);
-    CompileResult result = image(program, request, log);
+    auto built = build(request);
+    if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
+    auto& [program, log] = std::get<Built>(built);
+    CompileResult result = image(*program, request, log);
     Image* const compiled = std::get_if<Image>(&result);
     if (!request.device_launches || compiled == nullptr) return result;
     auto linked = std::get<DeviceLinker>(linker()).link(compiled->code, request.architecture, request.file_name);
@@ -132,25 +145,65 @@ class NvrtcCompiler : public Compiler {
 
   /// A real architecture's program holds PTX beside the cubin.
   std::variant<std::string, CompileError> ptx(const CompileRequest& request) {
-    Program program = program_of(request);
-    std::string log;
-    if (auto error = compile(program, request, log)) return std::move(*error);
-    return program.ptx();
+    auto built = build(request);
+    if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
+    return std::get<Built>(built).program->ptx();
   }
 
  private:
-  Program program_of(const CompileRequest& request) const {
-    const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
-    return {nvrtc_, with_macros(request.source, name, request.macros), name};
+  struct Built {
+    std::unique_ptr<Program> program;
+    std::string log;
+  };
+
+  /// As the text is; where that fails for its host functions, without them.
+  std::variant<Built, CompileError> build(const CompileRequest& asked) const {
+    CompileRequest request = asked;
+    if (!request.includes)  // a request that came from another process
+      request.includes =
+          std::make_shared<const Includes>(included_files(request.source, request.file_name, request.include_paths));
+    const std::size_t text = std::hash<std::string>{}(request.source);
+    if (!is_known_to_have_host_functions(text)) {
+      auto whole = build(request, request.source, device_headers(request));
+      const auto* const error = std::get_if<CompileError>(&whole);
+      if (error == nullptr || !tells_of_host_functions(error->log)) return whole;
+    }
+    std::vector<std::string_view> texts;
+    for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
+    DeviceHeaders headers = device_headers(request);
+    add_without_host_functions(request, headers);
+    auto kernels =
+        build(request, without_host_functions(request.source, texts), headers, "--device-as-default-execution-space");
+    if (std::holds_alternative<Built>(kernels)) {
+      const std::lock_guard lock(with_host_functions_mutex_);
+      with_host_functions_.insert(text);
+    }
+    return kernels;
   }
 
-  std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log) const {
+  bool is_known_to_have_host_functions(std::size_t text) const {
+    const std::lock_guard lock(with_host_functions_mutex_);
+    return with_host_functions_.contains(text);
+  }
+
+  std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
+                                          const DeviceHeaders& headers, const char* option = nullptr) const {
+    const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
+    Built built{std::make_unique<Program>(nvrtc_, with_macros(source, name, request.macros), name, headers), {}};
+    if (auto error = compile(*built.program, request, built.log, option)) return std::move(*error);
+    return built;
+  }
+
+  std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log,
+                                      const char* more) const {
     if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return unsupported;
     if (request.device_launches)
       if (const auto* const missing = std::get_if<std::string>(&linker())) return CompileError{*missing, {}};
     for (const std::string& expression : request.expressions) program.add(expression);
     std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
+    for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), fixed_.begin(), fixed_.end());
+    if (more != nullptr) options.emplace_back(more);
     if (request.device_launches) options.emplace_back("--relocatable-device-code=true");
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
     for (const CompileOption& option : request.options) options.push_back(option.text);
@@ -193,6 +246,10 @@ class NvrtcCompiler : public Compiler {
     const auto resources = resources_in_log(log);
     for (const std::string& expression : request.expressions) {
       const std::optional<std::string> symbol = program.symbol(expression);
+      if (symbol && expression.starts_with('&')) {
+        image.functions.push_back({expression, *symbol, {}});
+        continue;
+      }
       if (!symbol) return CompileError{"'" + expression + "' names no kernel in " + request.file_name, log};
       const auto found = resources.find(*symbol);
       if (found == resources.end() && !resources.empty()) {
@@ -208,6 +265,8 @@ class NvrtcCompiler : public Compiler {
   std::string identity_;
   mutable std::once_flag linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
+  mutable std::mutex with_host_functions_mutex_;
+  mutable std::set<std::size_t> with_host_functions_;  // hashes of texts that compile without these alone
 };
 
 }  // namespace

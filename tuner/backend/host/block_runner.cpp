@@ -1,8 +1,10 @@
 #include <tuner/backend/host/block_runner.hpp>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include <tuner/backend/host/fiber.hpp>
@@ -19,6 +21,11 @@ thread_local BlockRunner* running = nullptr;
 
 // After so many for each of its threads a block switches half as often: bounds what a long kernel pays.
 constexpr std::uint64_t kSwitchesOfThread = 16;
+
+// Other blocks run on meanwhile, on other OS threads: what they write between a load and the store that depends on it
+// is lost where an atomic is missing.
+constexpr std::chrono::microseconds kPause{50};
+constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
 
 /// SplitMix64.
 std::uint64_t mixed(std::uint64_t state) {
@@ -77,11 +84,20 @@ void BlockRunner::begin(const Kernel& kernel) {
   accesses_->private_begin = reinterpret_cast<unsigned long>(stacks_.begin());
   accesses_->private_bytes = stacks_.bytes();
   accesses_->due = &BlockRunner::switch_at_access;
+  accesses_->updates = 0;
+  accesses_->pause = &BlockRunner::pause_at_update;
+  accesses_->shared_begin = reinterpret_cast<unsigned long>(block.shared);
+  accesses_->shared_bytes = max_shared_;
+  pauses_of_launch_ = kPausesOfLaunch;
 }
 
 void BlockRunner::end() {
   running = nullptr;
-  if (accesses_ != nullptr) std::exchange(accesses_, nullptr)->due = nullptr;
+  if (accesses_ != nullptr) {
+    accesses_->due = nullptr;
+    accesses_->updates = 0;
+    accesses_ = nullptr;
+  }
   sanitizer::poison(state_->shared, max_shared_);
   context_->block = nullptr;
   context_->thread = nullptr;
@@ -105,6 +121,9 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
     mean_ = std::uint64_t{2} << 2 * (random_ >> 62);
     doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
     plan_switch();
+    const bool alone = block.grid.x == 1 && block.grid.y == 1 && block.grid.z == 1;
+    pauses_of_block_ = alone ? 0 : kPausesOfBlock;
+    plan_pause();
   }
   switch_to(main_.get(), next());
   if (dirty_) drop_fibers();
@@ -259,6 +278,23 @@ void BlockRunner::switch_at_access() {
   runner.switch_to(self, to);
 }
 
+/// Draws how many updates come before the next pause: in some blocks few, in others many.
+void BlockRunner::plan_pause() {
+  accesses_->updates = 0;
+  if (pauses_of_block_ == 0 || pauses_of_launch_ == 0) return;
+  random_ = mixed(random_);
+  accesses_->updates = 1 + (random_ >> 8) % (std::uint64_t{1} << 2 * (random_ & 3u));
+}
+
+void BlockRunner::pause_at_update() {
+  BlockRunner& runner = *running;
+  if (runner.must_stop()) runner.leave_silently();
+  --runner.pauses_of_block_;
+  --runner.pauses_of_launch_;
+  runner.plan_pause();
+  std::this_thread::sleep_for(kPause);
+}
+
 void BlockRunner::fail(tuner_host::Block* block, const char* message, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   const std::string site = file != nullptr ? " (" + site_text(file, line) + ")" : "";
@@ -282,7 +318,10 @@ void (*BlockRunner::leave(const char* what, const void* address, char** stack))(
   left_because_ = what;
   left_address_ = address;
   Fiber* self = current();
-  if (stacks_.in_guard(address)) left_because_ = "stack overflow";
+  if (stacks_.in_guard(address)) {
+    left_because_ = "stack overflow";
+    left_address_ = nullptr;  // of no buffer
+  }
   sanitizer::unpoison(self->stack.bottom, self->stack.bytes());
   *stack = self->stack.top;
   return &BlockRunner::leave_now;

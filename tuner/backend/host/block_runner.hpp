@@ -75,6 +75,7 @@ class BlockRunner {
   static void fiber_main(boost::context::detail::transfer_t from);
   static void yield(tuner_host::Block*);
   static void switch_at_access();
+  static void pause_at_update();
   static void fail(tuner_host::Block*, const char*, const char*, int);
   static void leave_now();
   friend const tuner_host::Api& api();
@@ -92,6 +93,7 @@ class BlockRunner {
   void finished(Fiber* self);
   void drop_fibers();
   void plan_switch();
+  void plan_pause();
   std::string deadlock() const;
   std::string place() const;
   std::string thread_text(unsigned linear) const;
@@ -121,6 +123,7 @@ class BlockRunner {
   tuner_host::Accesses* accesses_ = nullptr;
   // Of the block that runs: its random numbers, the mean weight between switches, and how many until that doubles.
   std::uint64_t random_ = 0, mean_ = 0, doubles_after_ = 0;
+  unsigned pauses_of_block_ = 0, pauses_of_launch_ = 0;  // that are left
   std::optional<std::string> failure_;
   bool dirty_ = false;  // fibers were left in the middle
 

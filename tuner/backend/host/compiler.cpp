@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <set>
@@ -26,7 +28,7 @@ namespace {
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
 // keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
 std::vector<std::string> plain_flags(bool gnu) {
-  std::vector<std::string> result{"-O2", "-std=c++20", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
+  std::vector<std::string> result{"-O2", "-std=c++17", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
                                   "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno",
                                   // A large frame meets the guard page, not what lies behind it.
                                   "-fstack-clash-protection"};
@@ -65,6 +67,15 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.flush()) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
+}
+
+/// Stands for the kernel file's folder. Deep, so that headers in folders around that one have a place too.
+constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
+
+void write_below(const std::filesystem::path& folder, const std::filesystem::path& name, std::string_view text) {
+  const std::filesystem::path path = (folder / name).lexically_normal();
+  if (name.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  write_file(path, text);
 }
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
@@ -194,9 +205,11 @@ std::string HostCompiler::object_key(const CompileRequest& request, const std::s
   const std::string identity_text =
       identity() + (request.interleaved ? "; interleaved" : "") + (unoptimised(request) ? "; unoptimised" : "");
   std::vector<std::string_view> parts{identity_text, unit};
+  std::deque<std::string> texts;
   for (const IncludedFile& file : includes.files) {
     parts.push_back(file.path);
-    parts.push_back(file.text);
+    texts.push_back(own_text(file.text));
+    parts.push_back(texts.back());
   }
   return cache::sha256_of_parts(parts);
 }
@@ -235,34 +248,76 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     return CompileError{
         "no C++ compiler found (tried " + compiler.tried + "); install g++ or clang++, or set CXX to one", ""};
   }
-  const Includes includes = included_files(request.source, request.file_name);
-  const std::string unit = translation_unit(request, includes);
+  const Includes includes = included_files(request.source, request.file_name, request.include_paths);
+  const ProgramText program = whole_program(request, includes);
   Image image;
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
     image.functions.push_back({request.expressions[i], symbol(i), {}});
   }
   std::string key;
   if (cache_ && !includes.unknown) {
-    key = object_key(request, unit, includes);
+    key = object_key(request, program.unit, includes);
     if (auto object = cache_->find(key)) {
       image.code = std::move(*object);
       return image;
     }
   }
+  if (auto error = build(request, program, includes, image)) return *std::move(error);
+  // A file that was changed meanwhile may have been read before or after.
+  if (!key.empty() && key == object_key(request, program.unit,
+                                        included_files(request.source, request.file_name, request.include_paths)))
+    cache_->store(key, image.code);
+  return image;
+}
 
+/// As the text is; where that fails and there are host functions, without them.
+std::optional<CompileError> HostCompiler::build(const CompileRequest& request, const ProgramText& program,
+                                                const Includes& includes, Image& image) {
+  const std::size_t text = std::hash<std::string>{}(request.source);
+  const auto is_known = [&] {
+    const std::lock_guard lock(with_host_functions_mutex_);
+    return with_host_functions_.contains(text);
+  };
+  std::optional<CompileError> error;
+  if (!is_known()) {
+    error = run_compiler(request, program, image);
+    if (!error) return std::nullopt;
+  }
+  const ProgramText kernels = program_without_host_functions(request, includes);
+  if (error && kernels == program) return error;
+  error = run_compiler(request, kernels, image);
+  if (error) return error;
+  const std::lock_guard lock(with_host_functions_mutex_);
+  with_host_functions_.insert(text);
+  return std::nullopt;
+}
+
+std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const ProgramText& program,
+                                                       Image& image) const {
   const PrivateDirectory directory;
-  for (const ShimFile& file : shim_files()) write_file(directory.path() / file.name, file.text);
-  const std::filesystem::path source = directory.path() / "unit.cpp", object = directory.path() / "unit.so";
-  write_file(source, unit);
-  const bool gnu = is_gnu(compiler.version);
+  for (const ShimFile& file : shim_files()) write_below(directory.path(), file.name, file.text);
+  const std::filesystem::path own = directory.path() / kOwnFolder, object = directory.path() / "unit.so";
+  const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / "unit.cpp";
+  for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
+  write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
+  const bool gnu = is_gnu(found().version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
-  const std::vector<std::string> headers{"-I" + directory.path().string(), "-iquote",
-                                         folder.empty() ? "." : folder.string()};
-  std::string log;
+  std::vector<std::string> headers{"-I" + directory.path().string()};
+  if (!program.headers.empty()) headers.insert(headers.end(), {"-iquote", own.string()});
+  headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
+  for (const std::string& path : request.include_paths) {
+    // First what was changed of it.
+    if (!program.headers.empty())
+      headers.push_back("-I" + (own / std::filesystem::path(path).lexically_relative(folder.empty() ? "." : folder))
+                                   .lexically_normal()
+                                   .string());
+    headers.push_back("-I" + path);
+  }
+  image.log.clear();
   const auto failed = [&](std::vector<std::string> arguments, std::initializer_list<std::string> more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());
     arguments.insert(arguments.end(), more);
-    return run_compiler(request, directory.path(), arguments, log);
+    return run_compiler(request, directory.path(), arguments, image.log);
   };
   if (request.interleaved) {
     // Two steps: a linker that is told of the sanitizer takes its library too.
@@ -270,22 +325,19 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     write_file(hooks, "#include \"tuner_host_interleave.h\"\n");
     std::vector<std::string> instrumented = plain_flags(gnu);
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
-    if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return *std::move(error);
+    if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;
     std::vector<std::string> linking = plain_flags(gnu);
     linking.insert(linking.end(), {"-shared", "-Wl,--as-needed"});
-    if (auto error = failed(linking, {"-o", object.string(), hooks.string(), part.string()})) return *std::move(error);
+    if (auto error = failed(linking, {"-o", object.string(), hooks.string(), part.string()})) return error;
   } else {
     std::vector<std::string> plain = flags(gnu);
     if (unoptimised(request)) plain.emplace_back("-O0");
-    if (auto error = failed(plain, {"-o", object.string(), source.string()})) return *std::move(error);
+    if (auto error = failed(plain, {"-o", object.string(), source.string()})) return error;
   }
-  if (!std::filesystem::exists(object)) return CompileError{joined(compiler.command) + " wrote no object", log};
+  if (!std::filesystem::exists(object))
+    return CompileError{joined(found().command) + " wrote no object", std::move(image.log)};
   image.code = read_file(object);
-  image.log = std::move(log);
-  // A file that was changed meanwhile may have been read before or after.
-  if (!key.empty() && key == object_key(request, unit, included_files(request.source, request.file_name)))
-    cache_->store(key, image.code);
-  return image;
+  return std::nullopt;
 }
 
 }  // namespace tuner::host

@@ -5,12 +5,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/host/object_cache.hpp>
+#include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
 
 namespace tuner::host {
@@ -33,6 +35,11 @@ class HostCompiler final : public Compiler {
   /// Why \p command is no compiler; fills found_ in when it is one.
   std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
   std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
+  std::optional<CompileError> build(const CompileRequest& request, const ProgramText& program, const Includes& includes,
+                                    Image& image);
+  /// Fills in \p image's code and log.
+  std::optional<CompileError> run_compiler(const CompileRequest& request, const ProgramText& program,
+                                           Image& image) const;
   std::optional<CompileError> run_compiler(const CompileRequest& request, const std::filesystem::path& folder,
                                            const std::vector<std::string>& arguments, std::string& log) const;
 
@@ -40,6 +47,8 @@ class HostCompiler final : public Compiler {
   std::optional<ObjectCache> cache_;
   mutable std::once_flag searched_;
   mutable Found found_;
+  std::mutex with_host_functions_mutex_;
+  std::set<std::size_t> with_host_functions_;  // hashes of texts that compile without these alone
 };
 
 }  // namespace tuner::host

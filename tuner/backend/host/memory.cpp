@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -16,8 +18,13 @@
 namespace tuner::host {
 namespace {
 
-// Of address space on both sides of a buffer; it costs no memory.
-constexpr std::size_t kFence = std::size_t{64} << 20;
+// Of address space on both sides of a buffer; it costs no memory. The widest holds whatever a 32-bit index of 4-byte
+// elements reaches when it overflows; a limit on address space (ulimit -v) may leave room for less.
+#if defined(TUNER_HOST_TSAN)
+constexpr std::size_t kFences[] = {std::size_t{64} << 20};  // ThreadSanitizer keeps account of every page
+#else
+constexpr std::size_t kFences[] = {std::size_t{8} << 30, std::size_t{64} << 20};
+#endif
 
 constexpr std::size_t kCheckedBytes = std::size_t{64} << 20;  // below, asking costs more than it tells
 
@@ -33,8 +40,20 @@ std::uint64_t available_bytes() {
   return total > 0 ? total : std::numeric_limits<std::uint64_t>::max();
 }
 
+std::atomic<std::uint64_t> allocated{0};  // by all backends of this process
+
+/// The same less what was allocated and has not been touched yet, which the system counts as available.
+std::uint64_t unclaimed_bytes() {
+  std::uint64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  resident *= static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t given = allocated, available = available_bytes();
+  const std::uint64_t untouched = given > resident ? given - resident : 0;
+  return available > untouched ? available - untouched : 0;
+}
+
 [[noreturn]] void no_room(std::size_t bytes) {
-  throw Error("no room for " + std::to_string(bytes) + " bytes on the host: " + std::to_string(available_bytes()) +
+  throw Error("no room for " + std::to_string(bytes) + " bytes on the host: " + std::to_string(unclaimed_bytes()) +
               " are free");
 }
 
@@ -44,8 +63,12 @@ class Memory final : public DeviceMemory {
  public:
   explicit Memory(std::size_t bytes) : bytes_(bytes) {
     if (posix_memalign(&memory_, 4096, std::max<std::size_t>(bytes, 1)) != 0) no_room(bytes);
+    allocated += bytes;
   }
-  ~Memory() override { std::free(memory_); }
+  ~Memory() override {
+    std::free(memory_);
+    allocated -= bytes_;
+  }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   DevicePointer address() const override { return reinterpret_cast<DevicePointer>(memory_); }
@@ -62,10 +85,15 @@ class Memory final : public DeviceMemory {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (bytes > std::numeric_limits<std::size_t>::max() / 2) no_room(bytes);
     const std::size_t pages = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
-    // A limit on address space (ulimit -v) may leave room for one page on each side.
-    if (!map(pages, std::max(kFence, page)) && !map(pages, page)) no_room(bytes);
+    const bool fenced =
+        std::any_of(std::begin(kFences), std::end(kFences), [&](std::size_t fence) { return map(pages, fence); });
+    if (!fenced && !map(pages, page)) no_room(bytes);
+    allocated += bytes;
   }
-  ~Memory() override { munmap(base_, mapped_); }
+  ~Memory() override {
+    munmap(base_, mapped_);
+    allocated -= bytes_;
+  }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   DevicePointer address() const override { return reinterpret_cast<DevicePointer>(base_ + fence_); }
@@ -95,7 +123,7 @@ class Memory final : public DeviceMemory {
 
 std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) {
   // The system promises more than it has and ends processes later.
-  if (bytes > kCheckedBytes && bytes > available_bytes()) no_room(bytes);
+  if (bytes > kCheckedBytes && bytes > unclaimed_bytes()) no_room(bytes);
   return std::make_unique<Memory>(bytes);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
@@ -18,6 +19,10 @@
 
 namespace tuner::host {
 namespace {
+
+/// The loader has a lock of its own, but none that says to thread sanitizers that a module which is loaded where
+/// another was comes after it.
+std::mutex loader_mutex;
 
 struct Text {
   std::uintptr_t address, begin = 0, end = 0;
@@ -64,8 +69,11 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   if (!write_all(module->descriptor_, image.code)) {
     return LaunchError{"cannot write the kernel to " + path + ": " + std::strerror(errno)};
   }
-  module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (module->handle_ == nullptr) return LaunchError{std::string("cannot load the kernel: ") + dlerror()};
+  {
+    const std::lock_guard lock(loader_mutex);
+    module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module->handle_ == nullptr) return LaunchError{std::string("cannot load the kernel: ") + dlerror()};
+  }
 
   const auto find = [&module](const std::string& name) { return dlsym(module->handle_, name.c_str()); };
   const auto bind = reinterpret_cast<tuner_host::Bind*>(find("tuner_host_bind"));
@@ -76,11 +84,16 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
   }
   for (const CompiledFunction& function : image.functions) {
     using GetEntry = const tuner_host::EntryInfo*();
-    const auto entry = reinterpret_cast<GetEntry*>(find(function.symbol));
-    if (entry == nullptr)
+    using GetVariable = void*(void**);
+    void* const found = find(function.symbol);
+    if (found == nullptr)
       return LaunchError{"the image has no kernel " + function.expression + " (" + function.symbol + ")"};
-    module->entries_.push_back(entry());
     module->expressions_.push_back(function.expression);
+    void* bytes = nullptr;
+    const bool is_variable = function.expression.starts_with('&');
+    const void* const variable = is_variable ? reinterpret_cast<GetVariable*>(found)(&bytes) : nullptr;
+    module->variables_.push_back({reinterpret_cast<std::uintptr_t>(variable), reinterpret_cast<std::uintptr_t>(bytes)});
+    module->entries_.push_back(is_variable ? nullptr : reinterpret_cast<GetEntry*>(found)());
   }
   Text text{reinterpret_cast<std::uintptr_t>(bind)};
   dl_iterate_phdr(&find_text, &text);
@@ -90,6 +103,7 @@ std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Im
 }
 
 HostModule::~HostModule() {
+  const std::lock_guard lock(loader_mutex);
   if (handle_ != nullptr) dlclose(handle_);
   const std::string path = path_.empty() ? "/proc/self/fd/" + std::to_string(descriptor_) : path_;
   void* still_there = handle_ != nullptr ? dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) : nullptr;

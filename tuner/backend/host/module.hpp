@@ -25,6 +25,9 @@ class HostModule final : public Module {
 
   std::vector<std::string> parameter_types(std::size_t function) const override;
 
+  Variable variable(std::size_t function) const override { return variables_.at(function); }
+
+  /// Null where the expression is a variable's.
   const std::vector<const tuner_host::EntryInfo*>& entries() const { return entries_; }
   const std::string& expression(std::size_t function) const { return expressions_[function]; }
   tuner_host::GetContext* context() const { return context_; }
@@ -42,6 +45,7 @@ class HostModule final : public Module {
   tuner_host::GetContext* context_ = nullptr;
   tuner_host::GetAccesses* accesses_ = nullptr;
   std::vector<const tuner_host::EntryInfo*> entries_;
+  std::vector<Variable> variables_;
   std::vector<std::string> expressions_;
   std::uintptr_t text_begin_ = 0, text_end_ = 0;
 };

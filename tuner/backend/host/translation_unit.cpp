@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <string_view>
+
+#include <tuner/core/host_functions.hpp>
 
 namespace tuner::host {
 namespace {
-
-std::string in_string_quotes(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (c != '\n') result += c;
-  }
-  return result + '"';
-}
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -47,17 +41,28 @@ struct Declaration {
   std::string text;
 };
 
-/// The declaration `extern __shared__ [alignment] T name[];` that starts at \p begin; an empty text when there is none.
+/// The declaration `extern __shared__ [alignment] T name[];`, its words in any order that C++ allows, that starts at
+/// \p begin; an empty text when there is none.
 Declaration dynamic_array(std::string_view source, std::size_t begin) {
   constexpr std::size_t npos = std::string_view::npos;
-  std::size_t at = skip_word(source, begin, "extern");
-  if (at == npos) return {};
-  at = skip_word(source, skip_blanks(source, at), "__shared__");
-  if (at == npos) return {};
-  for (const std::string_view word : {"__align__", "alignas", "__attribute__"}) {
-    const std::size_t after = skip_word(source, skip_blanks(source, at), word);
-    if (after != npos) at = skip_parentheses(source, after);
+  std::size_t at = begin;
+  bool is_extern = false, is_shared = false;
+  std::string qualifiers;
+  for (bool found = true; found;) {
+    found = false;
+    const auto take = [&](std::string_view word) {
+      const std::size_t after = skip_word(source, skip_blanks(source, at), word);
+      if (after == npos) return false;
+      at = after;
+      return found = true;
+    };
+    if (take("extern")) is_extern = true;
+    if (take("__shared__")) is_shared = true;
+    if (take("volatile")) qualifiers = "volatile ";
+    for (const std::string_view word : {"__align__", "alignas", "__attribute__"})
+      if (take(word)) at = skip_parentheses(source, at);
   }
+  if (!is_extern || !is_shared) return {};
   const std::size_t end = source.find(';', at);
   if (end == npos) return {};
   std::string_view declarator = source.substr(at, end - at);
@@ -76,6 +81,7 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   const std::size_t after_alignment = type.find("__align__");
   if (after_alignment != std::string::npos)
     type.erase(after_alignment, skip_parentheses(type, after_alignment + 9) - after_alignment);
+  type = qualifiers + type;
   // thread_local: initialised on each worker thread, whose dynamic shared memory never moves.
   return {end + 1, "static thread_local " + type + "* const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
 }
@@ -84,27 +90,41 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
 
 std::string symbol(std::size_t function) { return "__tuner_entry_" + std::to_string(function); }
 
-std::string with_dynamic_shared(const std::string& source) {
+std::string own_text(const std::string& source) {
   std::string result;
   std::size_t copied = 0;
-  for (std::size_t at = source.find("extern"); at != std::string::npos; at = source.find("extern", at)) {
-    const bool starts_word = at == 0 || !is_word(source[at - 1]);
-    const Declaration declaration = starts_word ? dynamic_array(source, at) : Declaration{};
-    if (declaration.text.empty()) {
-      at += 6;
-      continue;
-    }
-    result.append(source, copied, at - copied);
-    result += declaration.text;
-    for (std::size_t i = at; i < declaration.end; ++i) {
+  const auto replace = [&](std::size_t begin, std::size_t end, std::string_view text) {
+    result.append(source, copied, begin - copied);
+    result += text;
+    for (std::size_t i = begin; i < end; ++i) {
       if (source[i] == '\n') result += '\n';  // keeps the numbers of the lines below
     }
-    copied = at = declaration.end;
+    copied = end;
+  };
+  for (std::size_t at = 0; at < source.size();) {
+    if (!is_word(source[at]) || (at > 0 && is_word(source[at - 1]))) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < source.size() && is_word(source[end])) ++end;
+    const std::string_view word = std::string_view(source).substr(at, end - at);
+    if (word == "extern" || word == "__shared__" || word == "volatile") {
+      const Declaration declaration = dynamic_array(source, at);
+      if (!declaration.text.empty()) replace(at, end = declaration.end, declaration.text);
+    } else if (word == "static" && skip_word(source, skip_blanks(source, end), "__shared__") != std::string::npos) {
+      replace(at, end, "");
+    } else if (word == "__noinline__") {
+      replace(at, end, "__tuner_noinline__");
+    }
+    at = end;
   }
   return result.append(source, copied);
 }
 
-std::string translation_unit(const CompileRequest& request, const Includes& includes) {
+namespace {
+
+std::string unit_of(const CompileRequest& request, const Includes& includes, const std::string& source) {
   // Everything of ours comes before the first word of the kernel's author, whose macros may have any name.
   std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
   for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"}) {
@@ -122,14 +142,58 @@ std::string translation_unit(const CompileRequest& request, const Includes& incl
     }
   }
   unit += "#include \"assert.h\"\n";  // again, because NDEBUG may be one of the macros
-  unit += "#line 1 " + in_string_quotes(request.file_name.empty() ? "kernel" : request.file_name) + '\n';
-  unit += with_dynamic_shared(request.source);
+  unit += line_directive(1, request.file_name.empty() ? "kernel" : request.file_name);
+  unit += own_text(source);
   unit += '\n';
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
-    unit += "#line 1 " + in_string_quotes("instantiation of " + request.expressions[i]) + '\n';
-    unit += "TUNER_HOST_ENTRY(" + std::to_string(i) + ", " + request.expressions[i] + ")\n";
+    const std::string& expression = request.expressions[i];
+    if (expression.starts_with('&')) {
+      unit += line_directive(1, "variable " + expression.substr(1));
+      unit += "TUNER_HOST_VARIABLE(" + std::to_string(i) + ", " + expression.substr(1) + ")\n";
+      continue;
+    }
+    unit += line_directive(1, "instantiation of " + expression);
+    unit += "TUNER_HOST_ENTRY(" + std::to_string(i) + ", " + expression + ")\n";
   }
   return unit;
+}
+
+/// The author's headers that have a place relative to the kernel file, each as \p change makes it.
+template <typename Change>
+std::vector<IncludedFile> own_headers(const CompileRequest& request, const Includes& includes, Change change) {
+  const std::filesystem::path parent = std::filesystem::path(request.file_name).parent_path().lexically_normal();
+  const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
+  std::vector<IncludedFile> headers;
+  bool changed = false;
+  for (const IncludedFile& file : includes.files) {
+    const std::filesystem::path path = std::filesystem::path(file.path).lexically_normal();
+    if (path.is_absolute() != folder.is_absolute()) continue;
+    const std::filesystem::path name = path.lexically_relative(folder);
+    constexpr std::ptrdiff_t most_folders_up = 8;
+    if (name.empty() || std::count(name.begin(), name.end(), "..") > most_folders_up) continue;
+    std::string text = change(file.text);
+    changed = changed || text != file.text;
+    headers.push_back({name.string(), line_directive(1, file.path) + std::move(text)});
+  }
+  if (!changed) headers.clear();
+  return headers;
+}
+
+}  // namespace
+
+ProgramText whole_program(const CompileRequest& request, const Includes& includes) {
+  return {unit_of(request, includes, request.source), own_headers(request, includes, own_text)};
+}
+
+ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes) {
+  std::vector<std::string_view> texts;
+  for (const IncludedFile& file : includes.files) texts.push_back(file.text);
+  return {unit_of(request, includes, without_host_functions(request.source, texts)),
+          own_headers(request, includes, [&](const std::string& text) {
+            std::vector<std::string_view> all = texts;
+            all.push_back(request.source);
+            return own_text(without_host_functions(text, all));
+          })};
 }
 
 }  // namespace tuner::host

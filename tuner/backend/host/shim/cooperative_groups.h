@@ -51,6 +51,10 @@ class thread_block_tile {
   static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
  public:
+  thread_block_tile() = default;
+  /// A tile of a block is one of any parent: `thread_block_tile<32> tile = tiled_partition<32>(block)`.
+  template <typename Other>
+  thread_block_tile(const thread_block_tile<N, Other>&) {}
   static constexpr unsigned size() { return N; }
   static constexpr unsigned num_threads() { return N; }
   static unsigned thread_rank() { return tuner_host::lane() & (N - 1); }
@@ -81,6 +85,10 @@ class thread_block_tile {
   template <typename T>
   static unsigned match_any(T value, TUNER_HOST_HERE) {
     return ::__match_any_sync(mask(), value, file, line) >> first();
+  }
+  template <typename T>
+  static unsigned match_all(T value, int& all, TUNER_HOST_HERE) {
+    return ::__match_all_sync(mask(), value, &all, file, line) >> first();
   }
 
  private:
@@ -147,23 +155,82 @@ inline void sync(const Group& group, TUNER_HOST_HERE) {
   group.sync(file, line);
 }
 
-template <typename T>
+template <typename T = void>
 struct plus {
   T operator()(T a, T b) const { return a + b; }
 };
-template <typename T>
+template <typename T = void>
 struct less {
   T operator()(T a, T b) const { return b < a ? b : a; }
 };
-template <typename T>
+template <typename T = void>
 struct greater {
   T operator()(T a, T b) const { return a < b ? b : a; }
 };
+template <typename T = void>
+struct bit_and {
+  T operator()(T a, T b) const { return a & b; }
+};
+template <typename T = void>
+struct bit_or {
+  T operator()(T a, T b) const { return a | b; }
+};
+template <typename T = void>
+struct bit_xor {
+  T operator()(T a, T b) const { return a ^ b; }
+};
+#define TUNER_HOST_OF_ANY(name)    \
+  template <>                      \
+  struct name<void> {              \
+    template <typename T>          \
+    T operator()(T a, T b) const { \
+      return name<T>{}(a, b);      \
+    }                              \
+  };
+TUNER_HOST_OF_ANY(plus)
+TUNER_HOST_OF_ANY(less)
+TUNER_HOST_OF_ANY(greater)
+TUNER_HOST_OF_ANY(bit_and)
+TUNER_HOST_OF_ANY(bit_or)
+TUNER_HOST_OF_ANY(bit_xor)
+#undef TUNER_HOST_OF_ANY
+
 /// The value for all threads of a tile, combined in the order of a butterfly.
 template <unsigned N, typename Parent, typename T, typename Operation>
 inline T reduce(const thread_block_tile<N, Parent>& tile, T value, Operation operation, TUNER_HOST_HERE) {
   for (unsigned step = N / 2; step > 0; step /= 2) value = operation(value, tile.shfl_xor(value, step, file, line));
   return value;
+}
+template <typename T, typename Operation>
+inline T reduce(const coalesced_group&, T value, Operation) {
+  return value;
+}
+
+/// The value of all threads of a tile up to this one.
+template <unsigned N, typename Parent, typename T, typename Operation = plus<T>>
+inline T inclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_HERE) {
+  for (unsigned step = 1; step < N; step *= 2) {
+    const T before = tile.shfl_up(value, step, file, line);
+    if (tile.thread_rank() >= step) value = operation(before, value);
+  }
+  return value;
+}
+/// The value of all threads of a tile before this one; that of the first is T().
+template <unsigned N, typename Parent, typename T, typename Operation = plus<T>>
+inline T exclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_HERE) {
+  const T before = tile.shfl_up(inclusive_scan(tile, value, operation, file, line), 1, file, line);
+  return tile.thread_rank() == 0 ? T() : before;
+}
+
+/// Each thread of \p group copies its share; wait() is where all have.
+template <typename Group, typename T>
+inline void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {
+  for (size_t at = group.thread_rank(); at < bytes; at += group.size())
+    reinterpret_cast<char*>(to)[at] = reinterpret_cast<const char*>(from)[at];
+}
+template <typename Group>
+inline void wait(const Group& group, TUNER_HOST_HERE) {
+  group.sync(file, line);
 }
 
 }  // namespace cooperative_groups

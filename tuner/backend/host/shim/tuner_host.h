@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define __global__
 #define __device__
@@ -20,7 +21,11 @@
 #define __forceinline__ inline __attribute__((__always_inline__))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
+#define __maxnreg__(...)
 #define __align__(n) __attribute__((__aligned__(n)))
+// What an author's `__noinline__` is rewritten to: the C++ library's own attributes use that word.
+#define __tuner_noinline__ __attribute__((__noinline__))
+#define __builtin_assume(condition) (static_cast<void>(0))
 
 // An interleaved object (tuner_host_interleave.h) switches threads at memory accesses, but not inside of these.
 #ifdef __tuner_interleaved
@@ -94,4 +99,5 @@ inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #include "tuner_host_atomic.h"
 #include "tuner_host_math.h"
 #include "tuner_host_memory.h"
+#include "tuner_host_texture.h"
 #include "assert.h"

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Raised with every change below; a kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 5;
+inline constexpr unsigned kAbiVersion = 6;
 
 struct Index {
   unsigned x, y, z;
@@ -45,6 +45,10 @@ struct Accesses {
   unsigned long left;                          // switches when the accesses from now on weigh this much
   unsigned long private_begin, private_bytes;  // the stacks of kernel threads, which no other thread looks at
   void (*due)();                               // switches and sets left; null: never
+  unsigned long shared_begin, shared_bytes;    // dynamic shared memory, which no other block looks at
+  unsigned long updates;                       // until the next pause, in which other blocks run on; 0: none comes
+  void (*pause)();                             // pauses and sets updates
+  const void* read[64];                        // addresses that were read lately, each in the place of its low bits
 };
 
 enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr, kGridBarrier };

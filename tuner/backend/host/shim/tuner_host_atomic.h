@@ -78,4 +78,18 @@ TUNER_HOST_SCOPED(atomicAdd)
 TUNER_HOST_SCOPED(atomicMin)
 TUNER_HOST_SCOPED(atomicMax)
 TUNER_HOST_SCOPED(atomicExch)
+TUNER_HOST_SCOPED(atomicSub)
+TUNER_HOST_SCOPED(atomicAnd)
+TUNER_HOST_SCOPED(atomicOr)
+TUNER_HOST_SCOPED(atomicXor)
+TUNER_HOST_SCOPED(atomicInc)
+TUNER_HOST_SCOPED(atomicDec)
+template <typename T>
+inline T atomicCAS_block(T* address, T compare, T value) {
+  return atomicCAS(address, compare, value);
+}
+template <typename T>
+inline T atomicCAS_system(T* address, T compare, T value) {
+  return atomicCAS(address, compare, value);
+}
 #undef TUNER_HOST_SCOPED

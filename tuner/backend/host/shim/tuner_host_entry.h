@@ -124,6 +124,13 @@ using __tuner_entry_info = tuner_host::EntryInfo;
 template <auto K>
 constexpr const __tuner_entry_info* __tuner_entry = &tuner_host::EntryOf<K>::info;
 
+// A variable: where it is, and how large.
+#define TUNER_HOST_VARIABLE(number, name)                                                            \
+  extern "C" __attribute__((__visibility__("default"))) void* __tuner_entry_##number(void** bytes) { \
+    *bytes = reinterpret_cast<void*>(sizeof name);                                                   \
+    return const_cast<void*>(static_cast<const volatile void*>(&name));                              \
+  }
+
 #define TUNER_HOST_ENTRY(number, ...)                                                                        \
   extern "C" __attribute__((__visibility__("default"))) const __tuner_entry_info* __tuner_entry_##number() { \
     return ::__tuner_entry<(__VA_ARGS__)>;                                                                   \

@@ -20,8 +20,29 @@ inline void seen(const void* address, unsigned weight) {
 }
 
 // A switch between a load and the store that depends on it is what shows a lost update.
-inline void reads(const void* address) { seen(address, 1); }
+inline void reads(const void* address) {
+  seen(address, 1);
+  accesses.read[reinterpret_cast<unsigned long>(address) / 4 % 64] = address;
+}
 inline void writes(const void* address) { seen(address, 4); }
+
+/// A write that is no atomic. Where the address was read before, it may be an update, which loses what other blocks
+/// wrote in between. Static shared memory lies beside `accesses`: both are thread_local, and no other memory is near.
+inline void stores(const void* address) {
+  writes(address);
+  Accesses& a = accesses;
+  const auto at = reinterpret_cast<unsigned long>(address);
+  if (a.updates == 0 || a.read[at / 4 % 64] != address) return;
+  constexpr unsigned long near = 1ul << 20;
+  if (at - a.private_begin < a.private_bytes || at - a.shared_begin < a.shared_bytes ||
+      at - reinterpret_cast<unsigned long>(&a) + near < 2 * near)
+    return;
+  if (--a.updates == 0) a.pause();
+}
+inline void updates(const void* address) {
+  reads(address);
+  stores(address);
+}
 
 }  // namespace tuner_host
 
@@ -40,33 +61,33 @@ void __tsan_func_exit() {}
 void __tsan_vptr_read(void** at) { tuner_host::reads(at); }
 void __tsan_vptr_update(void** at, void*) { tuner_host::writes(at); }
 void __tsan_read_range(void* at, unsigned long) { tuner_host::reads(at); }
-void __tsan_write_range(void* at, unsigned long) { tuner_host::writes(at); }
+void __tsan_write_range(void* at, unsigned long) { tuner_host::stores(at); }
 void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
   tuner_host::reads(from);
-  tuner_host::writes(to);
+  tuner_host::stores(to);
   return __builtin_memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
   tuner_host::reads(from);
-  tuner_host::writes(to);
+  tuner_host::stores(to);
   return __builtin_memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, unsigned long bytes) {
-  tuner_host::writes(to);
+  tuner_host::stores(to);
   return __builtin_memset(to, value, bytes);
 }
 
 #define TUNER_HOST_ACCESS(bytes)                                                        \
   void __tsan_read##bytes(void* at) { tuner_host::reads(at); }                          \
-  void __tsan_write##bytes(void* at) { tuner_host::writes(at); }                        \
-  void __tsan_read_write##bytes(void* at) { tuner_host::writes(at); }                   \
+  void __tsan_write##bytes(void* at) { tuner_host::stores(at); }                        \
+  void __tsan_read_write##bytes(void* at) { tuner_host::updates(at); }                  \
   void __tsan_unaligned_read##bytes(const void* at) { tuner_host::reads(at); }          \
-  void __tsan_unaligned_write##bytes(void* at) { tuner_host::writes(at); }              \
-  void __tsan_unaligned_read_write##bytes(void* at) { tuner_host::writes(at); }         \
+  void __tsan_unaligned_write##bytes(void* at) { tuner_host::stores(at); }              \
+  void __tsan_unaligned_read_write##bytes(void* at) { tuner_host::updates(at); }        \
   void __tsan_volatile_read##bytes(void* at) { tuner_host::reads(at); }                 \
-  void __tsan_volatile_write##bytes(void* at) { tuner_host::writes(at); }               \
+  void __tsan_volatile_write##bytes(void* at) { tuner_host::stores(at); }               \
   void __tsan_unaligned_volatile_read##bytes(const void* at) { tuner_host::reads(at); } \
-  void __tsan_unaligned_volatile_write##bytes(void* at) { tuner_host::writes(at); }
+  void __tsan_unaligned_volatile_write##bytes(void* at) { tuner_host::stores(at); }
 TUNER_HOST_ACCESS(1)
 TUNER_HOST_ACCESS(2)
 TUNER_HOST_ACCESS(4)

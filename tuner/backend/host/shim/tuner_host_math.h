@@ -42,6 +42,32 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   }
   return result;
 }
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32u ? low : __funnelshift_l(low, high, shift);
+}
+inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32u ? high : __funnelshift_r(low, high, shift);
+}
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
+}
+inline int __mul24(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>((a << 8) >> 8) * static_cast<unsigned>((b << 8) >> 8));
+}
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+inline unsigned __sad(int a, int b, unsigned sum) {
+  return sum + (a < b ? static_cast<unsigned>(b) - static_cast<unsigned>(a)
+                      : static_cast<unsigned>(a) - static_cast<unsigned>(b));
+}
+inline unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a < b ? b - a : a - b); }
+inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+inline unsigned __uhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
 inline int __dp4a(int a, int b, int sum) {
   for (int i = 0; i < 4; ++i) sum += static_cast<signed char>(a >> (8 * i)) * static_cast<signed char>(b >> (8 * i));
   return sum;
@@ -71,8 +97,34 @@ inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
 inline int __float2int_rz(float x) { return static_cast<int>(x); }
 inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
 inline int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
+inline unsigned __float2uint_rn(float x) { return static_cast<unsigned>(rintf(x)); }
+inline unsigned __float2uint_rz(float x) { return static_cast<unsigned>(x); }
+inline unsigned __float2uint_rd(float x) { return static_cast<unsigned>(floorf(x)); }
+inline unsigned __float2uint_ru(float x) { return static_cast<unsigned>(ceilf(x)); }
+inline long long __float2ll_rn(float x) { return static_cast<long long>(rintf(x)); }
+inline long long __float2ll_rz(float x) { return static_cast<long long>(x); }
+inline int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
+inline int __double2int_rz(double x) { return static_cast<int>(x); }
+inline int __double2int_rd(double x) { return static_cast<int>(floor(x)); }
+inline int __double2int_ru(double x) { return static_cast<int>(ceil(x)); }
+inline unsigned __double2uint_rn(double x) { return static_cast<unsigned>(rint(x)); }
+inline unsigned __double2uint_rz(double x) { return static_cast<unsigned>(x); }
+inline long long __double2ll_rn(double x) { return static_cast<long long>(rint(x)); }
+inline long long __double2ll_rz(double x) { return static_cast<long long>(x); }
 inline float __int2float_rn(int x) { return static_cast<float>(x); }
+inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
+inline float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
+inline double __int2double_rn(int x) { return static_cast<double>(x); }
+inline double __uint2double_rn(unsigned x) { return static_cast<double>(x); }
+inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
 inline float __double2float_rn(double x) { return static_cast<float>(x); }
+inline int __double2hiint(double x) { return static_cast<int>(tuner_host::bits_as<long long>(x) >> 32); }
+inline int __double2loint(double x) { return static_cast<int>(tuner_host::bits_as<long long>(x)); }
+inline double __hiloint2double(int high, int low) {
+  return tuner_host::bits_as<double>((static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32) |
+                                     static_cast<unsigned>(low));
+}
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -90,11 +142,53 @@ inline float __log2f(float x) { return log2f(x); }
 inline float __powf(float a, float b) { return powf(a, b); }
 inline float __sinf(float x) { return sinf(x); }
 inline float __cosf(float x) { return cosf(x); }
+inline float __tanf(float x) { return tanf(x); }
+inline float __log10f(float x) { return log10f(x); }
+inline void __sincosf(float x, float* sine, float* cosine) {
+  *sine = sinf(x);
+  *cosine = cosf(x);
+}
+#if !defined(_GNU_SOURCE)
+inline void sincosf(float x, float* sine, float* cosine) { __sincosf(x, sine, cosine); }
+inline void sincos(double x, double* sine, double* cosine) {
+  *sine = sin(x);
+  *cosine = cos(x);
+}
+#endif
+inline void sincos(float x, float* sine, float* cosine) { __sincosf(x, sine, cosine); }
+inline double sinpi(double x) { return sin(3.14159265358979323846 * fmod(x, 2.0)); }
+inline double cospi(double x) { return cos(3.14159265358979323846 * fmod(x, 2.0)); }
+inline float sinpif(float x) { return static_cast<float>(sinpi(x)); }
+inline float cospif(float x) { return static_cast<float>(cospi(x)); }
+inline void sincospif(float x, float* sine, float* cosine) {
+  *sine = sinpif(x);
+  *cosine = cospif(x);
+}
+inline void sincospi(double x, double* sine, double* cosine) {
+  *sine = sinpi(x);
+  *cosine = cospi(x);
+}
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __dsqrt_rn(double x) { return sqrt(x); }
+inline double __drcp_rn(double x) { return 1.0 / x; }
+inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
+inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+inline double rcbrt(double x) { return 1.0 / cbrt(x); }
+inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
+inline double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
+inline float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
+inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
+inline float normcdff(float x) { return 0.5f * erfcf(-0.70710678f * x); }
+inline double normcdf(double x) { return 0.5 * erfc(-0.70710678118654752 * x); }
 inline float __fsqrt_rn(float x) { return sqrtf(x); }
 inline float __frcp_rn(float x) { return 1.0f / x; }
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline float rsqrt(float x) { return 1.0f / sqrtf(x); }
 inline float fdividef(float a, float b) { return a / b; }
 
 // min and max as the toolkit overloads them, so that mixed arguments convert as they do there.
@@ -126,6 +220,10 @@ inline double min(float a, double b) { return fmin(a, b); }
 inline double max(float a, double b) { return fmax(a, b); }
 inline double min(double a, float b) { return fmin(a, b); }
 inline double max(double a, float b) { return fmax(a, b); }
+inline long long llmin(long long a, long long b) { return min(a, b); }
+inline long long llmax(long long a, long long b) { return max(a, b); }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
 inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 
@@ -143,4 +241,9 @@ inline long long ticks() {
 }
 }  // namespace tuner_host
 inline long long clock64() { return tuner_host::ticks(); }
-inline int clock() { return static_cast<int>(tuner_host::ticks()); }
+inline clock_t __tuner_clock() { return static_cast<clock_t>(tuner_host::ticks()); }
+namespace std {
+using ::__tuner_clock;
+}
+// The C library has a function of this name and type, which counts something else.
+#define clock() __tuner_clock()

@@ -71,6 +71,27 @@ inline float narrow(double value) {
   inline T hsqrt(T a) { return T(sqrtf(static_cast<float>(a))); }                                        \
   inline T hexp(T a) { return T(expf(static_cast<float>(a))); }                                          \
   inline T hlog(T a) { return T(logf(static_cast<float>(a))); }                                          \
+  inline T hrsqrt(T a) { return T(1.0f / sqrtf(static_cast<float>(a))); }                                \
+  inline T hrcp(T a) { return T(1.0f / static_cast<float>(a)); }                                         \
+  inline T hfloor(T a) { return T(floorf(static_cast<float>(a))); }                                      \
+  inline T hceil(T a) { return T(ceilf(static_cast<float>(a))); }                                        \
+  inline T hrint(T a) { return T(rintf(static_cast<float>(a))); }                                        \
+  inline T htrunc(T a) { return T(truncf(static_cast<float>(a))); }                                      \
+  inline T hsin(T a) { return T(sinf(static_cast<float>(a))); }                                          \
+  inline T hcos(T a) { return T(cosf(static_cast<float>(a))); }                                          \
+  inline T hexp2(T a) { return T(exp2f(static_cast<float>(a))); }                                        \
+  inline T hlog2(T a) { return T(log2f(static_cast<float>(a))); }                                        \
+  inline T2& operator+=(T2& a, T2 b) { return a = a + b; }                                               \
+  inline T2& operator-=(T2& a, T2 b) { return a = a - b; }                                               \
+  inline T2& operator*=(T2& a, T2 b) { return a = a * b; }                                               \
+  inline T2 operator-(T2 a) { return {-a.x, -a.y}; }                                                     \
+  inline T2 __hneg2(T2 a) { return -a; }                                                                 \
+  inline T2 __habs2(T2 a) { return {__habs(a.x), __habs(a.y)}; }                                         \
+  inline T2 h2sqrt(T2 a) { return {hsqrt(a.x), hsqrt(a.y)}; }                                            \
+  inline T2 h2exp(T2 a) { return {hexp(a.x), hexp(a.y)}; }                                               \
+  inline T2 h2rcp(T2 a) { return {hrcp(a.x), hrcp(a.y)}; }                                               \
+  inline T2 h2rsqrt(T2 a) { return {hrsqrt(a.x), hrsqrt(a.y)}; }                                         \
+  inline T2 h2div(T2 a, T2 b) { return a / b; }                                                          \
   inline T2 __hadd2(T2 a, T2 b) { return a + b; }                                                        \
   inline T2 __hsub2(T2 a, T2 b) { return a - b; }                                                        \
   inline T2 __hmul2(T2 a, T2 b) { return a * b; }                                                        \

@@ -1,0 +1,206 @@
+/// What NVRTC reads for the headers of the C and C++ libraries, and files with more in them than kernels.
+#include <tuner/backend/cuda/device_headers.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <tests/temporary_folder.hpp>
+#include <tuner/backend/cuda/nvrtc.hpp>
+#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class DeviceHeadersTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+    compiler_ = make_nvrtc_compiler(nvrtc());
+  }
+
+  /// What NVRTC has against \p request; empty where it has nothing.
+  std::string why_not(const CompileRequest& request) {
+    const CompileResult result = compiler_->compile(request);
+    const auto* const error = std::get_if<CompileError>(&result);
+    return error != nullptr ? error->message + '\n' + error->log : std::get<Image>(result).log;
+  }
+  std::string why_not(const std::string& source, const std::string& expression = "k") {
+    return why_not({source, "dir/mine.cu", {expression}, {"TUNER=1"}, "sm_80"});
+  }
+  static std::string ptx(const CompileRequest& request) {
+    auto result = compile_to_ptx(nvrtc(), request);
+    const auto* const error = std::get_if<CompileError>(&result);
+    return error != nullptr ? error->message + '\n' + error->log : std::get<std::string>(result);
+  }
+
+  std::unique_ptr<Compiler> compiler_;
+};
+
+TEST_F(DeviceHeadersTest, GiveKernelsWhatTheCAndCppLibrariesGiveThem) {
+  EXPECT_EQ(why_not(R"(
+    #include <assert.h>
+    #include <float.h>
+    #include <limits.h>
+    #include <math.h>
+    #include <stdint.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <algorithm>
+    #include <cassert>
+    #include <cfloat>
+    #include <climits>
+    #include <cmath>
+    #include <cstddef>
+    #include <cstdint>
+    #include <cstdio>
+    #include <cstdlib>
+    #include <cstring>
+    #include <ctime>
+    #include <cuda.h>
+    #include <cuda_runtime.h>
+    #include <iostream>
+    #include <limits>
+    #include <string>
+    #include <type_traits>
+    #include <utility>
+    #include <vector>
+    static_assert(std::numeric_limits<float>::infinity() > FLT_MAX && std::numeric_limits<int>::max() == INT_MAX);
+    static_assert(std::is_same_v<std::make_index_sequence<3>, std::index_sequence<0, 1, 2>>);
+    static_assert(std::is_same_v<std::decay_t<const int&>, int> && std::is_signed_v<int> && !std::is_signed_v<int*>);
+    static_assert(std::is_same_v<std::conditional_t<std::is_integral<char>::value, int8_t, float>, signed char>);
+    static_assert(sizeof(std::uint64_t) == 8 && UINT64_MAX > INT64_MAX && CHAR_BIT == 8 && CUDA_VERSION >= 11000);
+    static_assert(std::is_convertible_v<int, double> && std::is_base_of_v<int, int> == false);
+    static_assert(offsetof(float4, y) == 4);
+    template <typename T> __device__ std::enable_if_t<std::is_floating_point<T>::value, T> half_of(T x) { return x / 2; }
+    __global__ void k(float* x, std::uint32_t* n) {
+      std::pair<int, float> both = std::make_pair(1, 2.0f);
+      std::swap(x[0], x[1]);
+      x[2] = std::sqrt(x[2]) + std::abs(x[3]) + std::max(x[4], static_cast<float>(M_PI)) + INFINITY + both.second;
+      x[3] = half_of(x[3]) + std::numeric_limits<double>::lowest() + std::isnan(x[5]) + HUGE_VAL + NAN;
+      assert(n[0] > 0);
+      if (n[1] > 3) printf("%u\n", n[1]);
+      memcpy(x, n, sizeof(float));
+      n[0] = static_cast<uint8_t>(n[0]) + static_cast<std::size_t>(2);
+    })"),
+            "");
+}
+
+TEST_F(DeviceHeadersTest, StandBesideTheToolkitsOwn) {
+  if (nvrtc().includes.empty()) GTEST_SKIP() << "no headers of a toolkit on this machine";
+  EXPECT_EQ(why_not(R"(
+    #include <cmath>
+    #include <cstdint>
+    #include <limits>
+    #include <type_traits>
+    #include <array>
+    #include <tuple>
+    #include <cuda_fp16.h>
+    #include <cuda/std/cstdint>
+    #include <cuda/std/climits>
+    #include <cuda/std/cmath>
+    #include <cuda/std/type_traits>
+    __global__ void k(int64_t* x) {
+      std::array<int, 3> a{1, 2, 3};
+      auto [b, c] = std::make_tuple(1, 2.0f);
+      x[0] = a[x[1]] + b + static_cast<int>(c) + static_cast<cuda::std::int64_t>(std::sqrt(2.0f));
+    })"),
+            "");
+}
+
+TEST_F(DeviceHeadersTest, GiveWayToAFileOfTheirNameBesideTheKernel) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.path() / "stdint.h") << "#define BESIDE 1\n";
+  CompileRequest request{"#include \"stdint.h\"\n__global__ void k(int* x) { *x = BESIDE; }",
+                         (folder.path() / "k.cu").string(),
+                         {"k"},
+                         {},
+                         "sm_80"};
+  EXPECT_EQ(why_not(request), "") << "as a compile worker is asked";
+  request.includes = std::make_shared<Includes>(included_files(request.source, request.file_name));
+  EXPECT_EQ(why_not(request), "");
+}
+
+TEST_F(DeviceHeadersTest, ChangeNothingForKernelsThatIncludeNone) {
+  const CompileRequest request{"__global__ void k(float* x) { x[0] = sqrtf(x[1]); }", "k.cu", {"k"}, {}, "sm_80"};
+  EXPECT_THAT(ptx(request), HasSubstr("sqrt.rn.f32"));
+  EXPECT_THAT(compiler_->identity(), HasSubstr("; headers "));
+}
+
+constexpr const char* kProgram = R"(#include <cuda_runtime.h>
+#include <iostream>
+#include <vector>
+using namespace std;
+#define CHECK(call) if ((call) != cudaSuccess) exit(1)
+#ifndef block_size_x
+#define block_size_x 128
+#endif
+constexpr int rounded(int n) { return (n + block_size_x - 1) / block_size_x; }
+struct Pair {
+  float a, b;
+  float sum() const { return a + b; }
+};
+extern "C" __global__ void k(float* x, int n) {
+  const int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) x[i] = Pair{x[i], 1.0f}.sum() * rounded(n);
+}
+template <typename T> void print(const vector<T>& values) { for (auto& v : values) cout << v << endl; }
+__host__ static float* buffer(int n) { float* p; CHECK(cudaMalloc(&p, n * 4)); return p; }
+int main(int argc, char** argv) {
+  vector<float> host(1024);
+  float* x = buffer(1024);
+  k<<<8, block_size_x>>>(x, 1024);
+  CHECK(cudaDeviceSynchronize());
+  print(host);
+  return 0;
+}
+)";
+
+TEST_F(DeviceHeadersTest, LetProgramsCompileWithoutTheirHostFunctions) {
+  EXPECT_EQ(why_not(kProgram), "");
+  EXPECT_EQ(why_not(kProgram), "") << "and again, known by then";
+  EXPECT_THAT(why_not(std::string(kProgram) + "__global__ void bad() { undeclared; }\n"),
+              StartsWith("dir/mine.cu:28: identifier \"undeclared\" is undefined"));
+}
+
+TEST_F(DeviceHeadersTest, LetHeadersBesideTheKernelHoldHostFunctions) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "common");
+  std::ofstream(folder.path() / "common/util.h") << "#pragma once\n#include <vector>\n#include <cstdio>\n"
+                                                    "inline float host(std::vector<float>& x) { return x[0]; }\n"
+                                                    "inline __device__ float twice(float x) { return 2 * x; }\n";
+  CompileRequest request{"#include \"common/util.h\"\n__global__ void k(float* x) { *x = twice(*x); }",
+                         (folder.path() / "k.cu").string(),
+                         {"k"},
+                         {},
+                         "sm_80"};
+  EXPECT_EQ(why_not(request), "") << "as a compile worker is asked";
+  request.includes = std::make_shared<Includes>(included_files(request.source, request.file_name));
+  EXPECT_EQ(why_not(request), "");
+}
+
+TEST_F(DeviceHeadersTest, KeepHeadersOfOneNameInTheirFolders) {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"kernels", "kernels/a", "include"}) std::filesystem::create_directory(folder.path() / name);
+  std::ofstream(folder.path() / "kernels/a/config.h") << "enum { in_a = 1 };\nvoid host() { exit(1); }\n";
+  std::ofstream(folder.path() / "kernels/config.h") << "enum { beside = 2 };\n";
+  std::ofstream(folder.path() / "kernels/a/math.h") << "enum { own_math = 4 };\n";
+  std::ofstream(folder.path() / "include/far.h") << "enum { far_away = 3 };\nvoid more() { exit(1); }\n";
+  const CompileRequest request{
+      "#include \"a/config.h\"\n#include \"config.h\"\n#include <math.h>\n#include \"a/math.h\"\n"
+      "#include \"../include/far.h\"\n"
+      "__global__ void k(float* x) { *x = sqrtf(in_a + beside + far_away + own_math); }",
+      (folder.path() / "kernels/k.cu").string(),
+      {"k"},
+      {},
+      "sm_80"};
+  EXPECT_EQ(why_not(request), "");
+}
+
+}  // namespace
+}  // namespace tuner::cuda

@@ -1,0 +1,136 @@
+// What kernels as they are found bring with them: headers, host functions, words that only CUDA's compiler knows.
+
+#include <filesystem>
+#include <fstream>
+
+#include "host_fixture.hpp"
+
+namespace tuner::host_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string why_not(const CompileRequest& wanted) {
+  const CompileResult result = backend().compiler().compile(wanted);
+  const auto* error = std::get_if<CompileError>(&result);
+  return error != nullptr ? error->message + '\n' + error->log : "";
+}
+
+TEST(HostHeaders, GiveWhatTheToolkitsAndTheLibrariesGiveDeviceCode) {
+  int out[5] = {};
+  EXPECT_EQ(text(run(R"(
+#include <assert.h>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
+#include <device_launch_parameters.h>
+#include <math_constants.h>
+#include <vector_types.h>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <ctime>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+#if __cplusplus != 201703L
+#error kernels are C++17, for NVRTC as here
+#endif
+__device__ __noinline__ int twice(int x) { return 2 * x; }
+__global__ void k(int* out) {
+  static __shared__ int all[2];
+  volatile __shared__ int other[2];
+  all[0] = twice(4);
+  other[1] = 5;
+  float s, c;
+  sincosf(CUDART_PI_F, &s, &c);
+  const clock_t before = clock();
+  out[0] = all[0] + other[1];
+  out[1] = static_cast<int>(c);
+  out[2] = max(1, 2u) + (clock() >= before) + std::is_same<std::uint32_t, unsigned>::value;
+  out[3] = __funnelshift_lc(1, 2, 40) + __mul24(3, 5) + __hadd(3, 5) + __double2hiint(1.0) / (1 << 20);
+  out[4] = static_cast<int>(rsqrt(0.25f)) + std::numeric_limits<int>::digits;
+})",
+                     "k", shape(1, 1), &out[0])),
+            "done");
+  EXPECT_THAT(out, ElementsAre(13, -1, 4, 1 + 15 + 4 + 1023, 33));
+}
+
+TEST(HostHeaders, GiveTilesOfAnyParentAndTheirCollectives) {
+  std::vector<int> out(64);
+  EXPECT_EQ(text(run(R"(
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+namespace cg = cooperative_groups;
+__device__ int sum(cg::thread_block_tile<32> tile, int x) { return cg::reduce(tile, x, cg::plus<int>()); }
+__global__ void k(int* out) {
+  cg::thread_block block = cg::this_thread_block();
+  cg::thread_block_tile<32> tile = cg::tiled_partition<32>(block);
+  const int i = block.thread_rank();
+  out[i] = sum(tile, 1) + 100 * cg::inclusive_scan(tile, 1) + 10000 * cg::exclusive_scan(tile, 1, cg::plus<int>());
+})",
+                     "k", shape(1, 64), out.data())),
+            "done");
+  EXPECT_EQ(out[0], 32 + 100);
+  EXPECT_EQ(out[63], 32 + 3200 + 310000);
+}
+
+TEST(HostHeaders, SayThatThereAreNoTexturesWhereOneIsRead) {
+  int out = 0;
+  const auto outcome =
+      run("__global__ void k(int* out, cudaTextureObject_t t) {\n if (*out) *out = tex2D<float4>(t, 1.0f, 2.0f).x;\n}",
+          "k", shape(1, 1), &out, 0ULL);
+  EXPECT_EQ(text(outcome), "done");
+  out = 1;
+  EXPECT_THAT(text(run("__global__ void k(int* out, cudaTextureObject_t t) {\n *out = tex1Dfetch<int>(t, 1);\n}", "k",
+                       shape(1, 1), &out, 0ULL)),
+              HasSubstr("textures and surfaces are not available on the host backend (test.cu:2)"));
+}
+
+constexpr const char* kProgram = R"(#include "common/util.h"
+#include <vector>
+#define CHECK(call) if ((call) != cudaSuccess) exit(1)
+extern "C" __global__ void k(int* out) {
+  dynamic[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = next(dynamic);
+}
+int main(int argc, char** argv) {
+  std::vector<int> host(4);
+  int* out;
+  CHECK(cudaMalloc(&out, 16));
+  k<<<1, 4, 16>>>(out);
+  CHECK(cudaMemcpy(host.data(), out, 16, cudaMemcpyDeviceToHost));
+  return 0;
+}
+)";
+constexpr const char* kHeader =
+    "#pragma once\nextern __shared__ int dynamic[];\n#include \"../deeper.h\"\n"
+    "void launch() { k<<<1, 2>>>(nullptr); }\n";
+
+TEST(HostHeaders, OfTheAuthorHoldDynamicSharedMemoryAndHostFunctions) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "common");
+  std::ofstream(folder.path() / "common/util.h") << kHeader;
+  std::ofstream(folder.path() / "deeper.h")
+      << "__device__ __noinline__ int next(int* x) { return x[blockDim.x - 1 - threadIdx.x]; }\n";
+  CompileRequest wanted = request(kProgram, {"k"});
+  wanted.file_name = (folder.path() / "k.cu").string();
+  CompileResult result = backend().compiler().compile(wanted);
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << why_not(wanted);
+  const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+  std::vector<int> out(4);
+  EXPECT_EQ(text(launch(*module, 0, shape(1, 4, 16), 5, backend(), out.data())), "done");
+  EXPECT_THAT(out, ElementsAre(3, 2, 1, 0));
+
+  std::ofstream(folder.path() / "deeper.h") << "__device__ int next(int* x) {\n  return undeclared;\n}\n";
+  EXPECT_THAT(why_not(wanted), HasSubstr("deeper.h:2:"));
+}
+
+}  // namespace
+}  // namespace tuner::host_test

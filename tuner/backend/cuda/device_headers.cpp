@@ -1,0 +1,154 @@
+#include <tuner/backend/cuda/device_headers.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <vector>
+#include <utility>
+
+#include <tuner/core/host_functions.hpp>
+
+namespace tuner::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// With nothing in them that device code could use.
+constexpr std::string_view kOfTheHost[] = {
+    "chrono",
+    "cctype",
+    "cerrno",
+    "condition_variable",
+    "csignal",
+    "ctype.h",
+    "deque",
+    "errno.h",
+    "exception",
+    "filesystem",
+    "fstream",
+    "future",
+    "getopt.h",
+    "helper_cuda.h",
+    "helper_functions.h",
+    "helper_image.h",
+    "helper_string.h",
+    "helper_timer.h",
+    "iomanip",
+    "ios",
+    "iosfwd",
+    "iostream",
+    "istream",
+    "iterator",
+    "list",
+    "locale",
+    "map",
+    "memory",
+    "mutex",
+    "new",
+    "numeric",
+    "omp.h",
+    "ostream",
+    "queue",
+    "random",
+    "regex",
+    "set",
+    "signal.h",
+    "sstream",
+    "stack",
+    "stdexcept",
+    "streambuf",
+    "string",
+    "string_view",
+    "sys/stat.h",
+    "sys/time.h",
+    "sys/types.h",
+    "thread",
+    "typeinfo",
+    "unistd.h",
+    "unordered_map",
+    "unordered_set",
+    "vector",
+};
+/// Of the toolkit's own, by their usual names.
+constexpr std::string_view kOfTheToolkit[] = {"array",    "atomic", "bit",  "complex", "functional", "numbers",
+                                              "optional", "ratio",  "span", "tuple",   "variant"};
+constexpr std::string_view kBuiltIn[] = {"initializer_list", "stdbool.h"};
+
+std::string of_the_toolkit(std::string_view name) {
+  return "#pragma once\n#include <cuda/std/" + std::string(name) +
+         ">\nnamespace std {\nusing namespace ::cuda::std;\n}\n";
+}
+
+/// Where the headers of a kernel's author lie.
+std::vector<fs::path> own_folders(const CompileRequest& request) {
+  std::vector<fs::path> folders{fs::path(request.file_name).parent_path()};
+  folders.insert(folders.end(), request.include_paths.begin(), request.include_paths.end());
+  return folders;
+}
+
+/// The names under which \p path can be included, from one of \p folders each.
+std::vector<std::string> names_of(const fs::path& path, const std::vector<fs::path>& folders) {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) {
+    const fs::path name =
+        path.lexically_normal().lexically_relative(folder.empty() ? fs::path(".") : folder.lexically_normal());
+    if (!name.empty() && path.is_absolute() == folder.is_absolute()) names.push_back(name.generic_string());
+  }
+  return names;
+}
+
+}  // namespace
+
+DeviceHeaders device_headers(const CompileRequest& request) {
+  std::set<std::string, std::less<>> taken;
+  if (request.includes) {
+    for (const IncludedFile& file : request.includes->files)
+      for (std::string& name : names_of(file.path, own_folders(request))) taken.insert(std::move(name));
+  }
+  DeviceHeaders headers;
+  const auto add = [&](std::string_view name, std::string text) {
+    if (!taken.contains(name)) headers.add(std::string(name), std::move(text));
+  };
+  for (const HeaderFile& file : header_files()) add(file.name, std::string(file.text));
+  for (const std::string_view name : kOfTheHost) add(name, "");
+  for (const std::string_view name : kBuiltIn) add(name, "");
+  for (const std::string_view name : kOfTheToolkit) add(name, of_the_toolkit(name));
+  return headers;
+}
+
+void add_without_host_functions(const CompileRequest& request, DeviceHeaders& headers) {
+  if (!request.includes) return;
+  std::vector<std::string_view> texts{request.source};
+  for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
+  std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
+  std::map<std::string, int> bare;  // names without their folders, by which files beside them include them
+  for (const IncludedFile& file : request.includes->files) ++bare[fs::path(file.path).filename().generic_string()];
+  std::vector<std::pair<std::string, const IncludedFile*>> wanted;
+  for (const IncludedFile& file : request.includes->files)
+    for (std::string& name : names_of(file.path, own_folders(request))) wanted.emplace_back(std::move(name), &file);
+  for (const IncludedFile& file : request.includes->files)
+    if (const std::string name = fs::path(file.path).filename().generic_string(); bare[name] == 1)
+      wanted.emplace_back(name, &file);
+  for (auto& [name, file] : wanted)
+    if (taken.insert(name).second)
+      headers.add(std::move(name), line_directive(1, file->path) + without_host_functions(file->text, texts));
+}
+
+std::string device_headers_version() {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  const auto add = [&hash](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    hash = (hash ^ 0xffu) * 1099511628211u;
+  };
+  const DeviceHeaders all = device_headers({});
+  for (const std::string& name : all.names) add(name);
+  for (const std::string& text : all.texts) add(text);
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+}  // namespace tuner::cuda

@@ -1,0 +1,2 @@
+#pragma once
+// NVRTC itself knows printf.

@@ -1,0 +1,2 @@
+#pragma once
+// NVRTC itself knows clock and clock_t.

@@ -1,0 +1,180 @@
+#pragma once
+#include "../thread/thread_reduce.cuh"
+#include "../thread/thread_scan.cuh"
+
+namespace cub {
+
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
+template <typename T, int dim_x, BlockScanAlgorithm algorithm = BLOCK_SCAN_RAKING, int dim_y = 1, int dim_z = 1,
+          int = 0>
+class BlockScan {
+  static constexpr int kThreads = dim_x * dim_y * dim_z;
+
+ public:
+  struct TempStorage {
+    TunerValues<T, kThreads> values;
+    TunerValues<T, 1> prefix;
+  };
+
+  BlockScan() : storage_(own()) {}
+  BlockScan(TempStorage& storage) : storage_(storage) {}
+
+  // One item a thread.
+  template <typename... More>
+  void ExclusiveSum(T input, T& output, More&... more) {
+    ExclusiveScan(input, output, T(), cub::Sum(), more...);
+  }
+  template <typename... More>
+  void InclusiveSum(T input, T& output, More&... more) {
+    InclusiveScan(input, output, cub::Sum(), more...);
+  }
+  template <typename Operation>
+  void ExclusiveScan(T input, T& output, T initial, Operation operation) {
+    T inputs[1] = {input}, outputs[1], aggregate;
+    scan_from(inputs, outputs, initial, operation, aggregate);
+    output = outputs[0];
+  }
+  template <typename Operation>
+  void ExclusiveScan(T input, T& output, T initial, Operation operation, T& aggregate) {
+    T inputs[1] = {input}, outputs[1];
+    scan_from(inputs, outputs, initial, operation, aggregate);
+    output = outputs[0];
+  }
+  template <typename Operation, typename Prefix>
+  void ExclusiveScan(T input, T& output, T, Operation operation, Prefix& prefix) {
+    ExclusiveScan(input, output, operation, prefix);
+  }
+  /// That of thread 0 is not defined.
+  template <typename Operation>
+  void ExclusiveScan(T input, T& output, Operation operation) {
+    T aggregate;
+    ExclusiveScan(input, output, operation, aggregate);
+  }
+  template <typename Operation>
+  void ExclusiveScan(T input, T& output, Operation operation, T& aggregate) {
+    T before;
+    if (sum_before(input, operation, before, aggregate)) output = before;
+  }
+  template <typename Operation, typename Prefix>
+  void ExclusiveScan(T input, T& output, Operation operation, Prefix& prefix) {
+    T inputs[1] = {input}, outputs[1];
+    ExclusiveScan(inputs, outputs, operation, prefix);
+    output = outputs[0];
+  }
+  template <typename Operation>
+  void InclusiveScan(T input, T& output, Operation operation) {
+    T aggregate;
+    InclusiveScan(input, output, operation, aggregate);
+  }
+  template <typename Operation>
+  void InclusiveScan(T input, T& output, Operation operation, T& aggregate) {
+    T inputs[1] = {input}, outputs[1];
+    InclusiveScan(inputs, outputs, operation, aggregate);
+    output = outputs[0];
+  }
+  template <typename Operation, typename Prefix>
+  void InclusiveScan(T input, T& output, Operation operation, Prefix& prefix) {
+    T inputs[1] = {input}, outputs[1];
+    InclusiveScan(inputs, outputs, operation, prefix);
+    output = outputs[0];
+  }
+
+  // Several items a thread.
+  template <int items, typename... More>
+  void ExclusiveSum(T (&input)[items], T (&output)[items], More&... more) {
+    ExclusiveScan(input, output, T(), cub::Sum(), more...);
+  }
+  template <int items, typename... More>
+  void InclusiveSum(T (&input)[items], T (&output)[items], More&... more) {
+    InclusiveScan(input, output, cub::Sum(), more...);
+  }
+  template <int items, typename Operation>
+  void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, Operation operation) {
+    T aggregate;
+    scan_from(input, output, initial, operation, aggregate);
+  }
+  template <int items, typename Operation>
+  void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, Operation operation, T& aggregate) {
+    scan_from(input, output, initial, operation, aggregate);
+  }
+  template <int items, typename Operation, typename Prefix>
+  void ExclusiveScan(T (&input)[items], T (&output)[items], T, Operation operation, Prefix& prefix) {
+    ExclusiveScan(input, output, operation, prefix);
+  }
+  template <int items, typename Operation, typename Prefix>
+  void ExclusiveScan(T (&input)[items], T (&output)[items], Operation operation, Prefix& prefix) {
+    T before, aggregate;
+    const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
+    const T first = prefix_of(prefix, aggregate);
+    shift(input, output, has_before ? static_cast<T>(operation(first, before)) : first, operation);
+  }
+  template <int items, typename Operation>
+  void InclusiveScan(T (&input)[items], T (&output)[items], Operation operation) {
+    T aggregate;
+    InclusiveScan(input, output, operation, aggregate);
+  }
+  template <int items, typename Operation>
+  void InclusiveScan(T (&input)[items], T (&output)[items], Operation operation, T& aggregate) {
+    T before;
+    const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
+    ThreadScanInclusive(input, output, operation, before, has_before);
+  }
+  template <int items, typename Operation, typename Prefix>
+  void InclusiveScan(T (&input)[items], T (&output)[items], Operation operation, Prefix& prefix) {
+    T before, aggregate;
+    const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
+    const T first = prefix_of(prefix, aggregate);
+    ThreadScanInclusive(input, output, operation, has_before ? static_cast<T>(operation(first, before)) : first);
+  }
+
+ private:
+  static TempStorage& own() {
+    __shared__ TempStorage storage;
+    return storage;
+  }
+
+  /// What the threads before this one bring; false where there are none. \p aggregate: what all bring.
+  template <typename Operation>
+  bool sum_before(T input, Operation operation, T& before, T& aggregate) {
+    const int rank = tuner_rank();
+    storage_.values[rank] = input;
+    __syncthreads();
+    aggregate = storage_.values[0];
+    if (rank > 0) before = aggregate;
+    for (int i = 1; i < kThreads; ++i) {
+      aggregate = operation(aggregate, storage_.values[i]);
+      if (i + 1 == rank) before = aggregate;
+    }
+    return rank > 0;
+  }
+  template <int items, typename Operation>
+  void scan_from(T (&input)[items], T (&output)[items], T initial, Operation operation, T& aggregate) {
+    T before;
+    const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
+    shift(input, output, has_before ? static_cast<T>(operation(initial, before)) : initial, operation);
+  }
+  /// The items before each one, behind \p first. Both may be one array.
+  template <int items, typename Operation>
+  static void shift(T (&input)[items], T (&output)[items], T first, Operation operation) {
+    for (int i = 0; i < items; ++i) {
+      const T next = operation(first, input[i]);
+      output[i] = first;
+      first = next;
+    }
+  }
+  /// Called by the first warp, as CUB does; what its first lane says holds.
+  template <typename Prefix>
+  T prefix_of(Prefix& prefix, T aggregate) {
+    if (tuner_rank() < 32) {
+      const T first = prefix(aggregate);
+      if (tuner_rank() == 0) storage_.prefix[0] = first;
+    }
+    __syncthreads();
+    return storage_.prefix[0];
+  }
+
+  TempStorage& storage_;
+};
+
+}  // namespace cub

@@ -1,0 +1,10 @@
+#pragma once
+/// Of the driver's interface what device code can name; the rest is in tuner_host.h.
+#include "tuner_host.h"
+
+using CUdeviceptr = unsigned long long;
+using CUtexObject = unsigned long long;
+using CUsurfObject = unsigned long long;
+#ifndef CUDA_VERSION
+#define CUDA_VERSION 13000
+#endif

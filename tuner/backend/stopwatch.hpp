@@ -1,0 +1,35 @@
+#pragma once
+/// Times what is enqueued on one stream between two calls, without waiting for it.
+
+#include <chrono>
+#include <optional>
+
+#include <tuner/core/elapsed.hpp>
+
+namespace tuner {
+
+/// For one thread at a time, with the backend's context current and the stream not captured. A time that cannot be
+/// taken is none: nothing is thrown.
+class Stopwatch {
+ public:
+  virtual ~Stopwatch() = default;
+  virtual void start(void* stream) noexcept = 0;
+  virtual void stop(void* stream) noexcept = 0;
+  /// Between the last start() and stop(); nothing as long as it runs.
+  virtual std::optional<double> elapsed_ns() noexcept = 0;
+};
+
+/// By the host's clock: where what is enqueued is done when that returns.
+class HostStopwatch final : public Stopwatch {
+ public:
+  void start(void*) noexcept override { start_ = Clock::now(); }
+  void stop(void*) noexcept override { stop_ = Clock::now(); }
+  std::optional<double> elapsed_ns() noexcept override {
+    return std::chrono::duration<double, std::nano>(stop_ - start_).count();
+  }
+
+ private:
+  Clock::time_point start_, stop_;
+};
+
+}  // namespace tuner
