@@ -2,22 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/expressions.hpp>
 
 #include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
 
 #include "scale_spec.hpp"
 
 namespace tuner {
 namespace {
 
+using ::testing::AllOf;
 using testing::argument;
 using testing::block;
 using ::testing::ContainsRegex;
@@ -326,6 +332,7 @@ TEST_F(RunnerTest, NeverLaunchesACooperativeGridThatIsNotResidentAtOnce) {
   spec.launches[0].cooperative = testing::parsed("block == 64");
   backend.compiler_.resources["scale<32>"].blocks_per_sm = 3;
   backend.compiler_.resources["scale<64>"] = {.registers = 40, .static_shared_bytes = 100, .blocks_per_sm = 7};
+  options.second_inputs = false;
   const std::size_t before = backend.runs;
   EXPECT_EQ(failure(block(64)),
             "invalid: scale<64>, with 40 registers a thread and 100 bytes of shared memory: a cooperative grid of 16 "
@@ -353,6 +360,7 @@ TEST_F(RunnerTest, NeverLaunchesWhatCannotRun) {
   EXPECT_THAT(failure(block(33)), HasSubstr("invalid: "));
   backend.compiler_.resources["scale<256>"].registers = 255;
   backend.device_.limits.registers_per_block = 32768;
+  options.second_inputs = false;
   const std::size_t before = backend.runs;
   EXPECT_EQ(failure(block(256)),
             "invalid: scale<256>: 255 registers a thread in blocks of 256 threads are 65536, more than the 32768 of a "
@@ -381,17 +389,312 @@ TEST_F(RunnerTest, MeasuresWithoutAReferenceButNeverCallsItVerified) {
   EXPECT_FALSE(trial.verified);
 }
 
-TEST_F(RunnerTest, RefusesAReferenceThatFailsOrGivesNaN) {
+TEST_F(RunnerTest, RefusesAReferenceThatFails) {
   backend.kernels["reference"] = [](const Launch&) { return LaunchError{"illegal address"}; };
-  EXPECT_THROW(runner(), Error);
-  backend.kernels["reference"] = [](const Launch&) { return std::nullopt; };
-  try {
-    runner();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("the reference gives NaN at c[0] and 999 more elements on n=1000, or does not write"));
+  EXPECT_EQ(testing::error_of([&] { runner(); }), "scale.cu: the reference failed on n=1000: illegal address");
+}
+
+TEST_F(RunnerTest, SaysWhatAReferenceDoesNotWrite) {
+  for (const char* type : {"float32", "int32", "uint8"}) {
+    spec = testing::scale_spec(type);
+    backend.kernels["reference"] = [](const Launch&) { return std::nullopt; };
+    EXPECT_THAT(testing::error_of([&] { runner(); }),
+                HasSubstr("scale: the reference does not write c[0] and 999 more elements on n=1000. Is `c` as long as "
+                          "`n`, and of the type "));
   }
+  spec = testing::scale_spec("int32");
+  backend.kernels["reference"] = [](const Launch& launch) {
+    for (int i = 0; i < 1000; ++i)  // also what no other element may be mistaken for
+      if (i != 998) argument<int*>(launch, 1)[i] = i % 2 == 0 ? -1 : 0x5a5a5a5a;
+    return std::nullopt;
+  };
+  EXPECT_THAT(testing::error_of([&] { runner(); }),
+              HasSubstr("scale: the reference does not write c[998] on n=1000. Is `c`"));
+}
+
+TEST_F(RunnerTest, SaysWhereAReferenceGivesNaN) {
+  backend.kernels["reference"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    for (const int i : {7, 9}) argument<float*>(launch, 1)[i] = std::numeric_limits<float>::quiet_NaN();
+    return std::nullopt;
+  };
+  EXPECT_THAT(testing::error_of([&] { runner(); }),
+              HasSubstr("scale: the reference gives NaN at c[7] and 1 more element on n=1000. Is c of the type float"));
+}
+
+class DefaultAsReference : public RunnerTest {
+ protected:
+  DefaultAsReference() {
+    spec.reference.clear();
+    spec.default_is_reference = true;
+    backend.kernels.erase("reference");
+  }
+};
+
+TEST_F(DefaultAsReference, VerifiesWhatAgreesWithTheDefaultConfiguration) {
+  const auto all = runner();
+  EXPECT_TRUE(evaluate(*all, block(32)).verified) << "the default itself";
+  EXPECT_TRUE(evaluate(*all, block(64)).verified);
+  backend.kernels["scale<128>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[7] = -5;
+    return std::nullopt;
+  };
+  const Trial trial = evaluate(*all, block(128));
+  EXPECT_FALSE(trial.verified);
+  EXPECT_THAT(std::string(message(trial.outcome)), HasSubstr("c[7] is -5, expected "));
+}
+
+TEST_F(DefaultAsReference, RunsOnTheSecondInputsAndOnEveryProblemToo) {
+  spec.verify.push_back({{{"n", 33}}, 1});
+  const auto all = runner();
+  std::set<int> sizes;
+  backend.kernels["scale<64>"] = [&](const Launch& launch) {
+    sizes.insert(argument<int>(launch, 2));
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(*all, block(64)).verified);
+  EXPECT_THAT(sizes, ElementsAre(33, 1000));
+}
+
+TEST_F(DefaultAsReference, IsRefusedWhenItFailsWritesNothingOrGivesNaN) {
+  const std::string who = "the default configuration, which is the reference, ";
+  backend.kernels["scale<32>"] = [](const Launch&) { return LaunchError{"illegal address"}; };
+  EXPECT_EQ(testing::error_of([&] { runner(); }), "scale.cu: " + who + "failed on n=1000: illegal address");
+  backend.kernels["scale<32>"] = [](const Launch&) { return std::nullopt; };
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("scale: " + who + "does not write c[0] and 999 more"));
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[7] = std::numeric_limits<float>::quiet_NaN();
+    return std::nullopt;
+  };
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("scale: " + who + "gives NaN at c[7] on n=1000"));
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[1000] = 0;
+    return std::nullopt;
+  };
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("scale: " + who + "writes out of bounds: c[1000]"));
+}
+
+TEST_F(DefaultAsReference, LeavesWorkSpaceAsTheConfigurationNeedsItWhenItRunsAgain) {
+  spec.buffers.push_back(testing::buffer("s", BufferRole::scratch, "float", "block"));
+  spec.launches[0].arguments = {"a", "c", "n", "s", "block"};
+  float* expected = nullptr;
+  const auto scaled = [](const Launch& launch) {
+    for (int i = 0; i < argument<int>(launch, 4); ++i) argument<float*>(launch, 3)[i] = 1;
+    return testing::scale_kernel<float>(launch);
+  };
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    expected = argument<float*>(launch, 1);
+    return scaled(launch);
+  };
+  options.second_inputs = false;
+  const auto all = runner();
+  bool stray = true;
+  backend.kernels["scale<256>"] = [&](const Launch& launch) {
+    if (std::exchange(stray, false)) expected[3] = -1;
+    return scaled(launch);
+  };
+  const Trial trial = evaluate(*all, block(256));
+  EXPECT_FALSE(stray);
+  EXPECT_TRUE(trial.verified) << message(trial.outcome);
+}
+
+class AnswerInAFile : public RunnerTest {
+ protected:
+  AnswerInAFile() {
+    spec.file = (folder / "scale.cu").string();
+    spec.reference.clear();
+    backend.kernels.erase("reference");
+    spec.buffers[0].fill = Fill{Fill::Kind::iota};
+    spec.buffers[1].answer = AnswerFile{"c.bin", {"scale.cu", 9, 30}};
+    for (int i = 0; i < 1000; ++i) numbers.push_back(float(2 * i));
+    write();
+  }
+  void write() const {
+    std::ofstream(folder / "c.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * 4));
+  }
+
+  const testing::TemporaryFolder folder;
+  std::vector<float> numbers;
+};
+
+TEST_F(AnswerInAFile, IsWhatConfigurationsAreComparedWith) {
+  spec.verify.push_back({{}, 1});
+  const auto all = runner();
+  EXPECT_TRUE(evaluate(*all, block(32)).verified);
+  backend.kernels["scale<64>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[7] = -5;
+    return std::nullopt;
+  };
+  EXPECT_THAT(std::string(message(evaluate(*all, block(64)).outcome)), HasSubstr("c[7] is -5, expected 14"));
+}
+
+TEST_F(AnswerInAFile, IsRefusedWithItsPlaceWhereItDoesNotFitOrIsNaN) {
+  numbers[7] = std::numeric_limits<float>::quiet_NaN();
+  write();
+  EXPECT_THAT(testing::error_of([&] { runner(); }),
+              HasSubstr("scale: the answer in c.bin gives NaN at c[7] on n=1000"));
+  numbers.pop_back();
+  write();
+  EXPECT_THAT(testing::error_of([&] { runner(); }),
+              AllOf(HasSubstr("scale.cu:9:30: the answer of c on n=1000: "),
+                    HasSubstr("c.bin holds 3996 bytes of data, not the 4000 of 1000 elements of float")));
+  options.verify = false;
+  EXPECT_FALSE(evaluate(block(32)).verified) << "nobody needs it then";
+}
+
+TEST_F(AnswerInAFile, IsOfOneSizeOfTheProblem) {
+  spec.verify.push_back({{{"n", 33}}, 0});
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("the answer of c on n=33: "));
+}
+
+/// Elements \p from to 999 are -5.
+testing::FakeKernel spoiled(int from, int step = 1) {
+  return [from, step](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    for (int i = from; i < 1000; i += step) argument<float*>(launch, 1)[i] = -5;
+    return std::nullopt;
+  };
+}
+
+TEST_F(RunnerTest, ComparesOnlyWhatIsAskedFor) {
+  spec.buffers[1].compared = testing::parsed("i < n - 100 and i > 0");
+  backend.kernels["scale<32>"] = spoiled(900);
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  backend.kernels["scale<32>"] = spoiled(899);
+  EXPECT_THAT(failure(block(32)), HasSubstr("c[899] is -5, expected "));
+  EXPECT_THAT(failure(block(32)), HasSubstr("(1 of 899 compared elements differ)"));
+}
+
+TEST_F(RunnerTest, ComparesElementsThatLieScattered) {
+  spec.buffers[1].compared = testing::parsed("i % 2 == 0");
+  backend.kernels["scale<32>"] = spoiled(1, 2);
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  backend.kernels["scale<32>"] = spoiled(998, 2);
+  EXPECT_THAT(failure(block(32)), HasSubstr("c[998] is -5, expected "));
+  EXPECT_THAT(failure(block(32)), HasSubstr("(1 of 500 compared elements differ)"));
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    for (int i = 0; i < 1000; ++i)
+      if (i != 500) argument<float*>(launch, 1)[i] = 2 * argument<const float*>(launch, 0)[i];
+    return std::nullopt;
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("c[500] was not written"));
+}
+
+TEST_F(RunnerTest, WantsNoValueOfTheReferenceWhereNothingIsCompared) {
+  spec.buffers[1].compared = testing::parsed("i < 998");
+  backend.kernels["reference"] = [](const Launch& launch) {  // 998 is NaN, 999 not written
+    for (int i = 0; i < 998; ++i) argument<float*>(launch, 1)[i] = 2 * argument<const float*>(launch, 0)[i];
+    argument<float*>(launch, 1)[998] = std::numeric_limits<float>::quiet_NaN();
+    return std::nullopt;
+  };
+  options.metrics = {"error"};
+  options.metrics_for_all = true;
+  const Trial trial = evaluate(block(32));
+  ASSERT_TRUE(trial.verified) << message(trial.outcome);
+  EXPECT_EQ(trial.measurement()->metrics.at("error"), 0);
+}
+
+TEST_F(RunnerTest, StillSeesWritesBehindWhatIsNotCompared) {
+  spec.buffers[1].compared = testing::parsed("i < 10");
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[1000] = 0;
+    return std::nullopt;
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("writes out of bounds: c[1000]"));
+}
+
+TEST_F(RunnerTest, RefusesToCompareNothing) {
+  spec.buffers[1].compared = testing::parsed("i >= n");
+  EXPECT_THAT(testing::error_of([&] { runner(); }),
+              HasSubstr("no element of c is compared on n=1000: 'i >= n' holds for none of 1000"));
+  spec.buffers[1].compared = testing::parsed("n / i > 3");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("division by zero"));
+}
+
+TEST_F(RunnerTest, DoesNotBelieveAKernelThatGivesWhatAnEarlierRunComputed) {
+  std::vector<float> known;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    auto* const c = argument<float*>(launch, 1);
+    if (known.empty()) known.assign(c, c + 1000);
+    std::copy(known.begin(), known.end(), c);
+    return std::nullopt;
+  };
+  spec.verify.clear();
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: right for the inputs it was timed with, but with others c[0] is "));
+  EXPECT_TRUE(evaluate(block(64)).verified);
+}
+
+TEST_F(RunnerTest, HasOneSetOfInputsWhereASeedMakesNoOther) {
+  for (BufferSpec& buffer : spec.buffers) buffer.fill = Fill{Fill::Kind::iota};
+  spec.verify.clear();
+  const std::size_t before = backend.runs;
+  runner();
+  EXPECT_EQ(backend.runs, before + 1) << "the reference";
+}
+
+TEST_F(RunnerTest, FillsWithWhatIsComputedOrStandsInAFile) {
+  const testing::TemporaryFolder folder;
+  spec = testing::scale_spec("int32");
+  spec.file = (folder / "scale.cu").string();
+  std::vector<int> seen;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    const int* const a = argument<const int*>(launch, 0);
+    seen.assign(a, a + 1000);
+    return testing::scale_kernel<int>(launch);
+  };
+  backend.kernels["reference"] = testing::scale_kernel<int>;
+  const auto filled = [&](ComputedFill fill) {
+    spec.buffers.front().computed_fill = std::move(fill);
+    EXPECT_TRUE(evaluate(block(32)).verified);
+    return seen;
+  };
+  ComputedFill fill;
+  fill.element = testing::parsed("n - 3 * i");
+  EXPECT_EQ(filled(fill)[999], 1000 - 3 * 999);
+  fill = {};
+  fill.numbers.low = 995;
+  fill.high = testing::parsed("n");
+  const std::vector<int> drawn = filled(fill);
+  EXPECT_EQ(*std::min_element(drawn.begin(), drawn.end()), 995);
+  EXPECT_EQ(*std::max_element(drawn.begin(), drawn.end()), 999);
+  std::vector<int> numbers(1000, 7);
+  numbers[13] = 14;
+  std::ofstream(folder / "a.bin", std::ios::binary)
+      .write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * sizeof(int)));
+  fill = {};
+  fill.path = "a.bin";
+  EXPECT_EQ(filled(fill), numbers);
+}
+
+TEST_F(RunnerTest, SaysWhyAnInputCannotBeMade) {
+  spec = testing::scale_spec("uint8");
+  ComputedFill& fill = spec.buffers.front().computed_fill.emplace();
+  fill.location = {"scale.cu", 9, 24};
+  fill.path = "none.npy";
+  EXPECT_THAT(
+      testing::error_of([&] { runner(); }),
+      HasSubstr("scale.cu:9:24: the fill of a on n=1000: cannot read data file 'none.npy': there is no such file"));
+  fill.path = "";
+  fill.element = testing::parsed("i");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("element 256 is 256, which does not fit the type uint8"));
+  fill.element = testing::parsed("10 / (3 - i)");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("division by zero"));
+}
+
+TEST_F(RunnerTest, SeesWhatIsCopiedFromBehindAnInput) {
+  backend.kernels["scale<32>"] = [](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 1)[1000] = argument<float*>(launch, 0)[1000];
+    return std::nullopt;
+  };
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: writes out of bounds: c[1000], which has 1000 elements of float"));
 }
 
 TEST_F(RunnerTest, FillsInputsBeforeEveryVerificationOfInOutBuffers) {
@@ -554,6 +857,86 @@ TEST_F(RunnerTest, GoesOnWithoutCountersAndAsksForThemOnce) {
     EXPECT_EQ(trial.measurement()->metrics.at("energy"), 0.5) << "that one is there";
   }
   EXPECT_EQ(backend.counted.size(), 1u);
+}
+
+class CapturedRunnerTest : public RunnerTest {
+ protected:
+  /// A file of floats.
+  std::string floats(const std::string& name, std::vector<float> values) {
+    const std::string path = (folder / name).string();
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
+    return path;
+  }
+  static std::vector<float> counting(float factor) {
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = factor * static_cast<float>(i);
+    return values;
+  }
+
+  const tuner::testing::TemporaryFolder folder;
+};
+
+TEST_F(CapturedRunnerTest, RunsOnWhatALaunchWasGivenAndVerifiesOnOtherProblemsAsTheFileSays) {
+  options.captured.inputs["a"] = floats("a", counting(1));
+  spec.verify.push_back({{{"n", 7}}, 0});
+  std::set<std::string> seen;
+  for (const char* name : {"reference", "scale<32>"})
+    backend.kernels[name] = [&seen](const Launch& launch) {
+      const int n = argument<int>(launch, 2);
+      seen.insert(std::to_string(n) + (argument<const float*>(launch, 0)[n - 1] == float(n - 1) ? " captured" : ""));
+      return testing::scale_kernel<float>(launch);
+    };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_THAT(seen, ElementsAre("1000 captured", "7"));
+}
+
+TEST_F(CapturedRunnerTest, TakesWhatTheLaunchLeftForRightWhereThereIsNoReference) {
+  spec.reference.clear();
+  spec.verify.push_back({{{"n", 7}}, 0});
+  options.captured.inputs["a"] = floats("a", counting(1));
+  options.captured.outputs["c"] = floats("c", counting(2));
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  options.captured.outputs["c"] = floats("c", counting(3));
+  EXPECT_THAT(failure(block(32)), HasSubstr("wrong: c[1] is 2, expected 3"));
+}
+
+TEST_F(CapturedRunnerTest, GivesTheKernelTheNumbersOfTheLaunch) {
+  spec.scalars.push_back({"shift", "int64", 1});
+  spec.launches[0].arguments.push_back("shift");
+  options.captured.scalars["shift"] = "9007199254740993";
+  spec.verify.push_back({{{"n", 7}}, 0});
+  std::set<std::pair<int, std::int64_t>> seen;
+  backend.kernels["scale<32>"] = [&seen](const Launch& launch) {
+    seen.emplace(argument<int>(launch, 2), argument<std::int64_t>(launch, 3));
+    return testing::scale_kernel<float>(launch);
+  };
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_THAT(seen, ElementsAre(std::pair(7, 1), std::pair(1000, 9007199254740993)));
+}
+
+TEST_F(CapturedRunnerTest, SaysWhichFileDoesNotFit) {
+  options.captured.inputs["a"] = floats("short", {1, 2});
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("short holds 8 bytes"));
+}
+
+TEST(CapturedNumber, ReadsBackToTheSameBits) {
+  const auto as_double = [](double value) {
+    double read = 0;
+    const Argument argument = captured_number(ElementType::float64, number_text(value));
+    std::memcpy(&read, argument.bytes, sizeof read);
+    return read;
+  };
+  for (const double value : {0.1, 1.0, -3.0, 1e300, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(as_double(value), value);
+  EXPECT_TRUE(std::signbit(as_double(-0.0)));
+  EXPECT_TRUE(std::isnan(as_double(std::numeric_limits<double>::quiet_NaN())));
+  const std::uint64_t largest = ~std::uint64_t{0};
+  std::uint64_t natural = 0;
+  std::memcpy(&natural, captured_number(ElementType::uint64, number_text(largest)).bytes, sizeof natural);
+  EXPECT_EQ(natural, largest);
+  EXPECT_THAT(testing::error_of([] { captured_number(ElementType::int8, "1000"); }), HasSubstr("does not fit"));
+  EXPECT_THAT(testing::error_of([] { captured_number(ElementType::int8, "1 2"); }), HasSubstr("no number"));
 }
 
 }  // namespace

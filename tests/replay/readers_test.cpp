@@ -115,6 +115,11 @@ TEST(KernelTunerReader, TellsTheKindsOfFailure) {
   EXPECT_EQ(kind_of("InvalidConfig"), OutcomeKind::invalid);
 }
 
+TEST(KernelTunerReader, TakesTheKindOfFailureFromNewerFilesThatHaveNoTimeThen) {
+  const std::string entry = R"("1,1":{"bx":1,"t":1,"__error__":"CompilationFailedConfig"})";
+  EXPECT_EQ(parse_recording(cache_head + entry + "}}", "cache.json").rows[0].kind, OutcomeKind::compile);
+}
+
 std::string cache_of(const std::string& objective, const std::string& entries) {
   return R"({"tune_params_keys":["bx"],)" + objective + R"("cache":{)" + entries + "}}";
 }

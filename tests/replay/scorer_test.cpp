@@ -113,6 +113,13 @@ TEST(Scorer, CallsAnOptimumOfZeroReachedWhereItIs) {
   EXPECT_EQ(share_of_optimum(0, 4), 0);
 }
 
+TEST(Scorer, CountsOneDrawWhereNoneTakesTime) {
+  std::vector<RecordedTrial> trials;
+  for (int i = 1; i <= 3; ++i) trials.push_back({{0.0, 0.0, OutcomeKind::ok}, {{"i", i}}});
+  const Recording recording = make_recording("no time", trials);
+  EXPECT_EQ(Scorer(recording).random_draws(), 1);
+}
+
 TEST(Scorer, RefusesARecordingWithoutAValidRow) {
   const std::vector<RecordedTrial> trials{{{std::nullopt, 1.0, OutcomeKind::compile}, {{"i", 0}}}};
   const Recording recording = make_recording("failing", trials);

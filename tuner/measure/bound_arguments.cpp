@@ -1,8 +1,10 @@
 #include <tuner/measure/bound_arguments.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include <tuner/backend/fill_value.hpp>
@@ -88,6 +90,8 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
       bound = {Kind::size, sized, spec.sizes[sized].type, {}};
     } else if (const std::size_t scalar = place_of(spec.scalars, name); scalar < spec.scalars.size()) {
       bound = {Kind::scalar, scalar, resolved_type(spec, size, spec.scalars[scalar].type), {}};
+    } else if (const ComputedArgument* const computed = launch.find_computed(name)) {
+      bound = {Kind::computed, 0, resolved_type(spec, size, computed->type), {}, &computed->value};
     } else if (const Value* value = configuration.find(name); value != nullptr && !value->is_string()) {
       bound.type = ElementType::int32;
       bound.constant = number_argument(bound.type, value->integer());
@@ -98,6 +102,15 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
     }
   }
   return result;
+}
+
+Argument computed_argument(const BoundArgument& argument, const Bindings& names) {
+  const Value value = argument.computed->evaluate(names);
+  if (!value.is_string()) return number_argument(argument.type, value.integer());
+  double number = 0;
+  if (std::from_chars(value.string().data(), value.string().data() + value.string().size(), number).ec != std::errc{})
+    throw Error("'" + value.string() + "' is no number");
+  return number_argument(argument.type, number);
 }
 
 std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& launch, const std::string& expression,

@@ -15,17 +15,22 @@ namespace tuner {
 
 /// What one argument of a launch stands for.
 struct BoundArgument {
-  enum class Kind { buffer, size, scalar, constant };
+  enum class Kind { buffer, size, scalar, constant, computed };
   Kind kind = Kind::constant;
-  std::size_t index = 0;  ///< in the spec's buffers, sizes or scalars
-  ElementType type{};     ///< of a buffer's elements, or of the number as the kernel takes it
-  Argument constant;      ///< the value of a parameter
+  std::size_t index = 0;                 ///< in the spec's buffers, sizes or scalars
+  ElementType type{};                    ///< of a buffer's elements, or of the number as the kernel takes it
+  Argument constant;                     ///< the value of a parameter
+  const Expression* computed = nullptr;  ///< into the launch: worked out for each problem
 };
 
 /// The arguments of \p launch in order. Of \p size only the choices count. Throws Error for a name that nothing
 /// declares.
 std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
                                           const Configuration& configuration);
+
+/// The value of an argument that is worked out, with all that has a value in \p names. Throws Error when its type
+/// cannot hold it, EvaluationError when there is none.
+Argument computed_argument(const BoundArgument& argument, const Bindings& names);
 
 /// Why a kernel that takes \p taken (Module::parameter_types()) cannot be given \p arguments, which bind_arguments()
 /// made for \p launch: the place, the argument, both types. Nothing when it can, or does not say what it takes. Of work

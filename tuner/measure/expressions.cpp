@@ -13,15 +13,23 @@ void add(std::vector<std::string>& all, const std::vector<ResolvedLaunch>& launc
     if (std::find(all.begin(), all.end(), launch.expression) == all.end()) all.push_back(launch.expression);
 }
 
-CompileRequest request(const KernelSpec& spec, const ProblemSize& size, std::string architecture,
+CompileRequest request(const KernelSpec& spec, ProgramPart part, const ProblemSize& size, std::string architecture,
                        std::vector<std::string> expressions) {
-  CompileRequest result{spec.source,  spec.file, std::move(expressions), defines(spec, size), std::move(architecture),
-                        spec.includes};
+  const bool own = part == ProgramPart::reference && spec.has_reference_sources();
+  CompileRequest result{program_text(spec, part), spec.file,
+                        std::move(expressions),   defines(spec, size),
+                        std::move(architecture),  own ? spec.reference_includes : spec.includes};
   result.device_launches = spec.device_launches.has_value();
+  result.include_paths = spec.include_paths;
+  for (const BufferSpec& buffer : spec.buffers)
+    if (buffer.role == BufferRole::constant && (!own || may_occur(spec, part, buffer.name)))
+      result.expressions.push_back(variable_expression(buffer));
   return result;
 }
 
 }  // namespace
+
+std::string variable_expression(const BufferSpec& buffer) { return '&' + buffer.name; }
 
 ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify) {
   ProblemSize result = size;
@@ -56,7 +64,7 @@ std::vector<std::string> reference_expressions(const KernelSpec& spec, const Pro
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                std::string architecture, std::vector<std::string> expressions,
                                const Configuration& configuration) {
-  CompileRequest result = request(spec, size, std::move(architecture), std::move(expressions));
+  CompileRequest result = request(spec, ProgramPart::kernel, size, std::move(architecture), std::move(expressions));
   result.options = compile_options(spec, size, limits, configuration);
   result.macros = macros(spec, size, limits, configuration);
   return result;
@@ -70,7 +78,8 @@ CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, 
 
 CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                  std::string architecture) {
-  CompileRequest result = request(spec, size, std::move(architecture), reference_expressions(spec, size, limits));
+  CompileRequest result =
+      request(spec, ProgramPart::reference, size, std::move(architecture), reference_expressions(spec, size, limits));
   result.options = reference_options(spec, size, limits);
   result.macros = reference_macros(spec, size, limits);
   return result;

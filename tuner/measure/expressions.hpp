@@ -16,6 +16,9 @@ namespace tuner {
 /// \p size with every size that \p verify names replaced.
 ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify);
 
+/// What stands among a CompileRequest's expressions for the variable that a `constant` buffer is copied into.
+std::string variable_expression(const BufferSpec& buffer);
+
 /// Those of \p launches, each once, in their order.
 std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>& launches);
 /// Distinct expressions in launch order: of \p size, then of the `verify` problems on which \p configuration is

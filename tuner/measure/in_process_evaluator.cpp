@@ -52,7 +52,7 @@ struct InProcessEvaluator::State {
   }
   CompileResult compile(CompileRequest request);
   void work();
-  void compile_reference();
+  void compile_reference(const CompileRequest& request);
   void prepare();
   void finish(CompileJob job, std::shared_ptr<const Image> image, std::optional<Outcome> error);
   Trial run_first();
@@ -93,8 +93,7 @@ CompileResult InProcessEvaluator::State::compile(CompileRequest request) try {
   return CompileError{error.what(), {}};
 }
 
-void InProcessEvaluator::State::compile_reference() {
-  CompileRequest request = reference_request(spec, size, backend.device().limits, backend.architecture());
+void InProcessEvaluator::State::compile_reference(const CompileRequest& request) {
   std::optional<Image> known = options.images.get ? options.images.get(request, identity) : std::nullopt;
   CompileResult result = known ? CompileResult(std::move(*known)) : compile(request);
   const Image* image = std::get_if<Image>(&result);
@@ -171,11 +170,13 @@ InProcessEvaluator::InProcessEvaluator(Backend& backend, const KernelSpec& spec,
                                        MeasureOptions measure, InProcessOptions options)
     : state_(std::make_unique<State>(backend, spec, size, std::move(options))) {
   State& s = *state_;
-  s.needs_reference = measure.verify && !s.options.reference && !spec.reference.empty();
+  s.needs_reference = measure.verify && !s.options.reference && spec.has_reference_program();
   s.runner = std::make_unique<Runner>(backend, spec, s.size, std::move(measure), s.options.reference);
+  CompileRequest reference;
+  if (s.needs_reference) reference = reference_request(spec, s.size, backend.device().limits, backend.architecture());
   s.threads.reserve(s.options.compile_threads + 1);
   for (std::size_t i = 0; i < s.options.compile_threads; ++i) s.threads.emplace_back([&s] { s.work(); });
-  if (s.needs_reference) s.threads.emplace_back([&s] { s.compile_reference(); });
+  if (s.needs_reference) s.threads.emplace_back([&s, request = std::move(reference)] { s.compile_reference(request); });
 }
 
 InProcessEvaluator::~InProcessEvaluator() {

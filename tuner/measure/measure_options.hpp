@@ -3,15 +3,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace tuner {
 
+/// What one launch of an application was given, in place of what the kernel's file says (tuner/capture): for the
+/// problem itself, not for `verify` problems. Names of files, which are read where they are needed.
+struct CapturedData {
+  std::map<std::string, std::string> inputs;  ///< by buffer, what it is filled with
+  /// By buffer, what the launch left: expected where the kernel has no reference.
+  std::map<std::string, std::string> outputs;
+  std::map<std::string, std::string> scalars;  ///< as text that captured_number() reads
+  std::string digest;                          ///< of all of it; empty: nothing was captured
+
+  bool has_answers() const { return !outputs.empty(); }
+};
+
 struct MeasureOptions {
   std::uint64_t seed = 1;          ///< of the inputs
   bool cold = true;                ///< L2 flushed before every sample
   bool verify = true;              ///< false: only for experiments; such trials are never `verified`
+  bool second_inputs = true;       ///< verify with other inputs too, where a seed makes them and there is room
+  bool interleave_all = false;     ///< let threads switch at accesses in everything, not only in what may be best
   std::size_t guard_bytes = 4096;  ///< canaries on both sides of every buffer; a multiple of 256, or 0
 
   std::size_t warm_up = 1;  ///< unmeasured runs before the first sample
@@ -52,6 +67,8 @@ struct MeasureOptions {
   std::vector<std::string> metrics;
   bool metrics_for_all = false;  ///< of every configuration; else of finalists alone
   double energy_seconds = 1;     ///< that the energy sensor is read over; a second of warming up comes before
+
+  CapturedData captured;
 };
 
 }  // namespace tuner

@@ -3,28 +3,75 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/expressions.hpp>
 #include <tuner/measure/sampler.hpp>
 
 namespace tuner {
 namespace {
 
-constexpr unsigned char kGuardByte = 0xc5;
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // what a 32-bit index reaches when it overflows
+constexpr std::size_t kMostRunsOnDevice = 16;             // each is a launch and a copy of its own
 constexpr unsigned char kPoisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
 
+/// `c[7]`; of elements of several numbers `c[1].w` or `c[1][6]`.
+std::string element_name(const BufferSpec& buffer, std::int64_t index) {
+  if (buffer.components == 1) return fmt::format("{}[{}]", buffer.name, index);
+  const std::int64_t component = ((index % buffer.components) + buffer.components) % buffer.components;
+  const std::int64_t element = (index - component) / buffer.components;
+  if (buffer.components <= 4) return fmt::format("{}[{}].{}", buffer.name, element, "xyzw"[component]);
+  return fmt::format("{}[{}][{}]", buffer.name, element, component);
+}
+
 std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
+
+/// Element i is \p element with this `i`. Throws SpecError where that has no answer or does not fit \p type.
+std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
+                                         const Bindings& names) {
+  static const std::string index = "i";
+  const OpenExpression open(element, {&index, 1}, names);
+  const std::size_t size = info(type).bytes;
+  std::vector<std::byte> bytes(bytes_of(type, count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::optional<std::int64_t> value = open.evaluate(&at);
+    if (!value) {
+      Bindings here = names;
+      here.set(index, at);
+      static_cast<void>(element.evaluate_integer(here));  // says why
+    }
+    if (!store_number(bytes.data() + i * size, type, *value))
+      throw SpecError(element.location(),
+                      fmt::format("element {} is {}, which does not fit the type {}", i, *value, info(type).name));
+  }
+  return bytes;
+}
+
+const std::string* captured_text(const std::map<std::string, std::string>& texts, const std::string& name) {
+  const auto at = texts.find(name);
+  return at == texts.end() ? nullptr : &at->second;
+}
+
+std::string and_more(const Comparison& found) {
+  if (found.mismatches <= 1) return "";
+  return fmt::format(" and {} more element{}", found.mismatches - 1, found.mismatches == 2 ? "" : "s");
+}
 
 }  // namespace
 
 ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
-                               const MeasureOptions& options, std::uint64_t seed)
-    : backend_(backend), spec_(spec), options_(options), size_(std::move(size)), offset_(offset) {
+                               const MeasureOptions& options, std::uint64_t seed, const CapturedData* captured)
+    : backend_(backend), spec_(spec), options_(options), captured_(captured), size_(std::move(size)), offset_(offset) {
   if (offset_ < 0) throw Error(fmt::format("{}: a verify offset of {} is negative", spec.file, offset_));
   const Bindings names = bindings(spec_, size_, backend_.device().limits);
   buffers_.reserve(spec.buffers.size());
@@ -36,9 +83,42 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
     if (buffer.is_work_space()) continue;
     buffer.tolerance = tolerance_for(spec_, size_, backend_.device().limits, buffer.type);
     set_count(buffer, names);
+    const std::string* const file = captured_ ? captured_text(captured_->inputs, buffer_spec.name) : nullptr;
+    if (file == nullptr)
+      choose_fill(buffer, names);
+    else
+      buffer.content = read_data_file(*file, buffer.type, buffer.count);
     buffer.actual = allocate(buffer);
-    if (buffer.is_output()) buffer.expected = allocate(buffer);
+    if (buffer.is_output()) answer(buffer).expected = allocate(buffer);
+    choose_compared(buffer, names);
+    if (buffer.spec->answer && options_.verify && buffer.count > 0)
+      buffer.expected_content = read_file(buffer, buffer.spec->answer->path, buffer.spec->answer->location, "answer");
   }
+  restore_inputs();
+}
+
+void ProblemBuffers::want_two_inputs() {
+  const bool differ = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& buffer) {
+    return buffer.is_filled() && buffer.count > 0 && buffer.content.empty() && buffer.fill.kind == Fill::Kind::uniform;
+  });
+  if (!differ) return;
+  try {
+    for (Buffer& buffer : buffers_)
+      if (buffer.is_output()) buffer.answers[1].expected = allocate(buffer);
+    two_inputs_ = true;
+  } catch (const Error&) {  // no room: one set has to do
+    give_up_second_inputs();
+  }
+}
+
+void ProblemBuffers::give_up_second_inputs() {
+  two_inputs_ = false;
+  for (Buffer& buffer : buffers_) buffer.answers[1].expected = {};
+}
+
+void ProblemBuffers::use_inputs(std::size_t which) {
+  if (used_ == which) return;
+  used_ = which;
   restore_inputs();
 }
 
@@ -56,21 +136,25 @@ void ProblemBuffers::set_count(Buffer& buffer, const Bindings& names) const {
   buffer.count = static_cast<std::size_t>(count);
 }
 
-ProblemBuffers::Region ProblemBuffers::allocate(const Buffer& buffer) const {
+ProblemBuffers::Region ProblemBuffers::allocate(const Buffer& buffer) {
   Region region;
-  const std::size_t shift = buffer.is_work_space() ? 0 : bytes_of(buffer.type, static_cast<std::size_t>(offset_));
+  const std::size_t shift =
+      buffer.is_work_space() ? 0 : bytes_of(buffer.type, static_cast<std::size_t>(offset_ * buffer.spec->components));
   region.front = options_.guard_bytes + shift;
   region.bytes = bytes_of(buffer.type, buffer.count);
   region.back = options_.guard_bytes;
   // Canaries to the end of the last page, behind which the host backend lets nobody write.
   if (options_.guard_bytes > 0) region.back += -(region.front + region.bytes + region.back) % kPageBytes;
   region.memory = backend_.allocate(std::max<std::size_t>(region.front + region.bytes + region.back, 1));
+  region.guards.resize(std::max(region.front, options_.guard_bytes + kPageBytes));
+  std::mt19937_64 random(++regions_);
+  for (unsigned char& byte : region.guards) byte = static_cast<unsigned char>(random());
   return region;
 }
 
 void ProblemBuffers::write_guards(const Region& region) {
-  if (region.front > 0) set_bytes(region.memory->address(), kGuardByte, region.front);
-  if (region.back > 0) set_bytes(region.data() + region.bytes, kGuardByte, region.back);
+  if (region.front > 0) backend_.upload(region.memory->address(), region.guards.data(), region.front);
+  if (region.back > 0) backend_.upload(region.data() + region.bytes, region.guards.data(), region.back);
 }
 
 void ProblemBuffers::set_bytes(DevicePointer to, unsigned char value, std::size_t bytes) {
@@ -81,37 +165,114 @@ std::uint64_t ProblemBuffers::fingerprint(DevicePointer from, std::size_t bytes)
   return bytes > 0 ? backend_.fingerprint(from, bytes) : 0;
 }
 
+void ProblemBuffers::choose_fill(Buffer& buffer, const Bindings& names) const {
+  buffer.fill = buffer.spec->fill.value_or(Fill::by_default(buffer.type));
+  if (!buffer.spec->computed_fill) return;
+  const ComputedFill& computed = *buffer.spec->computed_fill;
+  buffer.fill = computed.numbers;
+  if (computed.low) buffer.fill.low = static_cast<double>(computed.low->evaluate_integer(names));
+  if (computed.high) buffer.fill.high = static_cast<double>(computed.high->evaluate_integer(names));
+  if (buffer.count == 0) return;
+  if (buffer.fill.kind == Fill::Kind::uniform && (computed.low || computed.high) && buffer.fill.low >= buffer.fill.high)
+    throw SpecError(computed.location,
+                    fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, "
+                                "{}",
+                                buffer.spec->name, text(), buffer.fill.high, buffer.fill.low));
+  if (computed.element) buffer.content = computed_elements(buffer.type, buffer.count, *computed.element, names);
+  if (!computed.path.empty()) buffer.content = read_file(buffer, computed.path, computed.location, "fill");
+}
+
+std::vector<std::byte> ProblemBuffers::read_file(const Buffer& buffer, const std::string& path,
+                                                 const SourceLocation& place, std::string_view what) const try {
+  return read_data_file(beside(spec_, path), buffer.type, buffer.count);
+} catch (const Error& error) {
+  throw SpecError(place, fmt::format("the {} of {} on {}: {}", what, buffer.spec->name, text(), error.what()));
+}
+
+void ProblemBuffers::choose_compared(Buffer& buffer, const Bindings& names) const {
+  if (!buffer.spec->compared || buffer.count == 0) return;
+  const Expression& when = *buffer.spec->compared;
+  buffer.compared = runs_where(when, buffer.count, buffer.spec->components, names);
+  if (buffer.compared->empty())
+    throw SpecError(when.location(),
+                    fmt::format("no element of {} is compared on {}: '{}' holds for none of {}", buffer.spec->name,
+                                text(), when.text(), buffer.count / static_cast<std::size_t>(buffer.spec->components)));
+}
+
+std::size_t ProblemBuffers::compared_count(const Buffer& buffer) {
+  return buffer.compared ? count_of(*buffer.compared) : buffer.count;
+}
+
+Comparison ProblemBuffers::compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected,
+                                   const Tolerance& tolerance) {
+  if (!buffer.compared) return backend_.compare(actual, expected, buffer.type, buffer.count, tolerance);
+  if (buffer.compared->size() > kMostRunsOnDevice)
+    return compare_on_host(*buffer.compared, copy(buffer, actual), copy(buffer, expected), tolerance);
+  Comparison all;
+  for (const NumberRun& run : *buffer.compared) {
+    const std::size_t begin = bytes_of(buffer.type, run.begin);
+    const Comparison one =
+        backend_.compare(actual + begin, expected + begin, buffer.type, run.end - run.begin, tolerance);
+    if (all.mismatches == 0 && one.mismatches > 0) {
+      all.first_index = run.begin + one.first_index;
+      all.actual = one.actual;
+      all.expected = one.expected;
+    }
+    all.mismatches += one.mismatches;
+    all.largest_error = std::max(all.largest_error, one.largest_error);
+  }
+  return all;
+}
+
+void ProblemBuffers::take_answers() {
+  for (const Buffer& buffer : buffers_)
+    if (!buffer.expected_content.empty())
+      backend_.upload(answer(buffer).expected.data(), buffer.expected_content.data(), buffer.expected_content.size());
+}
+
+/// The subject of messages about the expected elements of \p buffer.
+std::string ProblemBuffers::answer_name(const Buffer& buffer) const {
+  if (buffer.spec->answer) return "the answer in " + buffer.spec->answer->path;
+  return std::string(reference_name(spec_));
+}
+
 void ProblemBuffers::fill(const Buffer& buffer, const Region& region) {
+  if (!buffer.content.empty()) return backend_.upload(region.data(), buffer.content.data(), buffer.content.size());
   if (buffer.count > 0)
-    backend_.fill(region.data(), buffer.type, buffer.count, buffer.spec->fill.value_or(Fill::by_default(buffer.type)),
-                  buffer.seed);
+    backend_.fill(region.data(), buffer.type, buffer.count, buffer.fill, used_ == 0 ? buffer.seed : ~buffer.seed);
 }
 
 void ProblemBuffers::restore_inputs() {
   for (Buffer& buffer : buffers_) {
     if (buffer.is_work_space()) continue;
     write_guards(buffer.actual);
-    if (buffer.is_output()) write_guards(buffer.expected);
+    if (buffer.is_output()) write_guards(answer(buffer).expected);
     if (!buffer.is_filled()) continue;
     fill(buffer, buffer.actual);
     if (buffer.spec->role == BufferRole::in)
-      buffer.fingerprint = fingerprint(buffer.actual.data(), buffer.actual.bytes);
+      answer(buffer).fingerprint = fingerprint(buffer.actual.data(), buffer.actual.bytes);
   }
 }
 
 void ProblemBuffers::reset_for_reference() {
-  // The reference takes no parameters, but it may be given work space whose size depends on them.
+  // A reference that takes no parameters may be given work space whose size depends on them.
+  const bool is_default = spec_.reference_kind() == ReferenceKind::default_configuration;
+  const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.reference;
   const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
-    return buffer.is_work_space() &&
-           std::any_of(spec_.reference.begin(), spec_.reference.end(), [&](const auto& launch) {
+    return buffer.is_work_space() && std::any_of(launches.begin(), launches.end(), [&](const auto& launch) {
              return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.spec->name) > 0;
            });
   });
   if (needs_work_space) size_work_space(spec_.default_configuration.value_or(Configuration{}));
   reset(0);
+  fill_expected(kPoisons[0]);
+}
+
+void ProblemBuffers::fill_expected(unsigned char poison) {
   for (Buffer& buffer : buffers_) {
-    if (buffer.spec->role == BufferRole::out) set_bytes(buffer.expected.data(), 0xff, buffer.expected.bytes);
-    if (buffer.spec->role == BufferRole::inout) fill(buffer, buffer.expected);
+    const Region& expected = answer(buffer).expected;
+    if (buffer.spec->role == BufferRole::out) set_bytes(expected.data(), poison, expected.bytes);
+    if (buffer.spec->role == BufferRole::inout) fill(buffer, expected);
   }
 }
 
@@ -119,53 +280,89 @@ void ProblemBuffers::compute_reference(const HostReference& reference) {
   HostBuffers host;
   for (const Buffer& buffer : buffers_)
     if (!buffer.is_work_space())
-      host[buffer.spec->name] = copy(buffer, buffer.is_output() ? buffer.expected : buffer.actual);
+      host[buffer.spec->name] = copy(buffer, buffer.is_output() ? answer(buffer).expected : buffer.actual);
   reference(size_, host);
   for (const Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
     const std::vector<std::byte>& bytes = host.at(buffer.spec->name).bytes;
-    if (bytes.size() != buffer.expected.bytes)
+    if (bytes.size() != answer(buffer).expected.bytes)
       throw Error(fmt::format("{}: the reference function changed the size of {} from {} to {} bytes", spec_.name,
-                              buffer.spec->name, buffer.expected.bytes, bytes.size()));
-    backend_.upload(buffer.expected.data(), bytes.data(), bytes.size());
+                              buffer.spec->name, answer(buffer).expected.bytes, bytes.size()));
+    backend_.upload(answer(buffer).expected.data(), bytes.data(), bytes.size());
   }
 }
 
 void ProblemBuffers::accept_reference() {
-  two_passes_ = false;
+  two_passes_[used_] = false;
   auto broken = damage();
   for (const Buffer& buffer : buffers_)
-    if (!broken && buffer.is_output()) broken = broken_guard(buffer, buffer.expected);
-  if (broken) throw Error(fmt::format("{}: the reference {} on {}", spec_.name, *broken, text()));
+    if (!broken && buffer.is_output()) broken = broken_guard(buffer, answer(buffer).expected);
+  if (broken) throw Error(fmt::format("{}: {} {} on {}", spec_.name, reference_name(spec_), *broken, text()));
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
-    buffer.expected_fingerprint = fingerprint(buffer.expected.data(), buffer.expected.bytes);
+    answer(buffer).expected_fingerprint = fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes);
     if (info(buffer.type).is_floating) {
-      const Comparison self =
-          backend_.compare(buffer.expected.data(), buffer.expected.data(), buffer.type, buffer.count, {});
-      if (self.mismatches > 0)
-        throw Error(
-            fmt::format("{}: the reference gives NaN at {}[{}] and {} more elements on {}, or does not write "
-                        "them. Is `{}` as long as `{}`, and of the type {} that is declared here?",
-                        spec_.name, buffer.spec->name, self.first_index, self.mismatches - 1, text(), buffer.spec->name,
-                        buffer.spec->count.text(), info(buffer.type).name));
+      const Comparison self = compare(buffer, answer(buffer).expected.data(), answer(buffer).expected.data(), {});
+      if (self.mismatches == 0) continue;
+      if (buffer.expected_content.empty() && holds(buffer, answer(buffer).expected, self.first_index, kPoisons[0]))
+        refuse_unwritten(buffer, self);
+      throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here?", spec_.name,
+                              answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(),
+                              buffer.spec->name, info(buffer.type).name));
     } else if (buffer.spec->role == BufferRole::out) {
       choose_poison(buffer);
     }
   }
 }
 
+/// \p found: the elements that were not written, or some of them.
+void ProblemBuffers::refuse_unwritten(const Buffer& buffer, const Comparison& found) const {
+  throw Error(
+      fmt::format("{}: {} does not write {}{} on {}. Is `{}` as long as `{}`, and of the type {} "
+                  "that is declared here?",
+                  spec_.name, reference_name(spec_), element_name(*buffer.spec, found.first_index), and_more(found),
+                  text(), buffer.spec->name, buffer.spec->count.text(), info(buffer.type).name));
+}
+
+bool ProblemBuffers::looks_unwritten() {
+  return std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
+    if (!has_integers_to_write(buffer)) return false;
+    set_bytes(buffer.actual.data(), kPoisons[0], buffer.actual.bytes);
+    return compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Tolerance{}).mismatches <
+           compared_count(buffer);
+  });
+}
+
+void ProblemBuffers::poison_reference_again() {
+  reset(0);
+  for (const Buffer& buffer : buffers_) {
+    if (!has_integers_to_write(buffer)) continue;
+    const HostBuffer given = copy(buffer, answer(buffer).expected);
+    backend_.upload(buffer.actual.data(), given.bytes.data(), given.bytes.size());
+  }
+  fill_expected(kPoisons[1]);
+}
+
+void ProblemBuffers::check_written() {
+  for (const Buffer& buffer : buffers_) {
+    if (!has_integers_to_write(buffer)) continue;
+    const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Tolerance{});
+    // What differs otherwise is a reference that gives something else each time: no configuration will match it.
+    if (found.mismatches > 0 && holds(buffer, answer(buffer).expected, found.first_index, kPoisons[1]))
+      refuse_unwritten(buffer, found);
+  }
+}
+
 void ProblemBuffers::choose_poison(Buffer& buffer) {
   for (const unsigned char poison : kPoisons) {
     set_bytes(buffer.actual.data(), poison, buffer.actual.bytes);
-    const Comparison unwritten =
-        backend_.compare(buffer.actual.data(), buffer.expected.data(), buffer.type, buffer.count, {});
-    buffer.poison = poison;
-    if (unwritten.mismatches == buffer.count) return;
+    const Comparison unwritten = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), {});
+    answer(buffer).poison = poison;
+    if (unwritten.mismatches == compared_count(buffer)) return;
   }
   // An unwritten element equals at most one of two different poisons.
-  buffer.poison = kPoisons[0];
-  two_passes_ = true;
+  answer(buffer).poison = kPoisons[0];
+  two_passes_[used_] = true;
 }
 
 void ProblemBuffers::size_work_space(const Configuration& configuration) {
@@ -178,7 +375,14 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
     const std::size_t bytes = bytes_of(buffer.type, buffer.count);
     if (!buffer.actual.memory || buffer.actual.memory->bytes() < bytes + 2 * options_.guard_bytes) {
       buffer.actual = {};  // first, so that both never exist at once
-      buffer.actual = allocate(buffer);
+      try {
+        buffer.actual = allocate(buffer);
+      } catch (const Error&) {
+        if (!two_inputs_) throw;
+        if (used_ != 0) use_inputs(0);
+        give_up_second_inputs();
+        buffer.actual = allocate(buffer);
+      }
     }
     buffer.actual.bytes = bytes;
     buffer.actual.back =
@@ -192,6 +396,7 @@ void ProblemBuffers::reset(std::size_t pass) {
     if (!buffer.actual.memory) continue;  // work space that the reference does not use
     switch (buffer.spec->role) {
       case BufferRole::in:
+      case BufferRole::constant:
         break;
       case BufferRole::inout:
       case BufferRole::consumed:
@@ -226,26 +431,25 @@ void ProblemBuffers::reset_work_space(const Buffer& buffer) {
 std::string ProblemBuffers::outside(const Buffer& buffer, std::ptrdiff_t bytes) {
   const auto size = static_cast<std::ptrdiff_t>(info(buffer.type).bytes);
   const std::ptrdiff_t index = bytes / size - (bytes % size < 0 ? 1 : 0);
-  return fmt::format("{}[{}], which has {} elements of {}", buffer.spec->name, index, buffer.count,
+  return fmt::format("{}, which has {} elements of {}", element_name(*buffer.spec, index), buffer.count,
                      info(buffer.type).name);
 }
 
 std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const Region& region) {
-  std::vector<unsigned char> bytes(std::max(region.front, region.back));
-  const auto is_broken = [](unsigned char byte) { return byte != kGuardByte; };
+  std::vector<unsigned char> bytes(region.guards.size());
+  const auto says = [&](std::ptrdiff_t from_start) {
+    return fmt::format("writes out of bounds: {}", outside(buffer, from_start));
+  };
   if (region.front > 0) {
     backend_.download(bytes.data(), region.memory->address(), region.front);
-    const auto begin = bytes.rend() - static_cast<std::ptrdiff_t>(region.front);
-    const auto broken = std::find_if(begin, bytes.rend(), is_broken);
-    if (broken != bytes.rend()) return fmt::format("writes out of bounds: {}", outside(buffer, -1 - (broken - begin)));
+    for (std::size_t i = region.front; i-- > 0;)
+      if (bytes[i] != region.guards[i])
+        return says(static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(region.front));
   }
   if (region.back > 0) {
     backend_.download(bytes.data(), region.data() + region.bytes, region.back);
-    const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(region.back);
-    const auto broken = std::find_if(bytes.begin(), end, is_broken);
-    if (broken != end)
-      return fmt::format("writes out of bounds: {}",
-                         outside(buffer, static_cast<std::ptrdiff_t>(region.bytes) + (broken - bytes.begin())));
+    for (std::size_t i = 0; i < region.back; ++i)
+      if (bytes[i] != region.guards[i]) return says(static_cast<std::ptrdiff_t>(region.bytes + i));
   }
   return std::nullopt;
 }
@@ -253,9 +457,9 @@ std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, co
 std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
   const Buffer* nearest = nullptr;
   std::ptrdiff_t offset = 0;
-  std::size_t least = std::size_t{1} << 30;
+  std::size_t least = kFarBytes;
   for (const Buffer& buffer : buffers_) {
-    for (const Region* region : {&buffer.actual, &buffer.expected}) {
+    for (const Region* region : {&buffer.actual, &buffer.answers[0].expected, &buffer.answers[1].expected}) {
       if (!region->memory) continue;
       const auto from_start = static_cast<std::ptrdiff_t>(address - region->data());
       const auto bytes = static_cast<std::ptrdiff_t>(region->bytes);
@@ -276,7 +480,7 @@ std::optional<std::string> ProblemBuffers::damage() {
     if (!buffer.actual.memory) continue;  // work space that the reference does not use
     if (auto broken = broken_guard(buffer, buffer.actual)) return broken;
     const Region& region = buffer.actual;
-    if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes) != buffer.fingerprint)
+    if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes) != answer(buffer).fingerprint)
       return fmt::format("writes to its input {}", buffer.spec->name);
   }
   for (Buffer& buffer : buffers_) {
@@ -294,11 +498,11 @@ std::optional<std::string> ProblemBuffers::damage() {
 std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
-    const Comparison found =
-        backend_.compare(buffer.actual.data(), buffer.expected.data(), buffer.type, buffer.count, buffer.tolerance);
+    const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), buffer.tolerance);
     if (found.mismatches == 0) continue;
-    const std::string element = fmt::format("{}[{}]", buffer.spec->name, found.first_index);
-    const std::string count = fmt::format("({} of {} elements differ)", found.mismatches, buffer.count);
+    const std::string element = element_name(*buffer.spec, static_cast<std::int64_t>(found.first_index));
+    const std::string count = fmt::format("({} of {}{} elements differ)", found.mismatches, compared_count(buffer),
+                                          buffer.compared ? " compared" : "");
     if (still_poisoned(buffer, found.first_index, pass))
       return fmt::format("{} was not written, expected {:.9g} {}", element, found.expected, count);
     std::string allowed;
@@ -310,28 +514,33 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
   return std::nullopt;
 }
 
-unsigned char ProblemBuffers::poison_of(const Buffer& buffer, std::size_t pass) {
-  return pass == 0 ? buffer.poison : kPoisons[1];
+unsigned char ProblemBuffers::poison_of(const Buffer& buffer, std::size_t pass) const {
+  return pass == 0 ? answer(buffer).poison : kPoisons[1];
 }
 
 /// Whether \p element of an `out` buffer holds what reset() put there.
-bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) {
-  if (buffer.spec->role != BufferRole::out) return false;
+bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const {
+  return buffer.spec->role == BufferRole::out && holds(buffer, buffer.actual, element, poison_of(buffer, pass));
+}
+
+/// Whether all bytes of \p element are \p value.
+bool ProblemBuffers::holds(const Buffer& buffer, const Region& region, std::size_t element, unsigned char value) const {
   std::vector<unsigned char> bytes(info(buffer.type).bytes);
-  backend_.download(bytes.data(), buffer.actual.data() + element * bytes.size(), bytes.size());
-  return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == poison_of(buffer, pass); });
+  backend_.download(bytes.data(), region.data() + element * bytes.size(), bytes.size());
+  return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == value; });
 }
 
 bool ProblemBuffers::expected_intact() {
   return std::all_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
     return !buffer.is_output() || buffer.count == 0 ||
-           fingerprint(buffer.expected.data(), buffer.expected.bytes) == buffer.expected_fingerprint;
+           fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes) ==
+               answer(buffer).expected_fingerprint;
   });
 }
 
-HostBuffer ProblemBuffers::copy(const Buffer& buffer, const Region& from) const {
-  HostBuffer host{buffer.type, buffer.count, std::vector<std::byte>(from.bytes)};
-  if (!host.bytes.empty()) backend_.download(host.bytes.data(), from.data(), host.bytes.size());
+HostBuffer ProblemBuffers::copy(const Buffer& buffer, DevicePointer from) const {
+  HostBuffer host{buffer.type, buffer.count, std::vector<std::byte>(bytes_of(buffer.type, buffer.count))};
+  if (!host.bytes.empty()) backend_.download(host.bytes.data(), from, host.bytes.size());
   return host;
 }
 
@@ -345,7 +554,38 @@ HostBuffers ProblemBuffers::outputs() const {
 HostBuffers ProblemBuffers::expected() const {
   HostBuffers all;
   for (const Buffer& buffer : buffers_)
-    if (buffer.is_output()) all[buffer.spec->name] = copy(buffer, buffer.expected);
+    if (buffer.is_output()) all[buffer.spec->name] = copy(buffer, answer(buffer).expected);
+  return all;
+}
+
+HostBuffers ProblemBuffers::expected_of_outputs() const {
+  HostBuffers all = expected();
+  for (const Buffer& buffer : buffers_) {
+    if (!buffer.is_output() || !buffer.compared) continue;
+    const std::size_t size = info(buffer.type).bytes;
+    std::vector<std::byte> bytes = copy(buffer, buffer.actual).bytes;
+    HostBuffer& expected = all.at(buffer.spec->name);
+    for (const NumberRun& run : *buffer.compared)
+      std::memcpy(bytes.data() + run.begin * size, expected.bytes.data() + run.begin * size,
+                  (run.end - run.begin) * size);
+    expected.bytes = std::move(bytes);
+  }
+  return all;
+}
+
+std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, const Module& module) const {
+  std::vector<Launch::Constant> all;
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.spec->role != BufferRole::constant) continue;
+    const std::optional<std::size_t> at = find_function(image, variable_expression(*buffer.spec));
+    if (!at) continue;  // a reference may do without
+    const Variable variable = module.variable(*at);
+    if (variable.bytes < buffer.actual.bytes)
+      throw Error(fmt::format("{}: constant buffer {}[{}] has {} bytes, but the variable {} of the program has {}",
+                              spec_.file, buffer.spec->name, buffer.spec->count.text(), buffer.actual.bytes,
+                              buffer.spec->name, variable.bytes));
+    all.push_back({variable, buffer.actual.data(), buffer.actual.bytes});
+  }
   return all;
 }
 
@@ -357,18 +597,27 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
     switch (bound.kind) {
       case BoundArgument::Kind::buffer: {
         const Buffer& buffer = buffers_[bound.index];
-        result.push_back(Argument::of((reference && buffer.is_output() ? buffer.expected : buffer.actual).data()));
+        result.push_back(
+            Argument::of((reference && buffer.is_output() ? answer(buffer).expected : buffer.actual).data()));
         break;
       }
       case BoundArgument::Kind::size:
         result.push_back(number_argument(bound.type, size_.sizes.at(spec_.sizes[bound.index].name)));
         break;
-      case BoundArgument::Kind::scalar:
-        result.push_back(number_argument(bound.type, spec_.scalars[bound.index].value));
+      case BoundArgument::Kind::scalar: {
+        const ScalarSpec& scalar = spec_.scalars[bound.index];
+        const std::string* const given = captured_ ? captured_text(captured_->scalars, scalar.name) : nullptr;
+        result.push_back(given ? captured_number(bound.type, *given) : number_argument(bound.type, scalar.value));
         break;
+      }
       case BoundArgument::Kind::constant:
         result.push_back(bound.constant);
         break;
+      case BoundArgument::Kind::computed: {
+        const Bindings names = bindings(spec_, size_, backend_.device().limits, configuration);
+        result.push_back(computed_argument(bound, names));
+        break;
+      }
     }
   }
   return result;

@@ -2,6 +2,7 @@
 /// The buffers of one problem on one backend: inputs, outputs with canaries on both sides, work space, and the
 /// expected outputs. Internal to the measure room.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/measure/compared_elements.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
 
@@ -19,13 +21,22 @@ namespace tuner {
 class ProblemBuffers {
  public:
   /// Allocates everything whose size does not depend on parameters. \p offset: elements by which in, out and inout
-  /// buffers are shifted. Throws Error.
+  /// buffers are shifted. \p captured: what takes the place of the fills and numbers of \p spec; null: nothing. Throws
+  /// Error.
   ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
-                 const MeasureOptions& options, std::uint64_t seed);
+                 const MeasureOptions& options, std::uint64_t seed, const CapturedData* captured = nullptr);
 
   const ProblemSize& size() const { return size_; }
   /// For messages: "nx=33 ny=7 offset=1".
   std::string text() const;
+
+  /// How many sets of inputs there are: 2 once there is room for two sets of expected outputs and where other seeds
+  /// give other inputs, else 1.
+  std::size_t inputs() const { return two_inputs_ ? 2 : 1; }
+  /// Asks for a second set: other numbers for everything that is filled at random, with expected outputs of their own.
+  void want_two_inputs();
+  /// Fills with set \p which. Everything below is about the set that is used: 0 until this is called.
+  void use_inputs(std::size_t which);
 
   /// Makes everything as it is before the reference runs (expected outputs are poisoned).
   void reset_for_reference();
@@ -33,13 +44,23 @@ class ProblemBuffers {
   /// each of their elements. Throws Error when an expected value is NaN: nothing could ever match it, and when the
   /// reference wrote where it must not.
   void accept_reference();
+  /// Whether an element of an `out` buffer of integers still holds, or happens to be, what reset_for_reference() put
+  /// there. Then the reference is to run once more, behind poison_reference_again(), which remembers what it gave.
+  bool looks_unwritten();
+  void poison_reference_again();
+  /// Throws Error when the reference left an element what it was before, in both runs.
+  void check_written();
   void compute_reference(const HostReference& reference);
+  /// The expected outputs are those of the files.
+  void take_answers();
 
   /// Work space as \p configuration needs it.
   void size_work_space(const Configuration& configuration);
+  /// The configuration of the last call; nothing before.
+  const std::optional<Configuration>& work_space_for() const { return work_space_for_; }
   /// How many differently poisoned runs prove that every output was written: 1, or 2 where an expected output holds
   /// every possible byte.
-  std::size_t passes() const { return two_passes_ ? 2 : 1; }
+  std::size_t passes() const { return two_passes_[used_] ? 2 : 1; }
   /// Makes everything as it is before a run that is verified.
   void reset(std::size_t pass);
 
@@ -60,8 +81,13 @@ class ProblemBuffers {
 
   /// Copies of the outputs, or of what they are expected to be.
   HostBuffers outputs() const;
+  /// The same of expected outputs, with the outputs' own elements where none is compared.
+  HostBuffers expected_of_outputs() const;
   HostBuffers expected() const;
 
+  /// The `constant` buffers and their variables of \p module, which was loaded from \p image. Throws Error where one is
+  /// too small.
+  std::vector<Launch::Constant> constants(const Image& image, const Module& module) const;
   /// Arguments of \p launch; \p reference: outputs are the expected ones. Throws Error for an unknown name.
   std::vector<Argument> arguments(const LaunchSpec& launch, const Configuration& configuration, bool reference) const;
 
@@ -71,49 +97,81 @@ class ProblemBuffers {
 
  private:
   /// Device memory: [guard and shift][count elements][guard].
+  /// The guards hold numbers of its own: what was copied from behind another buffer shows too.
   struct Region {
     std::unique_ptr<DeviceMemory> memory;
     std::size_t front = 0, bytes = 0, back = 0;
+    std::vector<unsigned char> guards;  ///< as many as the longer one has
     DevicePointer data() const { return memory->address() + front; }
+  };
+  /// What one set of inputs is known by, and what it gives.
+  struct Answer {
+    Region expected;                // out and inout
+    std::uint64_t fingerprint = 0;  // in: of the filled data
+    std::uint64_t expected_fingerprint = 0;
+    unsigned char poison = 0xff;
   };
   struct Buffer {
     const BufferSpec* spec = nullptr;
     ElementType type = ElementType::float32;
     std::size_t count = 0;
     Region actual;
-    Region expected;                // out and inout
-    std::uint64_t fingerprint = 0;  // in: of the filled data
-    std::uint64_t expected_fingerprint = 0;
-    unsigned char poison = 0xff;
+    std::array<Answer, 2> answers;
     std::uint64_t seed = 0;
+    Fill fill;
+    std::vector<std::byte> content;           ///< what it is filled with in place of that
+    std::vector<std::byte> expected_content;  ///< what a file says of it
     Tolerance tolerance;
+    std::optional<std::vector<NumberRun>> compared;  ///< nothing: all numbers
     bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }
     bool is_work_space() const { return spec->role == BufferRole::scratch || spec->role == BufferRole::zeroed; }
     bool is_filled() const { return !is_work_space() && spec->role != BufferRole::out; }
   };
 
-  HostBuffer copy(const Buffer& buffer, const Region& from) const;
-  Region allocate(const Buffer& buffer) const;
+  Answer& answer(Buffer& buffer) const { return buffer.answers[used_]; }
+  const Answer& answer(const Buffer& buffer) const { return buffer.answers[used_]; }
+  HostBuffer copy(const Buffer& buffer, const Region& from) const { return copy(buffer, from.data()); }
+  HostBuffer copy(const Buffer& buffer, DevicePointer from) const;
+  Region allocate(const Buffer& buffer);
   void write_guards(const Region& region);
   static std::string outside(const Buffer& buffer, std::ptrdiff_t bytes);
   std::optional<std::string> broken_guard(const Buffer& buffer, const Region& region);
   void reset_work_space(const Buffer& buffer);
   void set_bytes(DevicePointer to, unsigned char value, std::size_t bytes);
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes);
+  void give_up_second_inputs();
+  void choose_fill(Buffer& buffer, const Bindings& names) const;
+  std::vector<std::byte> read_file(const Buffer& buffer, const std::string& path, const SourceLocation& place,
+                                   std::string_view what) const;
+  std::string answer_name(const Buffer& buffer) const;
+  void choose_compared(Buffer& buffer, const Bindings& names) const;
+  static std::size_t compared_count(const Buffer& buffer);
+  /// Of what is compared of \p buffer.
+  Comparison compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, const Tolerance& tolerance);
   void fill(const Buffer& buffer, const Region& region);
   void choose_poison(Buffer& buffer);
-  static unsigned char poison_of(const Buffer& buffer, std::size_t pass);
-  bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass);
+  unsigned char poison_of(const Buffer& buffer, std::size_t pass) const;
+  bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const;
+  bool holds(const Buffer& buffer, const Region& region, std::size_t element, unsigned char value) const;
+  static bool has_integers_to_write(const Buffer& buffer) {
+    return buffer.spec->role == BufferRole::out && buffer.count > 0 && !info(buffer.type).is_floating;
+  }
+  void fill_expected(unsigned char poison);
+  [[noreturn]] void refuse_unwritten(const Buffer& buffer, const Comparison& found) const;
   void set_count(Buffer& buffer, const Bindings& names) const;
 
   Backend& backend_;
   const KernelSpec& spec_;
   const MeasureOptions& options_;
+  const CapturedData* captured_;
   ProblemSize size_;
   std::int64_t offset_ = 0;
+  std::uint64_t regions_ = 0;  // made so far
   std::vector<Buffer> buffers_;
   std::optional<Configuration> work_space_for_;
-  bool two_passes_ = false;
+  std::size_t used_ = 0;  // set of inputs
+  bool two_inputs_ = false;
+  std::array<bool, 2> two_passes_{};  // by set
   double best_run_s_ = 0;
 };
 

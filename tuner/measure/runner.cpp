@@ -16,6 +16,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/problem_buffers.hpp>
@@ -34,9 +35,12 @@ constexpr double kPendingLaunchSeconds = 1e-3;
 
 /// A kernel may be right for its first runs only: what can win is verified again after its last timed run.
 constexpr std::string_view kAfterTiming = "right at first, but after its timed runs ";
+/// Or it may give what an earlier run computed, or what only these inputs give: that verification has other inputs.
+constexpr std::string_view kOtherInputs = "right for the inputs it was timed with, but with others ";
 
 /// Some races show where threads switch often, others where they seldom do.
 constexpr std::uint64_t kInterleavedRounds = 2;
+constexpr std::string_view kInReverse = "with its threads and blocks in reverse order (a missing __syncthreads()?) ";
 constexpr std::string_view kWhileInterleaved =
     "with its threads switching at memory accesses (an update without atomics, or a missing __syncthreads()?) ";
 
@@ -81,19 +85,30 @@ std::string_view text(Phase phase) {
   return names[static_cast<int>(phase)];
 }
 
+bool depends_on_order(const Outcome& outcome) {
+  const std::string_view said = message(outcome);
+  return said.starts_with(kInReverse) || said.starts_with(kWhileInterleaved);
+}
+
 struct Runner::State {
   State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, HostReference r)
       : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
     const ProblemSize main = complete(spec, size);
-    problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed));
-    if (!options.verify) return;
+    const bool from_capture = !host_reference && answers(spec, options.captured);
+    if (from_capture) host_reference = captured_answers(spec, options.captured);
+    problems.push_back(
+        std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.captured));
+    if (!options.verify || from_capture) return;  // a capture answers for one problem, and one set of inputs
+    if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
     for (const VerifySpec& verify : spec.verify)
       problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
                                                           verify.offset, options, options.seed + problems.size()));
   }
 
   const ProblemBuffers& main() const { return *problems.front(); }
-  bool has_reference() const { return options.verify && (host_reference || !spec.reference.empty()); }
+  bool has_reference() const {
+    return options.verify && (host_reference || spec.reference_kind() != ReferenceKind::none);
+  }
   const DeviceLimits& limits() const { return backend.device().limits; }
   void announce(Phase phase, double limit_s) const {
     if (listener) listener(phase, limit_s);
@@ -101,12 +116,15 @@ struct Runner::State {
 
   Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
               const Module& module, const Configuration& configuration, bool reference) const;
+  void copy_constants(const Launch& launch);
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                              double* seconds = nullptr);
   void compute_reference(ProblemBuffers& problem);
+  void run_reference(ProblemBuffers& problem);
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
   std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
+  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches);
   std::optional<Outcome> judge_interleaved(Trial& trial);
   std::optional<Outcome> run_interleaved(const Configuration& configuration);
   std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
@@ -140,7 +158,9 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
                            const Image& image, const Module& module, const Configuration& configuration,
                            bool reference) const {
   Ready result;
-  const std::int64_t pending = reference ? 0 : pending_device_launches(spec, problem.size(), limits(), configuration);
+  const std::vector<Launch::Constant> constants = problem.constants(image, module);
+  const std::int64_t pending =
+      configuration.empty() ? 0 : pending_device_launches(spec, problem.size(), limits(), configuration);
   for (const ResolvedLaunch& resolved : launches) {
     const std::optional<std::size_t> function = find_function(image, resolved.expression);
     if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.file, resolved.expression));
@@ -153,9 +173,18 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
                                   module.parameter_types(*function));
     result.launches.push_back(
         {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
+    result.launches.back().constants = constants;
     if (resolved.timed) result.timed.push_back(result.launches.back());
   }
   return result;
+}
+
+void Runner::State::copy_constants(const Launch& launch) {
+  for (const Launch::Constant& constant : launch.constants) {
+    std::vector<std::byte> bytes(constant.bytes);
+    backend.download(bytes.data(), constant.from, bytes.size());
+    backend.upload(constant.variable.address, bytes.data(), bytes.size());
+  }
 }
 
 std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
@@ -164,6 +193,7 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
   for (const Launch& launch : launches)
     limit_s = std::max(limit_s, kPendingLaunchSeconds * double(launch.device_launches));
   announce(phase, limit_s);
+  if (!launches.empty()) copy_constants(launches.front());
   const auto start = Clock::now();
   auto failure = backend.run(launches, limit_s);
   const double spent = seconds_since(start);
@@ -176,20 +206,32 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
   return failure;
 }
 
+/// Of the inputs that are used.
 void Runner::State::compute_reference(ProblemBuffers& problem) {
   announce(Phase::prepare, kHousekeepingSeconds);
+  const std::optional<Configuration> work_space = problem.work_space_for();
   problem.reset_for_reference();
-  if (host_reference) {
-    problem.compute_reference(host_reference);
-  } else {
-    const Ready reference =
-        ready(problem, resolve_reference(spec, problem.size(), limits()), reference_image, *reference_module, {}, true);
-    if (reference.invalid) throw Error(fmt::format("{}: the reference cannot run: {}", spec.file, *reference.invalid));
-    if (const auto failure = run(Phase::prepare, problem, reference.launches))
-      throw Error(fmt::format("{}: the reference failed on {}: {}", spec.file, problem.text(), message(*failure)));
-  }
+  run_reference(problem);
   announce(Phase::prepare, kHousekeepingSeconds);
+  if ((host_reference || spec.has_reference_program()) && problem.looks_unwritten()) {
+    problem.poison_reference_again();
+    run_reference(problem);
+    announce(Phase::prepare, kHousekeepingSeconds);
+    problem.check_written();
+  }
   problem.accept_reference();
+  if (work_space) problem.size_work_space(*work_space);
+}
+
+void Runner::State::run_reference(ProblemBuffers& problem) {
+  if (host_reference) return problem.compute_reference(host_reference);
+  if (!spec.has_reference_program()) return problem.take_answers();
+  const Ready reference = ready(problem, resolve_reference(spec, problem.size(), limits()), reference_image,
+                                *reference_module, reference_configuration(spec), true);
+  const std::string_view what = reference_name(spec);
+  if (reference.invalid) throw Error(fmt::format("{}: {} cannot run: {}", spec.file, what, *reference.invalid));
+  if (const auto failure = run(Phase::prepare, problem, reference.launches))
+    throw Error(fmt::format("{}: {} failed on {}: {}", spec.file, what, problem.text(), message(*failure)));
 }
 
 /// Runs and looks at everything the run left behind. \p failure: it did not run to its end.
@@ -220,8 +262,7 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
   // right.
   if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
   const InOrderAgain afterwards{backend};
-  return judge(problem, prepared.launches,
-               "with its threads and blocks in reverse order (a missing __syncthreads()?) ");
+  return judge(problem, prepared.launches, kInReverse);
 }
 
 /// Runs once more, or twice where that takes two poisons, and tells what was wrong. \p when: for the message.
@@ -241,6 +282,21 @@ std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::
     problem.restore_inputs();
   }
   return WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
+}
+
+std::optional<Outcome> Runner::State::judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches) {
+  if (problem.inputs() > 1) {
+    announce(Phase::verify, kHousekeepingSeconds);
+    problem.use_inputs(1);
+    const auto seen = judge(problem, launches, kOtherInputs);
+    if (!backend.usable()) return seen;
+    announce(Phase::verify, kHousekeepingSeconds);
+    problem.use_inputs(0);
+    if (!seen || !std::holds_alternative<WrongResult>(*seen)) return seen;
+    auto first = judge(problem, launches, kAfterTiming);
+    return first ? first : seen;
+  }
+  return judge(problem, launches, kAfterTiming);
 }
 
 /// Looks for races that no order of uninterrupted threads shows. It takes a compile of its own, so only what may be
@@ -330,8 +386,8 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   auto* const measurement = std::get_if<Measurement>(&outcome);
   if (measurement == nullptr) return outcome;
   if (!measurement->abandoned) {
-    if (auto failure = judge(problem, ready_now.launches, kAfterTiming)) return std::move(*failure);
-    const bool may_be_best = best_ns <= 0 || measurement->median_ns <= best_ns;
+    if (auto failure = judge_after_timing(problem, ready_now.launches)) return std::move(*failure);
+    const bool may_be_best = options.interleave_all || best_ns <= 0 || measurement->median_ns <= best_ns;
     if (auto failure = may_be_best ? judge_interleaved(trial) : std::nullopt) return std::move(*failure);
   }
   if (options.metrics_for_all) collect_metrics(ready_now, *measurement);
@@ -343,6 +399,7 @@ void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) 
   std::map<MetricSource, std::vector<std::string>> asked;
   for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
   measurement.no_metrics.clear();
+  if (!run.launches.empty()) copy_constants(run.launches.front());  // other inputs were there last
   if (asked.contains(MetricSource::counters)) count(run.timed, asked[MetricSource::counters], measurement);
   if (asked.contains(MetricSource::sensor)) measure_energy(run.timed, asked[MetricSource::sensor], measurement);
   if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
@@ -398,7 +455,7 @@ void Runner::State::measure_error(const std::vector<Launch>& launches, Measureme
   if (const auto failure = run(Phase::measure, problem, launches))
     return add_reason(measurement.no_metrics, message(*failure));
   announce(Phase::measure, kHousekeepingSeconds);
-  const HostBuffers expected = problem.expected();
+  const HostBuffers expected = problem.expected_of_outputs();
   double error = 0;
   for (const auto& [name, actual] : problem.outputs())
     error = std::max(error, largest_error(actual, expected.at(name)));
@@ -417,7 +474,7 @@ const MeasureOptions& Runner::options() const { return state_->options; }
 
 void Runner::prepare(const Image* image) {
   if (!state_->has_reference()) return;
-  if (!state_->host_reference) {
+  if (!state_->host_reference && state_->spec.has_reference_program()) {
     if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.file));
     state_->announce(Phase::prepare, kLoadSeconds);
     auto loaded = state_->backend.load(*image);
@@ -426,7 +483,12 @@ void Runner::prepare(const Image* image) {
     state_->reference_module = std::move(std::get<std::unique_ptr<Module>>(loaded));
     state_->reference_image.functions = image->functions;
   }
-  for (const auto& problem : state_->problems) state_->compute_reference(*problem);
+  for (const auto& problem : state_->problems) {
+    for (std::size_t inputs = problem->inputs(); inputs-- > 0;) {
+      problem->use_inputs(inputs);
+      state_->compute_reference(*problem);
+    }
+  }
 }
 
 Trial Runner::evaluate(const Configuration& configuration, const Image& image, double best_ns) {
@@ -465,7 +527,7 @@ Outcome Runner::measure_reference() {
   ProblemBuffers& problem = *s.problems.front();
   problem.reset_for_reference();
   const Ready reference = s.ready(problem, resolve_reference(s.spec, problem.size(), s.limits()), s.reference_image,
-                                  *s.reference_module, {}, true);
+                                  *s.reference_module, reference_configuration(s.spec), true);
   double run_s = 0;
   if (auto failure = s.run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
   auto measured =
@@ -474,7 +536,10 @@ Outcome Runner::measure_reference() {
 }
 
 HostBuffers Runner::outputs() const { return state_->main().outputs(); }
-HostBuffers Runner::expected() const { return state_->has_reference() ? state_->main().expected() : HostBuffers{}; }
+HostBuffers Runner::expected() const {
+  return state_->has_reference() ? state_->main().expected_of_outputs() : HostBuffers{};
+}
+HostBuffers Runner::reference_outputs() const { return state_->main().expected(); }
 
 std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
   const auto begin = Clock::now();
@@ -554,7 +619,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     Entry& entry = entries[i];
     if (!entry.failure && s.backend.usable()) {
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
-      entry.failure = s.judge(problem, entry.run.launches, kAfterTiming);
+      entry.failure = s.judge_after_timing(problem, entry.run.launches);
       if (!entry.failure) entry.failure = s.judge_interleaved(trials[i]);
     }
     const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());

@@ -25,6 +25,9 @@ namespace tuner {
 enum class Phase { prepare, load, verify, measure };
 std::string_view text(Phase phase);
 
+/// Whether \p outcome is one that another order of a kernel's threads gave after this order gave what is right: a race.
+bool depends_on_order(const Outcome& outcome);
+
 /// Told before each step that could hang: what it is, and how long it may take. A supervisor that hears nothing for
 /// much longer than \p limit_s may conclude that the step hangs.
 using PhaseListener = std::function<void(Phase phase, double limit_s)>;
@@ -71,9 +74,11 @@ class Runner {
   /// however often they run. Precondition: prepare() was given their image.
   Outcome measure_reference();
   /// Copies of what the last run left in the outputs of the problem, and of what the reference wants there (empty
-  /// without one).
+  /// without one): where it wants nothing, because that is not compared, what is there.
   HostBuffers outputs() const;
   HostBuffers expected() const;
+  /// Copies of what the reference computed.
+  HostBuffers reference_outputs() const;
 
   /// Whether further configurations can run here (Backend::usable()).
   bool usable() const;

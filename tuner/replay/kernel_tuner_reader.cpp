@@ -62,9 +62,11 @@ Recording parse_kernel_tuner(const JsonFile& file) {
     // A failure may stand in place of the time alone; a time in place of another objective is of another unit.
     const std::string measured = entry.contains(name) ? name : "time";
     const nlohmann::json& result = member(entry, measured);
-    if (!entry.contains(measured) || (result.is_number() && measured != name))
+    if (const std::string why = text_or_empty(entry, "__error__"); !why.empty()) {
+      trial.kind = failure(why);
+    } else if (!entry.contains(measured) || (result.is_number() && measured != name)) {
       fail(entry, "", it + "has no '" + name + "'");
-    if (result.is_number()) {
+    } else if (result.is_number()) {
       trial.objective = objective(entry, measured, rate, fail);
     } else if (result.is_string() || result.is_null()) {
       trial.kind = failure(text_or_empty(entry, measured));

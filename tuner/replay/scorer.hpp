@@ -41,8 +41,8 @@ class Scorer {
   /// Random search's expected best at each time.
   std::span<const double> baseline() const { return baseline_; }
   double optimum() const { return ascending_.front(); }
-  /// Evaluations that random search makes until the last time point.
-  double random_draws() const { return times_.back() / seconds_a_draw_; }
+  /// Evaluations that random search makes until the last time point; one where they take no time.
+  double random_draws() const { return seconds_a_draw_ > 0 ? times_.back() / seconds_a_draw_ : 1; }
   /// A run that costs this many seconds has reached every time point.
   double horizon() const { return 1.1 * times_.back(); }
 

@@ -45,7 +45,7 @@ EvaluationLoop::~EvaluationLoop() {
 }
 
 RunLane EvaluationLoop::make_lane() {
-  Open open{Role::run, options_.backend, options_.device, spec_.source, spec_.file, size_, measure_};
+  Open open{Role::run, options_.backend, options_.device, spec_.source, spec_.file, spec_.sources, size_, measure_};
   RunLaneEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
   events.finished = [this](RunJob job, std::vector<Trial> trials) { finished(std::move(job), std::move(trials)); };
@@ -95,7 +95,7 @@ void EvaluationLoop::run() {
   try {
     lane_.start();  // first, because opening a device takes longest
     pool_.start();
-    if (!measure_.verify || spec_.reference.empty()) lane_.set_reference(nullptr);
+    if (!measure_.verify || !spec_.has_reference_program()) lane_.set_reference(nullptr);
     if (options_.known_device) device_known(*options_.known_device);
     work();
   } catch (...) {
@@ -152,7 +152,7 @@ CompileRequest EvaluationLoop::request_for(const Configuration& configuration) c
 /// Sends on what had to wait until the device and, for the image store, the compiler were known.
 void EvaluationLoop::route_waiting() {
   if (!device_ || (options_.images.get && !compiler_)) return;
-  if (measure_.verify && !spec_.reference.empty() && reference_tries_ == 0) {
+  if (measure_.verify && spec_.has_reference_program() && reference_tries_ == 0) {
     ++reference_tries_;
     look_up({kReferenceId, {}, reference_request(spec_, size_, device_->limits, architecture_of(device_->key)), 0});
   }

@@ -55,7 +55,7 @@ struct IsolatedEvaluator::State {
 
 bool IsolatedEvaluator::can_isolate(const KernelSpec& spec) {
   try {
-    const KernelSpec parsed = parse_kernel_file(spec.source, spec.file);
+    const KernelSpec parsed = parse_kernel_file(spec.source, spec.file, spec.sources);
     const auto& ours = spec.space.parameters();
     const auto& theirs = parsed.space.parameters();
     return parsed.name == spec.name &&

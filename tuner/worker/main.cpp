@@ -62,7 +62,7 @@ void finally(Step step) try {
 class RunWorker {
  public:
   RunWorker(Connection& connection, const Open& open) : connection_(connection) {
-    finally([&] { spec_ = parse_kernel_file(open.source, open.file_name); });
+    finally([&] { spec_ = parse_kernel_file(open.source, open.file_name, open.sources); });
     const Device device = find_device(open.backend, open.device);
     connection_.send(Opened{device, {}});  // it is known long before it is open
     backend_ = open_backend(device, OwnKernels::ahead);

@@ -28,7 +28,7 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 6;
+constexpr std::uint16_t kProtocolVersion = 8;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };
@@ -42,6 +42,7 @@ struct Open {
   // The rest is for run workers only.
   std::string source;  ///< the kernel file
   std::string file_name;
+  std::vector<SourceFile> sources;  ///< KernelSpec::sources
   ProblemSize size;
   MeasureOptions measure;
 };
@@ -90,7 +91,7 @@ struct Ran {
 };
 
 auto fields(Is<Open> auto& m) {
-  return std::tie(m.role, m.backend, m.device, m.source, m.file_name, m.size, m.measure);
+  return std::tie(m.role, m.backend, m.device, m.source, m.file_name, m.sources, m.size, m.measure);
 }
 auto fields(Is<Prepare> auto& m) { return std::tie(m.image); }
 auto fields(Is<Compile> auto& m) { return std::tie(m.request); }

@@ -1,0 +1,65 @@
+#include <tuner/measure/captured_data.hpp>
+
+#include <charconv>
+
+#include <tuner/core/data_file.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/measure/bound_arguments.hpp>
+
+namespace tuner {
+namespace {
+
+template <typename Number>
+std::string shortest(Number value) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+template <typename Number>
+bool reads_as(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+  std::string text = shortest(value);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";  // -0.0 is no integer
+  return text;
+}
+std::string number_text(std::int64_t value) { return shortest(value); }
+std::string number_text(std::uint64_t value) { return shortest(value); }
+
+Argument captured_number(ElementType type, std::string_view text) {
+  std::int64_t whole = 0;
+  std::uint64_t natural = 0;
+  double number = 0;
+  if (reads_as(text, whole)) return number_argument(type, whole);
+  if (reads_as(text, natural)) return number_argument(type, natural);
+  if (reads_as(text, number)) return number_argument(type, number);
+  throw Error("a captured argument is '" + std::string(text) + "', which is no number");
+}
+
+bool answers(const KernelSpec& spec, const CapturedData& captured) {
+  return captured.has_answers() && !spec.has_reference_program();
+}
+
+std::string weaker_reference(const KernelSpec& spec, const CapturedData& captured) {
+  return answers(spec, captured) ? "captured launch" : weaker_reference(spec);
+}
+
+HostReference captured_answers(const KernelSpec& spec, const CapturedData& captured) {
+  return [&spec, &captured](const ProblemSize&, std::map<std::string, HostBuffer>& buffers) {
+    for (const BufferSpec& buffer : spec.buffers) {
+      if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
+      const auto file = captured.outputs.find(buffer.name);
+      if (file == captured.outputs.end())
+        throw Error(spec.file + ": the capture does not hold what the launch left in " + buffer.name);
+      HostBuffer& expected = buffers.at(buffer.name);
+      expected.bytes = read_data_file(file->second, expected.type, expected.count);
+    }
+  };
+}
+
+}  // namespace tuner
