@@ -1,0 +1,214 @@
+#include <tuner/capture/capture.hpp>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/capture/capture_writer.hpp>
+#include <tuner/core/data_file.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/records.hpp>
+#include <tuner/session/tuning.hpp>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+constexpr const char* kAdd = R"(
+#pragma tuner kernel add
+#pragma tuner type T = float double
+#pragma tuner size n = 100
+#pragma tuner parameter block = 32 64
+#pragma tuner in x[n]
+#pragma tuner inout y[n]
+#pragma tuner scalar shift : int64 = 1
+#pragma tuner grid ceil_div(n, block)
+#pragma tuner block block
+#pragma tuner arguments x, y, shift, n
+#pragma tuner instantiate add<T, block>
+)";
+
+class CaptureTest : public ::testing::Test {
+ protected:
+  CaptureTest() { device_.key.backend = "host"; }
+
+  std::unique_ptr<CaptureWriter> begun(const std::string& name = "add.capture") {
+    return std::make_unique<CaptureWriter>(folder_.path(), name, spec_, size_, device_,
+                                           to_record(spec_, {}).source_hash);
+  }
+  void add(CaptureWriter& writer, const std::string& buffer, CaptureWriter::When when, float value) {
+    const std::vector<float> values(3, value);
+    writer.add_buffer(buffer, when, ElementType::float32, values.size(),
+                      [&](void* to, std::size_t offset, std::size_t bytes) {
+                        std::memcpy(to, reinterpret_cast<const char*>(values.data()) + offset, bytes);
+                      });
+  }
+  /// A whole capture, published.
+  fs::path captured(const std::string& name = "add.capture", float x = 1) {
+    const auto writer = begun(name);
+    writer->set_configuration(Configuration{{"block", 64}});
+    writer->add_scalar("shift", "9007199254740993");
+    add(*writer, "x", CaptureWriter::When::before, x);
+    add(*writer, "y", CaptureWriter::When::before, 2);
+    add(*writer, "y", CaptureWriter::When::after, 3);
+    EXPECT_TRUE(writer->publish());
+    return writer->path();
+  }
+  /// What reading says once \p change was made to capture.json.
+  std::string error_after(const std::function<void(nlohmann::json&)>& change) {
+    const fs::path path = captured("changed-" + std::to_string(++changes_));
+    std::ifstream in(path / kCaptureFile);
+    nlohmann::json list = nlohmann::json::parse(in);
+    change(list);
+    std::ofstream(path / kCaptureFile) << list;
+    return error_of([&] { read_capture(path); });
+  }
+
+  const testing::TemporaryFolder folder_;
+  const KernelSpec spec_ = parse_kernel_file(kAdd, "add.cu");
+  const ProblemSize size_ = complete(spec_, {{{"n", 3}}, {{"T", "float"}}});
+  Device device_;
+  int changes_ = 0;
+};
+
+TEST_F(CaptureTest, GivesBackWhatWasCaptured) {
+  const fs::path path = captured();
+  for (const fs::path& given : {path, path / kCaptureFile}) {
+    const Capture capture = read_capture(given);
+    EXPECT_EQ(capture.spec.name, "add");
+    EXPECT_EQ(to_record(capture.spec, {}), to_record(spec_, {}));
+    EXPECT_EQ(capture.size, size_);
+    EXPECT_EQ(capture.configuration, (Configuration{{"block", 64}}));
+    EXPECT_EQ(capture.backend, "host");
+    EXPECT_EQ(capture.data.scalars.at("shift"), "9007199254740993");
+    ASSERT_EQ(capture.data.inputs.size(), 2u);
+    ASSERT_EQ(capture.data.outputs.size(), 1u);
+    const auto bytes = read_data_file(capture.data.outputs.at("y"), ElementType::float32, 3);
+    float last = 0;
+    std::memcpy(&last, bytes.data() + 8, sizeof last);
+    EXPECT_EQ(last, 3);
+  }
+}
+
+TEST_F(CaptureTest, TellsOtherInputsApartByTheDigest) {
+  const std::string one = read_capture(captured("one")).data.digest;
+  EXPECT_EQ(read_capture(captured("two")).data.digest, one);
+  EXPECT_NE(read_capture(captured("three", 7)).data.digest, one);
+}
+
+TEST_F(CaptureTest, NamesACaptureAfterItsKernelAndProblem) {
+  const std::string name = capture_name(spec_, size_, "0123");
+  EXPECT_THAT(name, ::testing::MatchesRegex("add-T=float-n=3-[0-9a-f]{8}\\.capture"));
+  EXPECT_NE(name, capture_name(spec_, size_, "4567")) << "another kernel";
+}
+
+TEST_F(CaptureTest, LeavesNothingOfACaptureThatWasNotFinished) {
+  begun().reset();
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(CaptureTest, LeavesNothingWhereABufferCannotBeCopied) {
+  {
+    const auto writer = begun();
+    const auto fail = [&] {
+      writer->add_buffer("x", CaptureWriter::When::before, ElementType::float32, 3,
+                         [](void*, std::size_t, std::size_t) { throw Error("the device is gone"); });
+    };
+    EXPECT_THAT(error_of(fail), HasSubstr("gone"));
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(CaptureTest, SaysWhatCannotBeWrittenAndLeavesNothingOnAFullDisk) {
+  {
+    const auto writer = begun();
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit little{1 << 16, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+    const std::string error = error_of([&] {
+      writer->add_buffer("x", CaptureWriter::When::before, ElementType::float32, 1 << 20,
+                         [](void* to, std::size_t, std::size_t bytes) { std::memset(to, 1, bytes); });
+    });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, SIG_DFL);
+    EXPECT_THAT(error, ::testing::AllOf(HasSubstr("cannot write"), HasSubstr("x.before.npy")));
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(CaptureTest, ResumesNoTrialsOfOtherInputs) {
+  TuningOptions plain, captured_once, captured_again;
+  captured_once.measure.captured = read_capture(captured("one")).data;
+  captured_again.measure.captured = read_capture(captured("two", 7)).data;
+  EXPECT_NE(conditions_text(captured_once, spec_), conditions_text(plain, spec_));
+  EXPECT_NE(conditions_text(captured_once, spec_), conditions_text(captured_again, spec_));
+}
+
+TEST_F(CaptureTest, KeepsTheCaptureThatWasPublishedFirst) {
+  const auto late = begun();
+  const fs::path path = captured();
+  EXPECT_FALSE(late->publish());
+  EXPECT_EQ(read_capture(path).data.inputs.size(), 2u);
+}
+
+TEST_F(CaptureTest, CanBeReadByItsOwnerOnly) { EXPECT_EQ(fs::status(captured()).permissions(), fs::perms::owner_all); }
+
+TEST_F(CaptureTest, SeesThatABufferHasChanged) {
+  const fs::path path = captured();
+  const fs::path file = path / "x.before.npy";
+  const auto bytes = fs::file_size(file);
+  {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(static_cast<std::streamoff>(bytes) - 1);
+    stream.put('\7');
+  }
+  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("x.before.npy is not what was captured"));
+  fs::resize_file(file, bytes - 1);
+  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("that were captured"));
+}
+
+TEST_F(CaptureTest, SeesThatTheKernelIsAnotherOne) {
+  const fs::path path = captured();
+  std::ofstream(path / "kernel/add.cu", std::ios::app) << "// changed\n";
+  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("is not the kernel that was captured"));
+}
+
+TEST_F(CaptureTest, RefusesWhatIsNoCapture) {
+  EXPECT_THAT(error_of([&] { read_capture(folder_ / "none"); }), HasSubstr("there is no such file"));
+  std::ofstream(folder_ / "text") << "text";
+  EXPECT_THAT(error_of([&] { read_capture(folder_ / "text"); }), HasSubstr("it is no capture"));
+  std::ofstream(folder_ / "other.json") << "{\"a\": 1}";
+  EXPECT_THAT(error_of([&] { read_capture(folder_ / "other.json"); }), HasSubstr("it is no capture"));
+  EXPECT_THAT(error_after([](auto& list) { list["version"] = 2; }), HasSubstr("its version is 2"));
+  EXPECT_THAT(error_after([](auto& list) { list["sizes"] = 7; }), HasSubstr("capture.json"));
+  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shfit"] = "1"; }), HasSubstr("no scalar 'shfit'"));
+  EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shift"] = "one"; }), HasSubstr("no number"));
+  EXPECT_THAT(error_after([](auto& list) { list["buffers"]["z"] = list["buffers"]["x"]; }), HasSubstr("no buffer 'z'"));
+}
+
+TEST_F(CaptureTest, ReadsNoFileOutsideOfItsFolder) {
+  for (const char* name : {"/etc/passwd", "../add.capture/x.before.npy", "kernel/../../x", ""})
+    EXPECT_THAT(error_after([&](auto& list) { list["buffers"]["x"]["before"]["file"] = name; }),
+                HasSubstr("is no file of the capture"))
+        << name;
+}
+
+}  // namespace
+}  // namespace tuner

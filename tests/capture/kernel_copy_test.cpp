@@ -1,0 +1,98 @@
+#include <tuner/capture/kernel_copy.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/records.hpp>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr const char* kDirectives = R"(
+#pragma tuner kernel copy
+#pragma tuner size n = 100
+#pragma tuner parameter block = 32 64
+#pragma tuner in x[n] : float
+#pragma tuner out y[n] : float
+#pragma tuner grid ceil_div(n, block)
+#pragma tuner block block
+#pragma tuner arguments x, y, n
+#pragma tuner instantiate copy<block>
+)";
+
+class KernelCopyTest : public ::testing::Test {
+ protected:
+  void write(const fs::path& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  }
+  std::string hash(const fs::path& kernel) { return to_record(read_kernel_file(kernel), {}).source_hash; }
+  /// Where the kernel of app/kernels/copy.cu was copied to.
+  fs::path copied(const std::string& directives) {
+    write("app/kernels/copy.cu", kDirectives + directives);
+    const fs::path to = folder_ / "copy";
+    return to / copy_kernel(read_kernel_file(folder_ / "app/kernels/copy.cu"), to);
+  }
+  std::string original() { return hash(folder_ / "app/kernels/copy.cu"); }
+
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(KernelCopyTest, StaysTheSameKernelWithoutTheOriginal) {
+  write("app/kernels/near.h", "#include \"../common/far.h\"\n");
+  write("app/common/far.h", "#include <named.h>\n");
+  write("app/include/named.h", "#define NAMED 1\n");
+  write("app/text/copy_kernel.cu", "#include \"near.h\"\n");
+  write("app/kernels/x.raw", std::string(400, 'x'));
+  const fs::path copy = copied(
+      "#pragma tuner include_path \"../include\"\n#pragma tuner source \"../text/copy_kernel.cu\"\n"
+      "#pragma tuner fill x = file \"x.raw\"\n#include \"near.h\"\n");
+  const std::string wanted = original();
+  fs::remove_all(folder_ / "app");
+  EXPECT_EQ(hash(copy), wanted);
+  EXPECT_EQ(copy, folder_ / "copy/kernels/copy.cu");
+  EXPECT_TRUE(fs::exists(folder_ / "copy/include/named.h"));
+}
+
+TEST_F(KernelCopyTest, LeavesWhatIsNamedByAnAbsolutePathWhereItIs) {
+  write("library/big.h", "#define BIG 1\n");
+  const fs::path copy =
+      copied("#pragma tuner include_path \"" + (folder_ / "library").string() + "\"\n#include <big.h>\n");
+  EXPECT_EQ(copy, folder_ / "copy/copy.cu");
+  EXPECT_EQ(hash(copy), original());
+  EXPECT_FALSE(fs::exists(folder_ / "copy/library"));
+}
+
+TEST_F(KernelCopyTest, WritesTheTextThatTheProgramHasNotWhatTheFileHoldsNow) {
+  write("app/kernels/near.h", "// first\n");
+  write("app/kernels/copy.cu", std::string(kDirectives) + "#include \"near.h\"\n");
+  const KernelSpec spec = read_kernel_file(folder_ / "app/kernels/copy.cu");
+  write("app/kernels/near.h", "// second\n");
+  const fs::path copy = folder_ / "copy" / copy_kernel(spec, folder_ / "copy");
+  EXPECT_EQ(hash(copy), to_record(spec, {}).source_hash);
+}
+
+TEST_F(KernelCopyTest, CopiesAKernelThatNoFileHolds) {
+  const KernelSpec spec = parse_kernel_file(kDirectives, "copy (built in code)");
+  const fs::path copy = folder_ / "copy" / copy_kernel(spec, folder_ / "copy");
+  EXPECT_EQ(hash(copy), to_record(spec, {}).source_hash);
+}
+
+TEST_F(KernelCopyTest, SaysWhichFileOfNumbersIsGone) {
+  write("app/kernels/copy.cu", std::string(kDirectives) + "#pragma tuner fill x = file \"x.raw\"\n");
+  const KernelSpec spec = read_kernel_file(folder_ / "app/kernels/copy.cu");
+  EXPECT_THAT(testing::error_of([&] { copy_kernel(spec, folder_ / "copy"); }), HasSubstr("x.raw"));
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,150 @@
+#include <tuner/capture/capture_writer.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <cache/sha256.hpp>
+
+#include <tuner/capture/capture.hpp>
+#include <tuner/capture/kernel_copy.hpp>
+#include <tuner/core/data_file.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/version.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
+constexpr std::size_t kLongestName = 120;
+
+[[noreturn]] void fail_to_write(const fs::path& path) {
+  throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
+}
+
+/// Calls \p act; what the file system complains of is an Error.
+template <typename Act>
+auto with_errors(const Act& act) {
+  try {
+    return act();
+  } catch (const fs::filesystem_error& error) {
+    throw Error(error.what());
+  }
+}
+
+std::string plain(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::strchr("=_.,+-", c) == nullptr) c = '-';
+  return text;
+}
+
+}  // namespace
+
+std::string capture_name(const KernelSpec& spec, const ProblemSize& size, const std::string& kernel_hash) {
+  const std::string problem = size.text();
+  std::string name = plain(spec.name + (problem.empty() ? "" : "-" + problem)).substr(0, kLongestName);
+  return name + '-' + cache::sha256_of_parts({kernel_hash, problem}).substr(0, 8) + ".capture";
+}
+
+struct CaptureWriter::State {
+  fs::path path, unfinished;
+  Json list;
+  bool published = false;
+};
+
+CaptureWriter::CaptureWriter(const fs::path& folder, const std::string& name, const KernelSpec& spec,
+                             const ProblemSize& size, const Device& device, const std::string& kernel_hash)
+    : state_(std::make_unique<State>()) {
+  static std::atomic<unsigned> begun{0};
+  State& s = *state_;
+  s.path = folder / name;
+  s.unfinished = folder / ('.' + name + ".unfinished-" + std::to_string(::getpid()) + '-' + std::to_string(++begun));
+  try {
+    with_errors([&] {
+      fs::create_directories(folder);
+      fs::create_directory(s.unfinished);
+      fs::permissions(s.unfinished, fs::perms::owner_all);  // what an application computes is its owner's business
+    });
+    const fs::path kernel = fs::path("kernel") / copy_kernel(spec, s.unfinished / "kernel");
+    s.list = {{"format", kCaptureFormat},
+              {"version", kCaptureVersion},
+              {"tuner", kVersion},
+              {"kernel", {{"name", spec.name}, {"file", kernel.generic_string()}, {"sha256", kernel_hash}}},
+              {"sizes", size.sizes},
+              {"choices", size.choices},
+              {"configuration", nullptr},
+              {"device", {{"name", device.name}, {"key", device.key.text()}, {"backend", device.key.backend}}},
+              {"scalars", Json::object()},
+              {"buffers", Json::object()}};
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(s.unfinished, ignored);
+    throw;
+  }
+}
+
+CaptureWriter::~CaptureWriter() {
+  std::error_code ignored;
+  if (!state_->published) fs::remove_all(state_->unfinished, ignored);
+}
+
+void CaptureWriter::set_configuration(const Configuration& configuration) {
+  state_->list["configuration"] = configuration.text();
+}
+
+void CaptureWriter::add_scalar(const std::string& name, const std::string& text) {
+  state_->list["scalars"][name] = text;
+}
+
+void CaptureWriter::add_buffer(const std::string& name, When when, ElementType type, std::size_t count,
+                               const Copy& copy) {
+  const std::string moment = when == When::before ? "before" : "after";
+  const fs::path path = state_->unfinished / (name + '.' + moment + ".npy");
+  const std::size_t bytes = count * info(type).bytes;
+  const std::string header = npy_header(type, count);
+  std::ofstream file(path, std::ios::binary);
+  file.write(header.data(), static_cast<std::streamsize>(header.size()));
+  std::vector<char> piece(std::min(bytes, kPieceBytes));
+  for (std::size_t at = 0; at < bytes && file; at += piece.size()) {
+    const std::size_t part = std::min(piece.size(), bytes - at);
+    copy(piece.data(), at, part);
+    file.write(piece.data(), static_cast<std::streamsize>(part));
+  }
+  file.close();
+  if (!file) fail_to_write(path);
+  state_->list["buffers"][name][moment] = {{"file", path.filename().string()},
+                                           {"type", info(type).name},
+                                           {"elements", count},
+                                           {"bytes", header.size() + bytes},
+                                           {"sha256", cache::sha256_file(path)}};
+}
+
+bool CaptureWriter::publish() {
+  State& s = *state_;
+  const fs::path path = s.unfinished / kCaptureFile;
+  std::ofstream file(path, std::ios::binary);
+  file << s.list.dump(2) << '\n';
+  file.close();
+  if (!file) fail_to_write(path);
+  std::error_code error;
+  fs::rename(s.unfinished, s.path, error);  // onto a folder that holds something: refused
+  std::error_code ignored;
+  if (error && !fs::exists(s.path, ignored)) throw Error("cannot write " + s.path.string() + ": " + error.message());
+  s.published = !error;
+  return s.published;
+}
+
+const fs::path& CaptureWriter::path() const { return state_->path; }
+
+}  // namespace tuner

@@ -1,0 +1,108 @@
+#include <tuner/capture/kernel_copy.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const auto [in_folder, in_path] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return in_folder == folder.end() || (std::next(in_folder) == folder.end() && in_folder->empty());
+}
+
+fs::path place_of(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+class KernelCopy {
+ public:
+  explicit KernelCopy(const KernelSpec& spec)
+      : spec_(spec), kernel_(place_of(spec.file.empty() ? spec.name + ".cu" : spec.file)) {
+    for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
+      const char* const value = std::getenv(variable);
+      std::istringstream list(value != nullptr ? value : "");
+      for (std::string folder; std::getline(list, folder, ':');)
+        if (!folder.empty()) elsewhere_.push_back(place_of(folder));
+    }
+    for (const std::string& folder : spec.include_paths)
+      (is_written_so(folder) ? elsewhere_ : folders_).push_back(place_of(folder));
+    texts_[kernel_] = &spec.source;
+    for (const SourceFile& file : spec.sources)
+      if (!is_written_so(file.path)) add(file.path, file.text);
+    for (const auto& includes : {spec.includes, spec.reference_includes})
+      if (includes)
+        for (const IncludedFile& file : includes->files) add(file.path, file.text);
+    for (const BufferSpec& buffer : spec.buffers)
+      if (buffer.computed_fill && !buffer.computed_fill->path.empty() &&
+          fs::path(buffer.computed_fill->path).is_relative())
+        data_.push_back(place_of(beside(spec, buffer.computed_fill->path).string()));
+  }
+
+  fs::path write(const fs::path& folder) const {
+    const fs::path root = common_folder();
+    for (const fs::path& each : folders_) fs::create_directories(folder / each.lexically_relative(root));
+    for (const auto& [path, text] : texts_) {
+      const fs::path to = place(folder, root, path);
+      std::ofstream file(to, std::ios::binary);
+      if (!file.write(text->data(), static_cast<std::streamsize>(text->size())).flush())
+        throw Error("cannot write " + to.string());
+    }
+    for (const fs::path& path : data_)
+      fs::copy_file(path, place(folder, root, path), fs::copy_options::overwrite_existing);
+    return kernel_.lexically_relative(root);
+  }
+
+ private:
+  /// Whether \p path stands in the kernel file as it is, from the root on.
+  bool is_written_so(const std::string& path) const {
+    return fs::path(path).is_absolute() && spec_.source.find('"' + path + '"') != std::string::npos;
+  }
+
+  void add(const std::string& path, const std::string& text) {
+    const fs::path place = place_of(path);
+    const auto holds = [&](const fs::path& folder) { return is_below(place, folder); };
+    if (std::none_of(elsewhere_.begin(), elsewhere_.end(), holds)) texts_.emplace(place, &text);
+  }
+
+  fs::path common_folder() const {
+    fs::path common = kernel_.parent_path();
+    const auto include = [&common](const fs::path& path) {
+      while (!is_below(path, common) && common.has_relative_path()) common = common.parent_path();
+    };
+    for (const auto& [path, text] : texts_) include(path);
+    for (const fs::path& path : data_) include(path);
+    for (const fs::path& path : folders_) include(path);
+    return common;
+  }
+
+  static fs::path place(const fs::path& folder, const fs::path& root, const fs::path& path) {
+    fs::path to = folder / path.lexically_relative(root);
+    fs::create_directories(to.parent_path());
+    return to;
+  }
+
+  const KernelSpec& spec_;
+  const fs::path kernel_;
+  std::map<fs::path, const std::string*> texts_;
+  std::vector<fs::path> data_, folders_;
+  std::vector<fs::path> elsewhere_;  // folders whose files are found there again
+};
+
+}  // namespace
+
+fs::path copy_kernel(const KernelSpec& spec, const fs::path& folder) try {
+  return KernelCopy(spec).write(folder);
+} catch (const std::system_error& error) {
+  throw Error(error.what());
+}
+
+}  // namespace tuner
