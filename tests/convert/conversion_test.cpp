@@ -1,0 +1,343 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+#include <tuner/convert/conversion.hpp>
+#include <tuner/core/kernel_file.hpp>
+
+namespace tuner::convert {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kKernel = R"(
+#ifndef kernel_tuner
+#error "no kernel_tuner"
+#endif
+extern "C" __global__ void scale(float *y, const float* x, int n) {
+  for (int k = 0; k < tile; ++k) { int i = (blockIdx.x * tile + k) * block_size_x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
+}
+)";
+
+class Converting : public ::testing::Test {
+ protected:
+  Converting() { write("scale.cu", kKernel); }
+
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+  Conversion convert(const std::string& name, const std::string& text) {
+    write(name, text);
+    return convert_file(folder_ / name, folder_.path());
+  }
+  /// The kernel file as a kernel, with its source in its place.
+  static KernelSpec parsed(const Conversion& made) {
+    std::string text = made.text;
+    const std::string source = "#pragma tuner source      \"scale.cu\"\n";
+    const std::size_t at = text.find(source);
+    EXPECT_NE(at, std::string::npos) << text;
+    if (at != std::string::npos) text.replace(at, source.size(), kKernel);
+    return parse_kernel_file(text, "made.tuner.cu");
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+std::string t1(const std::string& kernel, const std::string& space = "") {
+  return R"({"ConfigurationSpace": {"TuningParameters": [
+    {"Name": "block_size_x", "Type": "int", "Values": "[32 * i for i in range(1, 33)]", "Default": 64},
+    {"Name": "tile", "Type": "int", "Values": "[1, 2, 4]", "Default": 1}],
+    "Conditions": [{"Expression": "32 <= block_size_x * tile <= 1024", "Parameters": ["block_size_x", "tile"]})" +
+         space + R"(]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "scale.cu",
+    "LocalSize": {"X": "block_size_x"}, )" +
+         kernel + "}}";
+}
+
+constexpr const char* kArguments = R"("Arguments": [
+    {"Name": "y", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "FillType": "Constant", "FillValue": 0, "Size": 4096},
+    {"Name": "x", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Random", "FillValue": 20.0, "Size": "4096"},
+    {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 4096}])";
+
+TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
+  const Conversion made = convert("scale.json", t1(R"("GlobalSizeType": "OpenCL", "GlobalSize": {"X": "4096 // tile"},
+    "CompilerOptions": ["-use_fast_math", "-std=c++11"], )" +
+                                                   std::string(kArguments)));
+  EXPECT_THAT(made.left, ElementsAre(HasSubstr("results are compared with those of the kernel itself")));
+  const KernelSpec spec = parsed(made);
+  EXPECT_EQ(spec.name, "scale");
+  ASSERT_EQ(spec.space.parameters().size(), 2u);
+  EXPECT_EQ(spec.space.parameters()[0].values.size(), 32u);
+  EXPECT_EQ(spec.space.constraints().size(), 2u) << "a chain of comparisons is two";
+  EXPECT_EQ(spec.default_configuration->text(), "block_size_x=64 tile=1");
+  EXPECT_EQ(spec.find_size("n")->default_value, 4096);
+  EXPECT_EQ(spec.find_buffer("y")->role, BufferRole::out);
+  EXPECT_EQ(spec.find_buffer("x")->role, BufferRole::in);
+  EXPECT_EQ(spec.find_buffer("x")->fill->high, 20);
+  EXPECT_EQ(spec.compile_options.size(), 1u);
+  EXPECT_EQ(spec.launches[0].grid[0].text(), "ceil_div(4096 / tile, block_size_x)");
+  EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
+  EXPECT_THAT(made.text, HasSubstr("#pragma tuner reference   default\n"));
+  EXPECT_THAT(made.text, HasSubstr("#pragma tuner source      \"scale.cu\""));
+}
+
+TEST_F(Converting, WhatTheHubAddsToT1DividesTheProblem) {
+  const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "nonsense"}, "ProblemSize": [4096],
+    "GridDivX": ["block_size_x", "tile"], )" + std::string(kArguments)));
+  EXPECT_THAT(made.text, AllOf(HasSubstr("size        problem_x = 4096"),
+                               HasSubstr("grid        ceil_div(problem_x, block_size_x * tile)"),
+                               HasSubstr("define      kernel_tuner = 1")));
+}
+
+TEST_F(Converting, WhatIsNotTranslatedIsSaidAndStandsInTheFile) {
+  const Conversion made = convert("scale.json", t1(R"t("GlobalSize": {"X": "4096"}, "Texture": 3, "Arguments": [
+    {"Name": "s", "Type": "custom", "MemoryType": "Symbol"},
+    {"Name": "y", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadWrite", "FillType": "BinaryRaw",
+     "DataSource": "y.bin", "Size": "f(tile)"}],
+    "ReferenceArguments": [{"TargetName": "y", "FillType": "Generator", "DataSource": "2 * i", "ValidationThreshold": 0.1}])t",
+                                                   R"(, {"Expression": "tile ^ 1", "Parameters": ["tile"]})"));
+  const std::vector<std::string> expected = {"'tile ^ 1'", "Texture",   "'Symbol'",
+                                             "y.bin",      "'f(tile)'", "'2 * i' within 0.1"};
+  for (const std::string& part : expected) {
+    EXPECT_THAT(made.left, Contains(HasSubstr(part)));
+    EXPECT_THAT(made.text, HasSubstr("// - "));
+  }
+  for (const std::string& sentence : made.left) EXPECT_THAT(made.text, HasSubstr(sentence));
+}
+
+TEST_F(Converting, AKernelTunerScriptIsReadAndNotRun) {
+  const Conversion made = convert("scale.py", R"(#!/usr/bin/env python
+"""A script; tune_kernel is called below"""
+import numpy as np
+from kernel_tuner import tune_kernel
+
+def tune(size=10000):
+    with open('scale.cu', 'r') as f:
+        kernel_string = f.read()
+    x = np.random.rand(size).astype(np.float32)
+    y = np.zeros_like(x)
+    n = np.int32(size)
+    args = [y, x, n]
+    tune_params = dict()
+    tune_params["block_size_x"] = [128 + 64*i for i in range(15)]
+    tune_params["tile"] = [2**i for i in range(4)]
+    restrict = ["block_size_x * tile <= 2048"]
+    restrict += [lambda p: p["tile"] != 2 or p["block_size_x"] // 64 == 3]
+    return tune_kernel("scale", kernel_string, size, args, tune_params, grid_div_x=["block_size_x", "tile"],
+                       restrictions=restrict, compiler_options=["-O3", "-use_fast_math"], verbose=True,
+                       answer=[2 * x, None, None], atol=1e-4)
+if __name__ == "__main__":
+    tune()
+)");
+  EXPECT_THAT(made.left,
+              ElementsAre(HasSubstr("answer is computed in Python"), HasSubstr("compared with those of the kernel")));
+  const KernelSpec spec = parsed(made);
+  EXPECT_EQ(spec.space.parameters()[0].values.size(), 15u);
+  EXPECT_EQ(spec.space.parameters()[1].values.back().integer(), 8);
+  ASSERT_EQ(spec.space.constraints().size(), 2u);
+  EXPECT_EQ(spec.space.constraints()[1].predicate.text(), "tile != 2 or block_size_x / 64 == 3");
+  EXPECT_EQ(spec.find_size("size")->default_value, 10000);
+  EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "size"));
+  EXPECT_EQ(spec.launches[0].grid[0].text(), "ceil_div(size, block_size_x * tile)");
+  EXPECT_EQ(spec.find_buffer("y")->role, BufferRole::inout) << "it is zero at first, and Kernel Tuner keeps that";
+  EXPECT_EQ(spec.find_buffer("x")->role, BufferRole::in);
+  EXPECT_EQ(spec.find_buffer("x")->count.text(), "size");
+  EXPECT_EQ(spec.tolerance->absolute, 1e-4);
+}
+
+TEST_F(Converting, AScriptMayHoldTheKernelItself) {
+  const Conversion made = convert("inline.py", R"(
+kernel = """
+__global__ void scale(float *y, const float *x, int n) { y[threadIdx.x + block_size_x * blockIdx.x] = x[0]; }
+"""
+tune_params = {"block_size_x": [32, 64]}
+args = [numpy.empty(n0, numpy.float32), numpy.ones((4, 8)).astype("float32"), numpy.int32(3)]
+results, env = kernel_tuner.tune_kernel("scale", kernel, 128, args, tune_params)
+)");
+  EXPECT_THAT(made.text, AllOf(HasSubstr("\n__global__ void scale("), Not(HasSubstr("tuner source")),
+                               HasSubstr("in          argument2[4 * 8] : float"), HasSubstr("argument2 = constant 1")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("'n0'"))) << "the size of the first buffer";
+}
+
+TEST_F(Converting, ALineThatIsNotUnderstoodIsSaidWhereItMatters) {
+  const Conversion made = convert("odd.py", R"(
+tune_params = {"block_size_x": [32, 64], "tile": [1]}
+tune_params["depth"] = f"{x}"
+restrict = ["tile > 0"]
+restrict @= 3
+tune_kernel("scale", "scale.cu", 4096, [numpy.int32(1)], tune_params, restrictions=restrict, observers=[a], **more)
+)");
+  EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("parameter depth")), Contains(HasSubstr("'restrict'")),
+                               Contains(HasSubstr("observers")), Contains(HasSubstr("'more'"))));
+}
+
+TEST_F(Converting, AT1DescriptionThatIsNestedTooDeeplyIsRefused) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& part : {"\"Texture\": " + deep, "\"LocalSize\": {\"X\": " + deep + '}'})
+    EXPECT_THAT(testing::error_of([&] { convert("deep.json", t1(part)); }), HasSubstr("nested too deeply"));
+}
+
+std::string call_of_scale(const std::string& before, const std::string& more = "") {
+  return before + "\ntune_kernel('scale', 'scale.cu', 4096, [numpy.int32(1)], {'block_size_x': [32, 64]}" + more +
+         ")\n";
+}
+
+TEST_F(Converting, AKernelThatWasTranslatedIsTheOneItWasMadeFrom) {
+  write("scale.cu.hip", "#include <hip/hip_runtime.h>");
+  std::string text = t1(kArguments);
+  text.replace(text.find("scale.cu"), 8, "scale.cu.hip");
+  EXPECT_THAT(convert("hip.json", text).text, HasSubstr("source      \"scale.cu\"\n"));
+}
+
+TEST_F(Converting, T1FillsFromGeneratorsAndFiles) {
+  write("x.bin", "1234");
+  const Conversion made = convert("fills.json", t1(R"("GlobalSize": {"X": "1"}, "Arguments": [
+    {"Name": "a", "Type": "int32", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Generator", "DataSource": "2 * i + 3", "Size": 9},
+    {"Name": "b", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Generator", "DataSource": "1 + i * 0.1", "Size": 9},
+    {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "BinaryRaw", "DataSource": "x.bin", "Size": 1},
+    {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "BinaryRaw", "DataSource": "y.bin", "Size": 1}])"));
+  EXPECT_THAT(made.text, AllOf(HasSubstr("fill        a = expression 2 * i + 3\n"),
+                               HasSubstr("fill        c = file \"x.bin\"\n")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("buffer b is filled by Generator '1 + i * 0.1'")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("buffer d is filled by BinaryRaw 'y.bin'")));
+}
+
+TEST_F(Converting, NamesThatGrowWithEachLineAreGivenUp) {
+  std::string doubled = "x = f(1)\n", added = "r = []\n", appended = "r = []\n";
+  for (int i = 0; i < 100; ++i) doubled += "x = (((x + x)))\n";
+  for (int i = 0; i < 20'000; ++i) {
+    added += "r += ['tile > 0']\n";
+    appended += "r.append('tile > 0')\n";
+  }
+  EXPECT_THAT(convert("double.py", call_of_scale(doubled, ", restrictions=[x]")).left,
+              Contains(HasSubstr("what became too large")));
+  for (const std::string& text : {added, appended})
+    EXPECT_THAT(convert("add.py", call_of_scale(text, ", restrictions=r")).left,
+                Contains(HasSubstr("what became too large")));
+}
+
+TEST_F(Converting, ATreeIsReplacedInOnceForEachOfItsParts) {
+  std::string deep = "x";
+  for (int i = 0; i < 25; ++i) deep = "f(" + deep + ')';
+  EXPECT_THAT(convert("deep.py", call_of_scale("x = f(1)\nx = " + deep, ", restrictions=[x]")).left,
+              Contains(HasSubstr("is a function")));
+}
+
+TEST_F(Converting, NamesThatStandForEachOtherAreNotFollowedForEver) {
+  EXPECT_THAT(convert("cycle.py", call_of_scale("r = [s]\ns = [r]", ", restrictions=r")).left,
+              Contains(HasSubstr("too many restrictions")));
+  EXPECT_THAT(convert("cycle.py",
+                      "a = b + 1\nb = a + 1\n"
+                      "tune_kernel('scale', 'scale.cu', 4096, [a], {'block_size_x': [32, 64]})\n")
+                  .left,
+              Contains(HasSubstr("buffer a")));
+  std::string twice = "x0 = g\n";
+  for (int i = 1; i < 60; ++i) twice += fmt::format("x{0} = x{1} + x{1}\n", i, i - 1);
+  EXPECT_THAT(
+      convert("twice.py", twice + "tune_kernel('scale', 'scale.cu', 4096, [x59], {'block_size_x': [32]})\n").left,
+      Contains(HasSubstr("buffer x59")));
+}
+
+TEST_F(Converting, AnEntryThatIsAssignedTwiceHasTheLastValue) {
+  const Conversion made = convert("twice.py",
+                                  "p = dict()\np['block_size_x'] = [32]\np['block_size_x'] = [64, 128]\n"
+                                  "m = max(p['block_size_x'])\n"
+                                  "tune_kernel('scale', 'scale.cu', m, [numpy.int32(1)], p)\n");
+  EXPECT_THAT(made.text, AllOf(HasSubstr("block_size_x = 64 128"), HasSubstr("m = 128")));
+}
+
+TEST_F(Converting, NeitherTheInputNorTheKernelsSourceIsReplaced) {
+  const Conversion made = convert("scale.json", t1(kArguments));
+  std::filesystem::create_hard_link(folder_ / "scale.cu", folder_ / "same.cu");
+  const auto error = [&](const std::string& output) {
+    return testing::error_of([&] { require_other_file(folder_ / output, folder_ / "scale.json", made); });
+  };
+  EXPECT_THAT(error("scale.json"), HasSubstr("the file to convert"));
+  EXPECT_THAT(error("./scale.cu"), HasSubstr("the kernel's source"));
+  EXPECT_THAT(error("same.cu"), HasSubstr("the kernel's source"));
+  EXPECT_EQ(error("scale.tuner.cu"), "no error");
+  const Conversion lost =
+      convert("lost.py", "tune_kernel('f', 'lost.cu', 1, [numpy.int32(1)], {'block_size_x': [32]})");
+  EXPECT_THAT(testing::error_of([&] { require_other_file(folder_ / "lost.cu", folder_ / "lost.py", lost); }),
+              HasSubstr("the kernel's source"))
+      << "where it is not there yet, the kernel file would name itself";
+}
+
+TEST_F(Converting, FoldersOfHeadersAreRelativeToTheKernelFile) {
+  write("scale.json",
+        t1(R"("CompilerOptions": ["-Iinclude", "-I ../common", "-I/usr/include"], )" + std::string(kArguments)));
+  const Conversion made = convert_file(folder_ / "scale.json", folder_ / "made" / "here");
+  EXPECT_THAT(made.text,
+              AllOf(HasSubstr("include_path \"../../include\""), HasSubstr("include_path \"../../../common\""),
+                    HasSubstr("include_path \"/usr/include\"")));
+}
+
+TEST_F(Converting, TruthValuesOfJsonAreValues) {
+  const Conversion made = convert("scale.json", R"({"ConfigurationSpace": {"TuningParameters": [
+      {"Name": "block_size_x", "Values": [32, 64]}, {"Name": "tile", "Values": [1]},
+      {"Name": "fast", "Values": [true, false], "Default": false}, {"Name": "safe", "Values": "[false, true]"}]},
+      "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "scale.cu",
+      "LocalSize": {"X": "block_size_x"}, )" + std::string(kArguments) +
+                                                    "}}");
+  EXPECT_THAT(made.text, AllOf(HasSubstr("fast = true false"), HasSubstr("safe = false true")));
+}
+
+TEST_F(Converting, NumbersWithAPointStayWhatTheyAre) {
+  const Conversion made = convert("scale.json", R"({"ConfigurationSpace": {"TuningParameters": [
+      {"Name": "block_size_x", "Values": [32, 64]}, {"Name": "tile", "Values": [1]},
+      {"Name": "step", "Values": [0.5, 1]}, {"Name": "wide", "Values": "[1.0, 1e300, 1e300 * 1e300]"}],
+      "Conditions": [{"Expression": "step * 2 <= tile"}, {"Expression": "tile <= max(step) * 3"}]},
+      "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "scale.cu",
+      "LocalSize": {"X": "block_size_x"}, )" + std::string(kArguments) +
+                                                    "}}");
+  EXPECT_THAT(made.text, AllOf(HasSubstr("step = 0.5 1.0\n"), HasSubstr("wide = 1.0\n"), HasSubstr("c1: tile <= 3\n")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("'step * 2 <= tile'"))) << "kernel files do not compute with them";
+  EXPECT_NO_THROW(parsed(made));
+}
+
+TEST_F(Converting, NamesThatKernelFilesUseThemselvesGetOthers) {
+  std::string lines, words;
+  for (const char* word : {"max_grid_x", "double", "uint8", "min", "in", "warp_size", "ceil_div"}) {
+    lines += fmt::format("p['{}'] = [1, 2]\n", word);
+    words += fmt::format(" {}_", word);
+  }
+  const Conversion made = convert("names.py", "p = {'block_size_x': [32], 'tile': [1]}\n" + lines +
+                                                  "tune_kernel('scale', 'scale.cu', 4096, [numpy.zeros(4)], p)\n");
+  const KernelSpec spec = parsed(made);
+  EXPECT_EQ(spec.space.parameters().size(), 9u);
+  EXPECT_THAT(made.left, Contains(HasSubstr("the macro warp_size is not defined")));
+  for (const TuningParameter& one : spec.space.parameters()) {
+    if (one.name.ends_with('_')) {
+      EXPECT_THAT(words, HasSubstr(' ' + one.name));
+    }
+  }
+}
+
+TEST_F(Converting, WordsInCommentsOfTheKernelDefineNothing) {
+  const Conversion made = convert("inline.py",
+                                  "k = '__global__ void f() {}  // kernel_tuner says grid_size_x\\n'\n"
+                                  "tune_kernel('f', k, 8, [numpy.int32(1)], {'block_size_x': [32]})\n");
+  EXPECT_THAT(made.text, Not(AnyOf(HasSubstr("kernel_tuner ="), HasSubstr("grid_size_x ="))));
+}
+
+TEST_F(Converting, NothingCanBeMadeOfSomeFiles) {
+  const auto error = [&](const std::string& name, const std::string& text) {
+    return testing::error_of([&] { convert(name, text); });
+  };
+  EXPECT_THAT(error("a.json", "{"), HasSubstr("a.json"));
+  EXPECT_THAT(error("a.json", "{}"), HasSubstr("no T1 description"));
+  EXPECT_THAT(error("a.txt", "hello"), HasSubstr("neither"));
+  EXPECT_THAT(error("a.txt", ""), HasSubstr("empty"));
+  EXPECT_THAT(error("a.py", "# tune_kernel"), HasSubstr("no plain call"));
+  EXPECT_THAT(testing::error_of([&] { convert_file(folder_ / "none.json", folder_.path()); }), HasSubstr("none.json"));
+}
+
+}  // namespace
+}  // namespace tuner::convert

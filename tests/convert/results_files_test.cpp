@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+#include <tuner/convert/results_files.hpp>
+#include <tuner/replay/read_recording.hpp>
+
+#include "results.hpp"
+
+namespace tuner::convert {
+namespace {
+
+using nlohmann::json;
+using test::key_of;
+using test::record;
+using test::trial_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+cache::TrialRecord failed(const std::string& configuration, const std::string& kind) {
+  cache::TrialRecord trial = trial_of(configuration, 0);
+  trial.kind = kind;
+  trial.message = "why";
+  trial.verified = false;
+  trial.samples_ns.clear();
+  return trial;
+}
+
+/// One measured trial, and one failure of each kind.
+std::vector<cache::TrialRecord> all_kinds() {
+  std::vector<cache::TrialRecord> trials{trial_of("block=64 fast=true kind=a", 2e6)};
+  int block = 0;
+  for (const char* kind : {"compile", "launch", "timeout", "wrong", "invalid"})
+    trials.push_back(failed("block=" + std::to_string(++block) + " fast=false kind=a", kind));
+  return trials;
+}
+
+class ResultsFiles : public ::testing::Test {
+ protected:
+  void add(const cache::SessionKey& key, const std::vector<cache::TrialRecord>& trials) {
+    record(database_, key, trials);
+  }
+  std::vector<RecordedTuning> tunings(const TuningFilter& filter = {}) {
+    return recorded_tunings(std::span(&database_, 1), filter);
+  }
+
+  cache::Database database_ = cache::Database::in_memory();
+};
+
+TEST_F(ResultsFiles, HaveNumbersWithAPointAsNumbers) {
+  add(key_of(1024), {trial_of("step=0.50", 2e6), trial_of("step=1.0", 3e6)});
+  const json t4 = json::parse(t4_text(tunings().front()));
+  EXPECT_EQ(t4["results"][0]["configuration"]["step"], json(0.5));
+  const json cache = json::parse(kernel_tuner_cache_text(tunings().front(), {}));
+  EXPECT_EQ(cache["tune_params"]["step"], json({0.5, 1.0}));
+  EXPECT_EQ(cache["cache"]["0.5"]["step"], json(0.5));
+  EXPECT_TRUE(cache["cache"].contains("1.0"));
+}
+
+TEST_F(ResultsFiles, AreOfTheSourceThatIsAskedFor) {
+  cache::SessionKey old = key_of(1024);
+  old.kernel.source_hash = std::string(64, 'b');
+  add(old, {trial_of("block=64", 2e6), trial_of("block=128", 3e6)});
+  add(key_of(1024), {trial_of("block=32", 2e6)});
+  const std::vector<RecordedTuning> found = tunings({.kernel = "axpy", .source_hash = std::string(64, 'a')});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].trials.size(), 1u);
+  EXPECT_THAT(testing::error_of([&] { tunings({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
+              HasSubstr("for its text as it is now"));
+}
+
+TEST_F(ResultsFiles, T4HasWhatTheSchemaRequires) {
+  add(key_of(1024), all_kinds());
+  const std::string text = t4_text(tunings().front());
+  EXPECT_THAT(text, StartsWith(kResultsMark));
+  const json file = json::parse(text);
+  EXPECT_EQ(file["schema_version"], "1.0.0");
+  EXPECT_EQ(file["metadata"]["timeunit"], "milliseconds");
+  ASSERT_EQ(file["results"].size(), 6u);
+  std::vector<std::string> why;
+  for (const json& result : file["results"]) {
+    why.push_back(result["invalidity"]);
+    EXPECT_TRUE(result["timestamp"].is_string());
+    EXPECT_TRUE(result["configuration"].is_object());
+    EXPECT_TRUE(result["correctness"].is_number());
+    EXPECT_TRUE(result["times"]["runtimes"].is_array());
+    for (const char* part : {"compilation", "benchmark", "framework", "search_algorithm", "validation"})
+      EXPECT_TRUE(result["times"][part].is_number()) << part;
+    EXPECT_EQ(result["objectives"], json({"time"}));
+  }
+  EXPECT_THAT(why, ElementsAre("correct", "compile", "runtime", "timeout", "correctness", "constraints"));
+  const json& first = file["results"][0];
+  EXPECT_EQ(first["configuration"], json({{"block", 64}, {"fast", true}, {"kind", "a"}}));
+  EXPECT_EQ(first["measurements"][0], json({{"name", "time"}, {"value", 2.0}, {"unit", "ms"}}));
+  EXPECT_EQ(first["times"]["compilation"], 250.0);
+  EXPECT_EQ(first["times"]["runtimes"], json({2.0, 2.0}));
+  EXPECT_EQ(first["timestamp"], "2026-09-21 14:13:20.000+00:00");
+}
+
+TEST_F(ResultsFiles, BothFilesOfOneTuningAreReadBackAsTheSameRecording) {
+  add(key_of(1024), all_kinds());
+  const RecordedTuning tuning = tunings().front();
+  for (const std::string& text : {t4_text(tuning), kernel_tuner_cache_text(tuning, {})}) {
+    const replay::Recording recording = replay::parse_recording(text, "file.json");
+    EXPECT_EQ(recording.rows.size(), 6u);
+    EXPECT_EQ(recording.valid_count(), 1u);
+    EXPECT_DOUBLE_EQ(*recording.optimum(), 2.0);
+    for (const replay::RecordedRow& row : recording.rows) EXPECT_NEAR(row.eval_seconds, 0.875, 1e-12);
+  }
+}
+
+TEST_F(ResultsFiles, AKernelTunerCacheHasPythonsKeysInTheOrderOfTheParameters) {
+  add(key_of(1024), all_kinds());
+  const std::string text = kernel_tuner_cache_text(tunings().front(), {"kind", "block"});
+  EXPECT_TRUE(text.ends_with("}\n}")) << "or Kernel Tuner takes it for interrupted";
+  const json file = json::parse(text);
+  EXPECT_EQ(file["tune_params_keys"], json({"kind", "block", "fast"}));
+  EXPECT_EQ(file["tune_params"]["block"], json({1, 2, 3, 4, 5, 64}));
+  EXPECT_EQ(file["problem_size"], 1024);
+  EXPECT_EQ(file["device_name"], "GPU of 132");
+  EXPECT_EQ(file["kernel_name"], "axpy");
+  const json& good = file["cache"]["a,64,True"];
+  EXPECT_EQ(good["time"], 2.0);
+  EXPECT_EQ(good["fast"], true);
+  EXPECT_EQ(good["compile_time"], 250.0);
+  EXPECT_EQ(file["cache"]["a,1,False"]["__error__"], "CompilationFailedConfig");
+  EXPECT_EQ(file["cache"]["a,3,False"]["time"], "RuntimeFailedConfig");
+  EXPECT_EQ(file["cache"]["a,5,False"]["time"], "InvalidConfig");
+}
+
+TEST_F(ResultsFiles, AnObjectiveThatIsNoTimeKeepsItsNameAndDirection) {
+  cache::SessionKey key = key_of(1024);
+  key.kernel.objective = "max:gflops";
+  cache::TrialRecord trial = trial_of("block=64", 2e6);
+  trial.metrics = {{"gflops", 900}, {"energy", 0.5}};
+  add(key, {trial});
+  const json cached = json::parse(kernel_tuner_cache_text(tunings().front(), {}));
+  EXPECT_EQ(cached["objective"], "gflops");
+  EXPECT_EQ(cached["objective_higher_is_better"], true);
+  EXPECT_EQ(cached["cache"]["64"]["gflops"], 900.0);
+  EXPECT_EQ(cached["cache"]["64"]["time"], 2.0);
+  const json t4 = json::parse(t4_text(tunings().front()));
+  EXPECT_EQ(t4["results"][0]["measurements"][0]["name"], "gflops");
+  EXPECT_EQ(t4["results"][0]["measurements"][1]["name"], "energy");
+}
+
+TEST_F(ResultsFiles, KernelTunersResultsAreTheBestThreePercentOfEachDeviceAndSize) {
+  add(key_of(1024), {trial_of("block=64", 1e6), trial_of("block=128", 1.02e6), trial_of("block=256", 1.04e6)});
+  add(key_of(2048, 108), {trial_of("block=256", 3e6)});
+  const json file = json::parse(kernel_tuner_results_text(tunings(), {}, "kernel text"));
+  EXPECT_EQ(file["version_number"], "1.0");
+  EXPECT_EQ(file["kernel_name"], "axpy");
+  EXPECT_EQ(file["kernel_string"], "kernel text");
+  EXPECT_EQ(file["tunable_parameters"], json({"block"}));
+  EXPECT_EQ(
+      file["data"],
+      json::parse(R"([{"device_name":"GPU_of_108","problem_size":"2048","tunable_parameters":{"block":256},"time":3.0},
+              {"device_name":"GPU_of_132","problem_size":"1024","tunable_parameters":{"block":64},"time":1.0},
+              {"device_name":"GPU_of_132","problem_size":"1024","tunable_parameters":{"block":128},"time":1.02}])"));
+}
+
+TEST_F(ResultsFiles, DeviceTargetsDefineWhatLosesLeastOnEachDevice) {
+  add(key_of(1024), {trial_of("block=64", 1e6), trial_of("block=128", 1.02e6), trial_of("block=256", 2e6)});
+  add(key_of(4096), {trial_of("block=256", 1e6), trial_of("block=128", 1.02e6), trial_of("block=64", 2e6)});
+  add(key_of(1024, 108), {trial_of("block=256", 3e6), trial_of("block=128", 4e6)});
+  const std::string text = device_targets_text(tunings(), {});
+  EXPECT_THAT(text, HasSubstr("#if defined(TARGET_GPU_of_108)\n#define block 256\n"));
+  EXPECT_THAT(text, HasSubstr("#elif defined(TARGET_GPU_of_132)\n#define block 128\n"));
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "targets.h") << text;
+  std::ofstream(folder / "main.cpp") << "#include \"targets.h\"\nint main() { return block == WANTED ? 0 : 1; }\n";
+  for (const char* flags : {"-DTARGET_GPU_of_108 -DWANTED=256", "-DTARGET_GPU_of_132 -DWANTED=128", "-DWANTED=128"})
+    EXPECT_EQ(std::system((std::string(TUNER_CXX) + " -Werror " + flags + " -o " + (folder / "main").string() + ' ' +
+                           (folder / "main.cpp").string() + " && " + (folder / "main").string())
+                              .c_str()),
+              0)
+        << flags << '\n'
+        << text;
+}
+
+TEST_F(ResultsFiles, RefuseWhatTheyCannotTellApart) {
+  add(key_of(1024), {trial_of("block=64", 1e6)});
+  add(key_of(1024, 132, "T=double"), {trial_of("block=64", 1e6)});
+  EXPECT_THAT(testing::error_of([&] { kernel_tuner_results_text(tunings(), {}, ""); }), HasSubstr("--choice"));
+  EXPECT_EQ(tunings({.choices = {{"T", "double"}}}).size(), 1u);
+  EXPECT_EQ(tunings({.sizes = {{"n", 1024}}}).size(), 2u);
+  EXPECT_THAT(testing::error_of([&] { tunings({.sizes = {{"n", 7}}}); }), HasSubstr("for that problem"));
+}
+
+}  // namespace
+}  // namespace tuner::convert

@@ -1,0 +1,61 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/convert/signature.hpp>
+
+namespace tuner::convert {
+namespace {
+
+TEST(Signatures, NameWhatAKernelTakes) {
+  const auto found = find_signature(
+      "// __global__ void no(int a)\n"
+      "template <typename T, int items = 1>\n"
+      "__global__ void __launch_bounds__(items * 32)\n  add(int n, T *c, const T* __restrict__ a /* in, too */, float "
+      "b[4]) {}");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->name, "add");
+  ASSERT_EQ(found->template_parameters.size(), 2u);
+  EXPECT_EQ(found->template_parameters[0].type, "typename");
+  EXPECT_EQ(found->template_parameters[1].name, "items");
+  ASSERT_EQ(found->arguments.size(), 4u);
+  EXPECT_EQ(found->arguments[0].type, "int");
+  EXPECT_FALSE(found->arguments[0].is_pointer());
+  EXPECT_EQ(found->arguments[1].name, "c");
+  EXPECT_TRUE(found->arguments[1].is_pointer());
+  EXPECT_FALSE(found->arguments[1].is_to_const());
+  EXPECT_TRUE(found->arguments[2].is_to_const());
+  EXPECT_TRUE(found->arguments[3].is_pointer());
+}
+
+TEST(Signatures, AreFoundByName) {
+  const std::string text = "__global__ void one(int a);\nextern \"C\" __global__ void two(void) {}";
+  EXPECT_EQ(find_signature(text)->name, "one");
+  EXPECT_TRUE(find_signature(text, "two")->arguments.empty());
+  EXPECT_FALSE(find_signature(text, "three"));
+}
+
+TEST(Signatures, OfTextThatEndsTooSoonAreNone) {
+  for (const char* text : {"__global__", "__global__ void f(", "template <int a __global__ void f(int",
+                           "__global__ f(/*", "__global__ void __launch_bounds__(2", "> __global__ void f("})
+    EXPECT_FALSE(find_signature(text)) << text;
+}
+
+TEST(Signatures, AreSeenBehindShiftsComparisonsAndAttributes) {
+  const auto found = find_signature(
+      "template <int a, bool b = (a > 3), int c = 1 << 4, template <class> class D = X>\n#pragma kernel tune(x = 1)\n"
+      "extern \"C\" static __global__ void __launch_bounds__(1 << 8) __cluster_dims__(2, 1, 1) f(float* x) {}");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->name, "f");
+  ASSERT_EQ(found->template_parameters.size(), 4u);
+  EXPECT_EQ(found->template_parameters[1].name, "b");
+  EXPECT_EQ(found->template_parameters[2].name, "c");
+  EXPECT_EQ(found->arguments.size(), 1u);
+}
+
+TEST(Signatures, TakeNoTemplateOfAnotherFunction) {
+  EXPECT_TRUE(
+      find_signature("template <class T> void g(T) {}\n__global__ void f(int n) {}")->template_parameters.empty());
+}
+
+}  // namespace
+}  // namespace tuner::convert

@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+#include <tuner/convert/tuned_header.hpp>
+#include <tuner/core/error.hpp>
+
+#include "results.hpp"
+
+namespace tuner::convert {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TunedSize row_of(std::int64_t n, int sm_count, const std::string& configuration,
+                 const std::string& choices = "T=float") {
+  const cache::SessionKey key = test::key_of(n, sm_count, choices);
+  return {key.device, key.problem, Configuration::parse(configuration), 1500, 1};
+}
+
+TunedResults sample(std::vector<TunedSize> rows) {
+  TunedResults results;
+  results.kernel = test::key_of(1).kernel;
+  results.rows = std::move(rows);
+  return results;
+}
+
+/// Compiles \p program, which includes \p header as "tuned.hpp", with the system's compiler and runs it: the exit code.
+int run(const std::string& header, const std::string& program) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "tuned.hpp") << header;
+  std::ofstream(folder / "main.cpp") << "#include \"tuned.hpp\"\n#include \"tuned.hpp\"\n" << program;
+  const std::string binary = (folder / "main").string();
+  const std::string command = std::string(TUNER_CXX) +
+                              " -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror " +
+                              (folder / "main.cpp").string() + " -o " + binary;
+  if (std::system(command.c_str()) != 0) return -1;
+  const int status = std::system(binary.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
+}
+
+TEST(TunedHeader, DispatchesByDeviceAndSize) {
+  const std::string text = header_text(
+      sample({row_of(1024, 108, "block=32 fast=true mode=loop"), row_of(1024, 132, "block=64 fast=false mode=loop"),
+              row_of(1 << 20, 132, "block=256 fast=true mode=tree")}),
+      {.default_configuration = Configuration::parse("block=1 fast=false mode=loop")});
+  EXPECT_EQ(run(text, R"(
+template <int block, bool fast, tuned::axpy::mode_values mode>
+int kernel(int n) { return block + (fast ? 1000 : 0) + (mode == tuned::axpy::mode_values::tree ? 5000 : 0) + n; }
+int call(tuned::axpy::Device device, long long n) {
+  return tuned::axpy::dispatch(device, {n}, [](auto chosen) {
+    using C = decltype(chosen);
+    return kernel<C::block, C::fast, C::mode>(0);
+  });
+}
+int main() {
+  if (call({90, 132}, 1024) != 64) return 1;          // as measured
+  if (call({90, 132}, 5000) != 64) return 2;          // nearer to the small one
+  if (call({90, 132}, 500000) != 6256) return 3;      // nearer to the large one
+  if (call({90, 110}, 500000) != 1032) return 4;      // the device with 108 is nearest
+  if (call({80, 108}, 1024) != 1) return 5;           // another architecture: the default
+  if (call({90, 132}, 0) != 64) return 6;
+  static_assert(tuned::axpy::configurations[tuned::axpy::default_configuration].block == 1);
+  return tuned::axpy::configurations[tuned::axpy::choose(tuned::axpy::Problem::T_float, {90, 132}, {1024})].block == 64 ? 0 : 7;
+})"),
+            0)
+      << text;
+}
+
+TEST(TunedHeader, KeepsChoicesApartAndInstantiatesOnlyWhatTheyNeed) {
+  const std::string text =
+      header_text(sample({row_of(1024, 132, "block=64", "T=double"), row_of(1024, 132, "block=128", "T=float"),
+                          row_of(4096, 132, "block=256", "T=float")}));
+  EXPECT_EQ(run(text, R"(
+template <class T> int f(long long n) {
+  using namespace tuned::axpy;
+  constexpr Problem problem = sizeof(T) == 8 ? Problem::T_double : Problem::T_float;
+  return dispatch<problem>({90, 132}, {n}, [](auto chosen) {
+    static_assert(sizeof(T) != 8 || decltype(chosen)::block == 64);
+    return decltype(chosen)::block;
+  });
+}
+int main() { return f<double>(4096) == 64 && f<float>(1) == 128 && f<float>(1000000) == 256 ? 0 : 1; })"),
+            0)
+      << text;
+}
+
+TEST(TunedHeader, TellsDevicesOfAsManyMultiprocessorsApartByTheirL2) {
+  TunedSize other = row_of(1024, 132, "block=128");
+  other.device.key += " l2";
+  other.device.l2_bytes = 60 << 20;
+  const std::string text = header_text(sample({row_of(1024, 132, "block=64"), other}));
+  EXPECT_EQ(run(text, R"(
+int call(tuned::axpy::Device device) {
+  return tuned::axpy::dispatch(device, {1024}, [](auto chosen) { return decltype(chosen)::block; });
+}
+int main() { return call({90, 132, 60 << 20}) == 128 && call({90, 132, 50 << 20}) == 64 && call({90, 132}) == 64 ? 0 : 1; })"),
+            0);
+}
+
+TEST(TunedHeader, MakesNamesOfCppOfWhateverIsThere) {
+  TunedSize row = row_of(7, 132, "class=3 index=4 wide=5000000000 kind=a-b", "operation=2x order=\xC3\xA9\\");
+  row.problem.sizes = {{"default", 0}, {"n", 12}};
+  const std::string text = header_text(sample({row}));
+  EXPECT_EQ(run(text, R"(
+int main() {
+  return tuned::axpy::dispatch({90, 132}, {0, 12}, [](auto chosen) {
+    using C = decltype(chosen);
+    return C::class_ == 3 && C::index_2 == 4 && C::wide == 5000000000 && C::kind == tuned::axpy::kind_values::a_b ? 0 : 1;
+  });
+})"),
+            0)
+      << text;
+}
+
+TEST(TunedHeader, HasNumbersWithAPointAsNumbers) {
+  const std::string text =
+      header_text(sample({row_of(7, 132, "step=0.5 wide=1e-05"), row_of(9000, 132, "step=2.0 wide=-1.5")}));
+  EXPECT_EQ(run(text, R"(
+int main() {
+  return tuned::axpy::dispatch({90, 132}, {7}, [](auto chosen) {
+    using C = decltype(chosen);
+    return C::step * 4 == 2 && C::wide == 1e-5 ? 0 : 1;
+  });
+})"),
+            0)
+      << text;
+}
+
+TEST(TunedHeader, IsTheSameTextEachTimeAndSaysHowToCallIt) {
+  TunedResults results = sample({row_of(1024, 132, "block=64")});
+  results.portfolios.push_back({results.rows[0].device, "T=float", 1, 3, 1, 0, 0.5, 0.75});
+  const std::string text = header_text(results, {.remark = "n % 4 == 0"});
+  EXPECT_EQ(text, header_text(results, {.remark = "n % 4 == 0"}));
+  EXPECT_THAT(text, StartsWith(kHeaderMark));
+  EXPECT_THAT(text, HasSubstr("axpy<C::block><<<grid, block, 0, stream>>>"));
+  EXPECT_THAT(text, HasSubstr("at least 0.500 of each size's best, 0.750 on average; at 1 of them none was measured."));
+  EXPECT_THAT(text, HasSubstr("// n % 4 == 0\n"));
+  EXPECT_THAT(text, HasSubstr("// GPU of 132 n=1024: 1.5"));
+  EXPECT_THAT(text, Not(HasSubstr("\t")));
+}
+
+TEST(TunedHeader, RefusesConfigurationsThatDoNotBelongTogether) {
+  const TunedResults mixed = sample({row_of(1024, 132, "block=64"), row_of(2048, 132, "tile=64")});
+  EXPECT_THAT(testing::error_of([&] { header_text(mixed); }), HasSubstr("different parameters"));
+  TunedResults sizes = sample({row_of(1024, 132, "block=64"), row_of(2048, 132, "block=64")});
+  sizes.rows[1].problem.sizes = {{"m", 1}};
+  EXPECT_THAT(testing::error_of([&] { header_text(sizes); }), HasSubstr("different sizes"));
+}
+
+}  // namespace
+}  // namespace tuner::convert

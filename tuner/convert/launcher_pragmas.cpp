@@ -1,0 +1,400 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <tuner/convert/kernel_draft.hpp>
+#include <tuner/convert/signature.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/expression.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/core/words.hpp>
+
+namespace tuner::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `tune(block = 32, 64)` or what follows it, such as `default(64)`.
+struct Clause {
+  std::string name;
+  std::vector<std::string> items;  ///< what stands between its commas
+};
+
+struct Annotation {
+  std::size_t at = 0;  ///< in the text
+  std::string text;    ///< behind `#pragma kernel`, lines joined
+};
+
+std::string trimmed_text(std::string_view text) { return std::string(trimmed(text)); }
+
+/// What follows `#pragma kernel`, or `#pragma kernel_tuner` as it was called first, on \p line.
+std::optional<std::string> annotation_on(const std::string& line) {
+  std::string rest = trimmed_text(line);
+  for (const char* word : {"#", "pragma"}) {
+    if (!rest.starts_with(word)) return std::nullopt;
+    rest = trimmed_text(rest.substr(std::string(word).size()));
+  }
+  const std::size_t end = std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), rest.size());
+  const std::string name = rest.substr(0, end);
+  if (name != "kernel" && name != "kernel_tuner") return std::nullopt;
+  return rest.substr(end);
+}
+
+/// \p line without its comments, of which \p code has blanks, as it has for literals.
+std::string with_literals(std::string line, const std::string& code) {
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (line[i] == '"' && code[i] == ' ')
+      for (++i; i < line.size() && line[i] != '"';) i += line[i] == '\\' ? 2 : 1;
+    else
+      line[i] = code[i];
+  return line;
+}
+
+std::vector<Annotation> annotations_of(const std::string& source) {
+  const std::string code = code_of(source);
+  std::vector<Annotation> all;
+  for (std::size_t begin = 0; begin < source.size();) {
+    const std::size_t start = begin;
+    std::string line, plain;
+    for (bool goes_on = true; goes_on && begin < source.size();) {
+      const std::size_t end = std::min(source.find('\n', begin), source.size());
+      line += source.substr(begin, end - begin);
+      plain += code.substr(begin, end - begin);
+      if (line.ends_with('\r')) line.pop_back(), plain.pop_back();
+      goes_on = line.ends_with('\\');
+      if (goes_on) line.back() = plain.back() = ' ';
+      begin = end + 1;
+    }
+    if (!annotation_on(plain)) continue;
+    if (auto text = annotation_on(with_literals(line, plain))) all.push_back({start, std::move(*text)});
+  }
+  return all;
+}
+
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  int depth = 0;
+  std::string item;
+  for (const char c : list) {
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (c == ',' && depth == 0) {
+      items.push_back(trimmed_text(item));
+      item.clear();
+    } else {
+      item += c;
+    }
+  }
+  if (!trimmed_text(item).empty()) items.push_back(trimmed_text(item));
+  return items;
+}
+
+/// Throws Error for what is not `name(…) name(…)`.
+std::vector<Clause> clauses_of(const std::string& text) {
+  std::vector<Clause> clauses;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('(', at);
+    const std::string name = trimmed_text(text.substr(at, open == std::string::npos ? open : open - at));
+    if (name.empty() && open == std::string::npos) break;
+    int depth = 0;
+    std::size_t close = open;
+    for (; close < text.size(); ++close) {
+      if (text[close] == '"') close = std::min(text.find('"', close + 1), text.size() - 1);
+      if (text[close] == '(') ++depth;
+      if (text[close] == ')' && --depth == 0) break;
+    }
+    if (!is_identifier(name) || close >= text.size())
+      throw Error(fmt::format("{} is no annotation such as tune(block = 32, 64)", in_quotes(trimmed_text(text))));
+    clauses.push_back({name, items_of(text.substr(open + 1, close - open - 1))});
+    at = close + 1;
+  }
+  return clauses;
+}
+
+constexpr std::size_t kLongestMeaning = 4096;
+
+bool is_any_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
+}
+
+class PragmaReader {
+ public:
+  explicit PragmaReader(fs::path file) : file_(std::move(file)) {}
+
+  KernelDraft read(const std::string& text) {
+    const std::vector<Annotation> annotations = annotations_of(text);
+    if (annotations.empty()) throw Error(fmt::format("{}: it has no `#pragma kernel`", file_.string()));
+    const auto signature = find_signature(text, {}, annotations.front().at);
+    if (!signature) throw Error(fmt::format("{}: no kernel follows its `#pragma kernel`", file_.string()));
+    signature_ = *signature;
+    draft_.folder = file_.parent_path();
+    draft_.parameters_are_macros = false;
+    draft_.origin = fmt::format("annotations for Kernel Launcher in {}", file_.filename().string());
+    draft_.kernel = signature_.name;
+    draft_.source = file_;
+    draft_.source_text = text;
+    for (const Annotation& one : annotations)
+      if (one.at < signature_.begin)
+        for (Clause& clause : read_clauses(one)) clauses_.push_back(std::move(clause));
+      else
+        draft_.leave("the file annotates more than one kernel: this is the first");
+    read_tuned();
+    read_template();
+    name_sizes();
+    read_launch();
+    read_arguments();
+    return std::move(draft_);
+  }
+
+ private:
+  std::vector<Clause> read_clauses(const Annotation& one) const try {
+    return clauses_of(one.text);
+  } catch (const Error& error) {
+    const auto line = 1 + std::count(draft_.source_text.begin(),
+                                     draft_.source_text.begin() + static_cast<std::ptrdiff_t>(one.at), '\n');
+    throw Error(fmt::format("{}:{}: {}", file_.string(), line, error.what()));
+  }
+
+  void read_tuned() {
+    for (std::size_t i = 0; i < clauses_.size(); ++i) {
+      const Clause& clause = clauses_[i];
+      if (clause.name == "tune" && !clause.items.empty()) {
+        std::string name = clause.items[0];
+        std::vector<std::string> values(clause.items.begin() + 1, clause.items.end());
+        if (const std::size_t equals = name.find('='); equals != std::string::npos) {
+          values.insert(values.begin(), trimmed_text(name.substr(equals + 1)));
+          name = trimmed_text(name.substr(0, equals));
+        }
+        std::string preset;
+        for (; i + 1 < clauses_.size() && is_any_of(clauses_[i + 1].name, {"values", "default"}); ++i)
+          for (const std::string& item : clauses_[i + 1].items)
+            if (clauses_[i + 1].name == "values")
+              values.push_back(item);
+            else
+              preset = item;
+        add_parameter(name, values, preset);
+      } else if (clause.name == "set") {
+        for (const std::string& item : clause.items) set(item);
+      }
+    }
+    if (draft_.parameters.empty()) throw Error(fmt::format("{}: nothing is tuned in it", file_.string()));
+  }
+
+  /// A value of a parameter, as Python writes it; throws Error for what is none.
+  static std::string value_of(const std::string& text) {
+    if (text == "true") return "True";
+    if (text == "false") return "False";
+    if (text.size() > 1 && text.front() == '"' && text.back() == '"') return text;
+    return std::to_string(Expression::parse(text, {}).evaluate_integer({}));
+  }
+
+  void add_parameter(const std::string& name, const std::vector<std::string>& values, const std::string& preset) {
+    std::string list;
+    const auto leave = [&](const std::string& value, const Error& error) {
+      draft_.leave(fmt::format("{} is left out of parameter {}: {}", in_quotes(value), printable(name),
+                               first_line(error.what())));
+    };
+    for (const std::string& value : values) try {
+        list += (list.empty() ? "" : ", ") + value_of(value);
+      } catch (const Error& error) {
+        leave(value, error);
+      }
+    const std::size_t before = draft_.parameters.size();
+    draft_.add_parameter(name, python::evaluate(*python::parse('[' + list + ']')));
+    if (draft_.parameters.size() == before) return;
+    std::string& chosen = draft_.parameters.back().preset.emplace(draft_.parameters.back().values.front());
+    if (!preset.empty()) try {
+        chosen = preset == "true" || preset == "false" ? preset : without_quotes(value_of(preset));
+      } catch (const Error& error) {
+        leave(preset, error);
+      }
+  }
+
+  static std::string without_quotes(const std::string& text) {
+    return text.starts_with('"') ? text.substr(1, text.size() - 2) : text;
+  }
+
+  void set(const std::string& item) {
+    const std::size_t equals = item.find('=');
+    std::string text = equals == std::string::npos ? "" : meaning(item.substr(equals + 1));
+    if (text.empty() || text.size() > kLongestMeaning)
+      draft_.leave(fmt::format("{} is not followed: {}", in_quotes(item.substr(0, 80)),
+                               text.empty() ? "it sets nothing" : "what it means became too long"));
+    else
+      meant_[trimmed_text(item.substr(0, equals))] = '(' + text + ')';
+  }
+
+  /// \p text with what its names were set to.
+  std::string meaning(const std::string& text) const { return trimmed_text(substitute_words(text, meant_)); }
+
+  void read_template() {
+    for (const Declared& one : signature_.template_parameters)
+      if (one.name.empty()) {
+        draft_.leave("a parameter of the template has no name: give `instantiate` all that it is to have");
+      } else if (is_any_of(one.type, {"typename", "class"})) {
+        draft_.types.emplace_back(one.name, "float");
+        draft_.leave(
+            fmt::format("type {0} is chosen by the program, and float here: add the others to `type {0}`", one.name));
+      }
+    for (const Clause& clause : clauses_)
+      if (clause.name == "template_args") {
+        set_template_arguments(clause.items);
+        return;
+      }
+    std::vector<std::string> names;
+    for (const Declared& one : signature_.template_parameters) names.push_back(one.name);
+    set_template_arguments(names);
+  }
+
+  void set_template_arguments(const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) {
+      const std::string text = meaning(name);
+      const bool is_expression = text != name || text.find_first_of("+-*/%<>?&|") != std::string::npos;
+      const auto is_template_parameter = [&](const Declared& one) { return one.name == text; };
+      if (!is_parameter(text) && !is_type(text) &&
+          std::any_of(signature_.template_parameters.begin(), signature_.template_parameters.end(),
+                      is_template_parameter))
+        draft_.leave(fmt::format("{} of the template is chosen by the program: say its value in `instantiate`", text));
+      list += (list.empty() ? "" : ", ") + (is_expression ? '{' + text + '}' : text);
+    }
+    if (!list.empty()) draft_.instantiate = fmt::format("{}<{}>", draft_.kernel, list);
+  }
+
+  bool is_parameter(const std::string& name) const {
+    return std::any_of(draft_.parameters.begin(), draft_.parameters.end(), [&](auto& one) { return one.name == name; });
+  }
+  bool is_type(const std::string& name) const {
+    return std::any_of(draft_.types.begin(), draft_.types.end(), [&](auto& one) { return one.first == name; });
+  }
+
+  /// The whole numbers that the kernel takes are sizes, whose values only the program knows.
+  void name_sizes() {
+    std::set<std::string> in_problem;
+    for (const Clause& clause : clauses_)
+      if (is_any_of(clause.name, {"problem_size", "problem_dim"}))
+        for (const std::string& item : clause.items) {
+          const std::string text = meaning(item);
+          for (const std::string_view word : words_of(text)) in_problem.emplace(word);
+        }
+    const std::size_t extents = std::count_if(signature_.arguments.begin(), signature_.arguments.end(),
+                                              [&](const Declared& one) { return in_problem.contains(one.name); });
+    const char* const value = extents <= 1 ? "16777216" : extents == 2 ? "4096" : "256";
+    for (const Declared& one : signature_.arguments) {
+      const auto type = one.is_pointer() ? std::nullopt : element_type(plain_type(one.type));
+      if (!type || type->count > 1 || !is_any_of(type->name, {"int", "unsigned", "int64", "uint64"})) continue;
+      draft_.sizes.emplace_back(one.name, in_problem.contains(one.name) ? value : "1");
+      draft_.leave(fmt::format("size {} is chosen by the program, and {} here", one.name, draft_.sizes.back().second));
+    }
+  }
+
+  /// An expression of C is one of kernel files, once its names are known.
+  std::string known_expression(const std::string& given, const std::string& what, const std::string& otherwise) {
+    const std::string text = substitute_words(meaning(given), {{"div_ceil", "ceil_div"}});
+    const auto is_known = [&](std::string_view word) {
+      return std::isdigit(static_cast<unsigned char>(word[0])) != 0 || is_parameter(std::string(word)) ||
+             is_any_of(std::string(word), {"ceil_div", "true", "false"}) ||
+             std::any_of(draft_.sizes.begin(), draft_.sizes.end(), [&](auto& one) { return one.first == word; });
+    };
+    try {
+      for (const std::string_view word : words_of(text))
+        if (!is_known(word)) throw Error(fmt::format("{} is no parameter or size", in_quotes(word)));
+      (void)Expression::parse(text, {});
+      return text;
+    } catch (const Error& error) {
+      draft_.leave(
+          fmt::format("{} is {} here and was {}: {}", what, otherwise, in_quotes(given), first_line(error.what())));
+      return otherwise;
+    }
+  }
+
+  void read_launch() {
+    std::array<std::string, 3> problem{"1", "1", "1"}, divisor;
+    bool has_block = false, has_grid = false;
+    const auto read_three = [&](const Clause& clause, std::array<std::string, 3>& three, const char* what) {
+      for (std::size_t i = 0; i < std::min<std::size_t>(clause.items.size(), 3); ++i)
+        three[i] = known_expression(clause.items[i], fmt::format("{} {}", what, "XYZ"[i]), "1");
+    };
+    for (const Clause& clause : clauses_) {
+      if (is_any_of(clause.name, {"block_size", "block_dim"})) {
+        read_three(clause, draft_.block, "the block's");
+        has_block = true;
+      } else if (is_any_of(clause.name, {"grid_size", "grid_dim"})) {
+        read_three(clause, draft_.grid, "the grid's");
+        has_grid = true;
+      } else if (is_any_of(clause.name, {"grid_divisor", "grid_divisors"})) {
+        read_three(clause, divisor, "the grid's divisor");
+      } else if (is_any_of(clause.name, {"problem_size", "problem_dim"})) {
+        read_three(clause, problem, "the problem's");
+      } else if (is_any_of(clause.name, {"restriction", "restrictions"})) {
+        for (const std::string& item : clause.items)
+          if (const std::string text = known_expression(item, "a restriction", "true"); text != "true")
+            draft_.constraints.push_back(text);
+      } else if (!is_any_of(clause.name,
+                            {"tune", "values", "default", "set", "buffers", "buffer", "tuning_key", "template_args"})) {
+        draft_.leave(fmt::format("the annotation {} is not translated", in_quotes(clause.name)));
+      }
+    }
+    if (!has_block)
+      for (const char* name : {"block_size_x", "block_size", "threads_per_block"})
+        if (is_parameter(name) && draft_.block[0] == "1") draft_.block[0] = name;
+    if (!has_block)
+      draft_.leave(fmt::format("no `block_size` is said: the block's X is taken for {}", draft_.block[0]));
+    if (has_grid) return;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::string& by = divisor[i].empty() ? draft_.block[i] : divisor[i];
+      draft_.grid[i] = by == "1" || problem[i] == "1" ? problem[i] : fmt::format("ceil_div({}, {})", problem[i], by);
+    }
+  }
+
+  void read_arguments() {
+    std::map<std::string, std::string> counts;
+    for (const Clause& clause : clauses_)
+      if (is_any_of(clause.name, {"buffers", "buffer"}))
+        for (const std::string& item : clause.items)
+          if (const std::size_t open = item.find('['); open != std::string::npos && item.ends_with(']'))
+            counts[trimmed_text(item.substr(0, open))] = item.substr(open + 1, item.size() - open - 2);
+    for (const Declared& one : signature_.arguments) {
+      DraftArgument argument;
+      argument.name = one.name.empty() ? fmt::format("argument{}", draft_.arguments.size() + 1) : one.name;
+      const std::string type = plain_type(one.type);
+      const auto known = element_type(type);
+      argument.type = is_type(type) ? type : known ? known->name : "float";
+      if (!is_type(type) && (!known || (known->count > 1 && !one.is_pointer())))
+        draft_.leave(fmt::format("argument {} has the type {}: give its own", one.name, in_quotes(type)));
+      if (one.is_pointer()) {
+        argument.role = one.is_to_const() ? DraftArgument::Role::in : DraftArgument::Role::inout;
+        if (known && known->count > 1) argument.type += std::to_string(known->count);
+        if (!counts.contains(one.name)) draft_.leave(fmt::format("buffer {} has no size: it is 1 here", one.name));
+        argument.count =
+            counts.contains(one.name) ? known_expression(counts[one.name], "the size of buffer " + one.name, "1") : "1";
+      } else if (std::any_of(draft_.sizes.begin(), draft_.sizes.end(),
+                             [&](auto& size) { return size.first == one.name; })) {
+        argument.role = DraftArgument::Role::size;
+      } else {
+        argument.role = DraftArgument::Role::scalar;
+        argument.value = "1";
+        draft_.leave(fmt::format("argument {} is chosen by the program, and 1 here", one.name));
+      }
+      draft_.arguments.push_back(std::move(argument));
+    }
+  }
+
+  fs::path file_;
+  Signature signature_;
+  std::vector<Clause> clauses_;
+  std::map<std::string, std::string, std::less<>> meant_;
+  KernelDraft draft_;
+};
+
+}  // namespace
+
+bool has_launcher_pragmas(const std::string& text) { return !annotations_of(text).empty(); }
+
+KernelDraft read_launcher_pragmas(const std::string& text, const fs::path& file) {
+  return PragmaReader(file).read(text);
+}
+
+}  // namespace tuner::convert

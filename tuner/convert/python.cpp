@@ -1,0 +1,868 @@
+#include <tuner/convert/python.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <tuner/core/message_text.hpp>
+
+namespace tuner::convert::python {
+namespace {
+
+constexpr int kMostDepth = 60;
+constexpr int kMostLinks = 1000;  // of chains such as a + b + …, whose trees are as deep as they are long
+constexpr std::size_t kMostValues = 100'000;
+constexpr int kMostLevels = 500;              // of a tree that is worked out, whoever made it: each is a few calls
+constexpr std::size_t kMostRoom = 1'000'000;  // room_of() all values of an evaluation together
+constexpr std::size_t kBytesOfRoom = 64;      // of text, that count as one value
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+Tree make(Node::Kind kind, std::string text, std::vector<Tree> children = {}) {
+  return std::make_shared<const Node>(Node{kind, std::move(text), std::move(children), {}, {}});
+}
+
+/// Recursive descent over the text itself. Line ends count as blanks: what is read stands in brackets or on one line.
+class Parser {
+ public:
+  Parser(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+
+  Tree expression() {
+    if (++depth_ > kMostDepth) fail("is nested too deeply");
+    Tree tree = word("lambda") ? lambda() : conditional();
+    --depth_;
+    return tree;
+  }
+
+  std::size_t at() const { return at_; }
+  void end() {
+    skip_blanks();
+    if (at_ < text_.size()) fail("goes on with what is no part of an expression");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw NotUnderstood(fmt::format("{} {}", in_quotes(text_.substr(0, 200)), why));
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '#') {
+        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+      } else if (c == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') {
+        at_ += 2;
+      } else if (std::isspace(static_cast<unsigned char>(c))) {
+        ++at_;
+      } else {
+        break;
+      }
+    }
+  }
+
+  bool link() {
+    if (++links_ > kMostLinks) fail("is nested too deeply");
+    return true;
+  }
+
+  bool word(std::string_view wanted) {
+    skip_blanks();
+    if (text_.substr(at_, wanted.size()) != wanted) return false;
+    const std::size_t end = at_ + wanted.size();
+    if (end < text_.size() && is_name_char(text_[end])) return false;
+    at_ = end;
+    return true;
+  }
+
+  bool sign(std::string_view wanted, std::string_view unless_followed_by = "") {
+    skip_blanks();
+    if (text_.substr(at_, wanted.size()) != wanted) return false;
+    const std::size_t end = at_ + wanted.size();
+    if (end < text_.size() && unless_followed_by.find(text_[end]) != std::string_view::npos) return false;
+    at_ = end;
+    return true;
+  }
+
+  void expect(std::string_view wanted) {
+    if (!sign(wanted)) fail(fmt::format("lacks a '{}'", wanted));
+  }
+
+  std::string name() {
+    skip_blanks();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && is_name_char(text_[at_])) ++at_;
+    if (at_ == start) fail("lacks a name");
+    return std::string(text_.substr(start, at_ - start));
+  }
+
+  Tree lambda() {
+    Node node{Node::Kind::lambda, "", {}, {}, {}};
+    while (!sign(":")) {
+      (void)(sign("**") || sign("*"));
+      node.keywords.push_back(name());
+      (void)sign(",");
+    }
+    node.children.push_back(expression());
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  Tree conditional() {
+    Tree value = disjunction();
+    if (!word("if")) return value;
+    Tree condition = disjunction();
+    if (!word("else")) fail("has an 'if' without 'else'");
+    Tree other = expression();
+    return make(Node::Kind::conditional, "if", {std::move(condition), std::move(value), std::move(other)});
+  }
+
+  Tree disjunction() {
+    Tree tree = conjunction();
+    while (word("or") && link()) tree = make(Node::Kind::binary, "or", {tree, conjunction()});
+    return tree;
+  }
+
+  Tree conjunction() {
+    Tree tree = negation();
+    while (word("and") && link()) tree = make(Node::Kind::binary, "and", {tree, negation()});
+    return tree;
+  }
+
+  Tree negation() {
+    if (!word("not")) return comparison();
+    if (++depth_ > kMostDepth) fail("is nested too deeply");
+    Tree tree = make(Node::Kind::unary, "not", {negation()});
+    --depth_;
+    return tree;
+  }
+
+  std::string comparison_operator() {
+    for (const char* one : {"==", "!=", "<=", ">="})
+      if (sign(one)) return one;
+    for (const char* one : {"<", ">"})
+      if (sign(one, one)) return one;
+    const std::size_t before = at_;
+    if (word("not")) {
+      if (word("in")) return "not_in";
+      at_ = before;
+    }
+    if (word("in")) return "in";
+    if (word("is")) return word("not") ? "!=" : "==";
+    return {};
+  }
+
+  Tree comparison() {
+    Node node{Node::Kind::comparison, "", {bits(0)}, {}, {}};
+    for (std::string one = comparison_operator(); !one.empty(); one = comparison_operator()) {
+      node.operators.push_back(std::move(one));
+      node.children.push_back(bits(0));
+    }
+    if (node.operators.empty()) return node.children.front();
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  /// Binary operators from loose to tight.
+  Tree bits(std::size_t level) {
+    struct Operator {
+      const char* text;
+      const char* not_before;
+    };
+    // An assignment such as += is no operator.
+    static constexpr std::array<std::array<Operator, 5>, 6> kLevels{
+        {{{{"|", "|="}}},
+         {{{"^", "="}}},
+         {{{"&", "&="}}},
+         {{{"<<", "="}, {">>", "="}}},
+         {{{"+", "="}, {"-", "="}}},
+         {{{"//", "="}, {"*", "*="}, {"/", "/="}, {"%", "="}}}}};
+    if (level == kLevels.size()) return unary();
+    Tree tree = bits(level + 1);
+    for (bool found = true; found;) {
+      found = false;
+      for (const Operator& one : kLevels[level])
+        if (one.text && sign(one.text, one.not_before)) {
+          tree = make(Node::Kind::binary, one.text, {tree, bits(level + 1)});
+          found = link();
+          break;
+        }
+    }
+    return tree;
+  }
+
+  Tree unary() {
+    if (++depth_ > kMostDepth) fail("is nested too deeply");
+    Tree tree = sign("-") ? make(Node::Kind::unary, "neg", {unary()}) : sign("+") ? unary() : power();
+    --depth_;
+    return tree;
+  }
+
+  Tree power() {
+    Tree tree = postfix();
+    if (sign("**")) return make(Node::Kind::binary, "**", {tree, unary()});
+    return tree;
+  }
+
+  Tree postfix() {
+    Tree tree = atom();
+    for (;; link()) {
+      if (sign(".")) {
+        tree = make(Node::Kind::attribute, name(), {tree});
+      } else if (sign("[")) {
+        Tree index = expression();
+        expect("]");
+        tree = make(Node::Kind::subscript, "", {tree, index});
+      } else if (sign("(")) {
+        tree = call(tree);
+      } else {
+        return tree;
+      }
+    }
+  }
+
+  Tree call(Tree function) {
+    Node node{Node::Kind::call, "", {std::move(function)}, {}, {}};
+    while (!sign(")")) {
+      skip_blanks();
+      const std::size_t before = at_;
+      std::string keyword;
+      if (at_ < text_.size() && is_name_char(text_[at_])) {
+        keyword = name();
+        if (!sign("=", "=")) {
+          keyword.clear();
+          at_ = before;
+        }
+      }
+      if (sign("**")) keyword = "**";
+      if (sign("*")) keyword = "*";
+      Tree argument = expression();
+      if (word("for")) argument = comprehension(argument);
+      node.keywords.push_back(std::move(keyword));
+      node.children.push_back(std::move(argument));
+      if (sign(",")) continue;
+      expect(")");
+      break;
+    }
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  Tree comprehension(Tree value) {
+    Node node{Node::Kind::comprehension, "", {std::move(value)}, {}, {}};
+    node.children.push_back(make(Node::Kind::name, name()));
+    if (!word("in")) fail("has a 'for' without 'in'");
+    node.children.push_back(disjunction());
+    while (word("if")) node.children.push_back(disjunction());
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  Tree sequence(Node::Kind kind, std::string_view close) {
+    Node node{kind, "", {}, {}, {}};
+    bool comma = false;
+    while (!sign(close)) {
+      Tree one = expression();
+      if (node.children.empty() && word("for")) {
+        Tree all = comprehension(one);
+        expect(close);
+        return all;
+      }
+      node.children.push_back(std::move(one));
+      if (sign(",")) {
+        comma = true;
+        continue;
+      }
+      expect(close);
+      break;
+    }
+    if (kind == Node::Kind::tuple && node.children.size() == 1 && !comma) return node.children.front();
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  Tree dictionary() {
+    Node node{Node::Kind::dictionary, "", {}, {}, {}};
+    while (!sign("}")) {
+      node.children.push_back(expression());
+      expect(":");
+      node.children.push_back(expression());
+      if (sign(",")) continue;
+      expect("}");
+      break;
+    }
+    return std::make_shared<const Node>(std::move(node));
+  }
+
+  Tree atom() {
+    skip_blanks();
+    if (at_ == text_.size()) fail("ends too early");
+    if (sign("(")) return sequence(Node::Kind::tuple, ")");
+    if (sign("[")) return sequence(Node::Kind::list, "]");
+    if (sign("{")) return dictionary();
+    const char c = text_[at_];
+    if (c == '"' || c == '\'') return strings();
+    if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return number();
+    if (!is_name_char(c)) fail("has what is not read here");
+    const std::size_t before = at_;
+    std::string text = name();
+    if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'') && text.size() <= 2) {
+      if (text != "r" && text != "R" && text != "b" && text != "u")
+        fail("has a string with a prefix that is not read here");
+      raw_ = text == "r" || text == "R";
+      return strings();
+    }
+    if (text == "for" || text == "if" || text == "else" || text == "in" || text == "and" || text == "or") {
+      at_ = before;
+      fail("lacks a value");
+    }
+    return make(Node::Kind::name, std::move(text));
+  }
+
+  Tree number() {
+    const std::size_t start = at_;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      const bool exponent =
+          (c == '+' || c == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E') && text_.substr(start, 2) != "0x";
+      if (!is_name_char(c) && c != '.' && !exponent) break;
+      ++at_;
+    }
+    std::string digits(text_.substr(start, at_ - start));
+    std::erase(digits, '_');
+    return make(Node::Kind::number, std::move(digits));
+  }
+
+  /// Strings that follow each other are one.
+  Tree strings() {
+    std::string all;
+    do {
+      all += one_string();
+      raw_ = false;
+      skip_blanks();
+      const bool prefixed = at_ + 1 < text_.size() && (text_[at_] == 'r' || text_[at_] == 'R') &&
+                            (text_[at_ + 1] == '"' || text_[at_ + 1] == '\'');
+      if (prefixed) {
+        raw_ = true;
+        ++at_;
+      }
+    } while (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\''));
+    return make(Node::Kind::string, std::move(all));
+  }
+
+  std::string one_string() {
+    const char quote = text_[at_];
+    const std::string three(3, quote);
+    const bool is_long = text_.substr(at_, 3) == three;
+    const std::string_view close = is_long ? std::string_view(three) : text_.substr(at_, 1);
+    at_ += close.size();
+    std::string text;
+    while (text_.substr(at_, close.size()) != close) {
+      if (at_ >= text_.size() || (!is_long && text_[at_] == '\n')) fail("has a string without an end");
+      if (text_[at_] == '\\' && at_ + 1 < text_.size() && !raw_) {
+        ++at_;
+        switch (text_[at_]) {
+          case 'n':
+            text += '\n';
+            break;
+          case 't':
+            text += '\t';
+            break;
+          case '\n':
+            break;
+          default:
+            if (text_[at_] != '\\' && text_[at_] != '\'' && text_[at_] != '"') text += '\\';
+            text += text_[at_];
+        }
+      } else {
+        text += text_[at_];
+      }
+      ++at_;
+    }
+    at_ += close.size();
+    return text;
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+  int depth_ = 0, links_ = 0;
+  bool raw_ = false;
+};
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+using Constants = std::vector<Constant>;
+
+class Evaluator {
+ public:
+  /// \p names have to outlive it.
+  explicit Evaluator(const Names& names) : names_(names) {}
+
+  Constant value(const Node& node) {
+    if (++steps_ > 20 * kMostValues) throw NotUnderstood("an expression takes too long to work out");
+    if (++levels_ > kMostLevels) throw NotUnderstood("an expression is nested too deeply");
+    Constant found = value_of(node);
+    --levels_;
+    // Names and items made room for themselves before they were copied.
+    if (node.kind != Node::Kind::name && node.kind != Node::Kind::subscript) make_room(node, room_of(found));
+    return found;
+  }
+
+ private:
+  Constant value_of(const Node& node) {
+    switch (node.kind) {
+      case Node::Kind::number:
+        return number(node);
+      case Node::Kind::string:
+        return {node.text, {}, {}};
+      case Node::Kind::name:
+        return name(node);
+      case Node::Kind::unary:
+        return unary(node);
+      case Node::Kind::binary:
+        return binary(node);
+      case Node::Kind::comparison:
+        return comparison(node);
+      case Node::Kind::conditional:
+        return truth(value(*node.children[0])) ? value(*node.children[1]) : value(*node.children[2]);
+      case Node::Kind::attribute:
+        return attribute(node);
+      case Node::Kind::subscript:
+        return subscript(node);
+      case Node::Kind::call:
+        return call(node);
+      case Node::Kind::list:
+      case Node::Kind::tuple:
+        return list(node);
+      case Node::Kind::dictionary:
+        return dictionary(node);
+      case Node::Kind::comprehension:
+        return comprehension(node);
+      case Node::Kind::lambda:
+        break;
+    }
+    fail(node, "has no value here");
+  }
+
+  [[noreturn]] static void fail(const Node& node, const std::string& why) {
+    throw NotUnderstood(fmt::format("{} {}", in_quotes(text_of(node)), why));
+  }
+
+  void make_room(const Node& node, std::size_t room) {
+    if (room > kMostRoom - room_) fail(node, "is too large");
+    room_ += room;
+  }
+
+  Constant copied(const Node& node, const Constant& one) {
+    make_room(node, room_of(one));
+    return one;
+  }
+
+  static Constant number(const Node& node) {
+    const char* const begin = node.text.data();
+    const char* const end = begin + node.text.size();
+    std::int64_t integer = 0;
+    const bool is_hex = node.text.starts_with("0x") || node.text.starts_with("0X");
+    if (const auto [stop, error] = std::from_chars(is_hex ? begin + 2 : begin, end, integer, is_hex ? 16 : 10);
+        error == std::errc() && stop == end)
+      return {integer, {}, {}};
+    double real = 0;
+    if (const auto [stop, error] = std::from_chars(begin, end, real); error == std::errc() && stop == end)
+      return {real, {}, {}};
+    fail(node, "is no number that is read here");
+  }
+
+  Constant name(const Node& node) {
+    if (node.text == "True") return {true, {}, {}};
+    if (node.text == "False") return {false, {}, {}};
+    if (node.text == "None") return {};
+    if (const auto at = variables_.find(node.text); at != variables_.end()) return copied(node, at->second);
+    if (const auto at = names_.find(node.text); at != names_.end()) return copied(node, at->second);
+    fail(node, "is not known");
+  }
+
+  static bool truth(const Constant& constant) {
+    if (constant.is_number()) return constant.number() != 0;
+    if (const auto* text = constant.string()) return !text->empty();
+    return constant.list() && !constant.list()->empty();
+  }
+
+  Constant unary(const Node& node) {
+    Constant one = value(*node.children[0]);
+    if (node.text == "not") return {!truth(one), {}, {}};
+    if (one.is_integer()) return {negative(node, one.integer()), one.type, {}};
+    if (one.is_number()) return {-one.number(), one.type, {}};
+    fail(node, "is the negative of no number");
+  }
+
+  static std::int64_t negative(const Node& node, std::int64_t number) {
+    std::int64_t out = 0;
+    if (__builtin_sub_overflow(std::int64_t{0}, number, &out)) fail(node, "is too large");
+    return out;
+  }
+
+  /// \p number without what is behind the point.
+  static std::int64_t truncated(const Node& node, const Constant& number) {
+    if (number.is_integer()) return number.integer();
+    const double whole = std::trunc(number.number());
+    if (!(whole >= -0x1p63 && whole < 0x1p63)) fail(node, "is too large");
+    return static_cast<std::int64_t>(whole);
+  }
+
+  Constant binary(const Node& node) {
+    const std::string& op = node.text;
+    Constant a = value(*node.children[0]);
+    if (op == "and") return truth(a) ? value(*node.children[1]) : a;
+    if (op == "or") return truth(a) ? a : value(*node.children[1]);
+    const Constant b = value(*node.children[1]);
+    if (op == "+" && a.list() && b.list()) {
+      Constants all = std::get<Constants>(std::move(a.value));
+      all.insert(all.end(), b.list()->begin(), b.list()->end());
+      return bounded(node, std::move(all));
+    }
+    if (op == "+" && a.string() && b.string()) return {*a.string() + *b.string(), {}, {}};
+    if (op == "*" && a.list() && b.is_integer()) {
+      const std::size_t room = room_of(a);
+      const std::uint64_t count =
+          a.list()->empty() ? 0 : static_cast<std::uint64_t>(std::max(b.integer(), std::int64_t{0}));
+      if (count > kMostValues / std::max(a.list()->size(), std::size_t{1})) fail(node, "is too long a list");
+      if (count > (kMostRoom - room_) / room) fail(node, "is too large");
+      Constants all;
+      for (std::uint64_t i = 0; i < count; ++i) all.insert(all.end(), a.list()->begin(), a.list()->end());
+      return bounded(node, std::move(all));
+    }
+    if (!a.is_number() || !b.is_number()) fail(node, "is arithmetic with what is no number");
+    const std::string type = a.type.empty() ? b.type : a.type;
+    if (a.is_integer() && b.is_integer() && op != "/") return {integers(node, a.integer(), b.integer()), type, {}};
+    return {reals(node, a.number(), b.number()), type, {}};
+  }
+
+  static std::int64_t integers(const Node& node, std::int64_t a, std::int64_t b) {
+    const std::string& op = node.text;
+    std::int64_t out = 0;
+    bool overflow = false;
+    if (op == "+") {
+      overflow = __builtin_add_overflow(a, b, &out);
+    } else if (op == "-") {
+      overflow = __builtin_sub_overflow(a, b, &out);
+    } else if (op == "*") {
+      overflow = __builtin_mul_overflow(a, b, &out);
+    } else if (op == "**") {
+      if (b < 0) fail(node, "is no integer");
+      // Other bases overflow within 64 steps; of these the power depends on whether the exponent is 0, and odd.
+      const bool is_unit = a >= -1 && a <= 1;
+      const std::int64_t exponent = is_unit && b > 2 ? 2 - b % 2 : b;
+      out = 1;
+      for (std::int64_t i = 0; i < exponent && !overflow; ++i) overflow = __builtin_mul_overflow(out, a, &out);
+    } else if (op == "//" || op == "%") {
+      if (b == 0 || (b == -1 && a == INT64_MIN)) fail(node, "divides by zero");
+      const std::int64_t quotient = a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+      out = op == "//" ? quotient : a - quotient * b;
+    } else if (op == "<<" || op == ">>") {
+      if (b < 0 || b > 62) fail(node, "shifts too far");
+      overflow = op == "<<" && __builtin_mul_overflow(a, std::int64_t{1} << b, &out);
+      if (op == ">>") out = a >> b;
+    } else {
+      out = op == "&" ? (a & b) : op == "|" ? (a | b) : (a ^ b);
+    }
+    if (overflow) fail(node, "is too large");
+    return out;
+  }
+
+  static double reals(const Node& node, double a, double b) {
+    const std::string& op = node.text;
+    if ((op == "/" || op == "//" || op == "%") && b == 0) fail(node, "divides by zero");
+    if (op == "+") return a + b;
+    if (op == "-") return a - b;
+    if (op == "*") return a * b;
+    if (op == "/") return a / b;
+    if (op == "//") return std::floor(a / b);
+    if (op == "%") return a - std::floor(a / b) * b;
+    if (op == "**") return std::pow(a, b);
+    fail(node, "is no arithmetic of fractions");
+  }
+
+  static bool equal(const Constant& a, const Constant& b) {
+    if (a.is_number() && b.is_number()) return a.number() == b.number();
+    if (a.string() && b.string()) return *a.string() == *b.string();
+    return a.is_none() && b.is_none();
+  }
+
+  Constant comparison(const Node& node) {
+    Constant a = value(*node.children[0]);
+    for (std::size_t i = 0; i < node.operators.size(); ++i) {
+      const std::string& op = node.operators[i];
+      Constant b = value(*node.children[i + 1]);
+      bool holds = false;
+      if (op == "==" || op == "!=") {
+        holds = equal(a, b) == (op == "==");
+      } else if (op == "in" || op == "not_in") {
+        if (!b.list()) fail(node, "looks into what is no list");
+        const auto is_a = [&](const Constant& one) { return equal(a, one); };
+        holds = std::any_of(b.list()->begin(), b.list()->end(), is_a) == (op == "in");
+      } else {
+        if (!a.is_number() || !b.is_number()) fail(node, "compares what is no number");
+        const double x = a.number(), y = b.number();
+        holds = op == "<" ? x < y : op == "<=" ? x <= y : op == ">" ? x > y : x >= y;
+      }
+      if (!holds) return {false, {}, {}};
+      a = std::move(b);
+    }
+    return {true, {}, {}};
+  }
+
+  Constant attribute(const Node& node) {
+    if (node.text == "size" || node.text == "shape" || node.text == "dtype") fail(node, "has no value here");
+    if (node.children[0]->kind == Node::Kind::name && !names_.contains(node.children[0]->text))
+      return {node.text, "", {}};  // np.int32: the name of a type
+    fail(node, "has no value here");
+  }
+
+  Constant subscript(const Node& node) {
+    const Constant from = value(*node.children[0]), index = value(*node.children[1]);
+    if (!from.list()) fail(node, "is a part of what is no list");
+    if (!from.keys.empty()) {
+      for (std::size_t i = 0; i < from.keys.size(); ++i)
+        if (equal(from.keys[i], index)) return copied(node, (*from.list())[i]);
+    } else if (index.is_integer()) {
+      const std::int64_t count = static_cast<std::int64_t>(from.list()->size());
+      const std::int64_t place = index.integer() < 0 ? count + index.integer() : index.integer();
+      if (place >= 0 && place < count) return copied(node, (*from.list())[static_cast<std::size_t>(place)]);
+    }
+    fail(node, "is not there");
+  }
+
+  Constant list(const Node& node) {
+    Constants all;
+    for (const Tree& one : node.children) all.push_back(value(*one));
+    return bounded(node, std::move(all));
+  }
+
+  Constant dictionary(const Node& node) {
+    Constants keys, values;
+    for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
+      keys.push_back(value(*node.children[i]));
+      values.push_back(value(*node.children[i + 1]));
+    }
+    return {std::move(values), {}, std::move(keys)};
+  }
+
+  Constant comprehension(const Node& node) {
+    const Constant over = value(*node.children[2]);
+    if (!over.list()) fail(node, "goes through what is no list");
+    const std::string& variable = node.children[1]->text;
+    const auto hidden = variables_.find(variable);
+    std::optional<Constant> before;
+    if (hidden != variables_.end()) before = hidden->second;
+    Constants all;
+    for (const Constant& one : over.keys.empty() ? *over.list() : over.keys) {
+      variables_[variable] = one;
+      bool taken = true;
+      for (std::size_t i = 3; i < node.children.size(); ++i) taken = taken && truth(value(*node.children[i]));
+      if (taken) all.push_back(value(*node.children[0]));
+    }
+    if (before)
+      variables_[variable] = std::move(*before);
+    else
+      variables_.erase(variable);
+    return bounded(node, std::move(all));
+  }
+
+  static Constant bounded(const Node& node, Constants all) {
+    if (all.size() > kMostValues) fail(node, "is too long a list");
+    return {std::move(all), {}, {}};
+  }
+
+  Constant call(const Node& node) {
+    const Node& function = *node.children[0];
+    const bool plain = function.kind == Node::Kind::name;
+    if (!plain && function.kind != Node::Kind::attribute) fail(node, "is a call that is not worked out");
+    const std::string& what = function.text;
+    Constants given;
+    for (std::size_t i = 1; i < node.children.size(); ++i)
+      if (node.keywords[i - 1].empty()) given.push_back(value(*node.children[i]));
+    const bool no_keywords =
+        std::all_of(node.keywords.begin(), node.keywords.end(), [](const auto& one) { return one.empty(); });
+    const bool integers = std::all_of(given.begin(), given.end(), [](const Constant& one) { return one.is_integer(); });
+    if (what == "range" && no_keywords && integers && !given.empty() && given.size() <= 3) return range(node, given);
+    if (given.size() == 1 && no_keywords) {
+      Constant& one = given[0];
+      if ((what == "list" || what == "tuple" || what == "sorted") && one.list()) return sequence(what, std::move(one));
+      if (what == "len" && one.list()) return {static_cast<std::int64_t>(one.list()->size()), {}, {}};
+      if ((what == "max" || what == "min") && one.list() && !one.list()->empty())
+        return extreme(node, what, *one.list());
+      if (what == "prod" && one.list()) return product(node, *one.list());
+      if (what == "dict" || what == "OrderedDict") return one;
+      if (one.is_number()) {
+        if (what == "int") return {truncated(node, one), {}, {}};
+        if (what == "float") return {one.number(), {}, {}};
+        if (what == "bool") return {one.number() != 0, {}, {}};
+        if (what == "abs" && one.is_integer())
+          return {one.integer() < 0 ? negative(node, one.integer()) : one.integer(), one.type, {}};
+        if (what == "ceil" || what == "floor") {
+          if (one.is_integer()) return {one.integer(), {}, {}};
+          const double rounded = what == "ceil" ? std::ceil(one.number()) : std::floor(one.number());
+          return {truncated(node, {rounded, {}, {}}), {}, {}};
+        }
+        if (what == "sqrt") return {std::sqrt(one.number()), {}, {}};
+        if (is_number_type(what)) return typed(node, what, one);
+      }
+    }
+    if ((what == "max" || what == "min") && no_keywords && given.size() > 1) return extreme(node, what, given);
+    if ((what == "dict" || what == "OrderedDict") && given.empty()) {
+      Constants keys, values;
+      for (std::size_t i = 1; i < node.children.size(); ++i) {
+        keys.push_back({node.keywords[i - 1], {}, {}});
+        values.push_back(value(*node.children[i]));
+      }
+      return {std::move(values), {}, std::move(keys)};
+    }
+    fail(node, "is a call that is not worked out");
+  }
+
+  static bool is_number_type(const std::string& name) {
+    static constexpr std::array kTypes = {"int8",   "uint8", "int16",   "uint16",  "int32",   "uint32", "int64",
+                                          "uint64", "half",  "float16", "float32", "float64", "single", "double"};
+    return std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end();
+  }
+
+  static Constant typed(const Node& node, const std::string& type, const Constant& one) {
+    const bool real = type.starts_with("float") || type == "half" || type == "single" || type == "double";
+    if (real) return {one.number(), type, {}};
+    return {truncated(node, one), type, {}};
+  }
+
+  static Constant sequence(const std::string& what, Constant one) {
+    Constants all = one.keys.empty() ? *one.list() : one.keys;
+    if (what == "sorted")
+      std::stable_sort(all.begin(), all.end(), [](const Constant& a, const Constant& b) {
+        return a.is_number() && b.is_number() && a.number() < b.number();
+      });
+    return {std::move(all), {}, {}};
+  }
+
+  static Constant extreme(const Node& node, const std::string& what, const Constants& all) {
+    const Constant* best = &all.front();
+    for (const Constant& one : all) {
+      if (!one.is_number()) fail(node, "compares what is no number");
+      if (what == "max" ? one.number() > best->number() : one.number() < best->number()) best = &one;
+    }
+    return *best;
+  }
+
+  static Constant product(const Node& node, const Constants& all) {
+    std::int64_t product = 1;
+    for (const Constant& one : all)
+      if (!one.is_integer() || __builtin_mul_overflow(product, one.integer(), &product))
+        fail(node, "is no product of integers");
+    return {product, {}, {}};
+  }
+
+  static Constant range(const Node& node, const Constants& given) {
+    const std::int64_t first = given.size() > 1 ? given[0].integer() : 0;
+    const std::int64_t end = given.size() > 1 ? given[1].integer() : given[0].integer();
+    const std::int64_t step = given.size() > 2 ? given[2].integer() : 1;
+    if (step == 0) fail(node, "has steps of zero");
+    Constants all;
+    for (std::int64_t i = first; step > 0 ? i < end : i > end;) {
+      if (all.size() > kMostValues) fail(node, "is too long a list");
+      all.push_back({i, {}, {}});
+      if (__builtin_add_overflow(i, step, &i)) break;
+    }
+    return {std::move(all), {}, {}};
+  }
+
+  const Names& names_;
+  Names variables_;  // of comprehensions
+  std::size_t steps_ = 0, room_ = 0;
+  int levels_ = 0;
+};
+
+}  // namespace
+
+double Constant::number() const {
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return static_cast<double>(integer());
+}
+
+std::int64_t Constant::integer() const {
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  throw NotUnderstood(is_number() ? "a number with a point stands where a whole one is needed"
+                                  : "something else stands where a number is needed");
+}
+
+std::size_t room_of(const Constant& constant) {
+  std::size_t room = 1 + constant.type.size() / kBytesOfRoom;
+  if (const auto* text = constant.string()) room += text->size() / kBytesOfRoom;
+  if (const auto* all = constant.list())
+    for (const Constant& one : *all) room += room_of(one);
+  for (const Constant& one : constant.keys) room += room_of(one);
+  return room;
+}
+
+Tree parse(std::string_view text) {
+  Parser parser(text, 0);
+  Tree tree = parser.expression();
+  parser.end();
+  return tree;
+}
+
+Tree parse_prefix(std::string_view text, std::size_t& at) {
+  Parser parser(text, at);
+  Tree tree = parser.expression();
+  at = parser.at();
+  return tree;
+}
+
+Constant evaluate(const Node& tree, const Names& names) { return Evaluator(names).value(tree); }
+
+std::string text_of(const Node& tree) {
+  const auto listed = [&](std::size_t from) {
+    std::string text;
+    for (std::size_t i = from; i < tree.children.size(); ++i) {
+      const bool keyword = tree.kind == Node::Kind::call && !tree.keywords[i - 1].empty();
+      text += (i > from ? ", " : "") + (keyword ? tree.keywords[i - 1] + '=' : "") + text_of(*tree.children[i]);
+    }
+    return text;
+  };
+  switch (tree.kind) {
+    case Node::Kind::number:
+    case Node::Kind::name:
+      return tree.text;
+    case Node::Kind::string:
+      return '"' + tree.text + '"';
+    case Node::Kind::unary:
+      return (tree.text == "neg" ? "-" : "not ") + text_of(*tree.children[0]);
+    case Node::Kind::binary:
+      return '(' + text_of(*tree.children[0]) + ' ' + tree.text + ' ' + text_of(*tree.children[1]) + ')';
+    case Node::Kind::comparison: {
+      std::string text = text_of(*tree.children[0]);
+      for (std::size_t i = 0; i < tree.operators.size(); ++i)
+        text +=
+            ' ' + (tree.operators[i] == "not_in" ? "not in" : tree.operators[i]) + ' ' + text_of(*tree.children[i + 1]);
+      return text;
+    }
+    case Node::Kind::conditional:
+      return text_of(*tree.children[1]) + " if " + text_of(*tree.children[0]) + " else " + text_of(*tree.children[2]);
+    case Node::Kind::attribute:
+      return text_of(*tree.children[0]) + '.' + tree.text;
+    case Node::Kind::subscript:
+      return text_of(*tree.children[0]) + '[' + text_of(*tree.children[1]) + ']';
+    case Node::Kind::call:
+      return text_of(*tree.children[0]) + '(' + listed(1) + ')';
+    case Node::Kind::list:
+      return '[' + listed(0) + ']';
+    case Node::Kind::tuple:
+      return '(' + listed(0) + ')';
+    case Node::Kind::dictionary:
+      return "{…}";
+    case Node::Kind::comprehension:
+      return '[' + text_of(*tree.children[0]) + " for " + tree.children[1]->text + " in " + text_of(*tree.children[2]) +
+             (tree.children.size() > 3 ? " if …" : "") + ']';
+    case Node::Kind::lambda:
+      return "lambda: " + text_of(*tree.children[0]);
+  }
+  return {};
+}
+
+}  // namespace tuner::convert::python

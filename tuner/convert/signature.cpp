@@ -1,0 +1,157 @@
+#include <tuner/convert/signature.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <tuner/core/words.hpp>
+
+namespace tuner::convert {
+namespace {
+
+bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+constexpr std::string_view kOpening = "([{", kClosing = ")]}";
+
+/// Behind the bracket that closes the one at \p open; npos where none does.
+std::size_t behind_brackets(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (kOpening.find(text[i]) != std::string_view::npos) ++depth;
+    if (kClosing.find(text[i]) != std::string_view::npos && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
+/// The parts of \p list, in which angles are brackets outside of all others.
+std::vector<std::string_view> at_commas(std::string_view list) {
+  std::vector<std::string_view> parts;
+  int depth = 0, angles = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0 && angles <= 0)) {
+      if (const auto part = trimmed(list.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+      begin = i + 1;
+    } else if (kOpening.find(list[i]) != std::string_view::npos) {
+      ++depth;
+    } else if (kClosing.find(list[i]) != std::string_view::npos) {
+      --depth;
+    } else if (depth == 0 && (list[i] == '<' || list[i] == '>')) {
+      const bool shifts = i + 1 < list.size() && list[i + 1] == list[i] && list[i] == '<';
+      if (shifts)
+        ++i;
+      else
+        angles += list[i] == '<' ? 1 : -1;
+    }
+  }
+  return parts;
+}
+
+/// `const float *__restrict__ x[] = 0` as its type and its name.
+Declared declared(std::string_view part) {
+  part = trimmed(part.substr(0, part.find('=')));
+  std::string brackets;
+  while (part.ends_with(']') && part.rfind('[') != std::string_view::npos) {
+    brackets = "*";
+    part = trimmed(part.substr(0, part.rfind('[')));
+  }
+  std::size_t begin = part.size();
+  while (begin > 0 && is_of_word(part[begin - 1])) --begin;
+  std::string name(part.substr(begin));
+  std::string type(trimmed(part.substr(0, begin)));
+  constexpr std::array<std::string_view, 6> kTypes = {"int", "float", "double", "char", "typename", "class"};
+  if (type.empty() || std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end())
+    return {std::string(part) + brackets, ""};
+  return {type + brackets, name};
+}
+
+/// Behind the angle that closes the one at \p open; npos where none does.
+std::size_t behind_angles(std::string_view text, std::size_t open) {
+  int angles = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (kOpening.find(text[i]) != std::string_view::npos) {
+      i = behind_brackets(text, i);
+      if (i == std::string_view::npos) return i;
+      --i;
+    } else if (text.substr(i, 2) == "<<") {
+      ++i;
+    } else if (text[i] == '<') {
+      ++angles;
+    } else if (text[i] == '>' && --angles == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// Where the `template <…>` begins that the `__global__` at \p end belongs to; npos: there is none. Between them are
+/// words such as `static`, directives and attributes.
+std::size_t template_before(std::string_view text, std::size_t end, std::string_view& list) {
+  std::size_t found = std::string_view::npos;
+  for (std::size_t at = text.substr(0, end).rfind("template"); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : text.substr(0, at).rfind("template")) {
+    const std::size_t open = text.find_first_not_of(" \t\r\n", at + std::string_view("template").size());
+    const std::size_t close = text.substr(0, end)[open < end ? open : at] == '<' ? behind_angles(text, open) : open;
+    if (close == std::string_view::npos || close > end || close == open) break;
+    // A template may be a parameter of one.
+    if (found != std::string_view::npos && close < found) break;
+    if (text.substr(close, end - close).find_first_of(";{}") != std::string_view::npos) break;
+    found = at;
+    list = text.substr(open + 1, close - open - 2);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool Declared::is_to_const() const {
+  const std::size_t star = type.find('*');
+  return star != std::string::npos && type.substr(0, star).find("const") != std::string::npos;
+}
+
+std::optional<Signature> find_signature(std::string_view source, std::string_view kernel, std::size_t from) {
+  const std::string plain = code_of(source);
+  const std::string_view text = plain;
+  constexpr std::string_view kGlobal = "__global__";
+  for (std::size_t global = text.find(kGlobal, from); global != std::string_view::npos;
+       global = text.find(kGlobal, global + 1)) {
+    // The name is the word before the first bracket that is not of what is said of the kernel: `__launch_bounds__(…)`.
+    std::size_t open = global;
+    std::string_view name;
+    for (;;) {
+      open = text.find_first_of("(;{", open);
+      if (open == std::string_view::npos || text[open] != '(') break;
+      const std::string_view head = trimmed(text.substr(global, open - global));
+      std::size_t begin = head.size();
+      while (begin > 0 && is_of_word(head[begin - 1])) --begin;
+      name = head.substr(begin);
+      if (!name.starts_with("__") || !name.ends_with("__")) break;
+      open = behind_brackets(text, open);
+    }
+    if (open == std::string_view::npos || text[open] != '(' || name.empty()) continue;
+    if (!kernel.empty() && name != kernel) continue;
+    const std::size_t end = behind_brackets(text, open);
+    if (end == std::string_view::npos) return std::nullopt;
+    Signature found;
+    found.begin = global;
+    found.name = std::string(name);
+    for (const std::string_view part : at_commas(text.substr(open + 1, end - open - 2)))
+      if (part != "void") found.arguments.push_back(declared(part));
+    std::string_view list;
+    if (const std::size_t begin = template_before(text, global, list); begin != std::string_view::npos) {
+      found.begin = begin;
+      for (const std::string_view part : at_commas(list)) found.template_parameters.push_back(declared(part));
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuner::convert

@@ -1,0 +1,34 @@
+#pragma once
+/// The head of a kernel in C++ text: what it takes, and what it is a template of. Internal to the room.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tuner::convert {
+
+struct Declared {
+  std::string type;  ///< without its name: `const float *`, `typename`
+  std::string name;  ///< empty: it has none
+
+  bool is_pointer() const { return type.find('*') != std::string::npos; }
+  bool is_to_const() const;
+};
+
+struct Signature {
+  std::size_t begin = 0;  ///< where its `template` or `__global__` stands in the text
+  std::string name;
+  std::vector<Declared> template_parameters;
+  std::vector<Declared> arguments;
+};
+
+/// \p text without the blanks at its ends.
+std::string_view trimmed(std::string_view text);
+
+/// The first `__global__` function from \p from on, or the first of the name \p kernel. Knows just enough of C++ for
+/// heads as people write them; macros stay what they are.
+std::optional<Signature> find_signature(std::string_view text, std::string_view kernel = {}, std::size_t from = 0);
+
+}  // namespace tuner::convert

@@ -1,0 +1,384 @@
+#include <tuner/convert/tuned_header.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tuner/convert/floating_value.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/message_text.hpp>
+
+namespace tuner::convert {
+namespace {
+
+constexpr std::array kCppWords = {
+    "alignas",  "alignof", "and",      "asm",       "auto",     "bool",     "break",     "case",      "catch",
+    "char",     "class",   "const",    "constexpr", "continue", "decltype", "default",   "delete",    "do",
+    "double",   "else",    "enum",     "explicit",  "export",   "extern",   "false",     "float",     "for",
+    "friend",   "goto",    "if",       "inline",    "int",      "long",     "mutable",   "namespace", "new",
+    "noexcept", "not",     "nullptr",  "operator",  "or",       "private",  "protected", "public",    "register",
+    "return",   "short",   "signed",   "sizeof",    "static",   "struct",   "switch",    "template",  "this",
+    "throw",    "true",    "try",      "typedef",   "typeid",   "typename", "union",     "unsigned",  "using",
+    "virtual",  "void",    "volatile", "while",     "xor",      "linux",    "unix"};
+
+/// \p text as the end of a comment: a backslash there would take the next line into it.
+std::string comment(const std::string& text) {
+  std::string safe = printable(text);
+  if (safe.ends_with('\\')) safe += '.';
+  return safe;
+}
+
+/// \p text as a name in C++.
+std::string identifier(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (fits)
+      name += c;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  if (name.empty()) name = "any";
+  if (name.front() >= '0' && name.front() <= '9') name.insert(0, "v");
+  if (std::find(kCppWords.begin(), kCppWords.end(), name) != kCppWords.end()) name += '_';
+  return name;
+}
+
+/// Names for texts, each its own.
+class Identifiers {
+ public:
+  const std::string& of(const std::string& text) { return of(text, identifier(text)); }
+  const std::string& of(const std::string& text, const std::string& wanted) {
+    if (const auto at = names_.find(text); at != names_.end()) return at->second;
+    std::string name = wanted;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+    return names_[text] = name;
+  }
+
+ private:
+  std::map<std::string, std::string> names_;
+  std::set<std::string> taken_;
+};
+
+/// A parameter of the kernel as a member of `Configuration`.
+struct Member {
+  std::string parameter;
+  std::string name;
+  std::string type;                 // of C++
+  std::vector<std::string> values;  // of an enumeration, in the order of their text
+  Identifiers words = {};
+
+  std::string literal(const Value& value) {
+    if (!values.empty()) return name + "_values::" + words.of(value.text());
+    if (value.is_boolean()) return value.boolean() ? "true" : "false";
+    return value.is_string() ? value.string() : std::to_string(value.integer());  // a number with a point
+  }
+};
+
+class HeaderWriter {
+ public:
+  HeaderWriter(const TunedResults& results, const HeaderOptions& options) : results_(results), options_(options) {
+    if (results.rows.empty()) throw Error("there is nothing to write a header of");
+    name_ = identifier(results.kernel.name);
+    for (const auto& [size, value] : results.rows.front().problem.sizes) sizes_.push_back(size);
+    for (const TunedSize& row : results.rows) {
+      if (std::find(problems_.begin(), problems_.end(), row.problem.choices) == problems_.end())
+        problems_.push_back(row.problem.choices);
+      add_configuration(row.configuration);
+      if (row.problem.sizes.size() != sizes_.size() ||
+          !std::all_of(sizes_.begin(), sizes_.end(), [&](auto& size) { return row.problem.sizes.contains(size); }))
+        throw Error(fmt::format("results of kernel {} have different sizes: {} and {}", results.kernel.name,
+                                cache::sizes_text(results.rows.front().problem.sizes),
+                                cache::sizes_text(row.problem.sizes)));
+    }
+    if (options.default_configuration) add_configuration(*options.default_configuration);
+    std::sort(problems_.begin(), problems_.end());
+    for (const std::string& problem : problems_) problem_names_.of(problem);
+    for (const std::string& size : sizes_) size_names_.of(size);
+    make_members();
+  }
+
+  std::string text() {
+    text_ += head();
+    text_ += fmt::format("#pragma once\n\n#include <cmath>\n\nnamespace tuned::{} {{\n\n", name_);
+    add_types();
+    add_data();
+    add_choose();
+    add_dispatch();
+    text_ += fmt::format("}}  // namespace tuned::{}\n", name_);
+    return text_;
+  }
+
+ private:
+  void add_configuration(const Configuration& configuration) {
+    if (!configurations_.empty() &&
+        !std::equal(configuration.entries().begin(), configuration.entries().end(),
+                    configurations_.front().entries().begin(), configurations_.front().entries().end(),
+                    [](const auto& a, const auto& b) { return a.first == b.first; }))
+      throw Error(fmt::format("configurations of kernel {} have different parameters: '{}' and '{}'",
+                              results_.kernel.name, configurations_.front().text(), configuration.text()));
+    if (std::find(configurations_.begin(), configurations_.end(), configuration) == configurations_.end())
+      configurations_.push_back(configuration);
+  }
+
+  std::size_t number(const Configuration& configuration) const {
+    const auto at = std::find(configurations_.begin(), configurations_.end(), configuration);
+    return static_cast<std::size_t>(at - configurations_.begin());
+  }
+
+  void make_members() {
+    Identifiers names;
+    for (const char* taken : {"configuration", "index"}) names.of(std::string("the header's own ") + taken, taken);
+    for (const auto& [parameter, first] : configurations_.front().entries()) {
+      Member& member = members_.emplace_back(Member{parameter, names.of(parameter), "int", {}});
+      bool booleans = true, integers = true, floating = true;
+      std::set<std::string> values;
+      for (const Configuration& one : configurations_) {
+        const Value& value = *one.find(parameter);
+        booleans = booleans && value.is_boolean();
+        integers = integers && value.is_integer();
+        floating = floating && floating_value(value);
+        values.insert(value.text());
+        if (value.is_integer() && (value.integer() > std::numeric_limits<std::int32_t>::max() ||
+                                   value.integer() < std::numeric_limits<std::int32_t>::min()))
+          member.type = "long long";
+      }
+      if (booleans) {
+        member.type = "bool";
+      } else if (floating) {
+        member.type = "double";
+      } else if (!integers) {
+        member.type = member.name + "_values";
+        member.values = {values.begin(), values.end()};
+        for (const std::string& value : member.values) member.words.of(value);
+      }
+    }
+  }
+
+  std::string list(const std::string& separator, const std::string& before) const {
+    std::string text;
+    for (const Member& member : members_) text += (text.empty() ? "" : separator) + before + member.name;
+    return text;
+  }
+
+  std::string row_remark(const TunedSize& row) const {
+    return fmt::format("{} {}: {}{}", printable(row.device.name.empty() ? row.device.key : row.device.name),
+                       cache::sizes_text(row.problem.sizes), format_ns(row.median_ns),
+                       row.share < 1 ? fmt::format(", {:.3f} of the best there", row.share) : "");
+  }
+
+  std::string head() {
+    std::string size_values;
+    for (const std::string& size : sizes_) size_values += (size_values.empty() ? "" : ", ") + size_names_.of(size);
+    const std::string problem =
+        problems_.size() > 1 ? fmt::format("<tuned::{}::Problem::{}>", name_, problem_names_.of(problems_.front()))
+                             : "";
+    std::string text =
+        fmt::format(R"({0}{1}: written by `tune export --header`, not to be edited.
+// C++17 without dependencies, also in a .cu file.
+//
+//   const tuned::{2}::Device device{{10 * p.major + p.minor, p.multiProcessorCount, p.l2CacheSize}};  // a cudaDeviceProp p
+//   tuned::{2}::dispatch{3}(device, {{{4}}}, [&](auto chosen) {{
+//     using C = decltype(chosen);  // with each parameter as a constant
+//     {1}<{5}><<<grid, block, 0, stream>>>(...);
+//   }});
+//
+// The device is the measured one of the same compute capability with the nearest number of multiprocessors (then of
+// bytes of L2); any other gets the default configuration. The size is the measured one that is nearest by ratios.
+// `dispatch` instantiates what is called once for each configuration that it may choose, and returns what that returns.
+// Programs that compile at run time find the numbers in `configurations[choose(...)]`.
+)",
+                    kHeaderMark, printable(results_.kernel.name), name_, problem, size_values, list(", ", "C::"));
+    for (const PortfolioResult& one : results_.portfolios) text += "//\n// " + portfolio_remark(one) + '\n';
+    for (std::size_t at = 0; at < options_.remark.size();) {
+      const std::size_t end = std::min(options_.remark.find('\n', at), options_.remark.size());
+      text += "// " + comment(options_.remark.substr(at, end - at)) + '\n';
+      at = end + 1;
+    }
+    return text + fmt::format("// Kernel source: {}.\n", results_.kernel.source_hash);
+  }
+
+  static std::string remark_of_sizes(const PortfolioResult& one) {
+    std::string text;
+    if (one.unmeasured) text += fmt::format("; at {} of them none was measured", one.unmeasured);
+    if (one.unmatched) text += fmt::format("; at {} only the best itself is known", one.unmatched);
+    return text;
+  }
+
+  static std::string portfolio_remark(const PortfolioResult& one) {
+    return fmt::format("{}{}{}: {} for {} sizes, at least {:.3f} of each size's best, {:.3f} on average{}.",
+                       printable(one.device.name.empty() ? one.device.key : one.device.name),
+                       one.choices.empty() ? "" : ", ", printable(one.choices),
+                       plural(static_cast<std::int64_t>(one.configurations), "configuration"), one.sizes, one.worst,
+                       one.mean, remark_of_sizes(one));
+  }
+
+  void add_types() {
+    for (Member& member : members_) {
+      if (member.values.empty()) continue;
+      text_ += fmt::format("enum class {} {{", member.type);
+      for (std::size_t i = 0; i < member.values.size(); ++i)
+        text_ += (i ? ", " : " ") + member.words.of(member.values[i]);
+      text_ += " };\n\n";
+    }
+    text_ += "/// The kernel's parameters.\nstruct Configuration {\n";
+    for (const Member& member : members_) text_ += fmt::format("  {} {};\n", member.type, member.name);
+    text_ +=
+        "};\n\n/// What is known of a device. l2_bytes tells devices apart that have as many multiprocessors; 0: not "
+        "known.\nstruct Device {\n  int compute_capability;  // 90 for 9.0\n  int multiprocessors;\n  long long "
+        "l2_bytes = 0;\n};\n\nstruct Size {\n";
+    for (const std::string& size : sizes_) text_ += fmt::format("  long long {};\n", size_names_.of(size));
+    text_ += "};\n\n/// What the caller chooses: types and kinds of the operation.\nenum class Problem {\n";
+    for (const std::string& problem : problems_)
+      text_ += fmt::format("  {},{}\n", problem_names_.of(problem), problem.empty() ? "" : "  // " + comment(problem));
+    text_ += "};\n\n";
+  }
+
+  void add_data() {
+    text_ += "inline constexpr Configuration configurations[] = {\n";
+    for (const Configuration& one : configurations_) {
+      std::string values;
+      for (Member& member : members_)
+        values += (values.empty() ? "" : ", ") + member.literal(*one.find(member.parameter));
+      text_ += fmt::format("    {{{}}},  // {}: {}\n", values, number(one), comment(one.text()));
+    }
+    text_ += "};\n\n/// The configuration for devices that are like none of the measured ones.\n";
+    text_ += fmt::format("inline constexpr int default_configuration = {};\n\n", default_number());
+    text_ += fmt::format(
+        "/// A measured problem, with the logarithms of its sizes.\nstruct Row {{\n  Device "
+        "device;\n  double log2_size[{}];\n  int configuration;\n}};\n\ninline constexpr Row rows[] = {{\n",
+        std::max<std::size_t>(1, sizes_.size()));
+    std::string firsts;
+    std::size_t count = 0;
+    for (const std::string& problem : problems_) {
+      firsts += fmt::format("{}, ", count);
+      for (const TunedSize& row : results_.rows)
+        if (row.problem.choices == problem) {
+          text_ += row_text(row);
+          ++count;
+        }
+    }
+    text_ += fmt::format(
+        "}};\n\n/// The first row of each Problem, and how many rows there are.\n"
+        "inline constexpr int first_row[] = {{{}{}}};\n\n",
+        firsts, count);
+  }
+
+  std::string row_text(const TunedSize& row) {
+    std::string logs;
+    for (const std::string& size : sizes_) {
+      const std::int64_t value = row.problem.sizes.at(size);
+      logs += fmt::format("{}{}", logs.empty() ? "" : ", ",
+                          value > 0 ? fmt::format("{:.6f}", std::log2(static_cast<double>(value))) : "-64.0");
+    }
+    return fmt::format("    {{{{{}, {}, {}}}, {{{}}}, {}}},  // {}\n", row.device.compute_capability,
+                       row.device.sm_count, row.device.l2_bytes, logs.empty() ? "0.0" : logs, number(row.configuration),
+                       row_remark(row));
+  }
+
+  /// The kernel's own default, else the configuration that most rows have, of these the first.
+  std::size_t default_number() const {
+    if (options_.default_configuration) return number(*options_.default_configuration);
+    std::vector<std::size_t> rows(configurations_.size());
+    for (const TunedSize& row : results_.rows) ++rows[number(row.configuration)];
+    return static_cast<std::size_t>(std::max_element(rows.begin(), rows.end()) - rows.begin());
+  }
+
+  void add_choose() {
+    std::string wanted;
+    for (const std::string& size : sizes_)
+      wanted += fmt::format("{}log2_of(size.{})", wanted.empty() ? "" : ", ", size_names_.of(size));
+    text_ += fmt::format(
+        R"(/// The index into `configurations` of what is best for \p problem. A walk over its rows.
+inline int choose(Problem problem, const Device& device, [[maybe_unused]] const Size& size) {{
+  [[maybe_unused]] const auto log2_of = [](long long n) {{ return n > 0 ? std::log2(static_cast<double>(n)) : -64.0; }};
+  const auto apart = [](long long a, long long b) {{ return a < b ? b - a : a - b; }};
+  const double wanted[] = {{{}}};
+  const Row* best = nullptr;
+  long long best_multiprocessors = 0, best_l2 = 0;
+  double best_distance = 0;
+  const int place = static_cast<int>(problem);
+  for (int i = first_row[place]; i < first_row[place + 1]; ++i) {{
+    const Row& row = rows[i];
+    if (row.device.compute_capability != device.compute_capability) continue;
+    const long long multiprocessors = apart(row.device.multiprocessors, device.multiprocessors);
+    const long long l2 = device.l2_bytes > 0 ? apart(row.device.l2_bytes, device.l2_bytes) : 0;
+    double distance = 0;
+    for (int k = 0; k < static_cast<int>(sizeof(wanted) / sizeof(*wanted)); ++k)
+      distance += std::fabs(row.log2_size[k] - wanted[k]);
+    const bool nearer = multiprocessors != best_multiprocessors ? multiprocessors < best_multiprocessors
+                        : l2 != best_l2                         ? l2 < best_l2
+                                                                : distance < best_distance;
+    if (best && !nearer) continue;
+    best = &row;
+    best_multiprocessors = multiprocessors;
+    best_l2 = l2;
+    best_distance = distance;
+  }}
+  return best ? best->configuration : default_configuration;
+}}
+
+)",
+        wanted.empty() ? "0.0" : wanted);
+  }
+
+  void add_dispatch() {
+    text_ +=
+        "/// One configuration as a type: its parameters are constants.\ntemplate <int index>\nstruct Chosen {\n"
+        "  static constexpr Configuration configuration = configurations[index];\n";
+    for (const Member& member : members_)
+      text_ += fmt::format("  static constexpr {0} {1} = configurations[index].{1};\n", member.type, member.name);
+    text_ += "};\n\n/// Calls \\p launch with the Chosen for \\p size on \\p device.\ntemplate <Problem problem";
+    if (problems_.size() == 1) text_ += " = Problem::" + problem_names_.of(problems_.front());
+    text_ +=
+        ", class Launch>\ndecltype(auto) dispatch(const Device& device, const Size& size, Launch&& launch) {\n"
+        "  const int chosen = choose(problem, device, size);\n";
+    const std::size_t other = default_number();
+    const bool only = problems_.size() == 1;
+    const std::string indent = only ? "  " : "    ";
+    for (const std::string& problem : problems_) {
+      std::set<std::size_t> numbers;
+      for (const TunedSize& row : results_.rows)
+        if (row.problem.choices == problem) numbers.insert(number(row.configuration));
+      numbers.erase(other);
+      if (!only) text_ += problem == problems_.front() ? "  " : " else ";
+      if (!only && problem != problems_.back())
+        text_ += fmt::format("if constexpr (problem == Problem::{}) ", problem_names_.of(problem));
+      if (!only) text_ += "{\n";
+      text_ += indent + "switch (chosen) {\n";
+      for (const std::size_t one : numbers)
+        text_ += fmt::format("{1}  case {0}: return launch(Chosen<{0}>{{}});\n", one, indent);
+      text_ += fmt::format("{1}  default: return launch(Chosen<{0}>{{}});\n{1}}}\n", other, indent);
+      if (!only) text_ += "  }";
+    }
+    if (!only) text_ += '\n';
+    text_ += "}\n\n";
+  }
+
+  const TunedResults& results_;
+  const HeaderOptions& options_;
+  std::string name_;
+  std::string text_;
+  std::vector<std::string> sizes_;
+  std::vector<std::string> problems_;  // texts of choices
+  std::vector<Configuration> configurations_;
+  std::vector<Member> members_;
+  Identifiers size_names_, problem_names_;
+};
+
+}  // namespace
+
+std::string header_text(const TunedResults& results, const HeaderOptions& options) {
+  return HeaderWriter(results, options).text();
+}
+
+}  // namespace tuner::convert

@@ -1,0 +1,186 @@
+#include <tuner/convert/tuned_results.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <cache/browse.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/convert/portfolio.hpp>
+#include <tuner/core/error.hpp>
+
+namespace tuner::convert {
+namespace {
+
+using Times = std::map<std::string, double>;  // by configuration
+
+/// What is known of one problem on one device.
+struct Known {
+  cache::DeviceRecord device;
+  cache::ProblemRecord problem;
+  std::optional<cache::BestRecord> best;
+  Times times;
+};
+
+/// By device key and problem, so that the order is that of the rows.
+using KnownProblems = std::map<std::pair<std::string, cache::ProblemRecord>, Known>;
+
+struct Quarantined {
+  std::vector<cache::QuarantineRecord> records;
+
+  bool has(const cache::DeviceRecord& device, const cache::ProblemRecord& problem, const std::string& one) const {
+    return std::any_of(records.begin(), records.end(), [&](const cache::QuarantineRecord& record) {
+      return record.device_key == device.key && record.configuration == one && cache::alike(record.problem, problem);
+    });
+  }
+};
+
+bool is_wanted(const cache::KernelRecord& kernel, const TunedOptions& options) {
+  return kernel.objective == "time" && (options.source_hash.empty() || kernel.source_hash == options.source_hash);
+}
+
+cache::Filter filter_of(const TunedOptions& options) { return {options.kernel, options.device_key}; }
+
+/// Best configurations under the objective time: of GPUs only, where there are any and no device is asked for; of one
+/// source, the one that was measured last where none is asked for.
+std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases, TunedOptions& options) {
+  std::vector<cache::BestRecord> rows;
+  for (cache::Database& database : databases)
+    for (cache::BestRecord& row : cache::best_rows(database, filter_of(options)))
+      if (is_wanted(row.kernel, options)) rows.push_back(std::move(row));
+  const auto is_gpu = [](const cache::BestRecord& row) { return row.device.backend != "host"; };
+  if (options.device_key.empty() && std::any_of(rows.begin(), rows.end(), is_gpu))
+    std::erase_if(rows, [&](const cache::BestRecord& row) { return !is_gpu(row); });
+  const auto latest = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.measured_ms, a.kernel) < std::tie(b.measured_ms, b.kernel);
+  });
+  if (latest != rows.end()) options.source_hash = latest->kernel.source_hash;
+  std::erase_if(rows, [&](const cache::BestRecord& row) { return !is_wanted(row.kernel, options); });
+  return rows;
+}
+
+/// Of several results for a problem on a device the latest.
+KnownProblems known_problems(std::vector<cache::BestRecord> rows) {
+  KnownProblems known;
+  for (cache::BestRecord& row : rows) {
+    Known& at = known[{row.device.key, row.problem}];
+    if (at.best &&
+        std::tie(at.best->measured_ms, at.best->configuration) >= std::tie(row.measured_ms, row.configuration))
+      continue;
+    at.device = row.device;
+    at.problem = row.problem;
+    at.best = std::move(row);
+  }
+  return known;
+}
+
+/// Of each problem the trials of the tuning that measured most configurations: times of two tunings, under another
+/// driver or other conditions, do not compare.
+void add_times(KnownProblems& known, std::span<cache::Database> databases, const TunedOptions& options) {
+  for (cache::Database& database : databases) {
+    std::set<decltype(cache::SessionKey().identity())> seen;
+    for (const cache::SessionRecord& session : cache::sessions(database, filter_of(options))) {
+      const auto at = known.find({session.key.device.key, session.key.problem});
+      if (at == known.end() || !is_wanted(session.key.kernel, options)) continue;
+      if (!seen.insert(session.key.identity()).second) continue;
+      Times times;
+      for (const cache::TrialRecord& trial : cache::finished_trials(database, session.key))
+        if (trial.kind == "ok" && trial.verified && trial.median_ns > 0) times[trial.configuration] = trial.median_ns;
+      if (times.size() > at->second.times.size()) at->second.times = std::move(times);
+    }
+  }
+  for (auto& [key, one] : known)
+    if (one.times.empty()) one.times = {{one.best->configuration, one.best->median_ns}};
+}
+
+double fastest(const Times& times) {
+  double fastest = times.begin()->second;
+  for (const auto& [configuration, ns] : times) fastest = std::min(fastest, ns);
+  return fastest;
+}
+
+/// The rows of one device and combination of choices.
+void add_portfolio(TunedResults& results, const std::vector<const Known*>& sizes, std::size_t most) {
+  std::map<std::string, std::size_t> numbers;
+  for (const Known* size : sizes)
+    for (const auto& [configuration, ns] : size->times) numbers.emplace(configuration, 0);
+  std::vector<std::string> configurations;
+  for (auto& [configuration, number] : numbers) {
+    number = configurations.size();
+    configurations.push_back(configuration);
+  }
+  std::vector<std::vector<double>> shares;
+  for (const Known* size : sizes) {
+    std::vector<double>& row = shares.emplace_back(configurations.size(), 0.0);
+    const double best = fastest(size->times);
+    for (const auto& [configuration, ns] : size->times) row[numbers.at(configuration)] = best / ns;
+  }
+  const Portfolio portfolio = choose_portfolio(shares, most);
+  PortfolioResult& result = results.portfolios.emplace_back();
+  result.device = sizes.front()->device;
+  result.choices = sizes.front()->problem.choices;
+  result.configurations = portfolio.chosen.size();
+  result.sizes = sizes.size();
+  result.worst = 1;
+  for (std::size_t size = 0; size < sizes.size(); ++size) {
+    if (sizes[size]->times.size() == 1) ++result.unmatched;
+    if (!portfolio.of_size[size]) {
+      ++result.unmeasured;
+      continue;
+    }
+    const std::string& text = configurations[*portfolio.of_size[size]];
+    const double share = shares[size][*portfolio.of_size[size]];
+    result.worst = std::min(result.worst, share);
+    result.mean += share;
+    results.rows.push_back(
+        {sizes[size]->device, sizes[size]->problem, Configuration::parse(text), sizes[size]->times.at(text), share});
+  }
+  result.mean /= static_cast<double>(result.sizes - result.unmeasured);
+}
+
+}  // namespace
+
+TunedResults tuned_results(std::span<cache::Database> databases, const TunedOptions& given) {
+  TunedOptions options = given;
+  KnownProblems known = known_problems(wanted_best(databases, options));
+  if (known.empty())
+    throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune --kernel {}` finds some",
+                            options.kernel, given.source_hash.empty() ? "" : " for its text as it is now",
+                            options.kernel));
+  TunedResults results;
+  results.kernel = known.begin()->second.best->kernel;
+  add_times(known, databases, options);
+
+  Quarantined quarantined;
+  for (cache::Database& database : databases)
+    for (cache::QuarantineRecord& one : cache::quarantined(database, filter_of(options)))
+      quarantined.records.push_back(std::move(one));
+  for (auto& entry : known) {
+    Known& one = entry.second;
+    std::erase_if(one.times, [&](const auto& time) { return quarantined.has(one.device, one.problem, time.first); });
+  }
+  std::erase_if(known, [](const auto& one) { return one.second.times.empty(); });
+
+  std::map<std::pair<std::string, std::string>, std::vector<const Known*>> groups;  // by device and choices
+  for (const auto& [key, one] : known) groups[{key.first, one.problem.choices}].push_back(&one);
+  for (const auto& [key, sizes] : groups) {
+    if (options.portfolio > 0) {
+      add_portfolio(results, sizes, options.portfolio);
+      continue;
+    }
+    for (const Known* size : sizes)
+      if (!quarantined.has(size->device, size->problem, size->best->configuration))
+        results.rows.push_back(
+            {size->device, size->problem, Configuration::parse(size->best->configuration), size->best->median_ns, 1});
+  }
+  if (results.rows.empty())
+    throw Error(fmt::format("all that is known of kernel {} is quarantined; `tune cache` says more", options.kernel));
+  return results;
+}
+
+}  // namespace tuner::convert
