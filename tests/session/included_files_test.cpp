@@ -56,6 +56,15 @@ TEST_F(IncludedFiles, BelongToTheIdentityOfImagesAndResultsHoweverDeepTheyAre) {
   EXPECT_NE(source_hash(read()), source_hash(before));
 }
 
+TEST_F(IncludedFiles, OfNumbersBelongToTheIdentityOfResults) {
+  write("kernel.cu", small_kernel().source + "#pragma tuner fill a = file \"a.npy\"\n");
+  std::set<std::string> hashes{source_hash(read())};
+  for (const char* content : {"1", "2", ""}) {
+    write("a.npy", content);
+    EXPECT_TRUE(hashes.insert(source_hash(read())).second) << content;
+  }
+}
+
 TEST_F(IncludedFiles, MakeAnImageUnfitToBeKeptWhenTheyChangedWhileItWasCompiled) {
   const CompileRequest before = request(read());
   EXPECT_TRUE(is_addressable(before));

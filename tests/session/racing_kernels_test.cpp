@@ -21,12 +21,12 @@ constexpr const char* kDirectives = R"(
 
 struct Race {
   const char* name;
-  const char* says;  ///< the message
+  const char* says;  ///< the message; of a race between blocks, which any run may show first, only the element
   const char* text;
 };
 
 constexpr Race kRaces[] = {
-    {"AnUpdateWithoutAnAtomic", "with its threads switching at memory accesses", R"(
+    {"AnUpdateWithoutAnAtomic", "c[", R"(
 #pragma tuner in          a[n] : int
 #pragma tuner fill        a = uniform 0 16
 #pragma tuner inout       c[16] : int

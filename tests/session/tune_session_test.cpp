@@ -202,6 +202,21 @@ TEST_F(TuneSession, NeverNamesAnUnverifiedConfigurationBest) {
   EXPECT_NE(result.best->configuration, optimum_);
 }
 
+TEST_F(TuneSession, NamesTheBestOfWhatIsComparedWithNothingOnlyWhereItIsToldTo) {
+  FakeEvaluator evaluator([&](const Configuration& c) {
+    Trial trial = measured(c, cost(c));
+    trial.verified = false;
+    return trial;
+  });
+  EXPECT_FALSE(run(evaluator).best);
+  SessionOptions options;
+  options.unverified = true;
+  const SessionResult result = run(evaluator, options);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, optimum_);
+  EXPECT_FALSE(result.best->verified);
+}
+
 TEST_F(TuneSession, NeverNamesAnAbandonedMeasurementBestHoweverLowItsFewSamplesAre) {
   const auto abandoned = [&](const Configuration& c) {
     Trial trial = measured(c, c == optimum_ ? 10 : cost(c));
@@ -374,6 +389,53 @@ TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
   const SessionResult result = run(evaluator);
   EXPECT_EQ(result.best->configuration, rival);
   EXPECT_TRUE(result.best->measurement());
+}
+
+/// Finds everything wrong that unrolls more than once.
+struct FussyCheck final : FinalistCheck {
+  std::optional<WrongResult> wrong(const Configuration& configuration) override {
+    asked.push_back(configuration);
+    if (configuration.find("unroll")->integer() == 1) return std::nullopt;
+    return WrongResult{"on the host backend: a race"};
+  }
+  std::string why_not() const override { return reason; }
+
+  std::vector<Configuration> asked;
+  std::string reason;
+};
+
+struct WarningsObserver final : Observer {
+  void on_warning(std::string_view message) override { warnings.emplace_back(message); }
+  std::vector<std::string> warnings;
+};
+
+TEST_F(TuneSession, NamesTheNextBestWhereTheBestIsWrongByAnotherCheck) {
+  FakeEvaluator evaluator;
+  FussyCheck check;
+  WarningsObserver observer;
+  SessionOptions options;
+  options.check = &check;
+  const SessionResult result = run(evaluator, options, &observer);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->configuration, (Configuration{{"block", 128}, {"unroll", 1}}));
+  EXPECT_EQ(check.asked.front(), optimum_);
+  EXPECT_EQ(check.asked.back(), result.best->configuration);
+  EXPECT_EQ(observer.warnings.front(), "passed over: block=128 unroll=2: on the host backend: a race");
+  EXPECT_EQ(observer.warnings.size(), check.asked.size() - 1);
+  EXPECT_EQ(kind(store_.appended.back().outcome), "wrong");
+  EXPECT_EQ(store_.best->configuration, result.best->configuration);
+}
+
+TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, c.find("unroll")->integer() * cost(c)); });
+  FussyCheck check;
+  check.reason = "there is no compiler";
+  WarningsObserver observer;
+  SessionOptions options;
+  options.check = &check;
+  EXPECT_TRUE(run(evaluator, options, &observer).best);
+  EXPECT_THAT(observer.warnings,
+              ::testing::ElementsAre("the best is not looked at for races on the host: there is no compiler"));
 }
 
 TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {

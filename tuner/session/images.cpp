@@ -77,7 +77,7 @@ std::string image_key(const CompileRequest& request, std::string_view compiler_i
 bool is_addressable(const CompileRequest& request) {
   if (!request.includes) return true;
   if (request.includes->unknown) return false;
-  const Includes now = included_files(request.source, request.file_name);
+  const Includes now = included_files(request.source, request.file_name, request.include_paths);
   return std::equal(now.files.begin(), now.files.end(), request.includes->files.begin(), request.includes->files.end(),
                     [](const auto& a, const auto& b) { return a.path == b.path && a.text == b.text; });
 }

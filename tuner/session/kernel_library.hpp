@@ -27,6 +27,9 @@ class KernelLibrary {
   /// \p name_or_path: a kernel's name, or a path. Throws Error for an unknown
   /// name (with the nearest one and all known ones) or unreadable file, SpecError for a malformed one.
   KernelSpec find(std::string_view name_or_path) const;
+  /// What find() finds \p spec with in another process and folder, as long as nothing changes: its file's whole path,
+  /// or the name of a template that is built in. Empty for a kernel whose text is neither's.
+  static std::string place_of(const KernelSpec& spec);
 
  private:
   std::vector<std::filesystem::path> folders_;

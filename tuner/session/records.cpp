@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
 #include <cache/sha256.hpp>
 
+#include <tuner/core/error.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/version.hpp>
 #include <tuner/worker/fields.hpp>
 
@@ -98,10 +101,26 @@ cache::EnvironmentRecord environment_record(const Device& device) {
   return {device.environment.driver, device.environment.compiler, kVersion, operating_system()};
 }
 
+/// Of what \p file holds now; a file that cannot be read has one of its own, and cannot be measured with.
+std::string hash_of(const std::filesystem::path& file) try {
+  return cache::sha256_hex(read_input_file(file, kMaxDataFileBytes, "data file"));
+} catch (const Error&) {
+  return "unreadable";
+}
+
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
-  if (!spec.includes) return {spec.name, cache::sha256_hex(spec.source), objective.name};
+  const std::vector<std::filesystem::path> data = data_files(spec);
+  if (!spec.includes && spec.sources.empty() && data.empty())
+    return {spec.name, cache::sha256_hex(spec.source), objective.name};
   std::vector<std::string_view> parts{spec.source};
-  for (const IncludedFile& file : spec.includes->files) parts.push_back(file.text);
+  for (const SourceFile& file : spec.sources) parts.push_back(file.text);
+  if (spec.includes)
+    for (const IncludedFile& file : spec.includes->files) parts.push_back(file.text);
+  if (spec.reference_includes)
+    for (const IncludedFile& file : spec.reference_includes->files) parts.push_back(file.text);
+  std::vector<std::string> hashes;  // of what may be large
+  hashes.reserve(data.size());
+  for (const std::filesystem::path& file : data) parts.emplace_back(hashes.emplace_back(hash_of(file)));
   return {spec.name, cache::sha256_of_parts(parts), objective.name};
 }
 

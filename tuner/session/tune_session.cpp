@@ -35,13 +35,6 @@ search::Observation observation(Index index, const Trial& trial, const Objective
   return seen;
 }
 
-/// Its output was seen to be right, and it did not take down what ran it, even after it was measured: then it is in
-/// quarantine.
-bool is_sound(const Trial& trial) { return trial.verified && trial.measurement() != nullptr && !trial.crashed; }
-
-/// A measurement that was stopped early says "slower than the best of that moment", not how fast.
-bool can_win(const Trial& trial) { return is_sound(trial) && !trial.measurement()->abandoned; }
-
 /// One run of a session, from the first proposal to the winner.
 class Session {
  public:
@@ -72,6 +65,7 @@ class Session {
     search();
     const bool done = result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
     if (done) settle_finalists();
+    if (done) check_winner();
     if (best_) result_.best = result_.trials[*best_];
     if (store_) store_->finish(result_.best ? &*result_.best : nullptr, done);
     result_.wall_seconds = elapsed();
@@ -177,6 +171,14 @@ class Session {
     strategy_->learn({&taken_back, 1});
     exhausted_ = false;
   }
+
+  /// Its output was seen to be right, and it did not take down what ran it, even after it was measured: then it is in
+  /// quarantine.
+  bool is_sound(const Trial& trial) const {
+    return (trial.verified || options_.unverified) && trial.measurement() != nullptr && !trial.crashed;
+  }
+  /// A measurement that was stopped early says "slower than the best of that moment", not how fast.
+  bool can_win(const Trial& trial) const { return is_sound(trial) && !trial.measurement()->abandoned; }
 
   void forget(Index index) {
     std::erase(submitted_, index);
@@ -407,6 +409,27 @@ class Session {
     best_ = the_default;
     result_.ties = {result_.trials[winner].configuration};
   }
+
+  /// The winner has to be right by other means too, and so has whoever takes its place.
+  void check_winner() {
+    while (options_.check != nullptr && best_ && !must_not_go_on()) {
+      Trial& winner = result_.trials[*best_];
+      const std::optional<WrongResult> wrong = options_.check->wrong(winner.configuration);
+      if (!wrong) {
+        const std::string reason = options_.check->why_not();
+        if (observer_ && !reason.empty())
+          observer_->on_warning("the best is not looked at for races on the host: " + reason);
+        return;
+      }
+      winner.outcome = *wrong;
+      winner.verified = false;
+      if (store_) store_->append(winner);
+      if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": " + wrong->message);
+      choose_winner({});
+      settle_finalists();
+    }
+  }
+  bool must_not_go_on() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
   void choose_winner(std::vector<std::size_t> finalists) {

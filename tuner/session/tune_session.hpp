@@ -33,6 +33,17 @@ class TrialStore {
   virtual void finish(const Trial* best, bool done) = 0;
 };
 
+/// Looks at what is about to be named best by other means than those that found it: a seam, like TrialStore. HostCheck
+/// (host_check.hpp) is the real one.
+class FinalistCheck {
+ public:
+  virtual ~FinalistCheck() = default;
+  /// What is wrong with \p configuration; nothing when it is right, or could not be looked at (why_not()).
+  virtual std::optional<WrongResult> wrong(const Configuration& configuration) = 0;
+  /// Why the last configuration was not looked at: a sentence's end, empty when it was.
+  virtual std::string why_not() const = 0;
+};
+
 /// Results of the same kernel at another size or on another device.
 struct Prior {
   struct Result {
@@ -56,6 +67,10 @@ struct SessionOptions {
   std::size_t max_finalists = 8;
   /// Measure the best again although none comes near it: metrics are collected of what is measured again.
   bool remeasure_one = false;
+  /// What is wrong by it is not named best; the next best is. Behind the wall time. Null: nothing is asked.
+  FinalistCheck* check = nullptr;
+  /// Nothing is compared: what ran can be the best too. Whoever keeps it says so.
+  bool unverified = false;
   /// Where the wall time begins; nothing: when the session does.
   std::optional<std::chrono::steady_clock::time_point> started;
   /// Set from a signal handler or another thread: the session takes back what waits for a compiler or the device, lets
@@ -69,7 +84,7 @@ std::string_view text(StopReason reason);
 struct SessionResult {
   std::vector<Trial> trials;  ///< resumed ones first, then in order of completion
   std::size_t resumed = 0;
-  std::optional<Trial> best;  ///< verified; absent when nothing worked
+  std::optional<Trial> best;  ///< verified, but for SessionOptions::unverified; absent when nothing worked
   /// Configurations that the measurements cannot tell from the best; it was preferred for being simpler.
   std::vector<Configuration> ties;
   double product = 0;

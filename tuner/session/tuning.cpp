@@ -10,10 +10,12 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 
+#include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/in_process_evaluator.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/database_store.hpp>
 #include <tuner/session/earlier_results.hpp>
+#include <tuner/session/host_check.hpp>
 #include <tuner/session/images.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -33,14 +35,17 @@ MeasureOptions measuring(const TuningOptions& options, std::vector<std::string> 
 
 }  // namespace
 
-std::string conditions_text(const TuningOptions& options) {
+std::string conditions_text(const TuningOptions& options, const KernelSpec& spec) {
   const MeasureOptions& measure = options.measure;
-  return nlohmann::json{{"cold", measure.cold},
-                        {"verify", measure.verify},
-                        {"seed", measure.seed},
-                        {"min_samples", measure.min_samples},
-                        {"target_width", measure.target_width}}
-      .dump();
+  nlohmann::json conditions{{"cold", measure.cold},
+                            {"verify", measure.verify},
+                            {"seed", measure.seed},
+                            {"min_samples", measure.min_samples},
+                            {"target_width", measure.target_width}};
+  if (!measure.captured.digest.empty()) conditions["captured"] = measure.captured.digest;
+  const std::string reference = weaker_reference(spec, measure.captured);
+  if (measure.verify && !options.reference && !reference.empty()) conditions["reference"] = reference;
+  return conditions.dump();
 }
 
 std::vector<std::string> measurable_metrics(const TuningOptions& options, const Device& device, Observer* observer) {
@@ -72,19 +77,22 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     throw Error(spec.file + ": kernel '" + spec.name +
                 "' is verified by a C++ function, which worker processes cannot "
                 "run: tune it without isolation");
-  if (options.measure.verify && spec.reference.empty() && !options.reference)
-    throw Error(spec.file + ": kernel '" + spec.name +
-                "' has no reference, so no configuration could be verified and "
-                "none named best. Write a kernel that computes the outputs in the plainest way and name it: "
-                "#pragma tuner reference NAME");
+  const bool has_answers = options.reference || options.measure.captured.has_answers();
+  if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !has_answers)
+    throw Error(
+        spec.file + ": kernel '" + spec.name +
+        "' has no reference, so no configuration could be verified and "
+        "none named best. Write a kernel that computes the outputs in the plainest way and name it, "
+        "'#pragma tuner reference NAME', or take what the default configuration computes for right: "
+        "'#pragma tuner reference default'. --unverified measures it all the same, for nobody to be served with");
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
   DatabaseStore store(wisdom.user(), spec, size, device,
                       {.session = {options.session.strategy, options.session.seed, options.origin},
-                       .conditions = conditions_text(options),
+                       .conditions = conditions_text(options, spec),
                        .objective = options.session.objective,
                        .resume = options.resume,
                        .metrics = measure.metrics_for_all ? measure.metrics : std::vector<std::string>(),
-                       .decides = options.decides});
+                       .decides = options.decides && measure.verify});
 
   ImageStore images;
   if (options.image_cache && !traits(device.key).keeps_objects)
@@ -103,9 +111,13 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                                              InProcessOptions{.images = images, .reference = options.reference});
   SessionOptions session = options.session;
   session.started = started;
+  session.unverified = !measure.verify;
   session.remeasure_one = !measure.metrics.empty();
   if (options.learn_from_elsewhere && !session.prior)
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
+  std::optional<HostCheck> check;
+  if (options.host_check && traits(device.key).is_gpu && measure.verify && !options.reference)
+    session.check = &check.emplace(spec, size, HostCheckOptions{.seed = measure.seed});
   return run_session(spec, size, device, *evaluator, &store, session, observer);
 }
 

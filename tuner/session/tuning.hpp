@@ -22,6 +22,9 @@ struct TuningOptions {
   SessionOptions session;
   MeasureOptions measure;  ///< its metrics may name sets
   Isolation isolation = Isolation::process;
+  /// Run what a GPU is about to name best on the host backend too, in several orders of its threads (HostCheck). Takes
+  /// a host compiler, and up to half a minute behind the wall time.
+  bool host_check = false;
   bool learn_from_elsewhere = true;  ///< start from results of other problems and devices (earlier_results())
   bool decides = true;               ///< the winner becomes what calls are served with; false for part of a space
   bool resume = true;                ///< take over the trials of an interrupted session
@@ -42,6 +45,6 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                           const TuningOptions& options, Observer* observer, Backend* backend = nullptr);
 
 /// How measuring was set up, as it is stored with every session: trials are resumed only under equal conditions.
-std::string conditions_text(const TuningOptions& options);
+std::string conditions_text(const TuningOptions& options, const KernelSpec& spec);
 
 }  // namespace tuner

@@ -1,0 +1,203 @@
+// Kernels that were written for no tuner, each in a file that stays as it is, tuned from a few lines beside it. Built
+// for each backend (TUNER_TEST_BACKEND).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include <tests/temporary_folder.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/single_run.hpp>
+#include <tuner/session/backends.hpp>
+
+namespace tuner {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// In the style of convolutions: its parameters are macros, its weights constant memory.
+constexpr const char* kConvolution = R"(
+#include "sizes.h"
+#ifndef block_size_x
+#define block_size_x 16
+#endif
+#ifndef tile
+#define tile 1
+#endif
+__constant__ float d_filter[33];
+__global__ void other(float* y) { y[0] = tile; }
+extern "C" __global__ void convolve(float* y, const float* x, int n) {
+  __shared__ float part[block_size_x * tile + 2 * radius];
+  const int first = blockIdx.x * block_size_x * tile;
+  for (int i = threadIdx.x; i < block_size_x * tile + 2 * radius; i += block_size_x)
+    part[i] = first + i < n + 2 * radius ? x[first + i] : 0.0f;
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < tile; k++) {
+    const int i = threadIdx.x + k * block_size_x;
+    float sum = 0.0f;
+    for (int j = 0; j <= 2 * radius; j++) sum += d_filter[j] * part[i + j];
+    if (first + i < n) y[first + i] = sum;
+  }
+}
+__global__ void convolve_naive(float* y, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0.0f;
+  for (int j = 0; j <= 2 * radius; j++) sum += d_filter[j] * x[i + j];
+  if (i < n) y[i] = sum;
+}
+)";
+constexpr const char* kConvolutionDirectives = R"(
+#pragma tuner kernel       convolution
+#pragma tuner source       "../theirs/convolution.cu"
+#pragma tuner include_path "../include"
+#pragma tuner size         n = 1000
+#pragma tuner parameter    block_size_x = 32..96 step 32
+#pragma tuner parameter    tile = 2^(0..2)
+#pragma tuner define       block_size_x tile
+#pragma tuner in           x[n + 2 * 8]
+#pragma tuner constant     d_filter[2 * 8 + 1]
+#pragma tuner out          y[n]
+#pragma tuner type         T = float
+#pragma tuner grid         ceil_div(n, block_size_x * tile)
+#pragma tuner block        block_size_x
+#pragma tuner arguments    y, x, n
+#pragma tuner instantiate  convolve
+#pragma tuner reference    convolve_naive
+#pragma tuner verify       n=77
+#pragma tuner tolerance    relative 1e-5
+)";
+
+/// Elements of several numbers, and arguments that are worked out.
+constexpr const char* kPoints = R"(
+namespace geometry {
+__constant__ float2 origin[1];
+template <int per_thread>
+__global__ void scale(float4* to, const float2* from, int last, float factor, long long stride) {
+  const int begin = (blockIdx.x * blockDim.x + threadIdx.x) * per_thread;
+  for (int i = begin; i < begin + per_thread && i <= last; ++i) {
+    const float x = (from[i].x - origin[0].x) * factor, y = (from[i].y - origin[0].y) * factor;
+    to[i] = make_float4(x, y, factor, stride);
+  }
+}
+}
+using geometry::origin;
+)";
+constexpr const char* kPointsDirectives = R"(
+#pragma tuner kernel      points
+#pragma tuner source      "../theirs/points.cu"
+#pragma tuner size        n = 500
+#pragma tuner parameter   threads = 64 128
+#pragma tuner parameter   per_thread = 1 2
+#pragma tuner parameter   factor = 0.5 2.0
+#pragma tuner let         tile = threads * per_thread
+#pragma tuner in          from[n] : float2
+#pragma tuner constant    origin[1] : float2
+#pragma tuner out         to[n] : float4
+#pragma tuner grid        ceil_div(n, tile)
+#pragma tuner block       threads
+#pragma tuner arguments   to, from, n - 1, factor : float, 3 * n : int64
+#pragma tuner instantiate geometry::scale<{tile / threads}>
+#pragma tuner reference   twice
+#pragma tuner arguments   to, from, n
+__global__ void twice(float4* to, const float2* from, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = make_float4((from[i].x - origin[0].x) * 2, (from[i].y - origin[0].y) * 2, 2, 3 * n);
+}
+)";
+
+class ForeignKernels : public ::testing::Test {
+ protected:
+  ForeignKernels() {
+    write("theirs/convolution.cu", kConvolution);
+    write("include/sizes.h", "enum { radius = 8 };\n");
+    write("theirs/points.cu", kPoints);
+  }
+  void SetUp() override {
+#ifdef TUNER_TEST_NEEDS_GPU
+    if (!gpu_available()) GTEST_SKIP() << "no usable GPU: " << why_no_gpu();
+#endif
+    backend_ = open_backend(find_device(TUNER_TEST_BACKEND));
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  }
+  /// What comes of \p configuration of a kernel file with these \p directives.
+  Trial trial(const std::string& directives, const char* configuration) {
+    write("tuned/kernel.cu", directives);
+    const KernelSpec spec = read_kernel_file(folder_ / "tuned/kernel.cu");
+    MeasureOptions measure;
+    measure.min_samples = 1;
+    measure.max_seconds = 0;
+    return SingleRun(*backend_, spec, {}, Configuration::parse(configuration), measure).measure();
+  }
+
+  std::unique_ptr<Backend> backend_;
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(ForeignKernels, RunWithTheirMacrosHeadersAndConstantMemory) {
+  for (const char* configuration : {"block_size_x=32 tile=1", "block_size_x=64 tile=4", "block_size_x=96 tile=2"}) {
+    const Trial right = trial(kConvolutionDirectives, configuration);
+    EXPECT_TRUE(right.verified) << configuration << ": " << message(right.outcome);
+  }
+}
+
+TEST_F(ForeignKernels, TakeVectorsAndWhatIsWorkedOut) {
+  const Trial right = trial(kPointsDirectives, "threads=64 per_thread=2 factor=2.0");
+  EXPECT_TRUE(right.verified) << message(right.outcome);
+}
+
+TEST_F(ForeignKernels, AreComparedWithAProgramThatUsesTheirNames) {
+  write("theirs/twice.cu",
+        "__device__ int times() { return 2; }\n"
+        "extern \"C\" __global__ void twice(int* y, const int* x, int n) {\n"
+        "  for (int i = blockIdx.x * UNROLL; i < min(n, (blockIdx.x + 1) * UNROLL); ++i) y[i] = x[i] * times();\n}\n");
+  write("theirs/naive.cu",
+        "#define UNROLL 1\n__device__ int times(int x) { return x + x; }\n"
+        "extern \"C\" __global__ void twice(int* y, const int* x, int n) {\n"
+        "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = times(x[i]);\n}\n");
+  const Trial right = trial(R"(
+#pragma tuner kernel           twice
+#pragma tuner source           "../theirs/twice.cu"
+#pragma tuner reference_source "../theirs/naive.cu"
+#pragma tuner size             n = 300
+#pragma tuner parameter        UNROLL = 1 4
+#pragma tuner define           UNROLL
+#pragma tuner in               x[n] : int
+#pragma tuner out              y[n] : int
+#pragma tuner grid             ceil_div(n, UNROLL)
+#pragma tuner block            1
+#pragma tuner arguments        y, x, n
+#pragma tuner instantiate      twice
+#pragma tuner reference        twice
+)",
+                            "UNROLL=4");
+  EXPECT_TRUE(right.verified) << message(right.outcome);
+}
+
+TEST_F(ForeignKernels, NameTheComponentThatIsWrong) {
+  const Trial wrong = trial(kPointsDirectives, "threads=64 per_thread=1 factor=0.5");
+  EXPECT_EQ(kind(wrong.outcome), "wrong");
+  EXPECT_THAT(message(wrong.outcome), HasSubstr("to[0].x is"));
+}
+
+TEST_F(ForeignKernels, SayThatConstantMemoryIsTooSmall) {
+  std::string directives = kConvolutionDirectives;
+  directives.replace(directives.find("d_filter[2 * 8 + 1]"), 19, "d_filter[64]");
+  try {
+    FAIL() << message(trial(directives, "block_size_x=32 tile=1").outcome);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("constant buffer d_filter[64] has 256 bytes, but the variable d_filter of the "
+                                        "program has 132"));
+  }
+}
+
+}  // namespace
+}  // namespace tuner

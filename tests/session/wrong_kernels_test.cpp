@@ -1,0 +1,110 @@
+// Every way in which data/wrong.cu goes wrong: on the host none is ever verified, so that none is named best.
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/runner.hpp>
+#include <tuner/session/backends.hpp>
+
+namespace tuner {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Wrong {
+  const char* mistake;
+  const char* says;  ///< in the message
+};
+
+/// A fault is what tells of them, and a sanitizer's to report: it ends the process.
+bool ends_a_sanitized_process([[maybe_unused]] std::string_view mistake) {
+#if defined(__SANITIZE_ADDRESS__)
+  return mistake == "far_behind" || mistake == "very_far_behind" || mistake == "far_before" || mistake == "overflow";
+#else
+  return false;
+#endif
+}
+
+constexpr Wrong kWrong[] = {
+    {"next_neighbour", "c["},
+    {"earlier_neighbour", "c["},
+    {"shared_again", "c["},
+    {"warp_tail", "sum[0]"},
+    // Which run shows these first is chance: cores race in the timed ones too.
+    {"sum_of_blocks", "sum[0] is"},
+    {"histogram", "counts["},
+    {"block_before", "c["},
+    {"just_behind", "wrong: writes out of bounds: c[1000], which has 1000 elements of int on n=1000"},
+    {"just_before", "wrong: writes out of bounds: c[-1], which has 1000 elements of int on n=1000"},
+    {"copies_behind", "wrong: writes out of bounds: c[1000], which has 1000 elements of int on n=1000"},
+    {"far_behind", "c[263144], which has 1000 elements of int"},
+    {"very_far_behind", "c[1073742824], which has 1000 elements of int"},
+    {"far_before", "c[-262144], which has 1000 elements of int"},
+    {"overflow", "c[-2147483648], which has 1000 elements of int"},
+    {"last_element", "c[999] was not written"},
+    {"small_grid", "c[960] was not written"},
+    {"adds_up", "c["},
+    {"unset_shared", "c["},
+    {"first_runs", "right at first, but after its timed runs"},
+    {"earlier_results", "right for the inputs it was timed with, but with others c["},
+    {"later_results", "right for the inputs it was timed with, but with others c["},
+    {"one_input", "right for the inputs it was timed with, but with others c["},
+    {"changes_input", "writes to its input x"},
+    {"infinite", "y[500] is inf"},
+};
+
+TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer reports the races that these kernels have on purpose";
+#endif
+  const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
+  const ProblemSize size = complete(spec, {});
+  const std::unique_ptr<Backend> backend = open_backend(choose_device("host").device);
+  const auto compiled = [&](const CompileRequest& request) {
+    CompileResult result = backend->compiler().compile(request);
+    if (const auto* error = std::get_if<CompileError>(&result)) throw std::runtime_error(error->log);
+    return std::get<Image>(std::move(result));
+  };
+  MeasureOptions options;
+  options.min_samples = options.max_samples = 10;
+  Runner runner(*backend, spec, size, options);
+  const DeviceLimits& limits = backend->device().limits;
+  const Image reference = compiled(reference_request(spec, size, limits, backend->architecture()));
+  runner.prepare(&reference);
+
+  std::vector<std::string> all;
+  for (const Value& mistake : spec.space.parameters().front().values) {
+    for (std::string& expression : launch_expressions(spec, size, limits, Configuration{{"mistake", mistake}}))
+      all.push_back(std::move(expression));
+  }
+  const Image image = compiled(compile_request(spec, size, limits, backend->architecture(), all, {}));
+
+  for (const Wrong& wrong : kWrong) {
+    SCOPED_TRACE(wrong.mistake);
+    if (ends_a_sanitized_process(wrong.mistake)) {
+      std::cout << "skipped under a sanitizer: " << wrong.mistake << '\n';
+      continue;
+    }
+    // Blocks that one core runs never meet.
+    if (wrong.mistake == std::string("sum_of_blocks") && std::thread::hardware_concurrency() < 2) continue;
+    const Trial trial = runner.evaluate(Configuration{{"mistake", wrong.mistake}}, image, 0);
+    EXPECT_FALSE(trial.verified);
+    EXPECT_THAT(std::string(kind(trial.outcome)) + ": " + std::string(message(trial.outcome)), HasSubstr(wrong.says));
+  }
+  const Trial right = runner.evaluate(Configuration{{"mistake", "none"}}, image, 0);
+  EXPECT_TRUE(right.verified) << message(right.outcome);
+  EXPECT_EQ(spec.space.parameters().front().values.size(), std::size(kWrong) + 1);
+}
+
+}  // namespace
+}  // namespace tuner

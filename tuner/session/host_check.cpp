@@ -1,0 +1,152 @@
+#include <tuner/session/host_check.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/core/elapsed.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/runner.hpp>
+#include <tuner/session/backends.hpp>
+
+namespace tuner {
+namespace {
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+/// Enough to run each configuration in every order, and no more.
+MeasureOptions only_verifying(std::uint64_t seed) {
+  MeasureOptions measure;
+  measure.seed = seed;
+  measure.interleave_all = true;
+  measure.second_inputs = false;  // the GPU has seen to that
+  measure.abandon_factor = 0;
+  measure.min_samples = measure.max_samples = 1;
+  measure.max_seconds = 0;
+  measure.hang_floor_s = 1;
+  measure.first_run_s = 10;
+  return measure;
+}
+
+}  // namespace
+
+HostCheck::HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options)
+    : spec_(spec), size_(complete(spec, size)), options_(std::move(options)) {}
+
+HostCheck::~HostCheck() = default;
+
+/// Of buffers whose sizes do not depend on parameters.
+std::size_t HostCheck::elements(const ProblemSize& size) const try {
+  const Bindings names = bindings(spec_, size, limits_);
+  double count = 0;
+  for (const BufferSpec& buffer : spec_.buffers)
+    if (buffer.role != BufferRole::scratch && buffer.role != BufferRole::zeroed)
+      count += static_cast<double>(std::max<std::int64_t>(buffer.count.evaluate_integer(names), 0));
+  return static_cast<std::size_t>(std::min(count, 1e18));
+} catch (const Error&) {
+  return static_cast<std::size_t>(1e18);
+}
+
+/// Every size keeps what is left when it is divided by some power of two, so that what a kernel silently expects of it
+/// still holds.
+std::optional<HostCheck::Problem> HostCheck::made_smaller() const {
+  for (std::int64_t step = 4096; step >= 16; step /= 2) {
+    Problem problem{size_, true};
+    for (auto& [name, value] : problem.size.sizes)
+      if (value >= 2 * step) value = step + value % step;
+    if (elements(problem.size) <= options_.elements) return problem;
+  }
+  return std::nullopt;
+}
+
+std::vector<HostCheck::Problem> HostCheck::problems() const {
+  std::vector<Problem> all{{size_, false}};
+  for (const VerifySpec& verify : spec_.verify) all.push_back({complete(spec_, verify_size(size_, verify)), false});
+  std::erase_if(all, [&](const Problem& one) { return elements(one.size) > options_.elements; });
+  std::sort(all.begin(), all.end(),
+            [&](const Problem& a, const Problem& b) { return elements(a.size) > elements(b.size); });
+  if (auto smaller = made_smaller()) all.push_back(std::move(*smaller));
+  return all;
+}
+
+const HostCheck::Problem* HostCheck::problem_for(const Configuration& configuration) {
+  if (problems_.empty()) {
+    limits_ = choose_device("host").device.limits;
+    problems_ = problems();
+  }
+  if (problems_.empty()) why_not_ = "no problem small enough is known: add a `verify` line";
+  for (const Problem& problem : problems_) {
+    const auto reason = why_invalid(spec_, problem.size, limits_, configuration);
+    if (!reason) return &problem;
+    why_not_ = first_line(*reason);
+  }
+  return nullptr;
+}
+
+std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configuration& configuration) {
+  std::unique_ptr<IsolatedEvaluator>& evaluator = evaluators_[problem.size.text()];
+  const auto start = Clock::now();
+  if (evaluator == nullptr) {
+    IsolatedOptions isolated;
+    isolated.backend = kHostBackend;
+    isolated.program = options_.program;
+    isolated.compile_workers = 2;
+    evaluator = std::make_unique<IsolatedEvaluator>(spec_, problem.size, only_verifying(options_.seed), isolated);
+  }
+  evaluator->submit(configuration, 0);
+  for (;;) {
+    const double left = options_.seconds - spent_s_ - seconds_since(start);
+    if (left <= 0) break;
+    auto event = evaluator->next_event(std::chrono::duration<double>(std::min(left, 0.2)));
+    if (auto* trial = event ? std::get_if<Trial>(&*event) : nullptr) {
+      spent_s_ += seconds_since(start);
+      return std::move(*trial);
+    }
+  }
+  spent_s_ = options_.seconds;
+  evaluators_.clear();
+  return std::nullopt;
+}
+
+std::optional<WrongResult> HostCheck::wrong(const Configuration& configuration) try {
+  why_not_.clear();
+  if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_)) {
+    why_not_ = "no kernel file describes it and its reference";
+    return std::nullopt;
+  }
+  if (spent_s_ >= options_.seconds || tried_++ >= options_.trials) {
+    why_not_ = fmt::format("{} configurations and {} s are all that is spent on it", options_.trials, options_.seconds);
+    return std::nullopt;
+  }
+  const Problem* const problem = problem_for(configuration);
+  if (problem == nullptr) return std::nullopt;
+  const std::optional<Trial> trial = evaluate(*problem, configuration);
+  if (!trial) {
+    why_not_ = fmt::format("it takes longer than {} s there", options_.seconds);
+    return std::nullopt;
+  }
+  if (trial->verified && trial->measurement() != nullptr) return std::nullopt;
+
+  const std::string said = std::string(message(trial->outcome));
+  WrongResult wrong{"on the host backend: " + said};
+  if (depends_on_order(trial->outcome)) return wrong;
+  const bool differs = std::holds_alternative<WrongResult>(trial->outcome);
+  if (differs && !problem->made_smaller) return wrong;
+  if (differs && spec_.default_configuration && configuration != *spec_.default_configuration &&
+      !why_invalid(spec_, problem->size, limits_, *spec_.default_configuration)) {
+    const std::optional<Trial> other = evaluate(*problem, *spec_.default_configuration);
+    if (other && other->verified && other->measurement() != nullptr) return wrong;
+  }
+  why_not_ =
+      std::holds_alternative<CompileError>(trial->outcome) ? "it does not compile for the host" : first_line(said);
+  return std::nullopt;
+} catch (const Error& error) {
+  why_not_ = first_line(error.what());
+  return std::nullopt;
+}
+
+}  // namespace tuner
