@@ -12,6 +12,7 @@
 /// when there is none and the settings allow it, compiles and loads.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,11 @@ struct TuneResult;
 namespace runtime {
 class ServedKernel;
 }
+namespace detail {
+/// What stands behind tuner::capture().
+void capture_erased(const Kernel& kernel, Stream stream, const Sizes& sizes, const std::function<void()>& launch,
+                    const LaunchArgument* arguments, std::size_t count);
+}  // namespace detail
 
 /// A kernel that can be launched. Cheap to copy; copies share what is compiled.
 class Kernel {
@@ -96,6 +102,9 @@ class Kernel {
   std::size_t prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
                              std::size_t count, std::size_t captures) const;
 
+  friend void detail::capture_erased(const Kernel& kernel, Stream stream, const Sizes& sizes,
+                                     const std::function<void()>& launch, const detail::LaunchArgument* arguments,
+                                     std::size_t count);
   friend RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options);
   friend TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options);
   std::shared_ptr<runtime::ServedKernel> served_;

@@ -26,6 +26,9 @@ struct Settings {
   std::string device = "auto";
   /// The user's database; empty: `wisdom.db` in the cache folder.
   std::string database;
+  /// Remember what is served without a result of its own (`tune todo`). Also $TUNER_MISSES=remember|never, which wins
+  /// over this.
+  bool remember_misses = true;
   /// Told of conditions that do not stop work, once each (an unwritable cache), by the thread that met them; no lock is
   /// held. Default: one line on stderr.
   std::function<void(std::string_view)> on_warning;

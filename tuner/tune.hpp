@@ -24,6 +24,10 @@ struct TuneOptions {
   /// Run configurations in worker processes (program tuner-worker), so that one that faults or hangs costs one trial
   /// and not this process's device context. Error where that cannot be: a kernel that no kernel file describes.
   bool isolated = false;
+  /// Run the best configuration of a GPU on the host too, in other orders of its threads, and pass over one that is
+  /// wrong there: a race. Takes a C++ compiler on this machine and up to half a minute, hence not asked for by default.
+  /// What no kernel file describes is not looked at.
+  bool check_on_host = false;
   /// Hardware counters and energy of the best configuration, collected after timing: names and sets as `tune metrics`
   /// lists them. What cannot be had is left out, with a warning that says why. A known answer has none: see force.
   std::vector<std::string> metrics;

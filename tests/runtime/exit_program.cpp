@@ -29,4 +29,9 @@ struct Late {
 
 }  // namespace
 
-int main() { return sum_of_ones(1000) == 1000 ? 0 : 1; }
+/// With an argument it ends as if it were killed.
+int main(int argc, char**) {
+  const int status = sum_of_ones(1000) == 1000 ? 0 : 1;
+  if (argc > 1) ::_exit(status);
+  return status;
+}

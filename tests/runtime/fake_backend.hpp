@@ -31,7 +31,7 @@ class FakeMemory final : public DeviceMemory {
   std::vector<char> storage_;
 };
 
-class FakeBackend final : public Backend {
+class FakeBackend : public Backend {
  public:
   struct Enqueued {
     std::size_t function = 0;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -44,6 +45,9 @@ template <int block> __global__ void counted(unsigned long long n, const float* 
   if (threadIdx.x == 0) part[blockIdx.x] = x[0] + *ticket + n;
 }
 )";
+
+/// Before the first kernel of the process is made; no other test has one of this name.
+const int counted_is_to_be_captured = ::setenv("TUNER_CAPTURE", "countedToo", 1);
 
 class FakeGpu : public testing::ServingEnvironment {
  protected:
@@ -361,6 +365,32 @@ TEST_F(FakeGpuByNumber, ServesAThreadWithoutAContextOnTheGpuOfThatNumber) {
   CUcontext second = nullptr;
   check(driver().cuDevicePrimaryCtxRetain(&second, 1), "cuDevicePrimaryCtxRetain");
   EXPECT_EQ(seen_->context, cuda::context_id(second));
+}
+
+TEST_F(FakeGpu, CapturesNoInputsOfALaunchInAGraphAndThoseOfTheSameOutsideOfIt) {
+  ASSERT_EQ(counted_is_to_be_captured, 0);
+  const testing::TemporaryFolder folder;
+  ::setenv("TUNER_CAPTURE_DIR", folder.path().c_str(), 1);
+  std::string warnings;
+  Settings settings;
+  settings.on_warning = [&warnings](std::string_view message) { warnings += message; };
+  configure(settings);
+  std::string text = kText;
+  text.replace(text.find("kernel counted"), 14, "kernel countedToo");
+  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel.prepare(stream.get(), {1000}, x_);
+  const std::size_t launches = seen_->launches;
+  const CUgraph graph = capture(stream.get(), [&] { kernel.launch(stream.get(), {1000}, x_); });
+  driver().cuGraphDestroy(graph);
+  EXPECT_EQ(seen_->launches, launches + 1);
+  EXPECT_THAT(warnings, HasSubstr("its stream is captured into a graph"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+
+  kernel.launch(stream.get(), {1000}, x_);
+  EXPECT_EQ(seen_->launches, launches + 2);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  configure({});
 }
 
 }  // namespace

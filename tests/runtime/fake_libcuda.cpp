@@ -126,6 +126,7 @@ CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) {
   return *function = reinterpret_cast<CUfunction>(&seen), CUDA_SUCCESS;
 }
+CUresult cuModuleGetGlobal(CUdeviceptr*, std::size_t*, CUmodule, const char*) { return CUDA_ERROR_NOT_FOUND; }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
   return *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 16, CUDA_SUCCESS;
 }

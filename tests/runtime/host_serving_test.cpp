@@ -65,6 +65,38 @@ TEST_F(HostServing, SumsIntegersExactly) {
   EXPECT_EQ(reduce(values.data(), values.size()), std::accumulate(values.begin(), values.end(), 0));
 }
 
+TEST_F(HostServing, WorksOutArgumentsForEverySizeThatItServes) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel ends
+#pragma tuner size n
+#pragma tuner parameter block = 32 64
+#pragma tuner parameter weight = 0.25 1.0
+#pragma tuner let last = n - 1
+#pragma tuner in x[n] : float
+#pragma tuner out y[n] : float
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments x, y, last, 3 * n * block : int64, weight : float, -1
+#pragma tuner instantiate ends<{block * 2}>
+#pragma tuner reference endsReference
+#pragma tuner arguments x, y, n
+#pragma tuner default block=32 weight=0.25
+template <int twice> __global__ void ends(const float* x, float* y, int last, long long all, float weight, int one) {
+  const int i = blockIdx.x * (twice / 2) + threadIdx.x;
+  if (i <= last) y[i] = x[i] + 4 * weight + static_cast<float>(all / (twice / 2)) + one;
+}
+__global__ void endsReference(const float* x, float* y, int n) {}
+)",
+                                            "ends.cu");
+  for (const int n : {1, 513, 700, 1000, 600}) {
+    std::vector<float> x(static_cast<std::size_t>(n), 2), y(x.size() + 1, -1);
+    kernel.launch(nullptr, {n}, x.data(), y.data());
+    std::vector<float> wanted(x.size() + 1, static_cast<float>(2 + 3 * n));
+    wanted.back() = -1;
+    EXPECT_EQ(y, wanted) << n;
+  }
+}
+
 TEST_F(HostServing, LaunchesAGridThatMeets) {
   const Kernel kernel = Kernel::from_source(testing::kMeeting, "meeting.cu");
   for (const int n : {1, 31, 1000, 10'001}) {
@@ -408,6 +440,14 @@ TEST_F(HostServing, ServesSeveralThreadsAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+TEST_F(HostServing, MakesAnOwnLaunchAndReadsNoKernelFileWhereNothingIsToBeCaptured) {
+  int launches = 0;
+  capture(
+      "./no such file.cu", {}, nullptr, {1000}, [&] { ++launches; }, x_.data());
+  capture(scale_, nullptr, {1000}, [&] { ++launches; });
+  EXPECT_EQ(launches, 2);
 }
 
 TEST_F(HostServing, TunesExplicitlyAndUsesTheResult) {

@@ -5,6 +5,7 @@
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/runtime/call.hpp>
 #include <tuner/session/empty_space.hpp>
 #include <tuner/session/tuning.hpp>
 
@@ -16,6 +17,16 @@ bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <
 
 Decision known(const cache::WisdomMatch& match) {
   return {Configuration::parse(match.best->configuration), match.reason};
+}
+
+/// Whether what was measured is of the size class that begins with \p lowest.
+bool of_class(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
+  Sizes sizes, low;
+  for (const SizeSpec& size : spec.sizes) {
+    sizes.push_back(match.best->problem.sizes.at(size.name));
+    low.push_back(lowest.sizes.at(size.name));
+  }
+  return size_classes(sizes) == low;
 }
 
 /// Any valid configuration; looks for one no longer than \p patience.
@@ -63,7 +74,11 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelS
                 const ProblemSize& lowest, bool may_tune) {
   using Turn = FirstUse::Turn;
   cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes);
-  if (good_enough(match)) return known(match);
+  if (good_enough(match)) {
+    Decision decision = known(match);
+    if (match.tier == cache::Tier::nearest_size && !of_class(spec, match, lowest)) decision.missed = name(match.tier);
+    return decision;
+  }
   const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
   bool for_now = TuningHere::active();
   if (may_tune && !empty && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
@@ -79,6 +94,7 @@ Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelS
                             : Decision{fallback(spec, size, device.device().limits, terms.settings.tuning_time),
                                        "default: " + match.reason};
   decision.for_now = for_now;
+  if (!empty) decision.missed = name(match.tier);
   return decision;
 }
 

@@ -12,7 +12,9 @@ namespace tuner::runtime {
 
 struct Decision {
   Configuration configuration;
-  std::string reason;    ///< how it was found, one sentence
+  std::string reason;  ///< how it was found, one sentence
+  /// Name of the tier that answers without a result for this size class; empty: there is one, or nothing to tune.
+  std::string missed = {};
   bool for_now = false;  ///< the device is busy with tuning something else: worth asking again
 };
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/names.hpp>
+#include <tuner/core/words.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -107,31 +107,53 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
   return {zeroed ? From::zeroed : From::scratch, work[argument.index], argument.type, {}};
 }
 
+/// A number that follows from the sizes. Throws Error where the one of the call at hand does not fit its type.
+ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const Sized& sized) {
+  using From = ParameterSource::Kind;
+  const Argument here = computed_argument(argument, sized.here);
+  const std::vector<std::string>& used = argument.computed->names();
+  const bool varies = std::any_of(used.begin(), used.end(), [&](const std::string& name) {
+    return std::find(sized.names.begin(), sized.names.end(), name) != sized.names.end();
+  });
+  if (!varies) return {From::constant, 0, argument.type, here};
+  const auto [open, range] = sized.open(*argument.computed);
+  using Limits = std::numeric_limits<std::int64_t>;
+  const IntegerRange holds = integer_range(argument.type).value_or(IntegerRange{Limits::min(), Limits::max()});
+  if (!range || range->low < holds.low || range->high > holds.high)
+    plan.conditions.push_back({open, holds.low, holds.high, false});
+  return {From::computed, 0, argument.type, {}, open};
+}
+
 }  // namespace
 
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
                                 const Configuration& configuration) {
   const DeviceLimits& limits = device.device().limits;
+  for (const BufferSpec& buffer : spec.buffers)
+    if (buffer.role == BufferRole::constant)
+      throw Error("kernel '" + spec.name + "' reads constant memory ('" + buffer.name +
+                  "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
   const Sized sized(spec, bound, limits, configuration);
   auto made = std::make_unique<Plan>(*device.backend);
   Plan& plan = *made;
   plan.key = bound.key;
+  plan.configuration = configuration;
+  // A size in the name of a function, an option or a macro is part of the code.
+  const auto made_of = [&](const auto& names) {
+    for (const auto& name : names)
+      if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
+  };
   for (const Constraint& constraint : spec.space.constraints()) require(plan, sized, constraint.predicate, true);
   for (const LaunchSpec& launch : spec.launches) {
     const bool happens = !launch.when || launch.when->evaluate_boolean(sized.here);
     if (launch.when) require(plan, sized, *launch.when, happens);
     if (happens && launch.cooperative)
       require(plan, sized, *launch.cooperative, launch.cooperative->evaluate_boolean(sized.here));
-    // A size in the name of a function is part of the code.
-    for (const std::string_view word : words_of(launch.instantiate))
-      if (spec.find_size(word) != nullptr) plan.only = bound.sizes;
+    made_of(words_of(launch.instantiate));
+    for (const ComputedText& text : launch.computed_texts) made_of(text.value.names());
   }
-  for (const CompileOptionSpec& option : spec.compile_options)
-    for (const std::string& name : option.names())
-      if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
-  for (const MacroSpec& macro : spec.macros)
-    for (const std::string& name : macro.value.names())
-      if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
+  for (const CompileOptionSpec& option : spec.compile_options) made_of(option.names());
+  for (const MacroSpec& macro : spec.macros) made_of(macro.value.names());
   std::int64_t room = 0;  // of launches from the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
@@ -164,7 +186,10 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (arguments.size() > kMaxParameters)
       throw Error("kernel '" + spec.name + "': a launch takes more than " + std::to_string(kMaxParameters) +
                   " arguments");
-    for (const BoundArgument& argument : arguments) added.parameters.push_back(source_of(argument, spec, bound, work));
+    for (const BoundArgument& argument : arguments)
+      added.parameters.push_back(argument.kind == BoundArgument::Kind::computed
+                                     ? computed_source(argument, plan, sized)
+                                     : source_of(argument, spec, bound, work));
   }
   return made;
 }

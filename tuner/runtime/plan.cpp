@@ -38,6 +38,9 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
     case From::number:
       store_argument(room, source.type, call.arguments[source.index]);
       return room;
+    case From::computed:
+      store_number(room, source.type, source.computed.evaluate(call.sizes.data()).value_or(0));
+      return room;
     case From::size:
       store_number(room, source.type, call.sizes[source.index]);  // it fits: integer types end where classes do
       return room;

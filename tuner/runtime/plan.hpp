@@ -1,6 +1,7 @@
 #pragma once
 /// A kernel's launches worked out for one size class: configuration chosen, module loaded, every argument's source
-/// known; sizes are arguments. Launching allocates nothing and takes no lock. Immutable.
+/// known; sizes are arguments. Launching allocates nothing and takes no lock. Immutable, but
+/// for the count of its misses.
 
 #include <array>
 #include <cstddef>
@@ -12,17 +13,19 @@
 #include <tuner/core/expression.hpp>
 #include <tuner/core/launch_shape.hpp>
 #include <tuner/runtime/call.hpp>
+#include <tuner/runtime/miss_counter.hpp>
 #include <tuner/backend/work_space.hpp>
 
 namespace tuner::runtime {
 
 /// Where one kernel parameter comes from at launch.
 struct ParameterSource {
-  enum class Kind { constant, pointer, number, size, zeroed, scratch };
+  enum class Kind { constant, pointer, number, size, computed, zeroed, scratch };
   Kind kind = Kind::constant;
   std::size_t index = 0;  ///< among the caller's arguments or sizes; of work space: bytes from its start
   ElementType type{};     ///< of a number or size, as the kernel takes it
   Argument constant;
+  OpenExpression computed = {};  ///< from the sizes; the plan's conditions see to it that it has a value and fits
 };
 
 /// An extent of a launch that follows from the sizes.
@@ -66,6 +69,8 @@ struct Plan {
   std::vector<SizeCondition> conditions;
   std::optional<Sizes> only;  ///< the plan is for these sizes alone
   WorkNeed work;
+  Configuration configuration;          ///< for captures
+  std::unique_ptr<MissCounter> missed;  ///< of a plan that no result stands behind; else null
 
   /// Whether the configuration is valid for \p sizes, which are of the key's classes; \p shapes are then its launches'.
   bool admits(const Sizes& sizes, Shapes& shapes) const {

@@ -9,6 +9,7 @@
 #include <tuner/runtime/call_place.hpp>
 #include <tuner/runtime/decide.hpp>
 #include <tuner/runtime/make_plan.hpp>
+#include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/serving.hpp>
 
 namespace tuner::runtime {
@@ -27,12 +28,19 @@ namespace {
 struct ServedKernel::Way {
   Way(ServedKernel& kernel, const Call& call);
 
+  /// Whether the launch that follows is timed.
+  bool begin_timing(const Call& call) {
+    if (!allowed) allowed.emplace(here->device.context);
+    return plan->missed->begin(call.stream.handle());
+  }
+
   const PlanKey key;
   const CallPlace place;
   InContext* here;
   const Plan* plan = nullptr;
   Plan::Shapes shapes;
   std::unique_ptr<Plan> unkept;           // a plan for this call alone
+  bool is_new = false;                    // the plan was made and kept
   std::optional<BesideCaptures> allowed;  // for what is no warm call, and to wait
 };
 
@@ -53,12 +61,17 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   ServedDevice& device = here->device;
   const BoundCall bound = bind_call(*kernel.spec, kernel.choices, call, key, place.suspects, device.device().limits);
   if (plan != nullptr) return;  // there are no elements where the suspects point
-  const Decision decision =
-      decide(Serving::process().terms(), device, *kernel.spec, bound.size, bound.lowest, /*may_tune=*/true);
+  const Serving::Terms terms = Serving::process().terms();
+  const Decision decision = decide(terms, device, *kernel.spec, bound.size, bound.lowest, /*may_tune=*/true);
   unkept = make_plan(device, *kernel.spec, bound, decision.configuration);
   plan = unkept.get();
   plan->admits(call.sizes, shapes);
-  if (!decision.for_now) here->plans.insert(unkept);
+  if (decision.for_now) return;
+  if (!decision.missed.empty() && terms.settings.remember_misses)
+    if (Miss* const miss = MissLog::process().note(*kernel.spec, bound, device.device(), decision.missed))
+      unkept->missed = std::make_unique<MissCounter>(*miss, *device.backend);
+  here->plans.insert(unkept);
+  is_new = true;
 }
 
 void ServedKernel::launch(const Call& call) {
@@ -69,8 +82,27 @@ void ServedKernel::launch(const Call& call) {
     slot.emplace(device.results);
     call.value->place->pointer = reinterpret_cast<void*>(slot->address());
   }
+  if (captures_) [[unlikely]]
+    launch_captured(way, call);
+  else
+    launch_on(way, call);
+  if (slot) {
+    if (!way.allowed) way.allowed.emplace(device.context);  // another thread's capture may forbid waiting
+    device.backend->fetch(call.value->to, slot->address(), call.value->bytes, call.stream.handle());
+  }
+  if (way.is_new) [[unlikely]]  // what takes a while already
+    MissLog::process().flush_at_times(Serving::process().terms().wisdom);
+}
+
+void ServedKernel::launch_on(Way& way, const Call& call) {
+  ServedDevice& device = way.here->device;
   const WorkNeed& need = way.plan->work;
-  const auto launch_in = [&](const WorkSpace& space) { way.plan->launch(call, way.shapes, space); };
+  const auto launch_in = [&](const WorkSpace& space) {
+    MissCounter* const missed = way.plan->missed.get();
+    const bool timed = missed != nullptr && missed->count() && !way.place.capture.active && way.begin_timing(call);
+    way.plan->launch(call, way.shapes, space);
+    if (timed) missed->end(call.stream.handle());
+  };
   if (need.none()) {
     launch_in({});
   } else if (call.workspace.data != nullptr) {
@@ -83,9 +115,19 @@ void ServedKernel::launch(const Call& call) {
   } else {
     refuse_in_capture(*spec, "no work space is left for a launch");
   }
-  if (!slot) return;
-  if (!way.allowed) way.allowed.emplace(device.context);  // another thread's capture may forbid waiting
-  device.backend->fetch(call.value->to, slot->address(), call.value->bytes, call.stream.handle());
+}
+
+void ServedKernel::launch_captured(Way& way, const Call& call) {
+  if (way.place.capture.active) {
+    LaunchCaptures::refuse_in_graph(*spec);
+    return launch_on(way, call);
+  }
+  ServedDevice& device = way.here->device;
+  if (!way.allowed) way.allowed.emplace(device.context);
+  const BoundCall bound = bind_call(*spec, choices, call, way.key, way.place.suspects, device.device().limits);
+  const auto captured = captures_->begin(*device.backend, *spec, bound, call, &way.plan->configuration);
+  launch_on(way, call);
+  if (captured) captured->finish();
 }
 
 std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {

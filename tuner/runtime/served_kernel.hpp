@@ -1,9 +1,11 @@
 #pragma once
 /// What stands behind a tuner::Kernel: its plans, and the way of a call to one.
 
+#include <functional>
 #include <memory>
 
 #include <tuner/runtime/by_context.hpp>
+#include <tuner/runtime/launch_captures.hpp>
 #include <tuner/runtime/plan_table.hpp>
 #include <tuner/runtime/served_device.hpp>
 
@@ -12,10 +14,12 @@ namespace tuner::runtime {
 class ServedKernel {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
-      : spec(std::move(of)), choices(std::move(chosen)) {}
+      : spec(std::move(of)), captures_(LaunchCaptures::wanted_for(spec->name)), choices(std::move(chosen)) {}
 
   /// See Kernel. A call with a Value waits for it.
   void launch(const Call& call);
+  /// See tuner::capture().
+  void capture(const Call& call, const std::function<void()>& launch);
   /// Answers with the bytes of work space of the call's plan.
   std::size_t prepare(const Call& call, std::size_t captures);
   /// New wisdom has arrived: plans are made anew.
@@ -28,6 +32,11 @@ class ServedKernel {
   }
 
   const std::shared_ptr<const KernelSpec> spec;
+
+ private:
+  const std::unique_ptr<LaunchCaptures> captures_;  // beside `spec`, which every call reads; null: none
+
+ public:
   const Choices choices;
 
  private:
@@ -37,6 +46,8 @@ class ServedKernel {
     PlanTable plans;
   };
   struct Way;
+  [[gnu::always_inline]] inline void launch_on(Way& way, const Call& call);  // on the path of every call
+  void launch_captured(Way& way, const Call& call);
 
   ByContext<InContext> contexts_;
 };

@@ -7,6 +7,7 @@
 
 #include <tuner/core/error.hpp>
 #include <tuner/backend/gpu.hpp>
+#include <tuner/runtime/miss_log.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner {
@@ -55,6 +56,12 @@ Settings Serving::settings() {
     result.tuning_time = std::chrono::duration<double>(positive_seconds("TUNER_TUNE_TIME", time));
   }
   if (const char* device = environment("TUNER_DEVICE")) result.device = device;
+  if (const char* misses = environment("TUNER_MISSES")) {
+    const std::string_view wish = misses;
+    if (wish != "remember" && wish != "never")
+      throw Error("TUNER_MISSES='" + std::string(wish) + "': it is 'remember' or 'never'");
+    result.remember_misses = wish == "remember";
+  }
   if (ending_) result.tune = TuneOnMiss::never;
   return result;
 }
@@ -85,7 +92,10 @@ Serving::Terms Serving::terms() {
     options.warn = [this](std::string_view message) { warn(message); };
     wisdom_ = std::make_unique<Wisdom>(options);
     // What tuning needs is destroyed then; what serving needs is not.
-    std::atexit([] { process().ending_ = true; });
+    std::atexit([] {
+      process().ending_ = true;
+      MissLog::process().flush(*process().wisdom_);
+    });
   });
   return {*this, std::move(now), *wisdom_};
 }

@@ -33,7 +33,7 @@ class Serving {
   /// What a call is served under that is not warm. Warnings are told when the last one on this thread ends.
   struct Terms {
     Serving& serving;
-    Settings settings;  ///< with the environment's say: TUNER_TUNE, TUNER_TUNE_TIME; no tuning once main() has ended
+    Settings settings;  ///< with the environment's say; no tuning once main() has ended
     Wisdom& wisdom;
     ~Terms() {
       if (serving.waiting_) serving.deliver_warnings();

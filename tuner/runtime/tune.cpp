@@ -66,6 +66,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.session.seed = options.seed;
   tuning.session.stop = &stop;
   tuning.isolation = options.isolated ? Isolation::process : Isolation::none;
+  tuning.host_check = options.check_on_host;
   tuning.resume = !options.force;
   tuning.origin = "tuner::tune";
   tuning.measure.metrics = options.metrics;

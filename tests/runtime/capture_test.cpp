@@ -1,0 +1,240 @@
+// What a program's launches leave where $TUNER_CAPTURE asks for captures. The program of these tests is one that runs
+// with TUNER_CAPTURE='scale*,own,reduce'.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <vector>
+
+#include <tuner/capture/capture.hpp>
+#include <tuner/core/data_file.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/tuning.hpp>
+#include <tuner/session/wisdom.hpp>
+#include <tuner/tuner.hpp>
+
+#include "serving_environment.hpp"
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+std::string scale_text(const std::string& name) {
+  return "#pragma tuner kernel " + name + R"(
+#pragma tuner type T = float double
+#pragma tuner size n
+#pragma tuner parameter block = 32 64
+#pragma tuner inout x[n]
+#pragma tuner out y[n]
+#pragma tuner scalar factor : T = 2
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments x, factor, y, n
+#pragma tuner instantiate scale<T, block>
+#pragma tuner reference scale<T, 32>
+#pragma tuner grid max(1, ceil_div(n, 32))
+#pragma tuner block 32
+#pragma tuner default block=32
+template <typename T, int block> __global__ void scale(T* x, T factor, T* y, int n) {
+  const int i = blockIdx.x * block + threadIdx.x;
+  if (i >= n) return;
+  y[i] = factor * x[i];
+  x[i] += 1;
+}
+)";
+}
+
+class HostCapture : public testing::ServingEnvironment {
+ protected:
+  HostCapture() : ServingEnvironment("host", "never") {
+    ::setenv("TUNER_CAPTURE", "scale*,own,reduce", 1);  // before the first kernel of the process is made
+    use_folder(folder_.path());
+    configure([] {
+      Settings settings;
+      settings.on_warning = [](std::string_view message) { warnings() += std::string(message) + '\n'; };
+      return settings;
+    }());
+    warnings().clear();
+  }
+  ~HostCapture() override { configure({}); }
+
+  static void use_folder(const fs::path& folder) { ::setenv("TUNER_CAPTURE_DIR", folder.c_str(), 1); }
+  static std::string& warnings() {
+    static std::string text;
+    return text;
+  }
+  std::vector<fs::path> captures() const {
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) paths.push_back(entry.path());
+    return paths;
+  }
+  /// The only one.
+  Capture capture() const {
+    EXPECT_EQ(captures().size(), 1u);
+    return read_capture(captures().at(0));
+  }
+  static std::vector<float> floats(const std::string& file, std::size_t count) {
+    const std::vector<std::byte> bytes = read_data_file(file, ElementType::float32, count);
+    std::vector<float> values(count);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  const testing::TemporaryFolder folder_;
+  std::vector<float> x_ = std::vector<float>(100, 1.5f), y_ = std::vector<float>(100);
+};
+
+TEST_F(HostCapture, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
+  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  std::iota(x_.begin(), x_.end(), 0.0f);
+  const std::vector<float> before = x_;
+  kernel.launch(nullptr, {100}, x_.data(), 0.1, y_.data());
+  const Capture held = capture();
+  EXPECT_EQ(held.size, (ProblemSize{{{"n", 100}}, {{"T", "float"}}}));
+  EXPECT_EQ(held.configuration, (Configuration{{"block", 32}}));
+  EXPECT_EQ(held.backend, "host");
+  EXPECT_EQ(held.data.scalars.at("factor"), "0.1");
+  EXPECT_THAT(held.data.inputs, ::testing::SizeIs(1)) << "y is not read";
+  EXPECT_EQ(floats(held.data.inputs.at("x"), 100), before);
+  EXPECT_EQ(floats(held.data.outputs.at("x"), 100), x_);
+  EXPECT_EQ(floats(held.data.outputs.at("y"), 100), y_);
+  EXPECT_EQ(y_[10], 1.0f) << "and the launch was made";
+}
+
+TEST_F(HostCapture, IsMadeOnceForEachProblem) {
+  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  for (int i = 0; i < 3; ++i) {
+    kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
+    kernel.launch(nullptr, {99}, x_.data(), 2, y_.data());
+  }
+  EXPECT_EQ(captures().size(), 2u);
+  std::vector<double> x(100), y(100);
+  kernel.launch(nullptr, {100}, x.data(), 2, y.data());
+  EXPECT_EQ(captures().size(), 3u);
+}
+
+TEST_F(HostCapture, StaysAsItIsWhenTheNextProcessLaunchesTheSame) {
+  Kernel::from_source(scale_text("scale"), "scale.cu").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  Kernel::from_source(scale_text("scale"), "scale.cu").launch(nullptr, {100}, x_.data(), 3, y_.data());
+  EXPECT_EQ(capture().data.scalars.at("factor"), "2");
+}
+
+TEST_F(HostCapture, IsMadeOfMatchingKernelsOnly) {
+  Kernel::from_source(scale_text("rescale"), "scale.cu").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  Kernel::from_source(scale_text("scale_more"), "scale.cu").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  EXPECT_EQ(captures().size(), 1u);
+}
+
+TEST_F(HostCapture, IsMadeOfTheKernelsThatComeWithTuner) {
+  const std::vector<int> values(1000, 3);
+  EXPECT_EQ(reduce(values.data(), values.size()), 3000);
+  const Capture held = capture();
+  EXPECT_EQ(held.spec.name, "reduce");
+  EXPECT_EQ(held.data.inputs.size(), 1u);
+  EXPECT_EQ(held.data.outputs.size(), 1u);
+}
+
+TEST_F(HostCapture, BecomesWhatTheNextRunIsServedWith) {
+  const Kernel kernel = Kernel::from_source(scale_text("scaleServed"), "scale.cu");
+  kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
+  const Capture held = capture();
+  TuningOptions options;
+  options.measure.captured = held.data;
+  Wisdom wisdom({});
+  const Device device = choose_device("host").device;
+  const SessionResult result = tune_kernel(held.spec, held.size, device, wisdom, options, nullptr);
+  ASSERT_TRUE(result.best);
+  EXPECT_TRUE(result.best->verified);
+
+  Wisdom next_process({});
+  const cache::WisdomMatch match = next_process.lookup(kernel.spec(), held.size, device);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match.tier, cache::Tier::exact);
+}
+
+TEST_F(HostCapture, OnlyWarnsWhereNothingCanBeWritten) {
+  std::ofstream(folder_ / "file") << "";
+  use_folder(folder_ / "file" / "folder");
+  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  for (int i = 0; i < 2; ++i) kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
+  EXPECT_EQ(y_[0], 5.0f);
+  EXPECT_THAT(warnings(), HasSubstr("kernel 'scale' was not captured: "));
+  EXPECT_EQ(warnings().find("captured", warnings().find("captured") + 1), std::string::npos) << "twice";
+}
+
+TEST_F(HostCapture, OnlyWarnsOfAKernelThatNoFileDescribes) {
+  KernelSpec spec = Kernel::from_source(scale_text("scale"), "scale.cu").spec();
+  spec.source.erase(0, spec.source.find("template"));
+  Kernel(spec).launch(nullptr, {100}, x_.data(), 2, y_.data());
+  EXPECT_EQ(y_[0], 3.0f);
+  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  EXPECT_THAT(warnings(), HasSubstr("described in code alone"));
+}
+
+TEST_F(HostCapture, IsMadeOfAKernelThatWasBuiltInCodeOrReadFromAnUnnamedText) {
+  Kernel::from_source(scale_text("scale"), "").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  EXPECT_EQ(capture().spec.name, "scale");
+}
+
+TEST_F(HostCapture, OfALaunchThatIsRefusedIsNotMade) {
+  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_.data(), y_.data()); }), HasSubstr("takes the arguments"));
+  EXPECT_THAT(captures(), ::testing::IsEmpty());
+}
+
+class HostCaptureOfOwnLaunch : public HostCapture {
+ protected:
+  HostCaptureOfOwnLaunch() {
+    own_ = [this] {
+      for (std::size_t i = 0; i < x_.size(); ++i) y_[i] = 2 * x_[i], x_[i] += 1;
+    };
+  }
+  const Kernel kernel_ = Kernel::from_source(scale_text("own"), "own.cu");
+  std::function<void()> own_;
+};
+
+TEST_F(HostCaptureOfOwnLaunch, HoldsWhatTheProgramsOwnLaunchDid) {
+  tuner::capture(kernel_, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
+  const Capture held = capture();
+  EXPECT_FALSE(held.configuration);
+  EXPECT_EQ(floats(held.data.inputs.at("x"), 100), std::vector<float>(100, 1.5f));
+  EXPECT_EQ(floats(held.data.outputs.at("x"), 100), std::vector<float>(100, 2.5f));
+  EXPECT_EQ(floats(held.data.outputs.at("y"), 100), std::vector<float>(100, 3.0f));
+}
+
+TEST_F(HostCaptureOfOwnLaunch, ReadsTheKernelsFileItself) {
+  std::ofstream(folder_ / "own.cu") << scale_text("own");
+  use_folder(folder_ / "captures");
+  const std::string file = (folder_ / "own.cu").string();
+  for (int i = 0; i < 2; ++i) tuner::capture(file.c_str(), {}, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "captures"), {}), 1);
+  EXPECT_EQ(x_[0], 3.5f) << "both launches were made";
+}
+
+TEST_F(HostCaptureOfOwnLaunch, MakesTheLaunchWhateverIsWrongWithTheCapture) {
+  tuner::capture(kernel_, nullptr, {100}, own_, x_.data(), y_.data());
+  EXPECT_EQ(x_[0], 2.5f) << "once";
+  EXPECT_THAT(warnings(), HasSubstr("takes the arguments"));
+  tuner::capture(Kernel::from_source(scale_text("other"), "other.cu"), nullptr, {100}, own_, x_.data());
+  EXPECT_EQ(x_[0], 3.5f);
+  EXPECT_THAT(captures(), ::testing::IsEmpty());
+}
+
+TEST_F(HostCaptureOfOwnLaunch, IsNotMadeOfALaunchThatThrows) {
+  const auto fail = [] { throw Error("the launch failed"); };
+  const auto attempt = [&] { tuner::capture(kernel_, nullptr, {100}, fail, x_.data(), 2.0f, y_.data()); };
+  EXPECT_THAT(error_of(attempt), HasSubstr("the launch failed"));
+  EXPECT_THAT(captures(), ::testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace tuner
