@@ -9,6 +9,11 @@
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
+#include <tuner/capture/capture_writer.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/records.hpp>
+
 #include <tests/cli/program.hpp>
 
 namespace tuner::cli {
@@ -25,7 +30,7 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   const Finished help = tune({"help"});
   EXPECT_EQ(help.code, 0);
   for (const char* command : {"run", "list", "devices", "occupancy", "metrics", "show", "explain", "report", "compare",
-                              "export", "import", "merge", "cache"}) {
+                              "export", "convert", "import", "merge", "cache", "todo"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     const Finished detail = tune({command, "--help"});
     EXPECT_EQ(detail.code, 0) << command;
@@ -282,15 +287,20 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
   file("cachefile.json", R"({"device_name":"A100","kernel_name":"k","problem_size":"9","tune_params_keys":["b"],)"
                          R"("tune_params":{"b":[1,2]},"objective":"time","cache":{"1":{"b":1,)" +
                              std::string(entry) + R"(,"2":{"b":2,)" + entry + "}}");
+  const KernelSpec captured = read_kernel_file(kernel);
+  ASSERT_TRUE(CaptureWriter(folder(), "axpy-n=4096-1a2b3c4d.capture", captured, complete(captured, {}),
+                            choose_device("host").device, to_record(captured, {}).source_hash)
+                  .publish());
   set("HOME", (folder() / "home").string());
   const bool has_nvrtc = tune({"occupancy", "--kernel", "reduce"}).code == 0;
   const bool has_cupti = tune({"metrics", "--chip", "GH100"}).code == 0;
   std::size_t examples = 0;
   for (const char* command : {"", "run", "list", "devices", "occupancy", "metrics", "show", "explain", "export",
-                              "import", "merge", "cache", "replay"}) {
+                              "import", "merge", "cache", "replay", "todo"}) {
     for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
       ++examples;
-      if (line.starts_with("tune --kernel") && line.find("--dry-run") == std::string::npos)
+      if ((line.starts_with("tune --kernel") || line.starts_with("tune --capture")) &&
+          line.find("--dry-run") == std::string::npos)
         line += " --dry-run";  // the search itself is tested elsewhere
       if (line.starts_with("tune replay") && line.find("--repeats") == std::string::npos) line += " --repeats 2";
       const Finished run = shell("PATH=\"$PWD/bin:$PATH\"; " + line);

@@ -38,7 +38,8 @@ int stats(const po::variables_map& given) {
       {"trials",
        fmt::format("{}, {} failed, in {} ({} interrupted or running)", number(about.trials),
                    number(about.failed_trials), plural(about.sessions, "session"), number(about.unfinished_sessions))},
-      {"quarantine", plural(about.quarantined, "configuration")}};
+      {"quarantine", plural(about.quarantined, "configuration")},
+      {"misses", plural(about.misses, "problem")}};
   if (const auto folder = cache::user_cache_dir()) {
     const cache::ImageCacheStats images = cache::ImageCache(*folder).stats();
     lines.emplace_back("images",
@@ -60,7 +61,8 @@ int stats(const po::variables_map& given) {
               {"unfinished_sessions", about.unfinished_sessions},
               {"trials", about.trials},
               {"failed_trials", about.failed_trials},
-              {"quarantined", about.quarantined}});
+              {"quarantined", about.quarantined},
+              {"misses", about.misses}});
   return kDone;
 }
 

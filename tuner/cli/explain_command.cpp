@@ -9,6 +9,7 @@
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/format.hpp>
@@ -36,7 +37,7 @@ std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
 }
 
 std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Wisdom& wisdom,
-                        const cache::Database& user, const cache::WisdomMatch& match) {
+                        cache::Database& user, const cache::WisdomMatch& match) {
   std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
   std::vector<std::pair<std::string, std::string>> about{
       {"asked", user.path().empty() ? "memory" : user.path().string()}};
@@ -53,6 +54,8 @@ std::string explanation(const KernelSpec& spec, const ProblemSize& size, const D
                                                format_interval(best.median_ns, best.low_ns, best.high_ns),
                                                cache::sizes_text(best.problem.sizes), best.device.name,
                                                format_instant(best.measured_ms), best.samples));
+    const std::string reference = match.shipped ? weaker_reference(spec) : reference_of(user, best);
+    if (!reference.empty()) about.emplace_back("verified", "against the " + reference);
     about.emplace_back("software", best.environment.driver + ", " + best.environment.compiler);
   }
   about.emplace_back("served",

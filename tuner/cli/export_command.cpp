@@ -7,6 +7,8 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
+#include <tuner/cli/export_header.hpp>
+#include <tuner/cli/export_results.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 
@@ -16,15 +18,34 @@ int export_command(int argc, char** argv) {
   po::options_description options("Options", 110);
   add_database_options(options, true);
   options.add_options()("all", po::bool_switch(), "sessions and every trial too, not only the best");
+  options.add_options()("header", po::value<std::string>()->value_name("FILE.hpp"),
+                        "a C++17 header of one kernel's best configurations, for programs without tuner");
+  options.add_options()("portfolio", po::value<std::string>()->value_name("K"),
+                        "of --header: at most K configurations for each device, those that lose least over all sizes");
+  add_results_options(options);
   options.add_options()("force,f", po::bool_switch(), "replace a file that tuner did not write");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"file..."});
   if (given.count("help"))
     return print_help(
         "Usage: tune export [options] FILE\n"
+        "       tune export --header FILE.hpp --kernel NAME [--portfolio K]\n"
+        "       tune export --t4 FILE.json --kernel NAME [--size n=1000]\n"
         "Writes results as reviewable text, one JSON line each; `-` is stdout, a name in .gz is compressed.",
-        options, "  tune export --kernel reduce h200.wisdom\n  tune export --all everything.gz\n");
+        options,
+        "  tune export --kernel reduce h200.wisdom\n  tune export --all everything.gz\n"
+        "  tune export --header tuned_reduce.hpp --kernel reduce --portfolio 4\n");
   const Texts files = texts_of(given, "file");
+  if (given.count("portfolio") && !given.count("header")) throw UsageError("--portfolio belongs to --header FILE");
+  if (given.count("header")) {
+    if (!files.empty()) throw UsageError("one export writes one file: either --header FILE or FILE");
+    if (asks_for_results(given)) throw UsageError("--header goes without other formats: export those by themselves");
+    return export_header(given);
+  }
+  if (asks_for_results(given)) {
+    if (!files.empty()) throw UsageError("FILE is what holds results for tuner; give the others without it");
+    return export_results(given);
+  }
   if (files.size() != 1) throw UsageError("export writes one file: tune export FILE");
 
   if (files[0] != "-") require_output(files[0], OutputKind::wisdom_text, given["force"].as<bool>(), "export");

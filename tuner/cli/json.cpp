@@ -112,6 +112,10 @@ Json to_json(const Trial& trial) {
   return object;
 }
 
+void add_reference(Json& object, const std::string& reference) {
+  if (!reference.empty()) object["reference"] = reference;
+}
+
 void print_json(const Json& document) {
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
   std::fprintf(stdout, "%s\n", text.c_str());

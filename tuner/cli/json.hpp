@@ -23,6 +23,8 @@ Json to_json(const Resources& resources);
 Json to_json(const Trial& trial);
 Json to_json(const LaunchDetail& launch);
 
+/// What the result was compared with, where that is not a reference of its own (empty).
+void add_reference(Json& object, const std::string& reference);
 /// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
 void print_json(const Json& document);
 

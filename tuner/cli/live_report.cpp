@@ -36,7 +36,7 @@ LiveReport::LiveReport(std::string file, Wisdom& wisdom, const TuningOptions& op
 void LiveReport::on_start(const SessionPlan& plan) {
   report::Tuning tuning;
   tuning.key = {context_of(*plan.spec, *plan.size, *plan.device, options_.session.objective),
-                conditions_text(options_)};
+                conditions_text(options_, *plan.spec)};
   tuning.database = wisdom_.user().path().string();
   if (plan.resumed > 0) {
     std::vector<cache::TrialRecord> earlier = cache::finished_trials(wisdom_.user(), tuning.key);

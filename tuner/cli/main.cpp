@@ -12,6 +12,7 @@
 
 #include <tuner/cli/cache_command.hpp>
 #include <tuner/cli/compare_command.hpp>
+#include <tuner/cli/convert_command.hpp>
 #include <tuner/cli/devices_command.hpp>
 #include <tuner/cli/explain_command.hpp>
 #include <tuner/cli/export_command.hpp>
@@ -23,6 +24,7 @@
 #include <tuner/cli/report_command.hpp>
 #include <tuner/cli/run_command.hpp>
 #include <tuner/cli/show_command.hpp>
+#include <tuner/cli/todo_command.hpp>
 #include <tuner/cli/tune_command.hpp>
 #include <tuner/version.hpp>
 #ifdef TUNER_HAS_CUDA
@@ -65,8 +67,10 @@ constexpr Command kCommands[] = {
     {"explain", "which configuration a call would be served with, and why", explain_command},
     {"export", "write results as reviewable text", export_command},
     {"import", "take over results from text", import_command},
+    {"convert", "a kernel file from another tuner's description or script", convert_command},
     {"merge", "unite databases", merge_command},
     {"cache", "what the cache holds; check or clear it", cache_command},
+    {"todo", "what was called without a result of its own, and how much time it took", todo_command},
     {"replay", "score search strategies on recorded spaces", replay_command},
     {"help", "this text", help_command},
 };

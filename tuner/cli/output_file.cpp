@@ -10,6 +10,8 @@
 #include <cache/database.hpp>
 #include <cache/exchange.hpp>
 
+#include <tuner/convert/results_files.hpp>
+#include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/report/page.hpp>
@@ -27,6 +29,8 @@ enum class Standing {
   picture,
   table,
   report,
+  header,
+  results,
   other_file,
   database,
   folder,
@@ -43,6 +47,9 @@ constexpr Found kForeignFile{Standing::other_file, "a file that tuner did not wr
 constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"};
 
 Found text_with(std::string_view head) {
+  if (head.starts_with(convert::kResultsMark)) return {Standing::results, "results for another tuner"};
+  if (head.starts_with(convert::kTargetsMark)) return {Standing::header, "a header of device targets"};
+  if (head.starts_with(convert::kHeaderMark)) return {Standing::header, "a header of tuned configurations"};
   while (head.starts_with('#')) head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
   if (head.starts_with(R"({"tuner_wisdom")")) return {Standing::wisdom_text, "wisdom text"};
   if (head.starts_with(R"({"kernel")")) return {Standing::trial_log, "a log of trials"};
@@ -99,7 +106,9 @@ bool is_of(OutputKind kind, Standing standing) {
          (kind == OutputKind::trial_log && standing == Standing::trial_log) ||
          (kind == OutputKind::picture && standing == Standing::picture) ||
          (kind == OutputKind::table && standing == Standing::table) ||
-         (kind == OutputKind::report && standing == Standing::report);
+         (kind == OutputKind::report && standing == Standing::report) ||
+         (kind == OutputKind::header && standing == Standing::header) ||
+         (kind == OutputKind::results && standing == Standing::results);
 }
 
 }  // namespace

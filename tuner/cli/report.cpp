@@ -41,6 +41,12 @@ std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind
   return most == reasons.end() ? "" : most->first;
 }
 
+/// What the result was compared with, where that is not a reference of its own; empty otherwise.
+std::string compared_with(const std::string& reference) {
+  if (reference.empty()) return {};
+  return fmt::format("      verified against the {}\n", printable(reference));
+}
+
 }  // namespace
 
 std::string speed_text(const Subject& subject, double ns) {
@@ -120,7 +126,7 @@ std::string best_table(const Subject& subject, const std::vector<Trial>& trials,
   Table table(std::move(columns));
   for (const Trial* const trial : ranked(subject, trials)) {
     const auto known = objective_value(subject, *trial);
-    if (!known || !trial->verified) continue;
+    if (!known || (subject.verified && !trial->verified)) continue;
     if (table.rows() == rows) break;
     std::vector<std::string> cells{
         std::to_string(table.rows() + 1),
@@ -179,6 +185,8 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
                       plural(static_cast<std::int64_t>(measured.samples_ns.size()), "sample"),
                       format_ns(measured.low_ns), format_ns(measured.high_ns), format_percent(measured.relative_noise),
                       measured.clock_mhz > 0 ? fmt::format(", SM clock {:.0f} MHz", measured.clock_mhz) : "");
+  text += subject.verified ? compared_with(subject.reference)
+                           : "      not verified: it is served to nobody, and may be wrong\n";
   text += fmt::format("      {}\n", style.loud(speed_text(subject, measured.median_ns)));
   return text;
 }
@@ -191,6 +199,7 @@ std::string known_answer(const Subject& subject, const cache::WisdomMatch& match
                       format_instant(best.measured_ms), best.samples);
   text += fmt::format("{}  {}\n", style.bold(subject.spec->name), subject.size->text());
   text += fmt::format("best  {}\n", style.bold(printable(best.configuration)));
+  text += compared_with(subject.reference);
   text += fmt::format("      {}\n", style.loud(speed_text(subject, best.median_ns)));
   return text;
 }
@@ -230,6 +239,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
   if (result.best) {
     object["best"] = to_json(*result.best);
     object["best"].update(json_rates(subject, result.best->measurement()->median_ns));
+    if (subject.verified) add_reference(object["best"], subject.reference);
     object["best"]["verdict"] = to_json(explain(*subject.spec, *subject.size, *subject.device, *result.best));
   }
   object["ties"] = Json::array();
@@ -262,6 +272,7 @@ Json json_known_answer(const Subject& subject, const cache::WisdomMatch& match) 
               {"relative_noise", best.relative_noise},
               {"verified", true},
               {"measured_ms", best.measured_ms}};
+  add_reference(answer, subject.reference);
   answer.update(json_rates(subject, best.median_ns));
   object["best"] = answer;
   return object;

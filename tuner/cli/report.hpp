@@ -24,6 +24,8 @@ struct Subject {
   Objective objective;
   std::vector<std::string> metrics = {};    ///< shown as columns, where a trial has them
   std::vector<std::string> trade_off = {};  ///< objectives whose front is told
+  bool verified = true;                     ///< false: results were compared with nothing
+  std::string reference = {};               ///< weaker_reference(): told with the result
 };
 
 /// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and

@@ -283,7 +283,7 @@ class OneRun {
       about.emplace_back("limit", limit_text(why));
       for (const std::string& number : why.numbers) about.emplace_back("", number);
       for (const std::string& remark : why.remarks) about.emplace_back("remark", remark);
-      about.emplace_back("verified", trial_.verified ? "yes" : "no: the kernel has no reference");
+      about.emplace_back("verified", verified_text());
     } else {
       about.emplace_back("time", "not measured, nor verified: --once");
     }
@@ -301,6 +301,12 @@ class OneRun {
     if (!printed_.empty())
       text += "\nThe kernel printed:\n" + printable_lines(printed_) + (printed_.back() == '\n' ? "" : "\n");
     return text;
+  }
+
+  std::string verified_text() const {
+    if (!trial_.verified) return "no: the kernel has no reference";
+    const std::string reference = weaker_reference(spec_);
+    return reference.empty() ? "yes" : "against the " + reference;
   }
 
   static Json json_values(const std::vector<OutputValues>& all) {
@@ -331,6 +337,7 @@ class OneRun {
                 {"launches", launches},
                 {"once", once_}};
     if (!once_ || failed_) object["trial"] = to_json(trial_);
+    if (trial_.verified) add_reference(object, weaker_reference(spec_));
     if (const Measurement* const measured = trial_.measurement(); measured && !once_) {
       object.update(json_rates(subject(), measured->median_ns));
       object["verdict"] = to_json(explain(spec_, size_, device_, *measured, one.launches()));

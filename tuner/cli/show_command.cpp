@@ -10,6 +10,7 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
+#include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/format.hpp>
@@ -17,9 +18,9 @@
 namespace tuner::cli {
 namespace {
 
-std::string best_text(const std::vector<cache::BestRecord>& rows) {
+std::string best_text(const std::vector<StoredResult>& rows) {
   std::map<std::pair<std::string, std::string>, Table> tables;  // by kernel and device
-  for (const cache::BestRecord& row : rows) {
+  for (const auto& [row, reference] : rows) {
     const std::string device = row.device.name.empty() ? row.device.key : row.device.name;
     auto at = tables.find({row.kernel.name, device});
     if (at == tables.end())
@@ -30,11 +31,12 @@ std::string best_text(const std::vector<cache::BestRecord>& rows) {
                                                                    {"median", Table::Align::right},
                                                                    {"interval", Table::Align::right},
                                                                    {"measured"},
+                                                                   {"verified against"},
                                                                    {"configuration"}}))
                .first;
     at->second.add({row.kernel.objective == "time" ? "" : row.kernel.objective, row.problem.choices,
                     cache::sizes_text(row.problem.sizes), format_ns(row.median_ns),
-                    format_interval(row.median_ns, row.low_ns, row.high_ns), format_instant(row.measured_ms),
+                    format_interval(row.median_ns, row.low_ns, row.high_ns), format_instant(row.measured_ms), reference,
                     row.configuration});
   }
   std::string text;
@@ -73,8 +75,8 @@ std::string kernels_text(const std::vector<cache::KernelSummary>& kernels) {
   return table.text();
 }
 
-void add_best(Json& list, const std::vector<cache::BestRecord>& rows, const std::string& database, bool shipped) {
-  for (const cache::BestRecord& row : rows) {
+void add_best(Json& list, const std::vector<StoredResult>& rows, const std::string& database, bool shipped) {
+  for (const auto& [row, reference] : rows) {
     Json sizes = Json::object();
     for (const auto& [name, value] : row.problem.sizes) sizes[name] = value;
     list.push_back({{"kernel", row.kernel.name},
@@ -94,6 +96,7 @@ void add_best(Json& list, const std::vector<cache::BestRecord>& rows, const std:
                     {"measured_ms", row.measured_ms},
                     {"database", database},
                     {"shipped", shipped}});
+    add_reference(list.back(), reference);
   }
 }
 
@@ -129,20 +132,22 @@ int show_command(int argc, char** argv) {
 
   const cache::Filter filter = read_filter(given);
   const bool stats = given["stats"].as<bool>(), json = given["json"].as<bool>();
-  Json document{{"databases", Json::array()}, {"best", Json::array()}};
+  Json document{{"databases", Json::array()}, {"best", Json::array()}, {"unverified", Json::array()}};
   std::size_t known = 0;
   for (cache::Database& database : open_all_for_reading(given)) {
-    const auto rows = cache::best_rows(database, filter);
+    const auto rows = best_results(database, filter), unverified = unverified_results(database, filter);
     const std::string path = database.path().string();
     const bool shipped = database.is_shipped();
-    known += rows.size();
+    known += rows.size() + unverified.size();
     if (json) {
       document["databases"].push_back({{"path", path}, {"shipped", shipped}});
       if (stats) document["databases"].back()["sessions"] = json_sessions(cache::sessions(database, filter));
       add_best(document["best"], rows, path, shipped);
+      add_best(document["unverified"], unverified, path, shipped);
       continue;
     }
     print(best_text(rows));
+    if (!unverified.empty()) print("Compared with nothing, served to nobody\n" + best_text(unverified));
     if (stats)
       print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_text(cache::kernels(database)),
                         sessions_text(cache::sessions(database, filter))));

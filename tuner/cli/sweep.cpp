@@ -195,7 +195,7 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
   };
   for (const Sweep& sweep : sweeps) {
     for (const Trial* trial : ranked(sweep.subject, sweep.trials)) {
-      if (!trial->measurement() || !trial->verified) continue;
+      if (!trial->measurement() || (sweep.subject.verified && !trial->verified)) continue;
       const std::string value = value_of(sweep, *trial);
       const auto at = std::find_if(all.begin(), all.end(), [&](const BestFor& one) { return one.value == value; });
       if (at == all.end()) continue;

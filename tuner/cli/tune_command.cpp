@@ -1,6 +1,7 @@
 #include <tuner/cli/tune_command.hpp>
 
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,17 +10,21 @@
 #include <cache/session.hpp>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/capture/capture.hpp>
 #include <tuner/cli/dry_run.hpp>
 #include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/live_report.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/report.hpp>
+#include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/sweep.hpp>
+#include <tuner/cli/todo_tuning.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
+#include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/throughput.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -33,14 +38,15 @@ constexpr const char* kTuneExamples =
     "  tune --kernel sumMatrix2D                       tune with all defaults\n"
     "  tune --kernel reduce --size n=2^24 --type float,int --budget 60s\n"
     "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
+    "  tune --capture axpy-n=4096-1a2b3c4d.capture     for the inputs of a program's own launch ($TUNER_CAPTURE=axpy)\n"
     "  tune --kernel reduce --dry-run                  what would be searched\n"
     "  tune --kernel sumMatrix2D --metrics textbook    why: counters of the finalists\n"
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
     "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
     "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
+    "  tune --todo --budget 5m                         what programs called and nothing was known of (tune todo)\n"
     "\nOther commands: tune run, list, devices, occupancy, metrics, show, explain, report, compare, export, import,\n"
-    "merge, cache, replay; `tune "
-    "help`.\n";
+    "merge, cache, todo, replay; `tune help`.\n";
 
 KernelSpec part_of(KernelSpec spec, const SweepRequest& sweep) {
   return sweep.is_part() ? sub_space(spec, sweep.fix, sweep.vary) : std::move(spec);
@@ -53,17 +59,30 @@ Json json_impossible(const Sweep& sweep) {
   return list;
 }
 
+/// Nothing where none is asked for. What it holds becomes part of \p request.
+std::optional<Capture> read_requested_capture(TuneRequest& request) {
+  if (request.capture.empty()) return std::nullopt;
+  std::optional<Capture> capture = read_capture(request.capture);
+  request.tuning.measure.captured = capture->data;
+  if (request.device.empty()) request.device = capture->backend == "host" ? "host" : "auto";
+  return capture;
+}
+
 /// Everything one invocation works with.
 class TuneRun {
  public:
-  TuneRun(TuneRequest request, const std::atomic<bool>& stop)
+  /// \p documents: takes what --json would print.
+  TuneRun(TuneRequest request, const std::atomic<bool>& stop, Json* documents = nullptr)
       : request_(std::move(request)),
         stop_(stop),
+        documents_(documents),
         console_(stderr, request_.quiet),
         out_style_(Style::of(stdout)),
-        spec_(part_of(KernelLibrary(request_.template_path).find(request_.kernel), request_.sweep)),
+        capture_(read_requested_capture(request_)),
+        spec_(part_of(capture_ ? capture_->spec : KernelLibrary(request_.template_path).find(request_.kernel),
+                      request_.sweep)),
         choice_(choose_device(request_.device)),
-        problems_(select_problems(spec_, request_.problems, choice_.device)) {}
+        problems_(capture_ ? Problems{{capture_->size}} : select_problems(spec_, request_.problems, choice_.device)) {}
 
   int run() {
     introduce();
@@ -102,11 +121,13 @@ class TuneRun {
       if (stop_) break;
       code = std::max(code, tune(size, results));
     }
-    if (request_.json) print_json(document(std::move(results)));
+    if (request_.json) give(document(std::move(results)));
     show_sweeps();
     if (log_ && !log_->all_written()) code = kFailed;
     return stop_ ? kInterrupted : code;
   }
+
+  void give(Json document) { documents_ ? documents_->push_back(std::move(document)) : print_json(document); }
 
   void finish_report() {
     if (report_) report_->finish(spec_, choice_.device, problems_.list);
@@ -116,15 +137,34 @@ class TuneRun {
     const Objective& objective = request_.tuning.session.objective;
     std::vector<std::string> metrics = expand_metrics(request_.tuning.measure.metrics);
     std::erase(metrics, objective.metric());  // it has a column of its own
-    return {&spec_, &size, &choice_.device, objective, std::move(metrics), request_.trade_off};
+    return {&spec_,
+            &size,
+            &choice_.device,
+            objective,
+            std::move(metrics),
+            request_.trade_off,
+            request_.tuning.measure.verify,
+            weaker_reference(spec_, request_.tuning.measure.captured)};
   }
 
   void introduce() {
     console_.line(fmt::format("kernel    {} ({})", spec_.name, spec_.file));
     console_.line(
         fmt::format("device    {}, {}: {}", choice_.device.name, choice_.device.environment.compiler, choice_.reason));
+    if (capture_) introduce_capture();
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
+  }
+
+  void introduce_capture() {
+    console_.line(fmt::format("capture   {}, launched {}on {}", request_.capture.string(),
+                              capture_->configuration ? fmt::format("with {} ", capture_->configuration->text()) : "",
+                              capture_->device_name));
+    if (answers(spec_, request_.tuning.measure.captured))
+      console_.line("note      the kernel has no reference: right is what the captured launch left");
+    if (capture_->device_key != choice_.device.key.text())
+      console_.line(fmt::format("note      this is not the device of the capture: calls on {} are not served with this",
+                                capture_->device_name));
   }
 
   int dry_run() {
@@ -137,15 +177,16 @@ class TuneRun {
       else
         std::fputs(space_text(spec_, size, choice_.device, stop).c_str(), stdout);
     }
-    if (request_.json) print_json({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
+    if (request_.json) give({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
     return kDone;
   }
 
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
     // Metrics are no part of a known answer.
-    const bool asked = request_.force || needs_trials() || request_.tuning.measure.cold == false ||
-                       !request_.tuning.measure.metrics.empty() || was_interrupted(size);
+    const bool asked = request_.force || capture_ || needs_trials() || request_.tuning.measure.cold == false ||
+                       !request_.tuning.measure.verify || !request_.tuning.measure.metrics.empty() ||
+                       was_interrupted(size);
     if (!asked) {
       const cache::WisdomMatch match = wisdom_->lookup(spec_, size, choice_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(size, match, results);
@@ -160,10 +201,12 @@ class TuneRun {
     take_ceilings(choice_.device, match.best->device);
     const Throughput rate = throughput(spec_, size, choice_.device, match.best->median_ns);
     if (rate.bytes_per_second && !rate.ceiling_rate) measure_ceilings_once();
+    Subject what = subject(size);
+    if (!match.shipped) what.reference = reference_of(wisdom_->user(), *match.best);
     if (request_.json)
-      results.push_back(json_known_answer(subject(size), match));
+      results.push_back(json_known_answer(what, match));
     else
-      print(known_answer(subject(size), match, out_style_));
+      print(known_answer(what, match, out_style_));
     return kDone;
   }
 
@@ -236,7 +279,7 @@ class TuneRun {
   /// Whether the last session of exactly this was cut short, so that this run goes on instead of answering.
   bool was_interrupted(const ProblemSize& size) {
     const cache::SessionKey key{context_of(spec_, size, choice_.device, request_.tuning.session.objective),
-                                conditions_text(request_.tuning)};
+                                conditions_text(request_.tuning, spec_)};
     const auto last = cache::last_session(wisdom_->user(), key);
     return last && !last->finished_ms && last->trials > 0;
   }
@@ -292,8 +335,10 @@ class TuneRun {
 
   TuneRequest request_;
   const std::atomic<bool>& stop_;
+  Json* documents_;
   Console console_;
   Style out_style_;
+  std::optional<Capture> capture_;
   KernelSpec spec_;
   DeviceChoice choice_;
   Problems problems_;
@@ -312,14 +357,22 @@ int tune_command(int argc, char** argv) {
   if (request.help)
     return print_help(
         "Usage: tune --kernel NAME|FILE.cu [options]\n"
+        "       tune --capture FOLDER [options]\n"
+        "       tune --todo [options]\n"
         "Finds the fastest correct configuration of a kernel on this machine and remembers it.",
         tune_options(), kTuneExamples);
+  const auto begin = [&request](const std::atomic<bool>& stop) {
+    if (!request.todo) return TuneRun(std::move(request), stop).run();
+    return tune_todo(request, stop, [&stop](TuneRequest one, Json* documents) {
+      return TuneRun(std::move(one), stop, documents).run();
+    });
+  };
   if (request.dry_run) {  // nothing to keep: Ctrl-C ends it at once
     const std::atomic<bool> never{false};
-    return TuneRun(std::move(request), never).run();
+    return begin(never);
   }
   const InterruptGuard interrupt;
-  return TuneRun(std::move(request), interrupt.flag()).run();
+  return begin(interrupt.flag());
 }
 
 }  // namespace tuner::cli

@@ -61,6 +61,16 @@ Isolation read_isolation(const std::string& text) {
   throw UsageError(unknown_name("isolation", text, {"process", "none"}));
 }
 
+/// The list says which problems, and what calls are served with is what it is about.
+void check_todo(const po::variables_map& given) {
+  for (const char* option : {"capture", "size", "type", "choice", "fix", "vary", "by", "csv", "report"})
+    if (given.count(option)) throw UsageError(fmt::format("--todo and --{} do not go together", option));
+  if (given["hot"].as<bool>() || text_of(given, "objective") != "time")
+    throw UsageError(
+        "--todo is about what calls are served with: their time, caches cold; tune for another objective "
+        "with --kernel");
+}
+
 /// What is fastest with warm caches is another question than with cold ones, with another answer in the database.
 void choose_objective(const po::variables_map& given, TuneRequest& request) {
   const ObjectiveChoice choice = read_objective(text_of(given, "objective"));
@@ -114,6 +124,10 @@ po::options_description tune_options() {
       stop("When to stop (the first limit reached)", 110), how("How", 110), output("Output and storage", 110);
   auto add_what = what.add_options();
   add_what("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"), "the kernel: a name (`tune list`) or a file");
+  add_what("capture", po::value<Text>()->value_name("FOLDER"),
+           "a captured launch ($TUNER_CAPTURE): its kernel, sizes, types, choices and inputs");
+  add_what("todo", po::bool_switch(),
+           "what `tune todo` lists for this device instead, one after the other; --budget and its kin are for each");
   add_what("size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
            "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes");
   add_what("type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas");
@@ -155,6 +169,11 @@ po::options_description tune_options() {
   add_how("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
   add_how("isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
           "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
+  add_how("no-host-check", po::bool_switch(),
+          "do not run the best configuration of a GPU on the host too, where races show");
+  add_how("unverified", po::bool_switch(),
+          "compare results with nothing: for kernels without any reference; what is found is marked, and never served, "
+          "exported as best or shipped");
   add_how("no-prior", po::bool_switch(), "do not start from results of other sizes, choices and devices");
   add_how("force,f", po::bool_switch(),
           "measure although the answer is known, and again what was measured; let --log append to, and --report "
@@ -184,11 +203,21 @@ TuneRequest read_tune_request(int argc, char** argv) {
   if (const Texts extra = texts_of(given, "arguments"); !extra.empty())
     throw UsageError(fmt::format("unexpected argument '{}'; a kernel is given as --kernel {}", extra[0], extra[0]));
   request.kernel = text_of(given, "kernel");
-  if (request.kernel.empty())
+  request.capture = text_of(given, "capture");
+  request.todo = given["todo"].as<bool>();
+  if (request.todo) check_todo(given);
+  if (request.kernel.empty() && request.capture.empty() && !request.todo)
     throw UsageError("which kernel? Give --kernel NAME or --kernel FILE.cu; `tune list` names the known ones");
+  if (!request.capture.empty())
+    for (const char* option : {"kernel", "size", "type", "choice", "template-path"})
+      if (given.count(option))
+        throw UsageError(fmt::format("--capture and --{0}: the capture says what is tuned; leave --{0} out", option));
   request.template_path = template_path(given);
   request.problems = {texts_of(given, "size"), texts_of(given, "type"), texts_of(given, "choice")};
   request.device = given.count("device") ? text_of(given, "device") : default_device();
+  const char* const chosen = std::getenv("TUNER_DEVICE");
+  if (!request.capture.empty() && !given.count("device") && (chosen == nullptr || *chosen == '\0'))
+    request.device.clear();  // the capture's own
   request.database = text_of(given, "db");
   request.log = text_of(given, "log");
   request.report = text_of(given, "report");
@@ -207,6 +236,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
   choose_objective(given, request);
   choose_metrics(given, request.tuning.measure);
   request.tuning.isolation = read_isolation(text_of(given, "isolation"));
+  request.tuning.measure.verify = !given["unverified"].as<bool>();
+  request.tuning.host_check = !given["no-host-check"].as<bool>();
   request.tuning.learn_from_elsewhere = !given["no-prior"].as<bool>();
   request.tuning.resume = !request.force;
   request.sweep = read_sweep(given);

@@ -24,10 +24,12 @@ struct SweepRequest {
 };
 
 struct TuneRequest {
-  std::string kernel;  ///< a name or a file
+  std::string kernel;             ///< a name or a file; empty with a capture; with todo: of the list, empty: all
+  std::filesystem::path capture;  ///< in place of kernel and problems; empty: none
+  bool todo = false;              ///< tune what `tune todo` lists
   std::vector<std::filesystem::path> template_path;
   ProblemOptions problems;
-  std::string device = "auto";
+  std::string device;                  ///< empty: nothing was said, only with a capture
   std::filesystem::path database;      ///< empty: the default place
   TuningOptions tuning;                ///< budget empty: the command's default
   std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none

@@ -400,6 +400,9 @@ Json json_tuning(const Tuning& tuning, Shared& kernels, Shared& devices, Shared&
     json["best"] = {{"text", shown(best.configuration)}, {"median_ns", number(best.median_ns)},
                     {"low_ns", number(best.low_ns)},     {"high_ns", number(best.high_ns)},
                     {"samples", best.samples},           {"measured", best.measured_ms}};
+    const Json conditions = Json::parse(key.conditions, nullptr, false);
+    if (conditions.is_object() && conditions.contains("reference") && conditions["reference"].is_string())
+      json["best"]["reference"] = shown(conditions["reference"].get<std::string>());
     for (std::size_t i = tuning.trials.size(); i-- > 0;)
       if (tuning.trials[i].trial.configuration == best.configuration && tuning.trials[i].trial.kind == "ok") {
         json["best"]["row"] = i;

@@ -1,0 +1,134 @@
+// Where the answer that results are compared with comes from, end to end: said with every result, and kept.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tests/cli/program.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Answers : public ProgramTest {
+ protected:
+  Answers() {
+    file("scale.cu",
+         "#ifndef wrong\n#define wrong 0\n#endif\n"
+         "extern \"C\" __global__ void scale(float* y, const float* x, int n) {\n"
+         "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+         "  if (i < n) y[i] = 2 * x[i] + wrong;\n"
+         "}\n");
+  }
+
+  /// Directives beside that kernel, which nobody has written a reference for.
+  std::string directives(const std::string& rest) {
+    return file("scale_tuner.cu",
+                "#pragma tuner kernel      scale\n"
+                "#pragma tuner source      \"scale.cu\"\n"
+                "#pragma tuner size        n = 1000\n"
+                "#pragma tuner parameter   block = 32 64\n"
+                "#pragma tuner parameter   wrong = 0 1\n"
+                "#pragma tuner define      wrong\n"
+                "#pragma tuner in          x[n] : float\n"
+                "#pragma tuner out         y[n] : float\n"
+                "#pragma tuner grid        ceil_div(n, block)\n"
+                "#pragma tuner block       block\n"
+                "#pragma tuner arguments   y, x, n\n"
+                "#pragma tuner instantiate scale\n" +
+                    rest);
+  }
+};
+
+TEST_F(Answers, OfTheDefaultConfigurationAreSaidWithEveryResult) {
+  const std::string kernel = directives(
+      "#pragma tuner default     block=32 wrong=0\n"
+      "#pragma tuner reference   default\n"
+      "#pragma tuner verify      n=77 offset=1\n");
+  const Finished run = tune({"--kernel", kernel});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("      verified against the default configuration\n"));
+  EXPECT_THAT(run.out, HasSubstr("wrong=0"));
+  EXPECT_THAT(run.out, HasSubstr("2 wrong"));
+  EXPECT_THAT(tune({"--kernel", kernel}).out, HasSubstr("      verified against the default configuration\n"));
+  EXPECT_THAT(tune({"show"}).out, HasSubstr("default configuration"));
+  EXPECT_THAT(tune({"explain", "--kernel", kernel}).out, HasSubstr("against the default configuration"));
+  EXPECT_THAT(tune({"run", "--kernel", kernel}).out, HasSubstr("against the default configuration"));
+
+  const json known = json::parse(tune({"--kernel", kernel, "--json"}).out);
+  EXPECT_EQ(known["results"][0]["best"]["reference"], "default configuration");
+  const json again = json::parse(tune({"--kernel", kernel, "--json", "--force", "--isolation", "none"}).out);
+  EXPECT_EQ(again["results"][0]["best"]["reference"], "default configuration");
+  EXPECT_EQ(again["results"][0]["outcomes"]["wrong"], 2);
+  EXPECT_EQ(json::parse(tune({"show", "--json"}).out)["best"][0]["reference"], "default configuration");
+}
+
+TEST_F(Answers, InFilesBelongToTheKernelAndAreSaidWithEveryResult) {
+  std::vector<float> numbers;
+  for (int i = 0; i < 1000; ++i) numbers.push_back(float(2 * i));
+  const auto write = [&] {
+    return file("y.bin", std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
+  };
+  write();
+  const std::string kernel = directives(
+      "#pragma tuner fill        x = iota\n"
+      "#pragma tuner reference   file y = \"y.bin\"\n");
+  const Finished run = tune({"--kernel", kernel});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("      verified against the answer in a file\n"));
+  EXPECT_THAT(run.out, HasSubstr("2 wrong"));
+  EXPECT_THAT(tune({"run", "--kernel", kernel, "--config", "block=32 wrong=0"}).out,
+              HasSubstr("against the answer in a file"));
+  numbers.back() = -1;
+  write();
+  const Finished edited = tune({"--kernel", kernel});
+  EXPECT_EQ(edited.code, 1) << "another kernel, of which no configuration is right";
+  EXPECT_THAT(edited.out, HasSubstr("4 wrong"));
+}
+
+TEST_F(Answers, OfAReferenceOfItsOwnNeedNoWord) {
+  const Finished run = tune_small({});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, Not(HasSubstr("verified against")));
+  EXPECT_THAT(tune({"show"}).out, Not(HasSubstr("verified against")));
+}
+
+TEST_F(Answers, AreAskedForWhereThereAreNone) {
+  const Finished run = tune({"--kernel", directives("")});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("has no reference"));
+  EXPECT_THAT(run.err, HasSubstr("'#pragma tuner reference default'"));
+  EXPECT_THAT(run.err, HasSubstr("--unverified"));
+}
+
+TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
+  const std::string kernel = directives("");
+  const Finished run = tune({"--kernel", kernel, "--unverified"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("\nbest  block="));
+  EXPECT_THAT(run.out, HasSubstr("      not verified: it is served to nobody"));
+  const json again = json::parse(tune({"--kernel", kernel, "--unverified", "--json"}).out)["results"][0];
+  EXPECT_EQ(again["resumed"], 4) << "measured, and no answer";
+  EXPECT_EQ(again["best"]["verified"], false);
+
+  EXPECT_THAT(tune({"show"}).out, HasSubstr("Compared with nothing"));
+  const json shown = json::parse(tune({"show", "--kernel", "scale", "--json"}).out);
+  EXPECT_EQ(shown["best"].size(), 0u);
+  ASSERT_EQ(shown["unverified"].size(), 1u);
+  EXPECT_EQ(shown["unverified"][0]["reference"], "nothing");
+  EXPECT_THAT(tune({"explain", "--kernel", kernel}).out, HasSubstr("nothing: the kernel has no default"));
+  EXPECT_THAT(tune({"export", "-", "--kernel", "scale"}).out, Not(HasSubstr("block=")));
+  EXPECT_NE(tune({"export", "--t4", "t4.json", "--kernel", kernel}).code, 0);
+  EXPECT_NE(tune({"export", "--header", "best.hpp", "--kernel", kernel}).code, 0);
+  ASSERT_EQ(tune({"merge", "other.db", (cache() / "wisdom.db").string()}).code, 0);
+  EXPECT_EQ(json::parse(tune({"show", "--db", "other.db", "--json"}).out)["best"].size(), 0u);
+  EXPECT_EQ(tune({"--kernel", kernel}).code, 1) << "what was not verified is no answer";
+}
+
+}  // namespace
+}  // namespace tuner::cli

@@ -1,0 +1,90 @@
+// `tune export` to what other programs read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+
+namespace tuner::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ExportProgram : public ProgramTest {};
+
+TEST_F(ExportProgram, WritesAHeaderThatAProgramWithoutTunerCompiles) {
+  for (const char* n : {"n=500", "n=2000"}) ASSERT_EQ(tune_small({"--trials", "2", "--size", n}).code, 0);
+  const Finished written = tune({"export", "--header", "tuned.hpp", "--kernel", small_kernel(), "--portfolio", "2"});
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_THAT(written.err,
+              AllOf(HasSubstr("of each size's best"), HasSubstr("tuned.hpp written, with 2 sizes on 1 device")));
+  file("main.cpp",
+       "#include \"tuned.hpp\"\nint main() { return tuned::scale::dispatch({0, 1}, {1000}, [](auto chosen) {\n"
+       "  return decltype(chosen)::block > 0 ? 0 : 1; }); }\n");
+  const Finished ran = shell("c++ -std=c++17 -Wall -Wextra -Werror main.cpp -o main && ./main");
+  EXPECT_EQ(ran.code, 0) << ran.err << contents(folder() / "tuned.hpp");
+
+  const Finished again = tune({"export", "--header", "-", "--kernel", "scale", "--portfolio", "2"});
+  EXPECT_THAT(again.out, StartsWith("// Tuned configurations of kernel scale"));
+}
+
+TEST_F(ExportProgram, WritesOneTuningForOtherTunersAndSaysHowToChooseIt) {
+  ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=500"}).code, 0);
+  ASSERT_EQ(tune({"export", "--t4", "t4.json", "--kernel-tuner-cache", "cache.json"}).code, 0);
+  ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=600"}).code, 0);
+  const Finished several = tune({"export", "--t4", "t4.json"});
+  EXPECT_EQ(several.code, 2);
+  EXPECT_THAT(several.err, AllOf(HasSubstr("2 match"), HasSubstr("scale T=float n=500"), HasSubstr("--size")));
+  EXPECT_EQ(tune({"export", "--t4", "t4.json", "--size", "n=600", "--choice", "T=float"}).code, 0);
+  ASSERT_EQ(tune({"export", "--kernel-tuner-results", "results.json", "--device-targets", "targets.h", "--kernel",
+                  small_kernel()})
+                .code,
+            0);
+  EXPECT_THAT(contents(folder() / "t4.json"), HasSubstr("\"n\":600"));
+  EXPECT_THAT(contents(folder() / "cache.json"), HasSubstr("\"problem_size\": 500"));
+  EXPECT_THAT(contents(folder() / "results.json"), HasSubstr("\"tunable_parameters\": [\"block\",\"unroll\"]"));
+  EXPECT_THAT(contents(folder() / "targets.h"), HasSubstr("#define unroll "));
+  file("notes.txt", "mine\n");
+  EXPECT_EQ(tune({"export", "--t4", "notes.txt"}).code, 1);
+}
+
+TEST_F(ExportProgram, RefusesAHeaderOverAnotherFileOrOfNoKernel) {
+  file("notes.txt", "mine\n");
+  EXPECT_EQ(tune({"export", "--header", "notes.txt", "--kernel", small_kernel()}).code, 1);
+  EXPECT_EQ(contents(folder() / "notes.txt"), "mine\n");
+  EXPECT_EQ(tune({"export", "--header", "a.hpp"}).code, 2);
+  EXPECT_EQ(tune({"export", "--portfolio", "2", "a.wisdom"}).code, 2);
+  EXPECT_EQ(tune({"export", "--header", "a.hpp", "--kernel", small_kernel(), "b.wisdom"}).code, 2);
+  EXPECT_EQ(tune({"export", "--header", "a.hpp", "--kernel", small_kernel(), "--t4", "a.json"}).code, 2);
+  const Finished none = tune({"export", "--header", "a.hpp", "--kernel", "nothing"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("no best configuration of kernel nothing is stored"));
+}
+
+TEST_F(ExportProgram, ConvertsToAKernelFileAndListsWhatIsLeft) {
+  file("scale.json",
+       R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "b", "Type": "int", "Values": "[32, 64]"}],
+    "Conditions": [{"Expression": "b ^ 1"}]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "scale",
+    "KernelFile": "kernel.cu", "GlobalSize": {"X": "8"}, "LocalSize": {"X": "b"}}})");
+  file("kernel.cu", "__global__ void scale() {}\n");
+  const Finished made = tune({"convert", "scale.json", "-o", "made.cu"});
+  EXPECT_EQ(made.code, 0);
+  EXPECT_THAT(made.err, AllOf(HasSubstr("left: the condition 'b ^ 1' is not translated"),
+                              HasSubstr("made.cu written, 3 things left")));
+  EXPECT_THAT(contents(folder() / "made.cu"),
+              AllOf(StartsWith("// Made from"), HasSubstr("source      \"kernel.cu\"")));
+  EXPECT_EQ(tune({"convert", "scale.json", "-o", "made.cu"}).code, 1) << "what may have been edited is not replaced";
+  EXPECT_EQ(tune({"convert", "scale.json", "-o", "made.cu", "--force"}).code, 0);
+  EXPECT_THAT(tune({"convert", "scale.json"}).out, StartsWith("// Made from"));
+  const Finished onto_source = tune({"convert", "scale.json", "-o", "kernel.cu", "--force"});
+  EXPECT_EQ(onto_source.code, 1);
+  EXPECT_THAT(onto_source.err, HasSubstr("the kernel's source"));
+  EXPECT_EQ(contents(folder() / "kernel.cu"), "__global__ void scale() {}\n");
+  EXPECT_EQ(tune({"convert", "scale.json", "-o", "scale.json", "--force"}).code, 1);
+  EXPECT_EQ(tune({"convert", "kernel.cu"}).code, 1);
+  EXPECT_EQ(tune({"convert"}).code, 2);
+}
+
+}  // namespace
+}  // namespace tuner::cli
