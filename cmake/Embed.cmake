@@ -1,17 +1,19 @@
-# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS]): a C++ file that defines what HEADER declares,
-# `std::span<const TYPE> NAMESPACE::FUNCTION()`: of each of FILES its name (with STEMS without its ending) and its text, in
-# this order, ended by 0. Made anew when one of them changes.
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [BELOW FOLDER]): a C++ file that defines what
+# HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`: of each of FILES its name (with STEMS without its ending;
+# of those below FOLDER, which is named from the current one, the path from there) and its text, in this order, ended by 0.
+# Made anew when one of them changes.
 #
 # The same file is the script that writes it: string literals in pieces, because compilers limit the length of one.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(tuner_embed output)
-    cmake_parse_arguments(embed "STEMS" "HEADER;NAMESPACE;TYPE;FUNCTION" "FILES" ${ARGN})
+    cmake_parse_arguments(embed "STEMS" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES" ${ARGN})
     list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     list(JOIN embed_FILES "|" files)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
               -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS}
+              -DBELOW=${CMAKE_CURRENT_SOURCE_DIR}/${embed_BELOW}
               -P ${TUNER_EMBED_SCRIPT}
       DEPENDS ${embed_FILES} ${TUNER_EMBED_SCRIPT} VERBATIM)
   endfunction()
@@ -37,6 +39,10 @@ foreach(file IN LISTS FILES)
     get_filename_component(name ${file} NAME_WE)
   else()
     get_filename_component(name ${file} NAME)
+    string(FIND "${file}" "${BELOW}/" at)
+    if(at EQUAL 0)
+      file(RELATIVE_PATH name "${BELOW}" "${file}")
+    endif()
   endif()
   string(APPEND entries "    {\"${name}\",\n${literal}    },\n")
 endforeach()

@@ -17,6 +17,10 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, std::size_t n
   tuner::prepare_reduce(in, n);
   tuner::sum_matrix_2d(in, in, x, n, u, stream);
   (void)tuner::tune(kernel, {n, 10ULL});
+  tuner::capture(
+      kernel, stream, {n}, [] {}, in, 2.0f, x);
+  tuner::capture(
+      "axpy.cu", {{"T", "float"}}, stream, {n}, [&] { ++n; }, in, 2.0f, x);
 }
 
 static_assert(!std::is_convertible_v<float*, tuner::Stream> && !std::is_convertible_v<void*, tuner::Stream>);

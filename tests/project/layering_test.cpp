@@ -31,23 +31,26 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/worker"] = {"tuner/core", "cache", "tuner/measure", "tuner/backend", "tuner/backend/all"};
     rooms["tuner/session"] = rooms["tuner/worker"];
     rooms["tuner/session"].insert({"tuner/worker", "tuner/search", "tuner/replay"});
+    rooms["tuner/capture"] = {"tuner/core", "tuner/measure", "tuner/session", "cache"};
     rooms["tuner/runtime"] = rooms["tuner/session"];
     rooms["tuner/runtime"].insert(
-        {"tuner/session", "tuner/explain", "api", "tuner/backend/host", "tuner/backend/cuda"});
+        {"tuner/session", "tuner/capture", "tuner/explain", "api", "tuner/backend/host", "tuner/backend/cuda"});
     rooms["api"] = {"tuner/runtime", "tuner/core"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
+    rooms["tuner/convert"] = {"tuner/core", "cache"};
     rooms["tuner/report"] = {"tuner/core", "cache", "tuner/explain"};
-    rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report"});
+    rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report", "tuner/convert"});
     // The tests of a room know the room and what is below it, and the helpers that all tests share.
     rooms["tests"] = {"tuner/core"};
     for (const std::string name : {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain",
-                                   "tuner/worker", "tuner/session", "tuner/runtime", "tuner/report", "tuner/cli",
-                                   "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
+                                   "tuner/worker", "tuner/session", "tuner/capture", "tuner/runtime", "tuner/report",
+                                   "tuner/convert", "tuner/cli", "tuner/backend/host", "tuner/backend/cuda", "cache"}) {
       std::set<std::string>& tests = rooms["tests/" + fs::path(name).filename().string()];
       tests = rooms[name];
       tests.insert({name, "tests"});
     }
-    rooms["tests/cache"].insert("tuner/core");  // that both read configurations the same way
+    rooms["tests/cache"].insert("tuner/core");                        // that both read configurations the same way
+    rooms["tests/convert"].insert({"tuner/replay", "tuner/search"});  // which read what it writes
     rooms["tests/templates"] = rooms["tests/worker"];
     rooms["tests/templates"].insert(
         {"tuner/backend/host", "tuner/backend/cuda", "tuner/explain"});  // which it tests with kernels
