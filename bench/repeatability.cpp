@@ -78,7 +78,7 @@ class Repeatability {
   IsolatedOptions isolation() {
     IsolatedOptions options;
     options.backend = device_.key.backend;
-    options.device = device_.index;
+    options.devices = {device_.index};
     options.known_device = device_;
     options.images.get = [this](const CompileRequest& request, std::string_view compiler) -> std::optional<Image> {
       const std::lock_guard lock(mutex_);

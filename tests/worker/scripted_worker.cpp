@@ -20,6 +20,7 @@ using namespace tuner;
 using namespace tuner::worker;
 
 int out = 4;
+int device = 0;
 std::optional<Connection> session;
 
 void send(const Message& message) { session->send(message); }
@@ -37,9 +38,12 @@ bool has(const std::string& text, const char* word) { return text.find(word) != 
   std::abort();
 }
 
-/// Of all workers of a test.
-bool first_time() {
-  const int fd = ::open(std::getenv("TUNER_TEST_MARKER"), O_CREAT | O_EXCL | O_WRONLY, 0600);
+std::string marker(const std::string& of) { return std::getenv("TUNER_TEST_MARKER") + of; }
+
+/// Of all workers of a test, for one value of the parameter `copy`, if there is one.
+bool first_time(const Configuration& configuration) {
+  const Value* const copy = configuration.find("copy");
+  const int fd = ::open(marker(copy ? copy->text() : "").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
   if (fd >= 0) ::close(fd);
   return fd >= 0;
 }
@@ -63,9 +67,15 @@ Trial run(const Configuration& configuration) {
   const std::string does = configuration.find("does")->string();
   // Only what hangs is short of time: a machine that stalls must not make timeouts of the others.
   send(PhaseReport{Phase::verify, does == "hangs" || does == "is_stopped_once" ? 0.1 : 60});
-  if (does == "runs_until_recalled" && first_time()) testing::wait_until([] { return session->recalled(); });
+  if (does == "runs_until_recalled" && first_time(configuration))
+    testing::wait_until([] { return session->recalled(); });
+  if (does == "meets_others") {  // on devices 0 and 1
+    const int fd = ::open(marker(std::to_string(device)).c_str(), O_CREAT | O_WRONLY, 0600);
+    if (fd >= 0) ::close(fd);
+    testing::wait_until([] { return ::access(marker("0").c_str(), F_OK) + ::access(marker("1").c_str(), F_OK) == 0; });
+  }
   if (does == "is_killed") std::raise(SIGKILL);
-  if (does.ends_with("_once") && first_time()) {
+  if (does.ends_with("_once") && first_time(configuration)) {
     std::raise(does == "is_stopped_once" ? SIGSTOP : SIGKILL);
     hang();
   }
@@ -84,7 +94,7 @@ Trial run(const Configuration& configuration) {
   trial.configuration = configuration;
   trial.verified = true;
   Measurement measurement;
-  measurement.median_ns = does == "fast" ? 100 : 200;
+  measurement.median_ns = (does == "fast" ? 100 : 200) * (1 + 0.01 * device);  // each a percent slower than the last
   measurement.samples_ns.assign(10, measurement.median_ns);
   trial.outcome = measurement;
   if (does == "wrong") trial.outcome = WrongResult{"c[0]"};
@@ -102,13 +112,14 @@ int serve(const std::string& mode) {
     if (std::holds_alternative<Quit>(message)) return 0;
     if (const auto* open = std::get_if<Open>(&message)) {
       role = open->role;
+      device = open->device;
       if (mode == "old") {
         auto bytes = encode(Opened{});
         bytes[4] = std::byte{99};
         (void)!::write(out, bytes.data(), bytes.size());
         hang();
       }
-      if (mode == "no device" && role == Role::run) {
+      if ((mode == "no device" || mode == "no device " + std::to_string(device)) && role == Role::run) {
         send(Failed{"no CUDA-capable device is detected", false});
         return 1;
       }
@@ -116,7 +127,7 @@ int serve(const std::string& mode) {
       if (role == Role::run) {
         opened.device.emplace();
         opened.device->key.backend = "scripted";
-        opened.device->key.compute_capability = 1;
+        opened.device->key.compute_capability = mode == "of all kinds" ? device + 1 : 1;
       } else {
         opened.compiler = "scripted 1";
       }

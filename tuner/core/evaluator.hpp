@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,6 +28,16 @@ struct Withdrawn {
 };
 /// What happens to a submitted configuration: perhaps Compiled, then exactly one Trial or Withdrawn.
 using Event = std::variant<Trial, Compiled, Withdrawn>;
+
+/// What was seen of one of the devices that run configurations for a session.
+struct LaneReport {
+  std::string name;        ///< "GPU 1"
+  std::size_t trials = 0;  ///< that it ran
+  /// Its times over those of the lane that decides, of what both measured again: the middle, and the range of the
+  /// middle half. 0: nothing was measured on both.
+  double offset = 0, offset_low = 0, offset_high = 0;
+  std::string lost;  ///< why it was given up; empty: it was not
+};
 
 class Evaluator {
  public:
@@ -58,13 +69,15 @@ class Evaluator {
   /// nothing about their configurations.
   virtual bool usable() const { return true; }
   /// Measures finished configurations again, interleaved so that slow drift hits all of them alike, and returns one
-  /// trial each in the order given. Measures less when \p seconds pass, but never nothing. Empty where there is nothing
-  /// to measure (recordings). Precondition: in_flight() == 0.
+  /// trial each in the order given, all of one lane. Measures less when \p seconds pass, but never nothing. Empty where
+  /// there is nothing to measure (recordings). Precondition: in_flight() == 0.
   virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                        double seconds = std::numeric_limits<double>::infinity()) {
     (void)finalists, (void)seconds;
     return {};
   }
+  /// The devices it runs on, in the order of Trial::lane; empty where it is one, or none.
+  virtual std::vector<LaneReport> lanes() const { return {}; }
 };
 
 }  // namespace tuner

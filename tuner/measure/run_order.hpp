@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -18,7 +19,7 @@ void put_in_order(std::deque<Job>& line, std::span<const Configuration> order, C
   std::map<Configuration, std::size_t> rank;
   for (std::size_t i = 0; i < order.size(); ++i) rank.emplace(order[i], i);
   const auto rank_of = [&](const Job& job) {
-    const auto at = rank.find(configuration_of(job));
+    const auto at = rank.find(std::invoke(configuration_of, job));
     return at == rank.end() ? order.size() : at->second;
   };
   std::stable_sort(line.begin(), line.end(), [&](const Job& a, const Job& b) { return rank_of(a) < rank_of(b); });
@@ -29,7 +30,8 @@ template <typename Job, typename ConfigurationOf>
 std::vector<Job> take_out(std::deque<Job>& line, std::span<const Configuration> configurations,
                           ConfigurationOf configuration_of) {
   const auto stays = std::stable_partition(line.begin(), line.end(), [&](const Job& job) {
-    return std::find(configurations.begin(), configurations.end(), configuration_of(job)) == configurations.end();
+    return std::find(configurations.begin(), configurations.end(), std::invoke(configuration_of, job)) ==
+           configurations.end();
   });
   std::vector<Job> taken(std::make_move_iterator(stays), std::make_move_iterator(line.end()));
   line.erase(stays, line.end());

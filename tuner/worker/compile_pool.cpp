@@ -4,10 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <tuner/worker/process.hpp>
+
 namespace tuner::worker {
 
 CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times)
-    : options_(options), events_(std::move(events)), times_(times), workers_(options.compile_workers) {}
+    : options_(options), events_(std::move(events)), times_(times) {
+  const auto add = [this](std::size_t count, const StartWorker& start) {
+    for (std::size_t i = 0; i < count; ++i) workers_.emplace_back().begin = start;
+  };
+  add(options.compile_workers, start_here(options));
+  for (const RemoteHost& host : options.hosts) add(host.compile_workers, host.start);
+}
 
 void CompilePool::start() {
   for (Worker& worker : workers_) start(worker);
@@ -15,7 +23,7 @@ void CompilePool::start() {
 
 void CompilePool::start(Worker& worker) {
   worker.open = false;
-  worker.slot.start(options_.program);
+  worker.slot.start(worker.begin);
   Open open;
   open.role = Role::compile;
   open.backend = options_.backend;

@@ -46,6 +46,7 @@ class CompilePool {
 
  private:
   struct Worker {
+    StartWorker begin;
     WorkerSlot slot;
     bool open = false;
     std::vector<CompileJob> jobs;  // being compiled

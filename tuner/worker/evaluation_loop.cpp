@@ -32,7 +32,7 @@ EvaluationLoop::EvaluationLoop(const KernelSpec& spec, ProblemSize size, Measure
       measure_(std::move(measure)),
       options_(options),
       mailbox_(mailbox),
-      lane_(make_lane()),
+      lanes_(make_lanes()),
       pool_(make_pool()) {
   if (options_.images.get || options_.images.put) images_.emplace();
   thread_ = std::thread([this] { run(); });
@@ -44,13 +44,26 @@ EvaluationLoop::~EvaluationLoop() {
   images_.reset();  // stores what is still to be stored
 }
 
-RunLane EvaluationLoop::make_lane() {
-  Open open{Role::run, options_.backend, options_.device, spec_.source, spec_.file, spec_.sources, size_, measure_};
-  RunLaneEvents events;
+RunLanes EvaluationLoop::make_lanes() {
+  DeviceKey key;
+  key.backend = options_.backend;
+  const bool is_gpu = traits(key).is_gpu;
+  const Open open{Role::run, options_.backend, 0, spec_.source, spec_.file, spec_.sources, size_, measure_};
+  const auto name = [&](int device, const std::string& host) {
+    reports_.emplace_back().name =
+        fmt::format("{}{}{} {}", host, host.empty() ? "" : " ", is_gpu ? "GPU" : "host", device);
+  };
+  for (const int device : options_.devices) name(device, {});
+  for (const RemoteHost& host : options_.hosts)
+    for (const int device : host.devices) name(device, host.name);
+  RunLanesEvents events;
   events.opened = [this](const Device& device) { device_known(device); };
-  events.finished = [this](RunJob job, std::vector<Trial> trials) { finished(std::move(job), std::move(trials)); };
+  events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
+    finished(lane, std::move(job), std::move(trials));
+  };
+  events.given_up = [this](int lane, const std::string& reason) { given_up(lane, reason); };
   events.withdrawn = [this](Configuration configuration) { tell(Withdrawn{std::move(configuration)}); };
-  return {options_, std::move(open), std::move(events), times_};
+  return {options_, open, std::move(events), times_};
 }
 
 CompilePool EvaluationLoop::make_pool() {
@@ -69,14 +82,14 @@ CompilePool EvaluationLoop::make_pool() {
 // ---------------------------------------------------------------- what the caller asks for
 
 void EvaluationLoop::submit(Configuration configuration, double best_ns) {
-  lane_.set_best(best_ns);
+  lanes_.set_best(best_ns);
   compiling_.insert(configuration);
   waiting_.push_back({0, std::move(configuration), {}, 0});
   route_waiting();
 }
 
 void EvaluationLoop::withdraw(std::span<const Configuration> configurations) {
-  std::vector<Configuration> taken = lane_.withdraw(configurations);
+  std::vector<Configuration> taken = lanes_.withdraw(configurations);
   for (const Configuration& configuration : configurations)
     if (compiling_.erase(configuration) > 0) taken.push_back(configuration);
   std::erase_if(waiting_, [&](const CompileJob& job) { return !compiling_.contains(job.configuration); });
@@ -93,15 +106,16 @@ void EvaluationLoop::run() {
   sigaddset(&pipe, SIGPIPE);
   ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   try {
-    lane_.start();  // first, because opening a device takes longest
+    tell_of_lanes();
+    lanes_.start();  // first, because opening a device takes longest
     pool_.start();
-    if (!measure_.verify || !spec_.has_reference_program()) lane_.set_reference(nullptr);
+    if (!measure_.verify || !spec_.has_reference_program()) lanes_.set_reference(nullptr);
     if (options_.known_device) device_known(*options_.known_device);
     work();
   } catch (...) {
     mailbox_.tell([](News& news) { news.failure = std::current_exception(); });
   }
-  lane_.stop();
+  lanes_.stop();
   pool_.stop();
 }
 
@@ -111,13 +125,13 @@ void EvaluationLoop::work() {
     for (const auto& command : mailbox_.take_commands()) command();
     if (stopping_) return;
     pool_.schedule();
-    lane_.schedule();
+    lanes_.schedule();
     mailbox_.tell([this](News& news) { news.times = times_; });
 
     fds.clear();
     fds.push_back({mailbox_.wake_fd(), POLLIN, 0});
     std::optional<Clock::time_point> wake_up;
-    lane_.collect(fds, wake_up);
+    lanes_.collect(fds, wake_up);
     pool_.collect(fds, wake_up);
     int timeout_ms = -1;
     if (wake_up) {
@@ -128,7 +142,7 @@ void EvaluationLoop::work() {
       if (errno != EINTR) throw WorkerError(std::string("poll: ") + std::strerror(errno));
       for (pollfd& fd : fds) fd.revents = 0;
     }
-    lane_.react(fds);
+    lanes_.react(fds);
     pool_.react(fds);
   }
 }
@@ -137,8 +151,8 @@ void EvaluationLoop::work() {
 
 void EvaluationLoop::device_known(const Device& opened) {
   if (device_ && !(device_->key == opened.key))
-    throw WorkerError(fmt::format("the run worker opened another device than the session is for: {} instead of {}",
-                                  opened.key.text(), device_->key.text()));
+    throw Error(fmt::format("the run worker opened another device than the session is for: {} instead of {}",
+                            opened.key.text(), device_->key.text()));
   if (device_) return;
   device_ = opened;
   mailbox_.tell([&](News& news) { news.device = opened; });
@@ -206,36 +220,46 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
   if (from_store) ++times_.cached;
   if (job.id == kReferenceId) return reference_compiled(std::move(job), std::move(result));
   if (job.id >= kFirstFinalist) {
-    Finalist& finalist = finalists_.at(job.id - kFirstFinalist);
+    Finals::Finalist& finalist = finals_.finalists().at(job.id - kFirstFinalist);
     if (known != nullptr)
       finalist.image = *known;
     else
-      finalist.trial = Trial{job.configuration, std::get<CompileError>(result)};
+      finalist.failed = Trial{job.configuration, std::get<CompileError>(result)};
     return run_finalists();
   }
   if (compiling_.erase(job.configuration) == 0) return;  // withdrawn meanwhile
   if (known == nullptr)
     return finish(std::move(job.configuration), std::get<CompileError>(std::move(result)), job.seconds);
   tell(Compiled{job.configuration, compiled_resources(spec_, size_, device_->limits, job.configuration, **known)});
-  lane_.push({{std::move(job.configuration)}, {*known}, std::nullopt, job.seconds});
+  lanes_.push({{std::move(job.configuration)}, {*known}, std::nullopt, job.seconds});
 }
 
 void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
-  if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&result)) return lane_.set_reference(*image);
+  if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&result)) return lanes_.set_reference(*image);
   // Once more: it may have been the compiler's process that died, not the reference's fault.
   if (++reference_tries_ <= 2) return pool_.push_first(std::move(job));
   const CompileError& error = std::get<CompileError>(result);
   throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log));
 }
 
-void EvaluationLoop::finished(RunJob job, std::vector<Trial> trials) {
+void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
+  reports_.at(static_cast<std::size_t>(lane)).trials += trials.size();
+  if (reports_.size() > 1)
+    for (Trial& trial : trials) trial.lane = lane + 1;
   if (!job.finals_s) {
+    tell_of_lanes();
     shelf_.offer(trials.front(), std::move(job.images.front()));
     return tell(std::move(trials.front()));
   }
-  for (Finalist& finalist : finalists_)
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      if (job.configurations[i] == finalist.configuration) finalist.trial = trials[i];
+  finals_.measured(lane, job, trials);
+  tell_finalists();
+}
+
+void EvaluationLoop::given_up(int lane, const std::string& reason) {
+  LaneReport& report = reports_.at(static_cast<std::size_t>(lane));
+  report.lost = reason;
+  tell_of_lanes();
+  if (options_.warn) options_.warn(fmt::format("{} is given up, the others go on: {}", report.name, reason));
   tell_finalists();
 }
 
@@ -253,40 +277,35 @@ void EvaluationLoop::tell(Event event) {
 // ---------------------------------------------------------------- finalists
 
 void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double seconds) {
-  finalist_s_ = seconds;
-  for (Configuration& configuration : configurations) {
-    auto image = shelf_.find(configuration);
-    finalists_.push_back({std::move(configuration), std::move(image), {}});
-  }
-  for (std::size_t i = 0; i < finalists_.size(); ++i)
-    if (const Configuration& one = finalists_[i].configuration; !finalists_[i].image)  // of an earlier session
+  finals_.begin(std::move(configurations), seconds);
+  std::vector<Finals::Finalist>& finalists = finals_.finalists();
+  for (Finals::Finalist& one : finalists) one.image = shelf_.find(one.configuration);
+  for (std::size_t i = 0; i < finalists.size(); ++i)
+    if (const Configuration& one = finalists[i].configuration; !finalists[i].image)  // of an earlier session
       look_up({kFirstFinalist + i, one, request_for(one), 0});
   run_finalists();
 }
 
 /// Once all of them are compiled.
 void EvaluationLoop::run_finalists() {
-  RunJob job;
-  job.finals_s = finalist_s_;
-  for (const Finalist& finalist : finalists_) {
-    if (!finalist.image && !finalist.trial) return;
-    if (finalist.trial) continue;  // it does not compile
-    job.configurations.push_back(finalist.configuration);
-    job.images.push_back(finalist.image);
-  }
-  if (job.configurations.empty()) return tell_finalists();
-  lane_.push(std::move(job));
+  const std::optional<RunJob> job = finals_.job();
+  if (!job) return;
+  if (!job->configurations.empty()) lanes_.push_to_all(*job);
+  tell_finalists();
 }
 
 /// Once all of them were measured.
 void EvaluationLoop::tell_finalists() {
-  std::vector<Trial> trials;
-  for (const Finalist& finalist : finalists_) {
-    if (!finalist.trial) return;
-    trials.push_back(*finalist.trial);
-  }
-  finalists_.clear();
+  std::optional<std::vector<Trial>> trials = finals_.take(
+      static_cast<int>(lanes_.size()), [this](int lane) { return lanes_.in_use(static_cast<std::size_t>(lane)); });
+  if (!trials) return;
+  for (std::size_t i = 0; i < reports_.size(); ++i) finals_.describe(static_cast<int>(i), reports_[i]);
+  tell_of_lanes();
   mailbox_.tell([&](News& news) { news.finalists = std::move(trials); });
+}
+
+void EvaluationLoop::tell_of_lanes() {
+  if (reports_.size() > 1) mailbox_.tell([this](News& news) { news.lanes = reports_; });
 }
 
 }  // namespace tuner::worker

@@ -1,6 +1,6 @@
 #pragma once
 /// The event loop behind IsolatedEvaluator: what becomes of a configuration between submit() and its trial. Knows the
-/// way of each (image store, compile pool, run lane, finalists), not how workers are kept alive. Runs on a thread of
+/// way of each (image store, compile pool, run lanes, finalists), not how workers are kept alive. Runs on a thread of
 /// its own, because worker processes die with the thread that started them. Internal to the worker room.
 
 #include <cstddef>
@@ -15,10 +15,11 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/measure/image_shelf.hpp>
 #include <tuner/worker/compile_pool.hpp>
+#include <tuner/worker/finals.hpp>
 #include <tuner/worker/image_thread.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 #include <tuner/worker/mailbox.hpp>
-#include <tuner/worker/run_lane.hpp>
+#include <tuner/worker/run_lanes.hpp>
 
 namespace tuner::worker {
 
@@ -34,7 +35,7 @@ class EvaluationLoop {
 
   // Called in the loop, as commands of the mailbox.
   void submit(Configuration configuration, double best_ns);
-  void prefer(std::span<const Configuration> order) { lane_.prefer(order); }
+  void prefer(std::span<const Configuration> order) { lanes_.prefer(order); }
   void withdraw(std::span<const Configuration> configurations);
   /// They come as News::finalists once all were measured again.
   void remeasure(std::vector<Configuration> finalists, double seconds);
@@ -42,7 +43,7 @@ class EvaluationLoop {
  private:
   void run();
   void work();
-  RunLane make_lane();
+  RunLanes make_lanes();
   CompilePool make_pool();
 
   void device_known(const Device& device);
@@ -52,11 +53,13 @@ class EvaluationLoop {
   void compile(CompileJob job);
   void compiled(CompileJob job, CompiledImage result, bool from_store);
   void reference_compiled(CompileJob job, CompiledImage result);
-  void finished(RunJob job, std::vector<Trial> trials);
+  void finished(int lane, RunJob job, std::vector<Trial> trials);
+  void given_up(int lane, const std::string& reason);
   void finish(Configuration configuration, Outcome outcome, double compile_s);
   void tell(Event event);
   void run_finalists();
   void tell_finalists();
+  void tell_of_lanes();
 
   const KernelSpec& spec_;
   const ProblemSize size_;
@@ -66,20 +69,15 @@ class EvaluationLoop {
   bool stopping_ = false;
 
   SessionTimes times_;
-  RunLane lane_;
+  std::vector<LaneReport> reports_;  // of the lanes
+  RunLanes lanes_;
   CompilePool pool_;
   std::optional<Device> device_;
   std::optional<std::string> compiler_;
   std::deque<CompileJob> waiting_;     // for the device and the compiler to be known
   std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
   ImageShelf shelf_;
-  struct Finalist {
-    Configuration configuration;
-    std::shared_ptr<const Image> image;
-    std::optional<Trial> trial;
-  };
-  std::vector<Finalist> finalists_;
-  double finalist_s_ = 0;
+  Finals finals_;
   std::size_t reference_tries_ = 0;
   std::optional<ImageThread> images_;
 

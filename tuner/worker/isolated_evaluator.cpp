@@ -23,13 +23,14 @@ namespace {
 IsolatedOptions with_defaults(IsolatedOptions options) {
   if (options.known_device) {
     options.backend = options.known_device->key.backend;
-    options.device = options.known_device->index;
+    if (options.devices.empty()) options.devices = {options.known_device->index};
   }
+  if (options.devices.empty()) options.devices = {0};
   if (options.program.empty()) options.program = find_worker_program();
   if (options.compile_workers == 0) options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
   DeviceKey key;
   key.backend = options.backend;
-  if (options.batch == 0) options.batch = compile_batch(key, options.compile_workers);
+  if (options.batch == 0) options.batch = compile_batch(key, options.all_compile_workers());
   return options;
 }
 
@@ -82,7 +83,7 @@ const Device& IsolatedEvaluator::device() {
 
 std::size_t IsolatedEvaluator::capacity() const {
   const IsolatedOptions& options = state_->options;
-  return std::max<std::size_t>(2 * options.batch * options.compile_workers, 4);
+  return std::max(2 * options.batch * options.all_compile_workers(), 4 * options.lanes());
 }
 
 std::size_t IsolatedEvaluator::in_flight() const { return state_->flying; }
@@ -119,6 +120,10 @@ std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> f
   (void)device();
   state_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
   return *state_->mailbox.wait([](worker::News& news) { return std::exchange(news.finalists, std::nullopt); });
+}
+
+std::vector<LaneReport> IsolatedEvaluator::lanes() const {
+  return *state_->mailbox.wait([](worker::News& news) { return std::optional(news.lanes); });
 }
 
 SessionTimes IsolatedEvaluator::times() const {

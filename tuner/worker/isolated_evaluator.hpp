@@ -1,13 +1,15 @@
 #pragma once
 /// Evaluates configurations in worker processes (program `tuner-worker`): a pool that compiles and one that runs on
-/// the device. A kernel or compiler that crashes or hangs costs one failed trial; its process is replaced and
-/// nothing else is lost. This process never touches the device.
+/// each of the session's devices. A kernel or compiler that crashes or hangs costs one failed trial; its process is
+/// replaced and nothing else is lost. This process never touches a device.
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -19,17 +21,30 @@
 
 namespace tuner {
 
+namespace worker {
+class WorkerLink;
+}
+
 /// The worker program is missing, does not speak this version, or cannot open the device however often it is started.
 class WorkerError : public Error {
  public:
   using Error::Error;
 };
 
+/// Another machine that takes part in a session: it runs worker processes of its own.
+struct RemoteHost {
+  std::string name;
+  std::vector<int> devices;  ///< its ordinals, a lane for each
+  std::size_t compile_workers = 0;
+  /// Starts a worker there. Called on a thread of the evaluator's own; throws WorkerError.
+  std::function<std::unique_ptr<worker::WorkerLink>()> start;
+};
+
 struct IsolatedOptions {
-  std::string backend = "cuda";        ///< "cuda" or "host"
-  int device = 0;                      ///< ordinal
+  std::string backend = "cuda";   ///< "cuda" or "host"
+  std::vector<int> devices = {};  ///< ordinals, a lane for each: devices of one key; empty: that of known_device, or 0
   std::filesystem::path program = {};  ///< empty: find_worker_program()
-  std::size_t compile_workers = 0;     ///< processes; 0: one for each core, at most 64
+  std::size_t compile_workers = 0;     ///< processes here; 0: one for each core, at most 64
   std::size_t batch = 0;          ///< configurations in one compile at most; 0: 8 on the host backend, else by cores
   double compile_timeout_s = 60;  ///< of one compile; then the compiler's process is killed
   double open_timeout_s = 60;     ///< for opening the device, allocating and running the reference
@@ -37,7 +52,22 @@ struct IsolatedOptions {
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
   /// What is known of the device already: compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
+  std::vector<RemoteHost> hosts = {};  ///< besides this one
   ImageStore images;
+  /// Told when a lane is given up while others go on. Called on a thread of the evaluator's own; may be empty.
+  std::function<void(std::string_view)> warn = {};
+
+  /// Compile workers on all hosts.
+  std::size_t all_compile_workers() const {
+    std::size_t all = compile_workers;
+    for (const RemoteHost& host : hosts) all += host.compile_workers;
+    return all;
+  }
+  std::size_t lanes() const {
+    std::size_t all = devices.size();
+    for (const RemoteHost& host : hosts) all += host.devices.size();
+    return all;
+  }
 };
 
 /// What an evaluator's life took besides the times of its trials.
@@ -62,7 +92,7 @@ class IsolatedEvaluator : public Evaluator {
                     IsolatedOptions options = {});
   ~IsolatedEvaluator() override;
 
-  /// The device the run worker has opened; waits for it. Throws WorkerError when it cannot be opened.
+  /// The device that the first run worker has opened; waits for it. Throws WorkerError when it cannot be opened.
   const Device& device();
 
   std::size_t capacity() const override;
@@ -74,6 +104,8 @@ class IsolatedEvaluator : public Evaluator {
   void withdraw(std::span<const Configuration> configurations) override;
   std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                double seconds = std::numeric_limits<double>::infinity()) override;
+
+  std::vector<LaneReport> lanes() const override;
 
   SessionTimes times() const;
 

@@ -28,7 +28,8 @@ struct News {
   std::optional<std::vector<Trial>> finalists;
   std::optional<Device> device;  ///< told once, and stays
   SessionTimes times;
-  std::exception_ptr failure;  ///< the loop has ended: nothing more will come
+  std::vector<LaneReport> lanes;  ///< where there are several
+  std::exception_ptr failure;     ///< the loop has ended: nothing more will come
 };
 
 class Mailbox {

@@ -6,15 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <tuner/measure/run_order.hpp>
-
 namespace tuner::worker {
 namespace {
 
-constexpr std::size_t kDepth = 2;
 constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: slow at worst, never hanging
-
-const Configuration& first_of(const RunJob& job) { return job.configurations.front(); }
 
 Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
   Trial trial;
@@ -31,8 +26,15 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
 
 }  // namespace
 
-RunLane::RunLane(const IsolatedOptions& options, Open open, RunLaneEvents events, SessionTimes& times)
-    : options_(options), open_(std::move(open)), events_(std::move(events)), times_(times) {}
+RunLane::RunLane(int number, const IsolatedOptions& options, StartWorker start, Open open, RunLaneEvents events,
+                 RunQueue& queue, SessionTimes& times)
+    : number_(number),
+      options_(options),
+      start_(std::move(start)),
+      open_(std::move(open)),
+      events_(std::move(events)),
+      queue_(queue),
+      times_(times) {}
 
 void RunLane::start() {
   started_ = Clock::now();
@@ -42,46 +44,43 @@ void RunLane::start() {
 void RunLane::start_worker() {
   state_ = State::starting;
   phase_ = Phase::prepare;
-  slot_.start(options_.program);
+  slot_.start(start_);
   slot_.send(open_);
   slot_.expect_within(options_.open_timeout_s);
 }
 
-void RunLane::prefer(std::span<const Configuration> order) { put_in_order(ready_, order, first_of); }
-
-std::vector<Configuration> RunLane::withdraw(std::span<const Configuration> configurations) {
-  std::vector<Configuration> out;
-  for (const RunJob& job : take_out(ready_, configurations, first_of)) out.push_back(first_of(job));
+void RunLane::recall(std::span<const Configuration> configurations) {
   if (sent_.size() > 1 && !sent_.back().recalled &&
-      std::find(configurations.begin(), configurations.end(), first_of(sent_.back())) != configurations.end()) {
+      std::find(configurations.begin(), configurations.end(), sent_.back().first()) != configurations.end()) {
     sent_.back().recalled = true;
     slot_.send(Recall{});
   }
-  return out;
 }
 
-void RunLane::schedule() {
-  if (state_ == State::open && reference_) {
+void RunLane::schedule(std::size_t depth) {
+  if (state_ == State::open && queue_.reference) {
     Prepare prepare;
-    if (*reference_) prepare.image = **reference_;
+    if (*queue_.reference) prepare.image = **queue_.reference;
     slot_.send(prepare);
     slot_.expect_within(options_.open_timeout_s);
     state_ = State::preparing;
   }
   if (state_ != State::prepared) return;
-  while (sent_.size() < kDepth && !ready_.empty()) {
-    send(ready_.front());
+  while (sent_.size() < depth) {
+    std::deque<RunJob>& from = own_.empty() ? queue_.ready : own_;
+    if (from.empty()) return;
+    send(from.front());
     if (sent_.empty()) {
       wait_before_first_ = seconds_since(idle_since_);
       expect_work();
     }
-    sent_.push_back(std::move(ready_.front()));
-    ready_.pop_front();
+    sent_.push_back(std::move(from.front()));
+    from.pop_front();
   }
 }
 
 void RunLane::send(const RunJob& job) {
-  if (!job.finals_s) return slot_.send(Evaluate{first_of(job), *job.images.front(), best_ns_});
+  if (!job.finals_s) return slot_.send(Evaluate{job.first(), *job.images.front(), queue_.best_ns});
   Remeasure message{job.configurations, {}, *job.finals_s};
   for (const auto& image : job.images) message.images.push_back(*image);
   slot_.send(message);
@@ -141,29 +140,29 @@ void RunLane::ran(Ran answer) {
     expect_work();
   }
   if (!begun && job.recalled) return events_.withdrawn(std::move(job.configurations.front()));
-  if (!begun) return ready_.push_front(std::move(job));
-  if (!job.finals_s) tell_what_was_printed(first_of(job));
+  if (!begun) return waiting(job).push_front(std::move(job));
+  if (!job.finals_s) tell_what_was_printed(job.first());
   start_failures_ = 0;
   Trial& trial = answer.trials.front();
   trial.times.compile = job.compile_s;
   trial.times.wait = std::exchange(wait_before_first_, 0);
-  if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) set_best(m->median_ns);
+  if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
-  if (!innocent) events_.finished(std::move(job), std::move(answer.trials));
+  if (!innocent) events_.finished(number_, std::move(job), std::move(answer.trials));
   if (!answer.usable) lost({});
 }
 
 /// Gives \p job a second try, if this was its first.
 bool RunLane::try_again(RunJob& job) {
   if (std::exchange(job.again, true)) return false;
-  ready_.push_front(std::move(job));
+  waiting(job).push_front(std::move(job));
   return true;
 }
 
 /// A kernel prints in each of its many runs: the first lines are shown, and no others.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
   std::string said = slot_.take_said();
-  if (said.empty() || std::exchange(printed_, true)) return;
+  if (said.empty() || std::exchange(queue_.printed, true)) return;
   constexpr int most_lines = 10;
   std::size_t end = 0;
   for (int line = 0; line < most_lines && end != std::string::npos; ++line) end = said.find('\n', end + (line > 0));
@@ -203,9 +202,9 @@ void RunLane::lost(const Loss& loss) {
 void RunLane::take_back_sent() {
   for (; !sent_.empty(); sent_.pop_back()) {
     if (sent_.back().recalled)
-      events_.withdrawn(first_of(sent_.back()));
+      events_.withdrawn(sent_.back().first());
     else
-      ready_.push_front(std::move(sent_.back()));
+      waiting(sent_.back()).push_front(std::move(sent_.back()));
   }
 }
 
@@ -213,12 +212,18 @@ void RunLane::take_back_sent() {
 void RunLane::fail(RunJob job, const Loss& loss) {
   if (job.configurations.size() > 1) {
     for (std::size_t i = job.configurations.size(); i-- > 0;)
-      ready_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
+      own_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
     return;
   }
-  Trial trial = failed_trial(first_of(job), loss, phase_);
+  Trial trial = failed_trial(job.first(), loss, phase_);
   trial.times.compile = job.compile_s;
-  events_.finished(std::move(job), {std::move(trial)});
+  events_.finished(number_, std::move(job), {std::move(trial)});
+}
+
+void RunLane::retire() {
+  slot_.stop();
+  take_back_sent();
+  own_.clear();
 }
 
 /// \p reference: the kernel's reference is to blame, if it happens again.

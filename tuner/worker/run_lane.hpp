@@ -1,6 +1,6 @@
 #pragma once
-/// The run worker of a session with the jobs that wait for it: feeds it, watches its deadlines, replaces it when a
-/// kernel takes it down. Lives in the session's event loop. Internal to the worker room.
+/// A device's run worker with what it is to run: feeds it, watches its deadlines, replaces it when a kernel takes it
+/// down. Lives in the session's event loop. Internal to the worker room.
 
 #include <cstddef>
 #include <deque>
@@ -24,40 +24,56 @@ struct RunJob {
   double compile_s = 0;
   bool again = false;     ///< its worker was stopped or killed from outside: this is its second try
   bool recalled = false;  ///< nobody wants it any more, if it has not begun
+
+  const Configuration& first() const { return configurations.front(); }
+};
+
+/// What the lanes of a session have in common.
+struct RunQueue {
+  std::deque<RunJob> ready;  ///< compiled, for whichever lane has room first
+  /// The compiled reference, or null where there is none; nothing until that is known. Every new worker gets it first.
+  std::optional<std::shared_ptr<const Image>> reference;
+  double best_ns = 0;    ///< the fastest known so far, for jobs that are still to be sent; 0: none
+  bool printed = false;  ///< a kernel did, and it was shown
+
+  void set_best(double ns) {
+    if (ns > 0 && (best_ns <= 0 || ns < best_ns)) best_ns = ns;
+  }
 };
 
 struct RunLaneEvents {
   std::function<void(const Device& device)> opened;  ///< by each new worker
   /// Several finalists come one by one when a worker was lost over them together.
-  std::function<void(RunJob job, std::vector<Trial> trials)> finished;
+  std::function<void(int lane, RunJob job, std::vector<Trial> trials)> finished;
   std::function<void(Configuration configuration)> withdrawn;  ///< withdraw() was in time after all
 };
 
 class RunLane {
  public:
-  /// \p open: the first message to each worker. \p times: counts its start and restarts there. It and
-  /// \p options must outlive the lane.
-  RunLane(const IsolatedOptions& options, Open open, RunLaneEvents events, SessionTimes& times);
+  /// Configurations that a worker holds at most. The first is running, the second waits in the worker's pipe: so that
+  /// the device need not wait for ours.
+  static constexpr std::size_t kDepth = 2;
+
+  /// \p number: of the lane, for the events. \p open: the first message to each worker. \p times: counts its start and
+  /// restarts there. It, \p queue and \p options must outlive the lane.
+  RunLane(int number, const IsolatedOptions& options, StartWorker start, Open open, RunLaneEvents events,
+          RunQueue& queue, SessionTimes& times);
   /// Starts the worker. Like react(), throws WorkerError when workers cannot be started or kept alive; react() throws
   /// Error when the kernel's reference or text is at fault.
   void start();
 
-  /// The compiled reference, or null where there is none. Every new worker gets it first.
-  void set_reference(std::shared_ptr<const Image> image) { reference_ = std::move(image); }
-  void push(RunJob job) { ready_.push_back(std::move(job)); }
-  /// Evaluator::prefer(), of what was not sent to the worker yet.
-  void prefer(std::span<const Configuration> order);
-  /// Evaluator::withdraw(): the configurations that were taken out. What waits in the worker's pipe is recalled.
-  std::vector<Configuration> withdraw(std::span<const Configuration> configurations);
-  /// The fastest known so far (0: none), for jobs that are still to be sent; kept where it is smaller than before.
-  void set_best(double best_ns) {
-    if (best_ns > 0 && (best_ns_ <= 0 || best_ns < best_ns_)) best_ns_ = best_ns;
-  }
-  void schedule();
+  /// For this lane alone.
+  void push_own(RunJob job) { own_.push_back(std::move(job)); }
+  /// Calls back what waits in the worker's pipe, if it is of \p configurations.
+  void recall(std::span<const Configuration> configurations);
+  /// Sends jobs until the worker holds \p depth of them.
+  void schedule(std::size_t depth);
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) { slot_.collect(fds, wake_up); }
   void react(const std::vector<pollfd>& fds);
   /// Kills the worker.
   void stop() { slot_.stop(); }
+  /// Kills the worker for good: what it had not begun goes back to the others, what was for it alone is dropped.
+  void retire();
 
  private:
   enum class State { starting, open, preparing, prepared };
@@ -69,22 +85,23 @@ class RunLane {
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const Loss& loss);
   void take_back_sent();
+  /// Where \p job waits for a worker.
+  std::deque<RunJob>& waiting(const RunJob& job) { return job.finals_s ? own_ : queue_.ready; }
   void fail(RunJob job, const Loss& loss);
   void start_failed(const std::string& message, bool reference);
   void expect_work();
 
+  const int number_;
   const IsolatedOptions& options_;
+  const StartWorker start_;
   const Open open_;
   RunLaneEvents events_;
+  RunQueue& queue_;
   SessionTimes& times_;
   WorkerSlot slot_;
   State state_ = State::starting;
-  std::optional<std::shared_ptr<const Image>> reference_;
-  std::deque<RunJob> ready_;
-  /// The first is running, the second waits in the worker's pipe: so that the device need not wait for ours.
+  std::deque<RunJob> own_;
   std::deque<RunJob> sent_;
-  double best_ns_ = 0;
-  bool printed_ = false;  // a kernel did, and it was shown
   Phase phase_ = Phase::prepare;
   Clock::time_point started_, idle_since_;
   double wait_before_first_ = 0;

@@ -44,7 +44,7 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
 Loss WorkerSlot::lose(bool hung, const std::string& because) {
   const bool stopped = hung && process_->was_stopped();
   if (!because.empty()) process_->kill();
-  const WorkerProcess::End end = process_->wait();
+  const WorkerEnd end = process_->wait();
   process_.reset();
   deadline_.reset();
   first_fd_.reset();

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <tuner/core/elapsed.hpp>
-#include <tuner/worker/process.hpp>
+#include <tuner/worker/link.hpp>
 
 namespace tuner::worker {
 
@@ -26,8 +26,8 @@ struct Loss {
 
 class WorkerSlot {
  public:
-  void start(const std::filesystem::path& program) {
-    process_ = std::make_unique<WorkerProcess>(program);
+  void start(const StartWorker& start) {
+    process_ = start();
     deadline_.reset();
     first_fd_.reset();
     ++generation_;
@@ -37,7 +37,7 @@ class WorkerSlot {
   void quit() {
     if (process_) process_->send(Quit{});
   }
-  /// WorkerProcess::was_stopped().
+  /// WorkerLink::was_stopped().
   bool was_stopped() { return process_ && process_->was_stopped(); }
 
   void send(const Message& message) { process_->send(message); }
@@ -58,7 +58,7 @@ class WorkerSlot {
  private:
   Loss lose(bool hung, const std::string& because);
 
-  std::unique_ptr<WorkerProcess> process_;
+  std::unique_ptr<WorkerLink> process_;
   std::optional<Clock::time_point> deadline_;
   double limit_s_ = 0;
   std::optional<std::size_t> first_fd_;

@@ -1,0 +1,93 @@
+// What becomes of finalists that several devices measure again.
+
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tuner/worker/finals.hpp>
+
+namespace tuner::worker {
+namespace {
+
+Configuration block(std::int64_t threads) { return Configuration{{"block", threads}}; }
+
+Trial measured(const Configuration& configuration, double ns) {
+  Measurement measurement;
+  measurement.median_ns = ns;
+  return {configuration, measurement};
+}
+
+bool all(int) { return true; }
+
+class FinalsTest : public ::testing::Test {
+ protected:
+  FinalsTest() {
+    finals.begin({block(32), block(64), block(128)}, 5);
+    for (Finals::Finalist& one : finals.finalists()) one.image = std::make_shared<Image>();
+  }
+
+  void measure(int lane, double factor) {
+    finals.measured(
+        lane, *finals.job(),
+        {measured(block(32), 10 * factor), measured(block(64), 20 * factor), measured(block(128), 30 * factor)});
+  }
+
+  Finals finals;
+};
+
+TEST_F(FinalsTest, HaveNoJobBeforeAllAreCompiled) {
+  finals.finalists()[1].image.reset();
+  EXPECT_FALSE(finals.job());
+  finals.finalists()[1].failed = Trial{block(64), CompileError{"no", ""}};
+  ASSERT_TRUE(finals.job());
+  EXPECT_EQ(finals.job()->configurations, (std::vector{block(32), block(128)}));
+  EXPECT_EQ(finals.job()->finals_s, 5);
+}
+
+TEST_F(FinalsTest, AreTakenOnceEachLaneHasMeasuredThem) {
+  measure(0, 1);
+  EXPECT_FALSE(finals.take(2, all));
+  measure(1, 1.02);
+  const auto trials = finals.take(2, all);
+  ASSERT_TRUE(trials);
+  EXPECT_EQ(trials->at(2).measurement()->median_ns, 30);
+  EXPECT_FALSE(finals.take(2, all)) << "a round ends once";
+}
+
+TEST_F(FinalsTest, AreDecidedByTheNextLaneWhereTheFirstIsGone) {
+  measure(1, 1.02);
+  EXPECT_FALSE(finals.take(2, all));
+  const auto trials = finals.take(2, [](int lane) { return lane == 1; });
+  ASSERT_TRUE(trials);
+  EXPECT_DOUBLE_EQ(trials->at(0).measurement()->median_ns, 10.2);
+}
+
+TEST_F(FinalsTest, TellTheMiddleOfHowFarLanesAreApartOverAllRounds) {
+  measure(0, 1);
+  measure(1, 1.02);
+  ASSERT_TRUE(finals.take(2, all));
+  finals.begin({block(32)}, 5);
+  finals.finalists()[0].image = std::make_shared<Image>();
+  finals.measured(0, *finals.job(), {measured(block(32), 10)});
+  finals.measured(1, *finals.job(), {measured(block(32), 10.6)});
+  ASSERT_TRUE(finals.take(2, all));
+  LaneReport first, second;
+  finals.describe(0, first);
+  finals.describe(1, second);
+  EXPECT_EQ(first.offset, 0);
+  EXPECT_NEAR(second.offset, 1.02, 1e-9);
+  EXPECT_NEAR(second.offset_low, 1.02, 1e-9);
+  EXPECT_NEAR(second.offset_high, 1.03, 1e-9);
+}
+
+TEST_F(FinalsTest, KeepWhatDidNotCompileAsItIs) {
+  finals.finalists()[1].failed = Trial{block(64), CompileError{"no", ""}};
+  finals.measured(0, *finals.job(), {measured(block(32), 10), measured(block(128), 30)});
+  const auto trials = finals.take(1, all);
+  ASSERT_TRUE(trials);
+  EXPECT_EQ(kind(trials->at(1).outcome), "compile");
+}
+
+}  // namespace
+}  // namespace tuner::worker

@@ -1,0 +1,170 @@
+// Several devices that share a session's work, with workers that are scripted (scripted_worker.cpp).
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* lanes_kernel = R"(
+#pragma tuner kernel      scripted
+#pragma tuner size        n : int = 64
+#pragma tuner parameter   does = well fast meets_others poisons is_killed_once
+#pragma tuner parameter   copy = 1..50
+#pragma tuner in          a[n] : float
+#pragma tuner out         c[n] : float
+#pragma tuner block       32
+#pragma tuner grid        ceil_div(n, 32)
+#pragma tuner arguments   a, c, n
+#pragma tuner instantiate scripted<Does::does, copy>
+#pragma tuner reference   reference
+)";
+
+class LanesTest : public ::testing::Test {
+ protected:
+  LanesTest() : spec(parse_kernel_file(lanes_kernel, "scripted.cu")) {
+    options.program = std::string(TUNER_BINARY_DIR) + "/bin/scripted_worker";
+    options.backend = "scripted";
+    options.devices = {0, 1};
+    options.compile_workers = 1;
+    options.warn = [this](std::string_view text) {
+      const std::lock_guard lock(mutex);
+      warnings.emplace_back(text);
+    };
+    ::setenv("TUNER_TEST_MARKER", (folder / "ran").c_str(), 1);
+    ::unsetenv("TUNER_TEST_WORKER");
+  }
+  ~LanesTest() override { ::unsetenv("TUNER_TEST_WORKER"); }
+
+  static Configuration one(const std::string& does, int copy) {
+    return Configuration{{"does", does}, {"copy", std::int64_t{copy}}};
+  }
+
+  static std::map<Configuration, Trial> evaluate(Evaluator& evaluator, const std::vector<Configuration>& all) {
+    for (const Configuration& configuration : all) evaluator.submit(configuration, 0);
+    std::map<Configuration, Trial> trials;
+    while (evaluator.in_flight() > 0) {
+      Trial trial = evaluator.next();
+      EXPECT_FALSE(trials.contains(trial.configuration)) << trial.configuration.text() << " was answered twice";
+      trials[trial.configuration] = std::move(trial);
+    }
+    return trials;
+  }
+
+  testing::TemporaryFolder folder;
+  KernelSpec spec;
+  IsolatedOptions options;
+  std::mutex mutex;
+  std::vector<std::string> warnings;
+};
+
+TEST_F(LanesTest, RunConfigurationsAtTheSameTime) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {one("meets_others", 1), one("meets_others", 2)});
+  std::set<int> lanes;
+  for (const auto& [configuration, trial] : trials) {
+    EXPECT_EQ(kind(trial.outcome), "ok") << message(trial.outcome);
+    lanes.insert(trial.lane);
+  }
+  EXPECT_EQ(lanes, (std::set<int>{1, 2}));
+  const auto reports = evaluator.lanes();
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[0].name, "GPU 0");
+  EXPECT_EQ(reports[1].name, "GPU 1");
+  EXPECT_EQ(reports[0].trials + reports[1].trials, 2u);
+}
+
+TEST_F(LanesTest, AreNotNamedWhereThereIsOne) {
+  options.devices = {1};
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {one("well", 1)});
+  EXPECT_EQ(trials.at(one("well", 1)).lane, 0);
+  EXPECT_TRUE(evaluator.lanes().empty());
+}
+
+TEST_F(LanesTest, MeasureFinalistsEachAndOneOfThemDecides) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const std::vector<Configuration> finalists{one("fast", 1), one("well", 2)};
+  const std::vector<Trial> trials = evaluator.remeasure(finalists);
+  ASSERT_EQ(trials.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(trials[i].configuration, finalists[i]);
+    EXPECT_EQ(trials[i].lane, 1);
+    ASSERT_NE(trials[i].measurement(), nullptr);
+  }
+  EXPECT_EQ(trials[0].measurement()->median_ns, 100);
+  const auto reports = evaluator.lanes();
+  EXPECT_EQ(reports[0].offset, 0);
+  EXPECT_NEAR(reports[1].offset, 1.01, 1e-9);
+  EXPECT_NEAR(reports[1].offset_low, 1.01, 1e-9);
+}
+
+TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceCannotBeOpened) {
+  ::setenv("TUNER_TEST_WORKER", "no device 0", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto trials = evaluate(evaluator, {one("well", 1), one("well", 2), one("fast", 1)});
+  for (const auto& [configuration, trial] : trials) {
+    EXPECT_EQ(kind(trial.outcome), "ok");
+    EXPECT_EQ(trial.lane, 2);
+  }
+  const Configuration finalists[] = {one("fast", 1)};
+  EXPECT_EQ(evaluator.remeasure(finalists).at(0).lane, 2);
+  EXPECT_THAT(evaluator.lanes().at(0).lost, HasSubstr("no CUDA-capable device is detected"));
+  EXPECT_TRUE(evaluator.lanes().at(1).lost.empty());
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("GPU 0 is given up"), HasSubstr("no CUDA-capable device"))));
+}
+
+TEST_F(LanesTest, EndTheSessionOnceNoneIsLeft) {
+  ::setenv("TUNER_TEST_WORKER", "no device", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(one("well", 1), 0);
+  EXPECT_THROW(evaluator.next(), WorkerError);
+}
+
+TEST_F(LanesTest, AreRefusedWhereDevicesAreOfDifferentKinds) {
+  ::setenv("TUNER_TEST_WORKER", "of all kinds", 1);
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(one("well", 1), 0);
+  EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), AllOf(HasSubstr("cc=0.1"), HasSubstr("cc=0.2")));
+}
+
+TEST_F(LanesTest, LoseNothingWhenWorkersAreKilledFiftyTimes) {
+  std::vector<Configuration> all{one("fast", 1)};
+  for (int copy = 1; copy <= 50; ++copy) all.push_back(one("is_killed_once", copy));
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const auto& [configuration, trial] : evaluate(evaluator, all))
+    EXPECT_EQ(kind(trial.outcome), "ok") << configuration.text() << ": " << message(trial.outcome);
+  EXPECT_EQ(evaluator.times().run_restarts, 50u);
+  for (const LaneReport& lane : evaluator.lanes()) EXPECT_TRUE(lane.lost.empty()) << lane.lost;
+}
+
+TEST_F(LanesTest, LoseOneTrialForEachFaultOfADevice) {
+  std::vector<Configuration> all;
+  for (int copy = 1; copy <= 50; ++copy) {
+    all.push_back(one("poisons", copy));
+    all.push_back(one("well", copy));
+  }
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  for (const auto& [configuration, trial] : evaluate(evaluator, all))
+    EXPECT_EQ(kind(trial.outcome), configuration.find("does")->string() == "well" ? "ok" : "launch");
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,85 @@
+#include <tuner/worker/finals.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tuner::worker {
+namespace {
+
+/// The value that the part \p q of \p sorted lies below.
+double quantile(const std::vector<double>& sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+}  // namespace
+
+void Finals::begin(std::vector<Configuration> configurations, double seconds) {
+  seconds_ = seconds;
+  finalists_.clear();
+  for (Configuration& configuration : configurations) finalists_.push_back({std::move(configuration), {}, {}, {}});
+}
+
+std::optional<RunJob> Finals::job() const {
+  RunJob job;
+  job.finals_s = seconds_;
+  for (const Finalist& one : finalists_) {
+    if (one.failed) continue;
+    if (!one.image) return std::nullopt;
+    job.configurations.push_back(one.configuration);
+    job.images.push_back(one.image);
+  }
+  return job;
+}
+
+void Finals::measured(int lane, const RunJob& job, const std::vector<Trial>& trials) {
+  for (Finalist& one : finalists_)
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      if (job.configurations[i] == one.configuration) one.trials.insert_or_assign(lane, trials[i]);
+}
+
+bool Finals::complete(int lane) const {
+  return std::all_of(finalists_.begin(), finalists_.end(),
+                     [lane](const Finalist& one) { return one.failed || one.trials.contains(lane); });
+}
+
+std::optional<std::vector<Trial>> Finals::take(int lanes, const std::function<bool(int)>& in_use) {
+  if (finalists_.empty()) return std::nullopt;
+  std::optional<int> decider;
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (!in_use(lane)) continue;
+    if (!complete(lane)) return std::nullopt;
+    if (!decider) decider = lane;
+  }
+  std::vector<Trial> trials;
+  for (const Finalist& one : finalists_) trials.push_back(one.failed ? *one.failed : one.trials.at(*decider));
+  for (int lane = 0; lane < lanes; ++lane) compare(lane, *decider);
+  finalists_.clear();
+  return trials;
+}
+
+void Finals::compare(int lane, int decider) {
+  if (lane == decider) return;
+  for (const Finalist& one : finalists_) {
+    const auto here = one.trials.find(lane), there = one.trials.find(decider);
+    if (here == one.trials.end() || there == one.trials.end()) continue;
+    const Measurement* const a = here->second.measurement();
+    const Measurement* const b = there->second.measurement();
+    if (a != nullptr && b != nullptr && a->median_ns > 0 && b->median_ns > 0)
+      ratios_[lane].push_back(a->median_ns / b->median_ns);
+  }
+}
+
+void Finals::describe(int lane, LaneReport& report) const {
+  const auto at = ratios_.find(lane);
+  if (at == ratios_.end()) return;
+  std::vector<double> sorted = at->second;
+  std::sort(sorted.begin(), sorted.end());
+  report.offset = quantile(sorted, 0.5);
+  report.offset_low = quantile(sorted, 0.25);
+  report.offset_high = quantile(sorted, 0.75);
+}
+
+}  // namespace tuner::worker

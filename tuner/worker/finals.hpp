@@ -1,0 +1,49 @@
+#pragma once
+/// Finalists that are measured again, on each lane at the same time: one lane decides between them, what the others see
+/// tells how far their devices are from its. Internal to the worker room.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <tuner/core/evaluator.hpp>
+#include <tuner/worker/run_lane.hpp>
+
+namespace tuner::worker {
+
+class Finals {
+ public:
+  struct Finalist {
+    Configuration configuration;
+    std::shared_ptr<const Image> image;  ///< null until it is compiled
+    std::optional<Trial> failed;         ///< it does not compile
+    std::map<int, Trial> trials;         ///< by lane
+  };
+
+  /// \p seconds: RunJob::finals_s.
+  void begin(std::vector<Configuration> configurations, double seconds);
+  std::vector<Finalist>& finalists() { return finalists_; }
+
+  /// What to run, once all are compiled or have failed to; it may be empty.
+  std::optional<RunJob> job() const;
+  /// Some of them, or all.
+  void measured(int lane, const RunJob& job, const std::vector<Trial>& trials);
+  /// The trials, in order, once every lane that \p in_use has measured all: those of the first such lane. Ends this
+  /// round.
+  std::optional<std::vector<Trial>> take(int lanes, const std::function<bool(int)>& in_use);
+
+  /// Fills in LaneReport::offset of \p lane by all rounds that have ended.
+  void describe(int lane, LaneReport& report) const;
+
+ private:
+  bool complete(int lane) const;
+  void compare(int lane, int decider);
+
+  std::vector<Finalist> finalists_;
+  double seconds_ = 0;
+  std::map<int, std::vector<double>> ratios_;  // by lane: its median over the decider's, one for each finalist
+};
+
+}  // namespace tuner::worker
