@@ -103,6 +103,7 @@ Json to_json(const Trial& trial) {
   }
   if (const auto* const failed = std::get_if<CompileError>(&trial.outcome)) object["log"] = failed->log;
   object["verified"] = trial.verified;
+  if (trial.lane > 0) object["lane"] = trial.lane;
   if (trial.resources) object["resources"] = to_json(*trial.resources);
   object["times_s"] = {{"compile", trial.times.compile},
                        {"load", trial.times.load},

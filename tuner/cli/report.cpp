@@ -160,6 +160,20 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
   return text;
 }
 
+std::string lanes_text(const std::vector<LaneReport>& lanes) {
+  std::string text;
+  for (const LaneReport& lane : lanes) {
+    text += fmt::format("{}  {}: {}", text.empty() ? "lanes   " : "        ", lane.name,
+                        plural(static_cast<std::int64_t>(lane.trials), "run"));
+    if (lane.offset > 0)
+      text += fmt::format(", {:+.2f}% ({:+.2f} to {:+.2f}) in time", 100 * (lane.offset - 1),
+                          100 * (lane.offset_low - 1), 100 * (lane.offset_high - 1));
+    if (!lane.lost.empty()) text += ", given up: " + printable(lane.lost.substr(0, lane.lost.find('\n')));
+    text += '\n';
+  }
+  return text;
+}
+
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
                    const Style& style) {
   const Trial& best = *result.best;
@@ -175,6 +189,7 @@ std::string winner(const Subject& subject, const SessionResult& result, const st
   if (!result.ties.empty())
     text += fmt::format("ties      {} cannot be told from the best; it is the simplest\n",
                         plural(static_cast<std::int64_t>(result.ties.size()), "configuration"));
+  text += lanes_text(result.lanes);
   const Verdict why = explain(*subject.spec, *subject.size, *subject.device, best);
   text += fmt::format("limit     {}\n", limit_text(why));
   for (const std::string& remark : why.remarks) text += fmt::format("remark    {}\n", remark);
@@ -249,6 +264,13 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
     for (const Trial* const trial : pareto_front(result.trials, subject.trade_off))
       configurations.push_back(trial->configuration.text());
     object["front"] = {{"objectives", subject.trade_off}, {"configurations", std::move(configurations)}};
+  }
+  for (const LaneReport& lane : result.lanes) {
+    Json one{{"name", lane.name}, {"runs", lane.trials}};
+    if (lane.offset > 0)
+      one.update({{"offset", lane.offset}, {"offset_low", lane.offset_low}, {"offset_high", lane.offset_high}});
+    if (!lane.lost.empty()) one["given_up"] = lane.lost;
+    object["lanes"].push_back(std::move(one));
   }
   object["trials"] = std::move(trials);
   return object;

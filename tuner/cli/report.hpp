@@ -52,6 +52,8 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
 /// The end of the report: what was run, ties, where it is kept, and last the winner.
 std::string winner(const Subject& subject, const SessionResult& result, const std::string& database,
                    const Style& style);
+/// A line for each of several devices: what it ran, and how far its times are from those of the one that decides.
+std::string lanes_text(const std::vector<LaneReport>& lanes);
 /// The same for an answer from the cache.
 std::string known_answer(const Subject& subject, const cache::WisdomMatch& match, const Style& style);
 /// Why there is no winner.

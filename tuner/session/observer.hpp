@@ -35,6 +35,7 @@ struct SessionPlan {
   std::size_t resumed = 0;
   std::size_t known_elsewhere = 0;  ///< configurations with results of another problem or device to start from
   std::string_view elsewhere;       ///< where those were measured, for people
+  std::size_t lanes = 0;            ///< devices that share the work; 0: one
 };
 
 class Observer {

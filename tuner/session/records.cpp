@@ -58,6 +58,9 @@ std::string properties_text(const Device& device) {
   return '{' + text + '}';
 }
 
+/// Trial::lane among the metrics of a record.
+constexpr const char* kLane = "lane";
+
 constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
 
 Outcome outcome_of(const cache::TrialRecord& record) {
@@ -142,6 +145,7 @@ cache::TrialRecord to_record(const Trial& trial) {
   record.message = message(trial.outcome);
   if (const auto* failed = std::get_if<CompileError>(&trial.outcome)) record.log = failed->log;
   if (const Measurement* measurement = trial.measurement()) measured(record) = fields(*measurement);
+  if (trial.lane > 0) record.metrics[kLane] = trial.lane;
   record.verified = trial.verified;
   std::apply([&, i = 0](const auto&... seconds) mutable { ((record.times_s[kTimes[i++]] = seconds), ...); },
              fields(trial.times));
@@ -153,6 +157,9 @@ Trial from_record(const cache::TrialRecord& record) {
   Trial trial;
   trial.configuration = Configuration::parse(record.configuration);
   trial.outcome = outcome_of(record);
+  if (auto* const measurement = std::get_if<Measurement>(&trial.outcome))
+    if (const auto lane = measurement->metrics.extract(kLane); !lane.empty())
+      trial.lane = static_cast<int>(lane.mapped());
   trial.verified = record.verified;
   const auto seconds = [&](const char* part) {
     const auto at = record.times_s.find(part);

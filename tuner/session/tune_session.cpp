@@ -68,6 +68,7 @@ class Session {
     if (done) check_winner();
     if (best_) result_.best = result_.trials[*best_];
     if (store_) store_->finish(result_.best ? &*result_.best : nullptr, done);
+    result_.lanes = evaluator_.lanes();
     result_.wall_seconds = elapsed();
     return std::move(result_);
   }
@@ -117,7 +118,8 @@ class Session {
   void announce() {
     if (!observer_) return;
     observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed,
-                         known_elsewhere_, options_.prior ? std::string_view(options_.prior->origin) : ""});
+                         known_elsewhere_, options_.prior ? std::string_view(options_.prior->origin) : "",
+                         evaluator_.lanes().size()});
     const std::vector<std::string> unused = unused_parameters(spec_);
     for (const TuningParameter& parameter : spec_.space.parameters())
       if (std::find(unused.begin(), unused.end(), parameter.name) != unused.end())
@@ -379,6 +381,7 @@ class Session {
       trial.outcome = again[k].outcome;
       trial.crashed = again[k].crashed;
       trial.verified = again[k].verified;
+      trial.lane = again[k].lane;
       tell_of_missing_metrics(trial);
       if (store_) store_->append(trial);
     }

@@ -90,7 +90,8 @@ struct SessionResult {
   double product = 0;
   std::size_t valid = 0;
   StopReason stop_reason = StopReason::exhausted;
-  TrialTimes times;  ///< summed over the trials of this run
+  TrialTimes times;               ///< summed over the trials of this run
+  std::vector<LaneReport> lanes;  ///< where there were several
   double wall_seconds = 0;
 };
 

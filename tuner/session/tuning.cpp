@@ -17,7 +17,6 @@
 #include <tuner/session/earlier_results.hpp>
 #include <tuner/session/host_check.hpp>
 #include <tuner/session/images.hpp>
-#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 namespace {
@@ -77,6 +76,8 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     throw Error(spec.file + ": kernel '" + spec.name +
                 "' is verified by a C++ function, which worker processes cannot "
                 "run: tune it without isolation");
+  if (!isolate && (!options.more_devices.empty() || !options.hosts.empty()))
+    throw Error("several devices are tuned on by worker processes only: leave isolation on, or name one device");
   const bool has_answers = options.reference || options.measure.captured.has_answers();
   if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !has_answers)
     throw Error(
@@ -102,13 +103,20 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   std::unique_ptr<Backend> opened;
   if (!isolate && backend == nullptr) opened = open_backend(device, OwnKernels::ahead);
   std::unique_ptr<Evaluator> evaluator;
-  if (isolate)
-    evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure,
-                                                    IsolatedOptions{.known_device = device, .images = images});
-  else
+  if (isolate) {
+    IsolatedOptions isolated{.devices = {device.index},
+                             .compile_workers = options.compile_workers,
+                             .known_device = device,
+                             .hosts = options.hosts,
+                             .images = images};
+    for (const int more : options.more_devices) isolated.devices.push_back(more);
+    if (observer) isolated.warn = [observer](std::string_view message) { observer->on_warning(message); };
+    evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure, isolated);
+  } else {
     evaluator =
         std::make_unique<InProcessEvaluator>(opened ? *opened : *backend, spec, size, measure,
                                              InProcessOptions{.images = images, .reference = options.reference});
+  }
   SessionOptions session = options.session;
   session.started = started;
   session.unverified = !measure.verify;

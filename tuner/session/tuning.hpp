@@ -3,12 +3,14 @@
 /// and the library's tune() call.
 
 #include <string>
+#include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/measure/host_reference.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/session/tune_session.hpp>
 #include <tuner/session/wisdom.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner {
 
@@ -30,7 +32,12 @@ struct TuningOptions {
   bool resume = true;                ///< take over the trials of an interrupted session
   bool image_cache = true;           ///< keep compiled GPU images for later sessions
   std::string origin = "tune";       ///< who measures, for the database
-  HostReference reference;           ///< expected outputs by a C++ function; needs Isolation::none
+  /// Ordinals of further devices of this machine with the same key, to run configurations side by side with the first;
+  /// needs Isolation::process.
+  std::vector<int> more_devices;
+  std::vector<RemoteHost> hosts;    ///< other machines that take part; needs Isolation::process
+  std::size_t compile_workers = 0;  ///< IsolatedOptions::compile_workers
+  HostReference reference;          ///< expected outputs by a C++ function; needs Isolation::none
 };
 
 /// What can be measured of the metrics that \p options ask for on \p device, sets replaced by theirs, the objective's

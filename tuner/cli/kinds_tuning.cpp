@@ -1,0 +1,69 @@
+#include <tuner/cli/kinds_tuning.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/version.hpp>
+
+namespace tuner::cli {
+namespace {
+
+struct Kind {
+  DeviceChoice devices;
+  Json documents = Json::array();
+  std::string text;
+  std::string error;
+  int code = kFailed;
+
+  void tune(TuneRequest request, const TuneKind& with) try {
+    code = with(std::move(request), devices, {&documents, &text});
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+};
+
+}  // namespace
+
+int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> devices, const TuneKind& tune) {
+  for (const auto& [option, asked] : {std::pair{"--log", !request.log.empty()},
+                                      {"--report", !request.report.empty()},
+                                      {"--csv", !request.sweep.csv.empty()}})
+    if (asked)
+      throw UsageError(
+          fmt::format("{} is of one kind of device, and --device {} names {} kinds ({}); give each kind a "
+                      "command of its own",
+                      option, request.device, devices.size(),
+                      difference(devices[0].device.key.text(), devices[1].device.key.text())));
+  std::vector<Kind> kinds;
+  for (DeviceChoice& one : devices) kinds.push_back({std::move(one), Json::array(), {}, {}});
+  std::vector<std::thread> threads;
+  for (Kind& kind : kinds) {
+    TuneRequest one = request;
+    one.quiet = request.quiet || &kind != &kinds.front();
+    threads.emplace_back([&kind, &tune, one]() mutable { kind.tune(std::move(one), tune); });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  Json documents = Json::array();
+  int code = kDone;
+  for (Kind& kind : kinds) {
+    for (Json& document : kind.documents) documents.push_back(std::move(document));
+    if (!request.json) std::fputs(fmt::format("\n{}\n{}", kind.devices.device.name, kind.text).c_str(), stdout);
+    if (!kind.error.empty())
+      std::fprintf(stderr, "tune: %s: %s\n", printable(kind.devices.device.name).c_str(),
+                   printable_lines(kind.error).c_str());
+    code = std::max(code, kind.code);
+  }
+  if (request.json) print_json({{"tuner", kVersion}, {"kinds", std::move(documents)}});
+  return code;
+}
+
+}  // namespace tuner::cli
