@@ -5,6 +5,19 @@ include(ThirdParty)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers, in one file of tuner/search
 
+find_package(MPI QUIET COMPONENTS CXX)  # for tune-mpi alone
+if(MPI_CXX_FOUND)
+  # The C interface alone: libraries of the old C++ one are not everywhere where the program shall run.
+  set(mpi_libraries ${MPI_CXX_LIBRARIES})
+  list(FILTER mpi_libraries EXCLUDE REGEX "mpi_cxx|mpicxx")
+  add_library(tuner_mpi_interface INTERFACE IMPORTED GLOBAL)
+  target_include_directories(tuner_mpi_interface SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
+  target_link_libraries(tuner_mpi_interface INTERFACE ${mpi_libraries})
+  message(STATUS "tuner: tune-mpi built with ${mpi_libraries}")
+else()
+  message(STATUS "tuner: no MPI found: tune-mpi is left out (install libopenmpi-dev)")
+endif()
+
 if(TUNER_TESTS)
   find_package(GTest 1.11 REQUIRED)
   include(GoogleTest)

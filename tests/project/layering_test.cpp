@@ -36,10 +36,11 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/runtime"].insert(
         {"tuner/session", "tuner/capture", "tuner/explain", "api", "tuner/backend/host", "tuner/backend/cuda"});
     rooms["api"] = {"tuner/runtime", "tuner/core"};
+    rooms["tuner/mpi"] = {"tuner/core", "tuner/worker"};
     rooms["tuner/cli"] = rooms["tuner/runtime"];
     rooms["tuner/convert"] = {"tuner/core", "cache"};
     rooms["tuner/report"] = {"tuner/core", "cache", "tuner/explain"};
-    rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report", "tuner/convert"});
+    rooms["tuner/cli"].insert({"tuner/runtime", "tuner/report", "tuner/convert", "tuner/mpi"});
     // The tests of a room know the room and what is below it, and the helpers that all tests share.
     rooms["tests"] = {"tuner/core"};
     for (const std::string name : {"tuner/core", "tuner/search", "tuner/replay", "tuner/measure", "tuner/explain",

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const cache::MissRecord& miss) {
+std::string problem_text(const cache::MissRecord& miss) {
   std::string text = miss.kernel.name;
   for (const std::string& part : {miss.problem.choices, cache::sizes_text(miss.problem.sizes)})
     if (!part.empty()) text += ' ' + part;
@@ -59,7 +59,7 @@ void check_kernel(const TuneRequest& request, const cache::MissRecord& miss, Con
 
 int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, const TuneOne& tune) {
   Console console(stderr, request.quiet);
-  const DeviceChoice choice = choose_device(request.device);
+  const DeviceChoice choice = choose_alike(request.device);
   const auto file = request.database.empty() ? cache::user_database_file() : std::optional(request.database);
   std::vector<cache::MissRecord> misses;
   std::error_code error;
@@ -75,7 +75,7 @@ int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, const T
   for (const cache::MissRecord& miss : misses) {
     if (stop) break;
     console.line(fmt::format("{}todo      {} of {}: {}, {}{}", number > 0 ? "\n" : "", number + 1, misses.size(),
-                             text_of(miss), plural(miss.calls, "call"),
+                             problem_text(miss), plural(miss.calls, "call"),
                              miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : ""));
     ++number;
     int finished = kFailed;

@@ -13,6 +13,7 @@
 #include <tuner/capture/capture.hpp>
 #include <tuner/cli/dry_run.hpp>
 #include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/kinds_tuning.hpp>
 #include <tuner/cli/live_report.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/progress.hpp>
@@ -41,6 +42,7 @@ constexpr const char* kTuneExamples =
     "  tune --capture axpy-n=4096-1a2b3c4d.capture     for the inputs of a program's own launch ($TUNER_CAPTURE=axpy)\n"
     "  tune --kernel reduce --dry-run                  what would be searched\n"
     "  tune --kernel sumMatrix2D --metrics textbook    why: counters of the finalists\n"
+    "  tune --kernel reduce --device all               on all GPUs of this machine at once\n"
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
     "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
     "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
@@ -71,17 +73,18 @@ std::optional<Capture> read_requested_capture(TuneRequest& request) {
 /// Everything one invocation works with.
 class TuneRun {
  public:
-  /// \p documents: takes what --json would print.
-  TuneRun(TuneRequest request, const std::atomic<bool>& stop, Json* documents = nullptr)
+  /// \p devices: in place of the request's.
+  TuneRun(TuneRequest request, const std::atomic<bool>& stop, TuneSink sink = {},
+          std::optional<DeviceChoice> devices = std::nullopt)
       : request_(std::move(request)),
         stop_(stop),
-        documents_(documents),
+        sink_(sink),
         console_(stderr, request_.quiet),
         out_style_(Style::of(stdout)),
         capture_(read_requested_capture(request_)),
         spec_(part_of(capture_ ? capture_->spec : KernelLibrary(request_.template_path).find(request_.kernel),
                       request_.sweep)),
-        choice_(choose_device(request_.device)),
+        choice_(devices ? std::move(*devices) : choose_alike(request_.device)),
         problems_(capture_ ? Problems{{capture_->size}} : select_problems(spec_, request_.problems, choice_.device)) {}
 
   int run() {
@@ -127,7 +130,7 @@ class TuneRun {
     return stop_ ? kInterrupted : code;
   }
 
-  void give(Json document) { documents_ ? documents_->push_back(std::move(document)) : print_json(document); }
+  void give(Json document) { sink_.documents ? sink_.documents->push_back(std::move(document)) : print_json(document); }
 
   void finish_report() {
     if (report_) report_->finish(spec_, choice_.device, problems_.list);
@@ -149,11 +152,21 @@ class TuneRun {
 
   void introduce() {
     console_.line(fmt::format("kernel    {} ({})", spec_.name, spec_.file));
-    console_.line(
-        fmt::format("device    {}, {}: {}", choice_.device.name, choice_.device.environment.compiler, choice_.reason));
+    console_.line(fmt::format("device    {}, {}: {}{}", choice_.device.name, choice_.device.environment.compiler,
+                              choice_.reason, lanes_text()));
     if (capture_) introduce_capture();
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
+  }
+
+  std::string lanes_text() const {
+    const std::size_t hosts = request_.tuning.hosts.size();
+    if (hosts > 0)
+      return fmt::format("; {} of other ranks share the work", plural(static_cast<std::int64_t>(hosts), "device"));
+    if (choice_.more.empty()) return {};
+    std::string numbers = std::to_string(choice_.device.index);
+    for (const int one : choice_.more) numbers += fmt::format(", {}", one);
+    return fmt::format("; {} share the work", numbers);
   }
 
   void introduce_capture() {
@@ -175,7 +188,7 @@ class TuneRun {
       if (request_.json)
         spaces.push_back(json_space(spec_, size, choice_.device, stop));
       else
-        std::fputs(space_text(spec_, size, choice_.device, stop).c_str(), stdout);
+        print(space_text(spec_, size, choice_.device, stop));
     }
     if (request_.json) give({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
     return kDone;
@@ -214,6 +227,7 @@ class TuneRun {
     TuningOptions options = request_.tuning;
     set_default_budget(options.session.budget);
     options.session.stop = &stop_;
+    options.more_devices = choice_.more;
     ProgressObserver progress(console_);
     progress.set_verbose(request_.verbose);
     std::vector<Observer*> all{&progress};
@@ -315,6 +329,7 @@ class TuneRun {
 
   void print(const std::string& text) {
     console_.end_status();
+    if (sink_.text) return void(*sink_.text += text);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }
@@ -335,7 +350,7 @@ class TuneRun {
 
   TuneRequest request_;
   const std::atomic<bool>& stop_;
-  Json* documents_;
+  TuneSink sink_;
   Console console_;
   Style out_style_;
   std::optional<Capture> capture_;
@@ -352,7 +367,7 @@ class TuneRun {
 
 }  // namespace
 
-int tune_command(int argc, char** argv) {
+int tune_command(int argc, char** argv, const Join& join) {
   TuneRequest request = read_tune_request(argc, argv);
   if (request.help)
     return print_help(
@@ -361,10 +376,18 @@ int tune_command(int argc, char** argv) {
         "       tune --todo [options]\n"
         "Finds the fastest correct configuration of a kernel on this machine and remembers it.",
         tune_options(), kTuneExamples);
+  if (join) join(request);
   const auto begin = [&request](const std::atomic<bool>& stop) {
-    if (!request.todo) return TuneRun(std::move(request), stop).run();
+    if (!request.todo) {
+      std::vector<DeviceChoice> kinds;
+      if (!request.device.empty()) kinds = choose_devices(request.device);
+      if (kinds.size() < 2) return TuneRun(std::move(request), stop).run();
+      return tune_kinds(request, std::move(kinds), [&stop](TuneRequest one, DeviceChoice devices, TuneSink sink) {
+        return TuneRun(std::move(one), stop, sink, std::move(devices)).run();
+      });
+    }
     return tune_todo(request, stop, [&stop](TuneRequest one, Json* documents) {
-      return TuneRun(std::move(one), stop, documents).run();
+      return TuneRun(std::move(one), stop, {.documents = documents, .text = nullptr}).run();
     });
   };
   if (request.dry_run) {  // nothing to keep: Ctrl-C ends it at once

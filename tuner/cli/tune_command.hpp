@@ -1,9 +1,17 @@
 #pragma once
 /// `tune --kernel NAME`: the main job. Finds the best configuration for each problem, or answers from the cache.
 
+#include <functional>
+
+#include <tuner/cli/tune_request.hpp>
+
 namespace tuner::cli {
 
-/// Returns the exit code; throws UsageError and tuner::Error.
-int tune_command(int argc, char** argv);
+/// Adds to what was asked for who else takes part. May throw.
+using Join = std::function<void(TuneRequest&)>;
+
+/// Returns the exit code; throws UsageError and tuner::Error. \p join: called before anything is measured; may be
+/// empty.
+int tune_command(int argc, char** argv, const Join& join = {});
 
 }  // namespace tuner::cli

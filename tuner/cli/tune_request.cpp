@@ -133,8 +133,10 @@ po::options_description tune_options() {
   add_what("type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas");
   add_what("choice", po::value<Texts>()->value_name("NAME=VALUE"),
            "another choice the kernel offers, e.g. operation=max; several values are separated by commas");
-  add_what("device,d", po::value<Text>()->value_name("auto|cuda|0|host"),
-           "where to run; auto: the first GPU, else the host; default: $TUNER_DEVICE, else auto");
+  add_what(
+      "device,d", po::value<Text>()->value_name("auto|cuda|0|0,1|all|host"),
+      "where to run; auto: the first GPU, else the host; several GPUs of one kind share the work, those of another "
+      "kind are tuned beside them; default: $TUNER_DEVICE, else auto");
   auto add_part = part.add_options();
   add_part("fix", po::value<Text>()->value_name("\"vector=1 unroll=1\""),
            "only configurations with these values; all of them are tried and none becomes the known best");

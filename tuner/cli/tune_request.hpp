@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>
 #include <tuner/session/tuning.hpp>
@@ -37,6 +38,12 @@ struct TuneRequest {
   std::string report;                  ///< empty: none
   SweepRequest sweep;
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
+};
+
+/// Where a tuning's results go in place of stdout; null: there.
+struct TuneSink {
+  Json* documents = nullptr;    ///< of --json: takes one more
+  std::string* text = nullptr;  ///< takes tables and winners
 };
 
 /// The options of `tune`, for parsing and for `--help`.

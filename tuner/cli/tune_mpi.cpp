@@ -1,0 +1,87 @@
+// The `tune-mpi` program: `tune` on all ranks of an MPI job. Rank 0 owns search, database and report; the others lend
+// it their host's compile workers and one device each.
+#include <csignal>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/job.hpp>
+#include <tuner/cli/program.hpp>
+#include <tuner/cli/tune_command.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/mpi/communicator.hpp>
+#include <tuner/mpi/hub.hpp>
+#include <tuner/mpi/relay.hpp>
+
+namespace tuner::cli {
+namespace {
+
+/// --device of a command that measures; empty for any other, which rank 0 does alone. Errors are for program() to tell.
+std::string shared_device(int argc, char** argv) try {
+  if (argc < 2) return {};
+  const bool named = std::string(argv[1]) == "tune";
+  if (!named && argv[1][0] != '-') return {};
+  const TuneRequest request = named ? read_tune_request(argc - 1, argv + 1) : read_tune_request(argc, argv);
+  if (request.help || request.dry_run) return {};
+  return request.device.empty() ? "auto" : request.device;
+} catch (const std::exception&) {
+  return {};
+}
+
+void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub& hub) {
+  std::vector<Member> members;
+  for (const std::string& text : texts) members.push_back(member_from_text(text));
+  check_members(members);
+  if (request.tuning.isolation != Isolation::process)
+    throw Error("a job's ranks run kernels in worker processes: leave out --isolation none");
+  const bool gpu = members.front().device_key.starts_with(kCudaBackend);
+  request.device = gpu ? std::to_string(members.front().device) : std::string(kHostBackend);
+  request.tuning.compile_workers = members.front().compile_workers;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    request.tuning.hosts.push_back({fmt::format("rank {} ({})", rank, members[i].host),
+                                    {members[i].device},
+                                    members[i].compile_workers,
+                                    [&hub, rank] { return hub.start(rank); }});
+  }
+}
+
+int run(mpi::Communicator& world, int argc, char** argv) {
+  const bool first = world.rank() == 0;
+  const std::string device = world.broadcast(first ? shared_device(argc, argv) : "");
+  if (device.empty())
+    return first ? program(argc, argv, [](int count, char** arguments) { return tune_command(count, arguments); }) : 0;
+  const std::vector<std::string> members =
+      world.gather(to_text(this_member(device, world.local_rank(), world.local_size())));
+  std::signal(SIGPIPE, SIG_IGN);  // who does not read any more is noticed by the write's result
+  if (!first) {
+    // Ctrl-C reaches all ranks: the first one ends the job, after what runs.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+    mpi::relay(world, find_worker_program());
+    return 0;
+  }
+  mpi::Hub hub(world);
+  int code = 0;
+  // MPI stays on the thread that began it.
+  std::thread tuning([&] {
+    code = program(argc, argv, [&](int count, char** arguments) {
+      return tune_command(count, arguments, [&](TuneRequest& request) { join(request, members, hub); });
+    });
+    hub.finish();
+  });
+  hub.run();
+  tuning.join();
+  return code;
+}
+
+}  // namespace
+}  // namespace tuner::cli
+
+int main(int argc, char** argv) {
+  tuner::mpi::Communicator world(argc, argv);
+  return tuner::cli::run(world, argc, argv);
+}

@@ -1,0 +1,53 @@
+#pragma once
+/// Bytes on their way into a pipe that takes as much as it has room for.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace tuner::mpi {
+
+class ByteQueue {
+ public:
+  void push(std::vector<std::byte> bytes) {
+    if (!bytes.empty()) parts_.push_back(std::move(bytes));
+  }
+  bool empty() const { return parts_.empty(); }
+
+  /// Writes what \p fd, which does not block, takes. What nobody reads any more is dropped.
+  void write_to(int fd) {
+    while (!parts_.empty()) {
+      const std::span<const std::byte> left = std::span<const std::byte>(parts_.front()).subspan(written_);
+      const ssize_t count = ::write(fd, left.data(), left.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) return;
+      if (count < 0) return parts_.clear();
+      written_ += static_cast<std::size_t>(count);
+      if (written_ < parts_.front().size()) continue;
+      parts_.pop_front();
+      written_ = 0;
+    }
+  }
+
+ private:
+  std::deque<std::vector<std::byte>> parts_;
+  std::size_t written_ = 0;  // of the first
+};
+
+/// What there is to read of \p fd, which does not block, as far as one frame takes it. \p open: false once its end was
+/// reached.
+inline std::vector<std::byte> read_some(int fd, bool& open) {
+  std::vector<std::byte> bytes(std::size_t{256} << 10);
+  ssize_t count = 0;
+  do count = ::read(fd, bytes.data(), bytes.size());
+  while (count < 0 && errno == EINTR);
+  if (count == 0 || (count < 0 && errno != EAGAIN)) open = false;
+  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return bytes;
+}
+
+}  // namespace tuner::mpi

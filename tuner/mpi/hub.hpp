@@ -1,0 +1,51 @@
+#pragma once
+/// Rank 0's end of the workers that other ranks run: carries bytes between their pipes here and the ranks. A session
+/// sees them as it sees its own (WorkerLink).
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <tuner/mpi/communicator.hpp>
+#include <tuner/worker/link.hpp>
+
+namespace tuner::mpi {
+
+class Hub {
+ public:
+  /// \p world must outlive it. Throws WorkerError.
+  explicit Hub(Communicator& world);
+  ~Hub();
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  /// A new worker on \p rank. By any thread. Throws WorkerError when there are no descriptors left.
+  std::unique_ptr<worker::WorkerLink> start(int rank);
+  /// Carries until finish() is called, then tells all ranks that the job is done. On the thread of \p world.
+  void run();
+  /// By any thread; every worker has ended.
+  void finish();
+
+ private:
+  struct Channel;
+  class RemoteWorker;
+  using Task = std::function<void()>;
+  void post(Task task);
+  void take_tasks();
+  void carry();
+  void arrived(Frame frame);
+
+  Communicator& world_;
+  const int wake_fd_;
+  std::mutex mutex_;
+  std::vector<Task> tasks_;
+  std::atomic<bool> finished_ = false;
+  std::atomic<std::uint64_t> next_channel_ = 1;
+  std::map<std::uint64_t, std::shared_ptr<Channel>> channels_;  // that have not ended
+};
+
+}  // namespace tuner::mpi

@@ -1,0 +1,115 @@
+#include <tuner/mpi/relay.hpp>
+
+#include <poll.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tuner/mpi/byte_queue.hpp>
+#include <tuner/mpi/patience.hpp>
+#include <tuner/worker/process.hpp>
+
+namespace tuner::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Relay {
+ public:
+  Relay(Communicator& world, const std::filesystem::path& program) : world_(world), program_(program) {}
+
+  void run() {
+    Patience patience;
+    std::vector<pollfd> fds;
+    while (!done_) {
+      fds.clear();
+      for (auto& [channel, child] : children_) {
+        fds.push_back({child.process->read_fd(), POLLIN, 0});
+        if (child.says) fds.push_back({child.process->error_fd(), POLLIN, 0});
+        if (!child.in.empty()) fds.push_back({child.process->write_fd(), POLLOUT, 0});
+      }
+      bool busy = patience.poll(fds);
+      carry();
+      while (std::optional<Frame> frame = world_.receive()) {
+        arrived(std::move(*frame));
+        busy = true;
+      }
+      patience.saw(busy);
+    }
+    children_.clear();
+  }
+
+ private:
+  struct Child {
+    std::unique_ptr<worker::WorkerProcess> process;
+    ByteQueue in;
+    bool says = true;
+  };
+
+  void carry() {
+    const bool ask = Clock::now() >= ask_again_;
+    if (ask) ask_again_ = Clock::now() + std::chrono::milliseconds(50);
+    for (auto at = children_.begin(); at != children_.end();) {
+      const std::uint64_t channel = at->first;
+      Child& child = at->second;
+      if (ask && child.process->was_stopped()) world_.send(0, FrameKind::stopped, channel);
+      child.in.write_to(child.process->write_fd());
+      bool open = true;
+      pass_on(FrameKind::data, channel, child.process->read_fd(), open);
+      if (child.says) pass_on(FrameKind::said, channel, child.process->error_fd(), child.says);
+      if (open) {
+        ++at;
+        continue;
+      }
+      while (child.says && pass_on(FrameKind::said, channel, child.process->error_fd(), child.says)) {
+      }
+      ended(channel, child.process->wait());
+      at = children_.erase(at);
+    }
+  }
+
+  /// Whether there was something.
+  bool pass_on(FrameKind kind, std::uint64_t channel, int fd, bool& open) {
+    const std::vector<std::byte> bytes = read_some(fd, open);
+    if (!bytes.empty()) world_.send(0, kind, channel, bytes);
+    return !bytes.empty();
+  }
+
+  void ended(std::uint64_t channel, const worker::WorkerEnd& end) {
+    std::vector<std::byte> bytes{std::byte{end.from_outside}};
+    for (const char letter : end.text) bytes.push_back(static_cast<std::byte>(letter));
+    world_.send(0, FrameKind::ended, channel, bytes);
+  }
+
+  void arrived(Frame frame) {
+    if (frame.kind == FrameKind::quit) done_ = true;
+    if (frame.kind == FrameKind::start) return start(frame.channel);
+    const auto at = children_.find(frame.channel);
+    if (at == children_.end()) return;  // it has ended meanwhile
+    if (frame.kind == FrameKind::data) at->second.in.push(std::move(frame.bytes));
+    if (frame.kind == FrameKind::kill) at->second.process->kill();
+  }
+
+  void start(std::uint64_t channel) try {
+    children_.emplace(channel, Child{std::make_unique<worker::WorkerProcess>(program_), {}, true});
+  } catch (const WorkerError& error) {
+    ended(channel, {error.what(), false});
+  }
+
+  Communicator& world_;
+  const std::filesystem::path& program_;
+  std::map<std::uint64_t, Child> children_;
+  bool done_ = false;
+  Clock::time_point ask_again_;
+};
+
+}  // namespace
+
+void relay(Communicator& world, const std::filesystem::path& program) { Relay(world, program).run(); }
+
+}  // namespace tuner::mpi
