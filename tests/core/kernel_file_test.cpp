@@ -312,6 +312,18 @@ TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {
   EXPECT_THAT(reference_macros(spec, complete(spec, {}), {}), ElementsAre("N=7"));
 }
 
+TEST_F(KernelElsewhere, IsPreparedByWhatTheReferenceIsCompiledWithToo) {
+  write("add.cu", "__global__ void zero(float* c, int n);\n");
+  write("naive.cu", "int naive;\n");
+  const std::string directives =
+      "#pragma tuner source \"../add.cu\"\n#pragma tuner reference_source \"../naive.cu\"\n"
+      "#pragma tuner inout d[n] : float\n#pragma tuner prepare zero\n#pragma tuner arguments d, n\n";
+  EXPECT_THAT(error_of([&] { with(directives); }),
+              HasSubstr("the reference, which has a text of its own, begins with 'zero' too: define it in the kernel "
+                        "file, which both are compiled with"));
+  EXPECT_EQ(with(directives + "__global__ void zero(float* c, int n) {}\n").prepare.size(), 1u);
+}
+
 TEST_F(KernelElsewhere, IsNoKernelFileOfItsOwn) {
   write("add.cu", kVectorAdd);
   EXPECT_THAT(error_of([&] { with("#pragma tuner source \"../add.cu\"\n"); }),
@@ -406,6 +418,39 @@ TEST(KernelFile, RefusesUntimedLaunchesThatTimedRunsWouldMiss) {
               HasSubstr("launch 'finish' is untimed and takes 'tickets', which is 'zeroed'"));
   EXPECT_THAT(why(sometimes, "", "c"),
               HasSubstr("launch 'finish' is timed behind one that is not: untimed ones come last"));
+}
+
+TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {
+  const KernelSpec spec = parse(with_line(10, "#pragma tuner inout c[n]") +
+                                "#pragma tuner prepare zero<T>\n"
+                                "#pragma tuner arguments c, n\n"
+                                "#pragma tuner prepare count\n"
+                                "#pragma tuner when n > 99\n"
+                                "#pragma tuner grid 2\n"
+                                "#pragma tuner block 32, 4\n"
+                                "#pragma tuner arguments a, c, 2 * n : int64\n");
+  EXPECT_EQ(spec.launches.size(), 1u);
+  EXPECT_EQ(spec.reference.size(), 1u);
+  const ProblemSize size = complete(spec, {});
+  const auto launches = resolve_prepare(spec, size, {});
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].expression, "zero<float>");
+  EXPECT_EQ(launches[0].shape, (LaunchShape{{4, 1, 1}, {256, 1, 1}, 0})) << "a thread for each element of c";
+  EXPECT_EQ(launches[1].shape, (LaunchShape{{2, 1, 1}, {32, 4, 1}, 0}));
+  EXPECT_EQ(resolve_prepare(spec, with_verify(size, spec.verify[0]), {}).size(), 1u);
+}
+
+TEST(Preparation, OfAProblemThatCannotBePreparedMakesAllConfigurationsInvalid) {
+  const KernelSpec spec = parse(with_line(10, "#pragma tuner inout c[n]") +
+                                "#pragma tuner prepare zero<T>\n#pragma tuner grid 1\n#pragma tuner block n\n"
+                                "#pragma tuner arguments c, n\n");
+  const ProblemSize large = complete(spec, {{{"n", 1025}}, {}}), small = complete(spec, {{{"n", 1024}}, {}});
+  const Configuration one{{"block", 64}, {"items", 1}, {"load", "plain"}};
+  EXPECT_EQ(why_invalid(spec, large, {}, one),
+            "prepare 'zero<T>': block of 1025x1x1 = 1025 threads exceeds the limit of 1024 threads per block");
+  EXPECT_EQ(enumerate(spec, large, {}).size(), 0u);
+  EXPECT_EQ(why_invalid(spec, small, {}, one), std::nullopt);
+  EXPECT_GT(enumerate(spec, small, {}).size(), 0u);
 }
 
 TEST(KernelFile, RefusesACooperativeLaunchOfWhatLaunchesKernels) {

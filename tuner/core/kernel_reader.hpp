@@ -44,7 +44,7 @@ struct KernelReader {
   /// C++ to the end of the line, with expressions in braces and `let`s: what \p of instantiates.
   void read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of);
 
-  LaunchDraft& start_launch(const std::string& name, bool is_reference);
+  LaunchDraft& start_launch(const std::string& name, LaunchDraft::Role role);
   /// The launch that the directive at hand belongs to. Throws SpecError where it has one already.
   LaunchDraft& once_in_launch();
 
