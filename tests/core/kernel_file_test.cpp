@@ -1,4 +1,5 @@
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/core/real_expression.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -477,6 +478,37 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = file \"a.npy\""));
   ASSERT_EQ(data_files(spec).size(), 1u);
   EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
+}
+
+TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
+  const Expression& element = *spec.find_buffer("a")->computed_fill->element;
+  EXPECT_TRUE(has_reals(element));
+  Bindings names;
+  names.set("n", 4);
+  const RealExpression value(element, "i", names);
+  EXPECT_EQ(value.evaluate(0), 1);
+  EXPECT_EQ(value.evaluate(1), -1e-3 / 4);
+  EXPECT_EQ(value.evaluate(4), 1 + 4 * 0.1);
+}
+
+TEST(RealExpression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {
+  const auto at_7 = [](const std::string& text) {
+    const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
+    Bindings names;
+    for (const auto& [name, value] : std::map<std::string, int>{{"n", 3}, {"warp_size", 0}}) names.set(name, value);
+    return RealExpression(*spec.find_buffer("a")->computed_fill->element, "i", names).evaluate(7);
+  };
+  EXPECT_EQ(at_7("i / n * 0.5"), 1);
+  EXPECT_EQ(at_7("0.5 * i / n"), 3.5 / 3);
+  EXPECT_EQ(at_7("max(i, 7.5) - min(n, 0.5) - abs(-0.25)"), 6.75);
+  EXPECT_EQ(at_7("i > 6.5 ? 1 : 2"), 1);
+  EXPECT_EQ(at_7("(i > 6.5 ? i : 2.5) / 2"), 3.5) << "of either value";
+  EXPECT_EQ(at_7("n == 3 and i in {7, 8} ? 2.5 : 0"), 2.5);
+  EXPECT_EQ(at_7("n > 3 ? 0.5 / (i / warp_size) : 1.5"), 1.5) << "what is not chosen needs no answer";
+  EXPECT_EQ(at_7("warp_size == 0 or n / warp_size > i ? 0.5 : 1"), 0.5);
+  EXPECT_THAT(error_of([&] { at_7("0.5 + i / warp_size"); }), HasSubstr("k.cu:20:43: division by zero"));
+  EXPECT_THAT(error_of([&] { at_7("0.5 + n / warp_size"); }), HasSubstr("k.cu:20:43: division by zero"));
 }
 
 TEST(KernelFile, ReadsEveryOtherDirective) {

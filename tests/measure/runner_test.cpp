@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -671,6 +672,35 @@ TEST_F(RunnerTest, FillsWithWhatIsComputedOrStandsInAFile) {
   fill = {};
   fill.path = "a.bin";
   EXPECT_EQ(filled(fill), numbers);
+}
+
+/// An element that has a number with a point, which no expression but this may have.
+ComputedFill real_fill(const std::string& element) {
+  return parse_kernel_file(
+             "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner type T = float int\n"
+             "#pragma tuner parameter p = 1\n#pragma tuner in a[n]\n#pragma tuner fill a = expression " +
+                 element +
+                 "\n#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments a\n"
+                 "#pragma tuner instantiate k\n",
+             "k.cu")
+      .buffers.front()
+      .computed_fill.value();
+}
+
+TEST_F(RunnerTest, FillsFloatingElementsWithNumbersThatHaveAPoint) {
+  float seen = 0;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    seen = argument<const float*>(launch, 0)[3];
+    return testing::scale_kernel<float>(launch);
+  };
+  spec.buffers.front().computed_fill = real_fill("1 + i * 0.1");
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_EQ(seen, 1.3f);
+  spec.buffers.front().computed_fill = real_fill("1.0 / (n - 1000)");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("k.cu:6:35: element 0 is inf"));
+  spec = testing::scale_spec("int");
+  spec.buffers.front().computed_fill = real_fill("i * 0.5");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("elements of int are filled with integers alone"));
 }
 
 TEST_F(RunnerTest, SaysWhyAnInputCannotBeMade) {

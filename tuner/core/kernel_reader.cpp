@@ -40,8 +40,8 @@ std::string KernelReader::declare(TokenCursor& cursor, std::string_view what, bo
   return name;
 }
 
-Expression KernelReader::expression(TokenCursor& cursor, std::string_view closing) {
-  Expression result = ExpressionAccess::parse(cursor, draft.lets);
+Expression KernelReader::expression(TokenCursor& cursor, std::string_view closing, Numbers numbers) {
+  Expression result = ExpressionAccess::parse(cursor, draft.lets, numbers);
   if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is(closing)) {
     cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
   }

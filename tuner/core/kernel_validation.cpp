@@ -6,6 +6,7 @@
 
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/real_expression.hpp>
 #include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
 
@@ -183,7 +184,13 @@ class Validator {
     const ComputedFill& fill = *buffer.computed_fill;
     for (const auto* bound : {&fill.low, &fill.high})
       if (*bound) check(**bound, Parameters::refused, why);
-    if (fill.element) of_element(*fill.element, "fill " + buffer.name + " = expression", why);
+    if (!fill.element) return;
+    of_element(*fill.element, "fill " + buffer.name + " = expression", why);
+    (void)is_real(*ExpressionAccess::root(*fill.element));
+    const auto type = element_type(buffer.type);
+    if (type && !info(*type).is_floating && has_reals(*fill.element))
+      throw SpecError(located(fill.element->location()), in_quotes(buffer.name) + " has elements of " + buffer.type +
+                                                             ", which are filled with integers alone");
   }
 
   /// What names an element's index too.
