@@ -192,6 +192,38 @@ TEST_F(ForeignKernels, TakeVectorsAndWhatIsWorkedOut) {
   EXPECT_TRUE(right.verified) << message(right.outcome);
 }
 
+TEST_F(ForeignKernels, TakeTypesThatAParameterChooses) {
+  write("theirs/copy.cu",
+        "extern \"C\" __global__ void copy(real* y, const real* x, int n) {\n"
+        "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i];\n}\n");
+  const std::string directives = R"(
+#pragma tuner kernel      copy
+#pragma tuner source      "../theirs/copy.cu"
+#pragma tuner size        n = 1000
+#pragma tuner parameter   real = float float2 float4
+#pragma tuner let         width = real == float4 ? 4 : real == float2 ? 2 : 1
+#pragma tuner constraint  whole: n % width == 0
+#pragma tuner define      real
+#pragma tuner in          x[n] : float
+#pragma tuner fill        x = expression i + 0.25
+#pragma tuner out         y[n] : float
+#pragma tuner grid        ceil_div(n / width, 32)
+#pragma tuner block       32
+#pragma tuner arguments   y, x, n / width
+#pragma tuner instantiate copy
+#pragma tuner reference   plain
+#pragma tuner arguments   y, n
+__global__ void plain(float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = i + 0.25f;
+}
+)";
+  for (const char* configuration : {"real=float", "real=float2", "real=float4"}) {
+    const Trial right = trial(directives, configuration);
+    EXPECT_TRUE(right.verified) << configuration << ": " << message(right.outcome);
+  }
+}
+
 TEST_F(ForeignKernels, AreComparedWithAProgramThatUsesTheirNames) {
   write("theirs/twice.cu",
         "__device__ int times() { return 2; }\n"
