@@ -362,6 +362,34 @@ TEST_F(Converting, NamesThatKernelFilesUseThemselvesGetOthers) {
   }
 }
 
+TEST_F(Converting, ArgumentsAreCalledWhatKernelFilesCanCallThem) {
+  const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "1"}, "Arguments": [
+    {"Name": "not", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
+    {"Name": "in", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Constant", "FillValue": 1, "Size": 9},
+    {"Name": "min", "Type": "int32", "MemoryType": "Scalar", "FillValue": 9}])"));
+  EXPECT_THAT(made.text, AllOf(HasSubstr("arguments   not_, in_, min_\n"), HasSubstr("fill        in_ = constant 1\n"),
+                               HasSubstr("size        min_ = 9\n")));
+  EXPECT_THAT(parsed(made).launches[0].arguments, ElementsAre("not_", "in_", "min_"));
+}
+
+TEST_F(Converting, KernelsInNamespacesAreNamedWithThem) {
+  const std::string kernel =
+      "namespace a::b {\nstruct s { int namespaces; };\nnamespace c { int d; }\n"
+      "template <typename T> __global__ void scale(T* y) { y[0] = block_size_x; }\n}\n";
+  const auto instantiated = [&](const std::string& name) {
+    const Conversion made = convert("inline.py", "k = '''" + kernel + "'''\ntune_kernel('" + name +
+                                                     "', k, 8, [numpy.zeros(4)], {'block_size_x': [32]})\n");
+    EXPECT_THAT(made.text, HasSubstr("kernel      scale\n"));
+    const std::size_t at = made.text.find("instantiate ");
+    return made.text.substr(at + 12, made.text.find('\n', at) - at - 12);
+  };
+  EXPECT_EQ(instantiated("scale<double>"), "a::b::scale<double>");
+  EXPECT_EQ(instantiated("a::b::scale<double>"), "a::b::scale<double>");
+  std::string t1_text = t1(kArguments);
+  t1_text.replace(t1_text.find("\"scale\""), 7, "\"here::scale<float>\"");
+  EXPECT_THAT(convert("scale.json", t1_text).text, HasSubstr("instantiate here::scale<float>\n"));
+}
+
 TEST_F(Converting, WordsInCommentsOfTheKernelDefineNothing) {
   const Conversion made = convert("inline.py",
                                   "k = '__global__ void f() {}  // kernel_tuner says grid_size_x\\n'\n"

@@ -148,6 +148,30 @@ bool is_updated(std::string_view code, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
+std::string namespaces_at(std::string_view code, std::size_t end) {
+  std::vector<std::string> open;  // what each brace opened: a namespace's name, or nothing
+  std::string opens;
+  for (std::size_t at = 0; at < std::min(end, code.size()); ++at) {
+    constexpr std::string_view kNamespace = "namespace";
+    const std::size_t behind = at + kNamespace.size();
+    if (code.substr(at, kNamespace.size()) == kNamespace && (at == 0 || !is_of_word(code[at - 1])) &&
+        behind < code.size() && !is_of_word(code[behind])) {
+      const std::size_t stop = code.find_first_of("{;=", at);
+      if (stop == std::string_view::npos) break;
+      opens = code[stop] == '{' ? trimmed(code.substr(behind, stop - behind)) : "";
+      at = stop - 1;
+    } else if (code[at] == '{') {
+      open.push_back(opens.empty() ? "" : opens + "::");
+      opens.clear();
+    } else if (code[at] == '}' && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  std::string result;
+  for (const std::string& one : open) result += one;
+  return result;
+}
+
 bool adds_to(std::string_view code, std::string_view pointer) {
   const std::size_t body = code.find('{');
   const std::size_t end = body == std::string_view::npos ? body : behind_brackets(code, body);

@@ -313,9 +313,9 @@ KernelDraft read_description(const T1Json& root, const fs::path& file) {
   KernelDraft draft;
   draft.folder = file.parent_path();
   draft.origin = fmt::format("T1 description {}", file.filename().string());
-  draft.kernel = text_at(kernel, "KernelName");
+  draft.set_kernel(text_at(kernel, "KernelName"));
   if (draft.kernel.empty()) throw Error(fmt::format("{}: \"KernelName\" is missing", file.string()));
-  require_plain(draft.kernel, file);
+  require_plain(draft.instantiate, file);
   require_plain(text_at(kernel, "KernelFile"), file);
   draft.source = source_of(kernel, file);
   read_source(draft);
