@@ -228,6 +228,8 @@ TEST_F(Converting, T1FillsFloatingElementsAsPythonAndCDo) {
   EXPECT_EQ(fill("min(float(i), 7.5)"), "expression min(1.0 * i, 7.5)");
   EXPECT_EQ(fill("i // 2 + 1"), "expression i / 2 + 1");
   EXPECT_EQ(fill("sin(i)"), "left");
+  EXPECT_EQ(fill("(float)"), "left");
+  EXPECT_EQ(fill(std::string(5000, '1') + ".5"), "left") << "nobody writes that";
   EXPECT_EQ(fill("i * 0.5", "int32"), "left");
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 using python::Node;
 
+constexpr std::size_t kLongestFormula = 4096;  // far more than anybody writes
+
 bool is_of_operand(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
 
 /// Where what begins at \p at ends: a word or number, what is in brackets, or a call.
@@ -140,6 +142,7 @@ class Formula {
 }  // namespace
 
 std::string element_formula(std::string_view given, const Meaning& meaning) {
+  if (given.size() > kLongestFormula) throw python::NotUnderstood("the formula is too long");
   std::string text(given);
   const bool has_casts = replace_casts(text), has_suffixes = drop_suffixes(text);
   return Formula(meaning, has_casts || has_suffixes).of(*python::parse(text)).text;

@@ -127,7 +127,8 @@ bool is_update(std::string_view code, std::size_t at) {
 
 /// Whether the pointer that stands from \p begin to \p end is updated through.
 bool is_updated(std::string_view code, std::size_t begin, std::size_t end) {
-  const std::string_view before = trimmed(code.substr(0, begin));
+  constexpr std::size_t kNear = 200;  // what else stands in its statement
+  const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
   bool through = before.ends_with('*');
   std::size_t at = code.find_first_not_of(" \t\r\n", end);
   if (at != std::string_view::npos && code[at] == '[') {
