@@ -77,6 +77,9 @@ class KernelBuilder {
   KernelBuilder& launch(const std::string& name) { return directive("launch", name); }
   /// Starts a reference launch; grid(), block(), shared() and arguments() that follow describe it.
   KernelBuilder& reference(const std::string& expression) { return directive("reference", expression); }
+  /// Starts a launch that is made before every run and never timed, for inout buffers; grid(), block(), shared() and
+  /// arguments() that follow describe it. Calls of the kernel go without it.
+  KernelBuilder& prepare(const std::string& expression) { return directive("prepare", expression); }
   /// \p problem: "n=1001 offset=1".
   KernelBuilder& verify(const std::string& problem) { return directive("verify", problem); }
   KernelBuilder& tolerance(double relative, double absolute = 0) {

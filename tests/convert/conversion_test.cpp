@@ -204,9 +204,53 @@ TEST_F(Converting, T1FillsFromGeneratorsAndFiles) {
     {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "BinaryRaw", "DataSource": "x.bin", "Size": 1},
     {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "BinaryRaw", "DataSource": "y.bin", "Size": 1}])"));
   EXPECT_THAT(made.text, AllOf(HasSubstr("fill        a = expression 2 * i + 3\n"),
+                               HasSubstr("fill        b = expression 1 + i * 0.1\n"),
                                HasSubstr("fill        c = file \"x.bin\"\n")));
-  EXPECT_THAT(made.left, Contains(HasSubstr("buffer b is filled by Generator '1 + i * 0.1'")));
   EXPECT_THAT(made.left, Contains(HasSubstr("buffer d is filled by BinaryRaw 'y.bin'")));
+}
+
+TEST_F(Converting, T1FillsFloatingElementsAsPythonAndCDo) {
+  const auto fill = [this](const std::string& generator, const std::string& type = "float") {
+    const Conversion made = convert("fill.json", t1(R"("GlobalSize": {"X": "1"}, "Arguments": [
+          {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 512},
+          {"Name": "x", "Type": ")" + type + R"(", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": 9,
+           "FillType": "Generator", "DataSource": ")" +
+                                                    generator + "\"}]"));
+    const std::size_t at = made.text.find("fill        x = ");
+    return at == std::string::npos ? "left" : made.text.substr(at + 16, made.text.find('\n', at) - at - 16);
+  };
+  EXPECT_EQ(fill("i / n"), "expression 1.0 * i / n");
+  EXPECT_EQ(fill("(float)i / n"), "expression (1.0 * i) / n");
+  EXPECT_EQ(fill("1.0f - (float) (i % 10) / (n - 1)"), "expression 1.0 - ((1.0 * (i % 10)) / (n - 1))");
+  EXPECT_EQ(fill("0.5f * (i / 10)"), "expression 0.5 * (i / 10)") << "whole numbers divide to one in C";
+  EXPECT_EQ(fill("0.5 * (i / 10)"), "expression 0.5 * (1.0 * i / 10)") << "and to a fraction in Python";
+  EXPECT_EQ(fill("-(i + 0.25)", "double"), "expression -(i + 0.25)");
+  EXPECT_EQ(fill("min(float(i), 7.5)"), "expression min(1.0 * i, 7.5)");
+  EXPECT_EQ(fill("i // 2 + 1"), "expression i / 2 + 1");
+  EXPECT_EQ(fill("sin(i)"), "left");
+  EXPECT_EQ(fill("(float)"), "left");
+  EXPECT_EQ(fill(std::string(5000, '1') + ".5"), "left") << "nobody writes that";
+  EXPECT_EQ(fill("i * 0.5", "int32"), "left");
+}
+
+TEST_F(Converting, AnOutputThatTheKernelAddsToStartsAtZero) {
+  write("scale.cu", R"(
+extern "C" __global__ void scale(float *sums, int* counts, const float* x, float* y) {
+  sums[blockIdx.x * tile] += x[threadIdx.x];  // y[0] += 1
+  atomicAdd(&counts[0], block_size_x);
+  y[threadIdx.x] = sums[0];
+}
+)");
+  const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "1"}, "Arguments": [
+    {"Name": "a", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "FillType": "Constant", "FillValue": 2, "Size": 9},
+    {"Name": "b", "Type": "int32", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
+    {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": 2000},
+    {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 2000}])"));
+  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[9] : float"), HasSubstr("fill        a = constant 2\n"),
+                               HasSubstr("inout       b[9] : int"), HasSubstr("fill        b = constant 0\n"),
+                               HasSubstr("out         d[2000] : float")));
+  EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("buffer a is WriteOnly, but the kernel adds to it")),
+                               Contains(HasSubstr("buffer b is WriteOnly")), Not(Contains(HasSubstr("buffer d")))));
 }
 
 TEST_F(Converting, NamesThatGrowWithEachLineAreGivenUp) {
@@ -318,6 +362,34 @@ TEST_F(Converting, NamesThatKernelFilesUseThemselvesGetOthers) {
       EXPECT_THAT(words, HasSubstr(' ' + one.name));
     }
   }
+}
+
+TEST_F(Converting, ArgumentsAreCalledWhatKernelFilesCanCallThem) {
+  const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "1"}, "Arguments": [
+    {"Name": "not", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
+    {"Name": "in", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Constant", "FillValue": 1, "Size": 9},
+    {"Name": "min", "Type": "int32", "MemoryType": "Scalar", "FillValue": 9}])"));
+  EXPECT_THAT(made.text, AllOf(HasSubstr("arguments   not_, in_, min_\n"), HasSubstr("fill        in_ = constant 1\n"),
+                               HasSubstr("size        min_ = 9\n")));
+  EXPECT_THAT(parsed(made).launches[0].arguments, ElementsAre("not_", "in_", "min_"));
+}
+
+TEST_F(Converting, KernelsInNamespacesAreNamedWithThem) {
+  const std::string kernel =
+      "namespace a::b {\nstruct s { int namespaces; };\nnamespace c { int d; }\n"
+      "template <typename T> __global__ void scale(T* y) { y[0] = block_size_x; }\n}\n";
+  const auto instantiated = [&](const std::string& name) {
+    const Conversion made = convert("inline.py", "k = '''" + kernel + "'''\ntune_kernel('" + name +
+                                                     "', k, 8, [numpy.zeros(4)], {'block_size_x': [32]})\n");
+    EXPECT_THAT(made.text, HasSubstr("kernel      scale\n"));
+    const std::size_t at = made.text.find("instantiate ");
+    return made.text.substr(at + 12, made.text.find('\n', at) - at - 12);
+  };
+  EXPECT_EQ(instantiated("scale<double>"), "a::b::scale<double>");
+  EXPECT_EQ(instantiated("a::b::scale<double>"), "a::b::scale<double>");
+  std::string t1_text = t1(kArguments);
+  t1_text.replace(t1_text.find("\"scale\""), 7, "\"here::scale<float>\"");
+  EXPECT_THAT(convert("scale.json", t1_text).text, HasSubstr("instantiate here::scale<float>\n"));
 }
 
 TEST_F(Converting, WordsInCommentsOfTheKernelDefineNothing) {

@@ -111,6 +111,23 @@ __global__ void f(int2 shape, float4*) {})");
   EXPECT_THAT(made.left, Contains(HasSubstr("nonsense")));
 }
 
+TEST_F(FromLauncher, TypesAmongTheTemplatesArgumentsAreThoseOfTheBuffers) {
+  const Conversion made = convert("types.cu", R"(
+#pragma kernel tune(threads = 32, 64) block_size(threads) problem_size(n) buffers(x[n], y[n])
+#pragma kernel template_args(double, unsigned long long, layout<float, 2>, threads)
+namespace numbers { inline namespace v1 { namespace { using other = int; }
+template <typename T, typename Index, class Layout, int threads, typename Rest = T>
+__global__ void scale(int n, T* y, const Index* x) {}
+} })");
+  EXPECT_THAT(made.text, HasSubstr("type        T = double\n"));
+  EXPECT_THAT(made.text, HasSubstr("type        Index = uint64\n"));
+  EXPECT_THAT(made.text, HasSubstr("inout       y[n] : T\n"));
+  EXPECT_THAT(made.text, HasSubstr("in          x[n] : Index\n"));
+  EXPECT_THAT(made.text, HasSubstr("instantiate numbers::v1::scale<T, Index, layout<float, 2>, threads>\n"));
+  EXPECT_THAT(made.left, Not(Contains(HasSubstr("type T is chosen"))));
+  EXPECT_THAT(made.left, Contains(HasSubstr("type Rest is chosen")));
+}
+
 TEST_F(FromLauncher, NamesThatGrowWithEachLineAreNotFollowed) {
   std::string text = "#pragma kernel tune(x0 = 1, 2)\n";
   for (int i = 1; i < 64; ++i) text += fmt::format("#pragma kernel set(x{0} = x{1} + x{1})\n", i, i - 1);
@@ -218,6 +235,40 @@ TEST_F(Captured, FilesThatAreMissingOrCompressedAreLeft) {
   text.replace(text.find("y.bin"), 5, "y.bin.gz");
   EXPECT_THAT(convert("twice.json", text).left, Contains(HasSubstr("z.bin', which cannot be read")));
   EXPECT_THAT(convert("twice.json", text).left, Contains(HasSubstr("compressed: gunzip it")));
+}
+
+TEST_F(Captured, AKernelInANamespaceIsFoundThere) {
+  std::string text = captured("1");
+  text.replace(text.find("\"name\": \"twice\""), 15, "\"name\": \"math::twice\"");
+  text.replace(text.find("template <class T"), 8, "namespace math { template");
+  text.replace(text.find("y[0] = x[0]; }"), 14, "y[0] = x[0]; } }");
+  const Conversion made = convert("twice.json", text);
+  EXPECT_THAT(made.text, HasSubstr("#pragma tuner kernel      twice\n"));
+  EXPECT_THAT(made.text, HasSubstr("#pragma tuner instantiate math::twice<int, threads>\n"));
+  EXPECT_THAT(made.left, ElementsAre());
+}
+
+TEST_F(Captured, SaysWhatLacksWhichMember) {
+  const auto error = [&](const std::string& what, const std::string& with) {
+    std::string text = captured("1");
+    text.replace(text.find(what), what.size(), with);
+    return testing::error_of([&] { (void)convert("twice.json", text); });
+  };
+  EXPECT_THAT(error("\"kernel\"", "\"kern\""), HasSubstr("twice.json: it has no \"kernel\": is this all of a launch"));
+  EXPECT_THAT(error("\"block_size\"", "\"blocks\""), HasSubstr("twice.json: its kernel has no \"block_size\""));
+  EXPECT_THAT(error("\"name\": \"threads\"", "\"name\": 3"), HasSubstr("\"name\" of a parameter is no text"));
+  EXPECT_THAT(error("\"values\": [32, 64]", "\"values\": 32"), HasSubstr("\"values\" of parameter threads is no list"));
+  EXPECT_THAT(error("\"kind\": \"array\", \"file\": \"x.bin\"", "\"kind\": \"array\""),
+              HasSubstr("buffer x has no \"file\""));
+  EXPECT_THAT(error("\"type\": \"int\", ", ""), HasSubstr("argument count has no \"type\""));
+  EXPECT_THAT(error("\"arguments\"", "\"args\""), HasSubstr("it has no \"arguments\""));
+  EXPECT_THAT(
+      testing::error_of([&] { (void)convert("a.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"time\": 1}\n"); }),
+      HasSubstr("a.wisdom:2: the result has no list \"config\""));
+  EXPECT_THAT(testing::error_of([&] {
+                (void)convert("a.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"config\": [1], \"time\": 1}\n");
+              }),
+              HasSubstr("a.wisdom:2: the result has no list \"problem_size\""));
 }
 
 TEST_F(FromLauncher, CapturesThatAreBrokenAreErrors) {

@@ -1,4 +1,5 @@
 #include <tuner/core/kernel_file.hpp>
+#include <tuner/core/real_expression.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -312,6 +313,18 @@ TEST_F(KernelElsewhere, LeavesTheReferenceToSourcesOfItsOwn) {
   EXPECT_THAT(reference_macros(spec, complete(spec, {}), {}), ElementsAre("N=7"));
 }
 
+TEST_F(KernelElsewhere, IsPreparedByWhatTheReferenceIsCompiledWithToo) {
+  write("add.cu", "__global__ void zero(float* c, int n);\n");
+  write("naive.cu", "int naive;\n");
+  const std::string directives =
+      "#pragma tuner source \"../add.cu\"\n#pragma tuner reference_source \"../naive.cu\"\n"
+      "#pragma tuner inout d[n] : float\n#pragma tuner prepare zero\n#pragma tuner arguments d, n\n";
+  EXPECT_THAT(error_of([&] { with(directives); }),
+              HasSubstr("the reference, which has a text of its own, begins with 'zero' too: define it in the kernel "
+                        "file, which both are compiled with"));
+  EXPECT_EQ(with(directives + "__global__ void zero(float* c, int n) {}\n").prepare.size(), 1u);
+}
+
 TEST_F(KernelElsewhere, IsNoKernelFileOfItsOwn) {
   write("add.cu", kVectorAdd);
   EXPECT_THAT(error_of([&] { with("#pragma tuner source \"../add.cu\"\n"); }),
@@ -408,6 +421,39 @@ TEST(KernelFile, RefusesUntimedLaunchesThatTimedRunsWouldMiss) {
               HasSubstr("launch 'finish' is timed behind one that is not: untimed ones come last"));
 }
 
+TEST(Preparation, IsALaunchOfItsOwnBeforeEveryRun) {
+  const KernelSpec spec = parse(with_line(10, "#pragma tuner inout c[n]") +
+                                "#pragma tuner prepare zero<T>\n"
+                                "#pragma tuner arguments c, n\n"
+                                "#pragma tuner prepare count\n"
+                                "#pragma tuner when n > 99\n"
+                                "#pragma tuner grid 2\n"
+                                "#pragma tuner block 32, 4\n"
+                                "#pragma tuner arguments a, c, 2 * n : int64\n");
+  EXPECT_EQ(spec.launches.size(), 1u);
+  EXPECT_EQ(spec.reference.size(), 1u);
+  const ProblemSize size = complete(spec, {});
+  const auto launches = resolve_prepare(spec, size, {});
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].expression, "zero<float>");
+  EXPECT_EQ(launches[0].shape, (LaunchShape{{4, 1, 1}, {256, 1, 1}, 0})) << "a thread for each element of c";
+  EXPECT_EQ(launches[1].shape, (LaunchShape{{2, 1, 1}, {32, 4, 1}, 0}));
+  EXPECT_EQ(resolve_prepare(spec, with_verify(size, spec.verify[0]), {}).size(), 1u);
+}
+
+TEST(Preparation, OfAProblemThatCannotBePreparedMakesAllConfigurationsInvalid) {
+  const KernelSpec spec = parse(with_line(10, "#pragma tuner inout c[n]") +
+                                "#pragma tuner prepare zero<T>\n#pragma tuner grid 1\n#pragma tuner block n\n"
+                                "#pragma tuner arguments c, n\n");
+  const ProblemSize large = complete(spec, {{{"n", 1025}}, {}}), small = complete(spec, {{{"n", 1024}}, {}});
+  const Configuration one{{"block", 64}, {"items", 1}, {"load", "plain"}};
+  EXPECT_EQ(why_invalid(spec, large, {}, one),
+            "prepare 'zero<T>': block of 1025x1x1 = 1025 threads exceeds the limit of 1024 threads per block");
+  EXPECT_EQ(enumerate(spec, large, {}).size(), 0u);
+  EXPECT_EQ(why_invalid(spec, small, {}, one), std::nullopt);
+  EXPECT_GT(enumerate(spec, small, {}).size(), 0u);
+}
+
 TEST(KernelFile, RefusesACooperativeLaunchOfWhatLaunchesKernels) {
   EXPECT_THAT(error_of([] {
                 parse(with_line(13, "#pragma tuner block block\n#pragma tuner cooperative items == 1") +
@@ -432,6 +478,37 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = file \"a.npy\""));
   ASSERT_EQ(data_files(spec).size(), 1u);
   EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
+}
+
+TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
+  const Expression& element = *spec.find_buffer("a")->computed_fill->element;
+  EXPECT_TRUE(has_reals(element));
+  Bindings names;
+  names.set("n", 4);
+  const RealExpression value(element, "i", names);
+  EXPECT_EQ(value.evaluate(0), 1);
+  EXPECT_EQ(value.evaluate(1), -1e-3 / 4);
+  EXPECT_EQ(value.evaluate(4), 1 + 4 * 0.1);
+}
+
+TEST(RealExpression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {
+  const auto at_7 = [](const std::string& text) {
+    const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
+    Bindings names;
+    for (const auto& [name, value] : std::map<std::string, int>{{"n", 3}, {"warp_size", 0}}) names.set(name, value);
+    return RealExpression(*spec.find_buffer("a")->computed_fill->element, "i", names).evaluate(7);
+  };
+  EXPECT_EQ(at_7("i / n * 0.5"), 1);
+  EXPECT_EQ(at_7("0.5 * i / n"), 3.5 / 3);
+  EXPECT_EQ(at_7("max(i, 7.5) - min(n, 0.5) - abs(-0.25)"), 6.75);
+  EXPECT_EQ(at_7("i > 6.5 ? 1 : 2"), 1);
+  EXPECT_EQ(at_7("(i > 6.5 ? i : 2.5) / 2"), 3.5) << "of either value";
+  EXPECT_EQ(at_7("n == 3 and i in {7, 8} ? 2.5 : 0"), 2.5);
+  EXPECT_EQ(at_7("n > 3 ? 0.5 / (i / warp_size) : 1.5"), 1.5) << "what is not chosen needs no answer";
+  EXPECT_EQ(at_7("warp_size == 0 or n / warp_size > i ? 0.5 : 1"), 0.5);
+  EXPECT_THAT(error_of([&] { at_7("0.5 + i / warp_size"); }), HasSubstr("k.cu:20:43: division by zero"));
+  EXPECT_THAT(error_of([&] { at_7("0.5 + n / warp_size"); }), HasSubstr("k.cu:20:43: division by zero"));
 }
 
 TEST(KernelFile, ReadsEveryOtherDirective) {

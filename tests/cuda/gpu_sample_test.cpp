@@ -13,6 +13,12 @@ class GpuSample : public GpuTest {};
 constexpr const char* kTimed = R"(
 __global__ void empty() {}
 __global__ void count(unsigned* runs) { if (threadIdx.x == 0) atomicAdd(runs, 1u); }
+__global__ void start(unsigned* numbers) { if (threadIdx.x == 0) numbers[0] = 5; }
+__global__ void take(unsigned* numbers) {
+  if (threadIdx.x != 0) return;
+  numbers[1] += numbers[0];
+  numbers[0] = 0;
+}
 __global__ void sum(const uint4* data, unsigned long long words, unsigned* sink) {
   unsigned seen = 0;
   for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < words; i += gridDim.x * (unsigned long long)blockDim.x) {
@@ -77,6 +83,47 @@ TEST_F(GpuSample, RunsEveryLaunchOfEveryBatchOnce) {
     EXPECT_EQ(taken(backend().sample(work, request(3, false, batch))).size(), 3u);
     EXPECT_EQ(contents<unsigned>(runs->address(), 1)[0], 3 * 2 * batch);
   }
+}
+
+TEST_F(GpuSample, RunsWhatPreparesBeforeEachSampleAndOutsideOfItsTime) {
+  const auto module = load(kTimed, {"take", "start", "spin"});
+  const auto numbers = backend().allocate(8);
+  const Launch take = launch(*module, 0, 1, 32, {Argument::of(numbers->address())});
+  const Launch prepare[] = {launch(*module, 1, 1, 32, {Argument::of(numbers->address())}),
+                            launch(*module, 2, 1, 1, {Argument::of(2'000'000ull)})};
+  EXPECT_EQ(failure(backend().run(prepare, 10)), "ok");
+  EXPECT_EQ(failure(backend().run({&take, 1}, 10)), "ok");  // later samples need no run of their own
+  for (const bool cold : {true, false}) {
+    backend().fill_bytes(numbers->address(), 0, 8);
+    SampleRequest wanted = request(40, cold);  // several groups
+    wanted.prepare = prepare;
+    const std::vector<Sample> samples = taken(backend().sample({&take, 1}, wanted));
+    EXPECT_EQ(samples.size(), 40u);
+    EXPECT_EQ(contents<unsigned>(numbers->address(), 2)[1], 40 * 5u);
+    EXPECT_LT(median(samples), 1'000'000) << "what prepares spins for 2 ms";
+  }
+}
+
+TEST_F(GpuSample, PreparesTheRunThatAFirstLaunchNeeds) {
+  const auto module = load(kTimed, {"take", "start"});
+  const auto numbers = backend().allocate(8);
+  backend().fill_bytes(numbers->address(), 0, 8);
+  const Launch take = launch(*module, 0, 1, 32, {Argument::of(numbers->address())});
+  const Launch start = launch(*module, 1, 1, 32, {Argument::of(numbers->address())});
+  SampleRequest wanted = request(3, true);
+  wanted.prepare = {&start, 1};
+  EXPECT_EQ(taken(backend().sample({&take, 1}, wanted)).size(), 3u);
+  EXPECT_EQ(contents<unsigned>(numbers->address(), 2)[1], (1 + 3) * 5u);
+}
+
+TEST_F(GpuSample, RefusesABatchOfPreparedRuns) {
+  const auto module = load(kTimed, {"take", "start"});
+  const auto numbers = backend().allocate(8);
+  const Launch take = launch(*module, 0, 1, 32, {Argument::of(numbers->address())});
+  const Launch start = launch(*module, 1, 1, 32, {Argument::of(numbers->address())});
+  SampleRequest wanted = request(1, false, 2);
+  wanted.prepare = {&start, 1};
+  EXPECT_THROW(backend().sample({&take, 1}, wanted), Error);
 }
 
 TEST_F(GpuSample, MeasuresAKernelOfKnownLengthAndTheMeanOfABatch) {

@@ -110,6 +110,23 @@ TEST(HostSample, GivesAsManySamplesAsAskedFor) {
   EXPECT_EQ(count, (3 + 15) * 64);
 }
 
+TEST(HostSample, RunsWhatPreparesBeforeEachSampleAndOneRunInEach) {
+  const auto module = load(
+      "__global__ void start(int* n) { n[0] = 5; }\n"
+      "__global__ void k(int* n) { n[1] += n[0]; n[0] = 0; }",
+      {"k", "start"});
+  int numbers[2] = {0, 0};
+  const Launch launch{module.get(), 0, shape(1, 1), {Argument::of(&numbers)}};
+  const Launch start{module.get(), 1, shape(1, 1), {Argument::of(&numbers)}};
+  SampleRequest wanted;
+  wanted.samples = 4;
+  wanted.batch = 3;
+  wanted.cold = false;
+  wanted.prepare = {&start, 1};
+  ASSERT_TRUE((std::holds_alternative<std::vector<Sample>>(backend().sample({&launch, 1}, wanted))));
+  EXPECT_EQ(numbers[1], 4 * 5);
+}
+
 TEST(HostSample, ReportsATimeout) {
   // A call, because ThreadSanitizer holds signals back until the kernel makes one.
   const auto module = load("__global__ void k(volatile int* n) { while (*n == 0) __nanosleep(100); }", {"k"});

@@ -133,8 +133,10 @@ class FakeBackend : public Backend {
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     requests.push_back(request);
     std::vector<Sample> result;
-    for (std::size_t i = 0; i < request.samples; ++i)
+    for (std::size_t i = 0; i < request.samples; ++i) {
+      if (!request.prepare.empty()) run(request.prepare, 0);
       result.push_back(next_sample ? next_sample(expression(launches.front()), taken++) : Sample{1000, 1000});
+    }
     return result;
   }
   /// Two passes, and 3 for each metric; or why_no_counters.

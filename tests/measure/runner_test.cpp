@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -673,6 +674,35 @@ TEST_F(RunnerTest, FillsWithWhatIsComputedOrStandsInAFile) {
   EXPECT_EQ(filled(fill), numbers);
 }
 
+/// An element that has a number with a point, which no expression but this may have.
+ComputedFill real_fill(const std::string& element) {
+  return parse_kernel_file(
+             "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner type T = float int\n"
+             "#pragma tuner parameter p = 1\n#pragma tuner in a[n]\n#pragma tuner fill a = expression " +
+                 element +
+                 "\n#pragma tuner grid 1\n#pragma tuner block 1\n#pragma tuner arguments a\n"
+                 "#pragma tuner instantiate k\n",
+             "k.cu")
+      .buffers.front()
+      .computed_fill.value();
+}
+
+TEST_F(RunnerTest, FillsFloatingElementsWithNumbersThatHaveAPoint) {
+  float seen = 0;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    seen = argument<const float*>(launch, 0)[3];
+    return testing::scale_kernel<float>(launch);
+  };
+  spec.buffers.front().computed_fill = real_fill("1 + i * 0.1");
+  EXPECT_TRUE(evaluate(block(32)).verified);
+  EXPECT_EQ(seen, 1.3f);
+  spec.buffers.front().computed_fill = real_fill("1.0 / (n - 1000)");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("k.cu:6:35: element 0 is inf"));
+  spec = testing::scale_spec("int");
+  spec.buffers.front().computed_fill = real_fill("i * 0.5");
+  EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("elements of int are filled with integers alone"));
+}
+
 TEST_F(RunnerTest, SaysWhyAnInputCannotBeMade) {
   spec = testing::scale_spec("uint8");
   ComputedFill& fill = spec.buffers.front().computed_fill.emplace();
@@ -764,6 +794,81 @@ TEST_F(RunnerTest, MakesAnUntimedLaunchForTheResultAndNeverInTheTime) {
   EXPECT_TRUE(evaluate(block(64)).verified) << "what the second launch writes is compared";
   EXPECT_THAT(kernels, ::testing::StartsWith("sfs[scale<64>]")) << "warmed up and timed by itself";
   EXPECT_THAT(kernels, ::testing::EndsWith("sf")) << "verified again after its timed runs";
+}
+
+/// A kernel that adds to its output, which is cleared before every run.
+class PreparedRunner : public RunnerTest {
+ protected:
+  PreparedRunner() {
+    spec.buffers[1].role = BufferRole::inout;
+    LaunchSpec prepare;
+    prepare.instantiate = "zero";
+    prepare.grid[0] = testing::parsed("ceil_div(n, 256)");
+    prepare.block[0] = testing::parsed("256");
+    prepare.arguments = {"c", "n"};
+    spec.prepare = {prepare};
+    backend.kernels["zero"] = [this](const Launch& launch) {
+      order += 'z';
+      std::fill_n(argument<float*>(launch, 0), argument<int>(launch, 1), 0.0f);
+      return std::optional<Outcome>();
+    };
+    for (const std::string name : {"scale<32>", "scale<64>", "reference"}) {
+      backend.kernels[name] = [this, name](const Launch& launch) {
+        order += name.front();
+        for (int i = 0; i < argument<int>(launch, 2); ++i)
+          argument<float*>(launch, 1)[i] += 2 * argument<float*>(launch, 0)[i];
+        return std::optional<Outcome>();
+      };
+    }
+    backend.next_sample = [this](const std::string& expression, std::size_t) {
+      order += '[' + expression + ']';
+      return Sample{1000, 0};
+    };
+  }
+  std::string order;  // of launches and samples
+};
+
+TEST_F(PreparedRunner, LaunchesWhatPreparesBeforeEveryRunAndNeverInItsTime) {
+  const Trial trial = evaluate(block(32));
+  EXPECT_TRUE(trial.verified) << message(trial.outcome);
+  EXPECT_THAT(order, ::testing::StartsWith("zrzr")) << "for both sets of inputs";
+  EXPECT_THAT(order, HasSubstr("zszsz[scale<32>]z[scale<32>]"));
+  EXPECT_THAT(order, ::testing::EndsWith("]zs")) << "verified again";
+}
+
+TEST_F(PreparedRunner, TakesSingleRunsAsSamplesOfHotCaches) {
+  options.cold = false;
+  const auto shared = runner();
+  const Image image = compile({"scale<32>", "scale<64>", "zero"});
+  EXPECT_NE(shared->evaluate(block(32), image, 0).measurement(), nullptr);
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  for (const Trial& trial : shared->remeasure(finalists)) EXPECT_TRUE(trial.verified) << message(trial.outcome);
+  for (const SampleRequest& request : backend.requests) EXPECT_EQ(request.batch, 1u);
+  EXPECT_THAT(order, HasSubstr("z[scale<64>]z[scale<64>]"));
+}
+
+TEST_F(PreparedRunner, PreparesEachPassThatIsCountedAndMeasuresNoEnergy) {
+  options.metrics = {"ipc", "energy"};
+  options.metrics_for_all = true;
+  const Trial trial = evaluate(block(32));
+  ASSERT_NE(trial.measurement(), nullptr) << message(trial.outcome);
+  EXPECT_THAT(order, ::testing::EndsWith("zszs")) << "two passes";
+  EXPECT_EQ(trial.measurement()->metrics.at("ipc"), 3);
+  EXPECT_EQ(trial.measurement()->no_metrics,
+            "energy is that of runs one behind the other, and here each has a 'prepare' launch before it");
+}
+
+TEST_F(PreparedRunner, StartsTheDefaultConfigurationLikewiseWhereItIsTheReference) {
+  spec.reference.clear();
+  spec.default_is_reference = true;
+  const Trial trial = evaluate(block(64));
+  EXPECT_TRUE(trial.verified) << message(trial.outcome);
+}
+
+TEST_F(PreparedRunner, SaysThatWhatPreparesFailed) {
+  const auto shared = runner();
+  backend.kernels["zero"] = [](const Launch&) { return LaunchError{"no zeros left"}; };
+  EXPECT_EQ(message(evaluate(*shared, block(32)).outcome), "no zeros left");
 }
 
 TEST_F(RunnerTest, InterleavesFinalistsAndPairsTheirSamplesByRound) {

@@ -97,6 +97,38 @@ __global__ void endsReference(const float* x, float* y, int n) {}
   }
 }
 
+TEST_F(HostServing, AddsToWhatTheCallerLeftWhateverATuningPrepares) {
+  const Kernel kernel = KernelBuilder("count", R"(
+template <int block> __global__ void count(int* total, int n) {
+  if (blockIdx.x * block + threadIdx.x < n) atomicAdd(total, 1);
+}
+__global__ void clear(int* total) { *total = 0; }
+__global__ void countReference(int* total, int n) { *total = n; }
+)")
+                            .size("n")
+                            .parameter("block", {32, 64})
+                            .inout("total", "1", "int")
+                            .grid("ceil_div(n, block)")
+                            .block("block")
+                            .arguments({"total", "n"})
+                            .instantiate("count<block>")
+                            .reference("countReference")
+                            .grid("1")
+                            .block("1")
+                            .prepare("clear")
+                            .grid("1")
+                            .block("1")
+                            .arguments({"total"})
+                            .default_configuration("block=32")
+                            .build();
+  int total = 1000;
+  kernel.launch(nullptr, {100}, &total);
+  kernel.launch(nullptr, {50}, &total);
+  EXPECT_EQ(total, 1150);
+  const RunResult run = tuner::run(kernel, {50}, {}, {.configuration = "block=64"});
+  EXPECT_TRUE(run.verified) << "that one has data of its own, and prepares them";
+}
+
 TEST_F(HostServing, LaunchesAGridThatMeets) {
   const Kernel kernel = Kernel::from_source(testing::kMeeting, "meeting.cu");
   for (const int n : {1, 31, 1000, 10'001}) {

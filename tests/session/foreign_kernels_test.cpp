@@ -111,12 +111,50 @@ __global__ void twice(float4* to, const float2* from, int n) {
 }
 )";
 
+/// Appends to a list whose length it counts: run twice without a new list, it writes behind its end.
+constexpr const char* kFilter = R"(
+extern "C" __global__ void keep_positive(int* kept, unsigned* count, const int* x, int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n && x[i] > 0) kept[atomicAdd(count, 1u)] = 1;
+}
+)";
+constexpr const char* kFilterDirectives = R"(
+#pragma tuner kernel      filter
+#pragma tuner source      "../theirs/filter.cu"
+#pragma tuner size        n = 1000
+#pragma tuner parameter   BLOCK = 32 64
+#pragma tuner define      BLOCK
+#pragma tuner in          x[n] : int
+#pragma tuner inout       kept[n] : int, count[1] : unsigned
+#pragma tuner fill        x = uniform -5 5
+#pragma tuner grid        ceil_div(n, BLOCK)
+#pragma tuner block       BLOCK
+#pragma tuner arguments   kept, count, x, n
+#pragma tuner instantiate keep_positive
+#pragma tuner reference   serial
+#pragma tuner grid        1
+#pragma tuner block       1
+#pragma tuner prepare     empty_list
+#pragma tuner arguments   kept, count, n
+#pragma tuner verify      n=77
+__global__ void empty_list(int* kept, unsigned* count, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) kept[i] = 0;
+  if (i == 0) *count = 0;
+}
+__global__ void serial(int* kept, unsigned* count, const int* x, int n) {
+  for (int i = 0; i < n; ++i)
+    if (x[i] > 0) kept[(*count)++] = 1;
+}
+)";
+
 class ForeignKernels : public ::testing::Test {
  protected:
   ForeignKernels() {
     write("theirs/convolution.cu", kConvolution);
     write("include/sizes.h", "enum { radius = 8 };\n");
     write("theirs/points.cu", kPoints);
+    write("theirs/filter.cu", kFilter);
   }
   void SetUp() override {
 #ifdef TUNER_TEST_NEEDS_GPU
@@ -129,11 +167,11 @@ class ForeignKernels : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
   /// What comes of \p configuration of a kernel file with these \p directives.
-  Trial trial(const std::string& directives, const char* configuration) {
+  Trial trial(const std::string& directives, const char* configuration, std::size_t samples = 1) {
     write("tuned/kernel.cu", directives);
     const KernelSpec spec = read_kernel_file(folder_ / "tuned/kernel.cu");
     MeasureOptions measure;
-    measure.min_samples = 1;
+    measure.min_samples = samples;
     measure.max_seconds = 0;
     return SingleRun(*backend_, spec, {}, Configuration::parse(configuration), measure).measure();
   }
@@ -152,6 +190,38 @@ TEST_F(ForeignKernels, RunWithTheirMacrosHeadersAndConstantMemory) {
 TEST_F(ForeignKernels, TakeVectorsAndWhatIsWorkedOut) {
   const Trial right = trial(kPointsDirectives, "threads=64 per_thread=2 factor=2.0");
   EXPECT_TRUE(right.verified) << message(right.outcome);
+}
+
+TEST_F(ForeignKernels, TakeTypesThatAParameterChooses) {
+  write("theirs/copy.cu",
+        "extern \"C\" __global__ void copy(real* y, const real* x, int n) {\n"
+        "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i];\n}\n");
+  const std::string directives = R"(
+#pragma tuner kernel      copy
+#pragma tuner source      "../theirs/copy.cu"
+#pragma tuner size        n = 1000
+#pragma tuner parameter   real = float float2 float4
+#pragma tuner let         width = real == float4 ? 4 : real == float2 ? 2 : 1
+#pragma tuner constraint  whole: n % width == 0
+#pragma tuner define      real
+#pragma tuner in          x[n] : float
+#pragma tuner fill        x = expression i + 0.25
+#pragma tuner out         y[n] : float
+#pragma tuner grid        ceil_div(n / width, 32)
+#pragma tuner block       32
+#pragma tuner arguments   y, x, n / width
+#pragma tuner instantiate copy
+#pragma tuner reference   plain
+#pragma tuner arguments   y, n
+__global__ void plain(float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = i + 0.25f;
+}
+)";
+  for (const char* configuration : {"real=float", "real=float2", "real=float4"}) {
+    const Trial right = trial(directives, configuration);
+    EXPECT_TRUE(right.verified) << configuration << ": " << message(right.outcome);
+  }
 }
 
 TEST_F(ForeignKernels, AreComparedWithAProgramThatUsesTheirNames) {
@@ -181,6 +251,24 @@ TEST_F(ForeignKernels, AreComparedWithAProgramThatUsesTheirNames) {
                             "UNROLL=4");
   EXPECT_TRUE(right.verified) << message(right.outcome);
 }
+
+TEST_F(ForeignKernels, StartEachRunFromWhatPreparesIt) {
+  for (const char* configuration : {"BLOCK=32", "BLOCK=64"}) {
+    const Trial right = trial(kFilterDirectives, configuration, 30);
+    EXPECT_TRUE(right.verified) << configuration << ": " << message(right.outcome);
+  }
+}
+
+#ifndef TUNER_TEST_NEEDS_GPU  // where such writes may hit anything
+TEST_F(ForeignKernels, WriteBehindTheirListWhereNothingPreparesIt) {
+  std::string directives = kFilterDirectives;
+  const std::size_t begin = directives.find("#pragma tuner prepare"), end = directives.find("#pragma tuner verify");
+  directives.erase(begin, end - begin);
+  directives += "#pragma tuner fill kept = constant 0\n#pragma tuner fill count = constant 0\n";
+  const Trial wrong = trial(directives, "BLOCK=32", 30);
+  EXPECT_FALSE(wrong.verified) << "right once, and then it goes on counting";
+}
+#endif
 
 TEST_F(ForeignKernels, NameTheComponentThatIsWrong) {
   const Trial wrong = trial(kPointsDirectives, "threads=64 per_thread=1 factor=0.5");

@@ -136,6 +136,8 @@ struct SampleRequest {
   std::size_t batch = 1;  ///< runs in one sample; the sample is their mean
   bool cold = true;       ///< flush L2 before each sample (batch must be 1)
   double timeout_s = 0;   ///< give up after this long; 0: never
+  /// Run before each sample and its flush, outside of its time (batch must be 1).
+  std::span<const Launch> prepare = {};
 };
 
 struct Sample {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/floating_value.hpp>
+#include <tuner/convert/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/kernel_file.hpp>
@@ -54,6 +55,24 @@ void KernelDraft::leave(std::string sentence) {
 
 std::string KernelDraft::safe_name(const std::string& name) const {
   return name_problem(name).empty() ? name : name + "_";
+}
+
+std::string KernelDraft::safe_name(const DraftArgument& argument) const {
+  // The variable that a constant buffer is copied into is found by its name.
+  return argument.role == DraftArgument::Role::constant ? argument.name : safe_name(argument.name);
+}
+
+void KernelDraft::set_kernel(const std::string& name) {
+  instantiate = name;
+  kernel = std::string(trimmed(std::string_view(name).substr(0, name.find('<'))));
+  if (const std::size_t colon = kernel.rfind(':'); colon != std::string::npos) kernel.erase(0, colon + 1);
+}
+
+std::string KernelDraft::qualified_name() const {
+  const std::string& name = instantiate.empty() ? kernel : instantiate;
+  if (name.substr(0, name.find('<')).find(':') != std::string::npos) return name;
+  const auto signature = find_signature(source_text, kernel);
+  return signature ? namespaces_at(code_of(source_text), signature->begin) + name : name;
 }
 
 Meaning KernelDraft::meaning() const {
@@ -281,7 +300,7 @@ std::vector<std::pair<std::string, fs::path>> KernelDraft::answers() const {
     if (one.role != Role::out && one.role != Role::inout) continue;
     const fs::path& file = one.answer.empty() ? one.file : one.answer;  // not changed
     if (file.empty()) return {};
-    all.emplace_back(one.name, file);
+    all.emplace_back(safe_name(one), file);
   }
   return all;
 }
@@ -336,7 +355,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   text += '\n';
   std::string order, fills;
   for (const DraftArgument& one : arguments) {
-    const std::string name = one.role == DraftArgument::Role::size ? safe_name(one.name) : one.name;
+    const std::string name = safe_name(one);
     if (one.role != DraftArgument::Role::constant) order += (order.empty() ? "" : ", ") + name;
     const char* role = one.role == DraftArgument::Role::in         ? "in      "
                        : one.role == DraftArgument::Role::out      ? "out     "
@@ -354,7 +373,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   text += fills;
   if (!tolerance.empty()) text += "#pragma tuner tolerance   " + tolerance + '\n';
   text += fmt::format("\n#pragma tuner instantiate {}\n#pragma tuner block       {}\n#pragma tuner grid        {}\n",
-                      instantiate.empty() ? kernel : instantiate, joined(block), joined(grid));
+                      qualified_name(), joined(block), joined(grid));
   if (!shared.empty()) text += "#pragma tuner shared      " + shared + '\n';
   if (order.empty())
     leave("the kernel's arguments are not known: add `in`, `out`, `scalar` and `arguments` lines");

@@ -35,8 +35,8 @@ class KernelDraft {
  public:
   std::filesystem::path folder;  ///< of what it was made from
   std::string origin;            ///< what it was made from: "T1 file convolution.json"
-  std::string kernel;            ///< the function
-  std::string instantiate;       ///< with template arguments; empty: `kernel`
+  std::string kernel;            ///< the function, without its namespaces
+  std::string instantiate;       ///< with template arguments; empty: `kernel`. Where it names none, in its namespaces
   std::filesystem::path source;
   std::string source_text;  ///< empty: could not be read
   bool is_inline = false;   ///< source_text is no file's: it goes into the kernel file
@@ -55,6 +55,8 @@ class KernelDraft {
   std::string tolerance;
   std::vector<std::string> left;
 
+  /// The kernel from its C++ name, `geometry::scale<float>`.
+  void set_kernel(const std::string& name);
   /// Something that is to be finished by hand.
   void leave(std::string sentence);
   /// A parameter from its values in Python. Those that a kernel file cannot have are left, with a sentence.
@@ -74,6 +76,9 @@ class KernelDraft {
 
  private:
   std::string safe_name(const std::string& name) const;
+  /// What an argument is called in the kernel file, where only its place says which one of the kernel it is.
+  std::string safe_name(const DraftArgument& argument) const;
+  std::string qualified_name() const;
   std::optional<std::vector<std::string>> find_default();
   std::vector<std::pair<std::string, std::filesystem::path>> answers() const;
 };

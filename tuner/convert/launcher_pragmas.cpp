@@ -119,6 +119,23 @@ bool is_any_of(const std::string& name, std::initializer_list<const char*> names
   return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
 }
 
+/// \p items, with those that are parts of one type, `layout<float` and `2>`, together again.
+std::vector<std::string> joined_types(const std::vector<std::string>& items) {
+  const auto depth = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '<') - std::count(text.begin(), text.end(), '>');
+  };
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::string text = items[i];
+    std::size_t last = i;
+    while (depth(text) > 0 && last + 1 < items.size()) text += ", " + items[++last];
+    const bool is_type = depth(text) == 0;  // else it is a comparison
+    all.push_back(is_type ? text : items[i]);
+    if (is_type) i = last;
+  }
+  return all;
+}
+
 class PragmaReader {
  public:
   explicit PragmaReader(fs::path file) : file_(std::move(file)) {}
@@ -229,30 +246,49 @@ class PragmaReader {
   /// \p text with what its names were set to.
   std::string meaning(const std::string& text) const { return trimmed_text(substitute_words(text, meant_)); }
 
+  static bool is_of_type(const Declared& one) { return is_any_of(one.type, {"typename", "class"}); }
+
   void read_template() {
-    for (const Declared& one : signature_.template_parameters)
-      if (one.name.empty()) {
+    const auto given = std::find_if(clauses_.begin(), clauses_.end(),
+                                    [](const Clause& clause) { return clause.name == "template_args"; });
+    const bool are_given = given != clauses_.end();
+    std::vector<std::string> names = are_given ? joined_types(given->items) : std::vector<std::string>();
+    for (std::size_t i = 0; i < signature_.template_parameters.size(); ++i) {
+      const Declared& one = signature_.template_parameters[i];
+      const bool is_given = are_given && i < names.size();
+      if (!are_given) names.push_back(one.name);
+      if (one.name.empty() && !is_given)
         draft_.leave("a parameter of the template has no name: give `instantiate` all that it is to have");
-      } else if (is_any_of(one.type, {"typename", "class"})) {
-        draft_.types.emplace_back(one.name, "float");
-        draft_.leave(
-            fmt::format("type {0} is chosen by the program, and float here: add the others to `type {0}`", one.name));
-      }
-    for (const Clause& clause : clauses_)
-      if (clause.name == "template_args") {
-        set_template_arguments(clause.items);
-        return;
-      }
-    std::vector<std::string> names;
-    for (const Declared& one : signature_.template_parameters) names.push_back(one.name);
+      if (one.name.empty() || !is_of_type(one)) continue;
+      const std::string argument = type_argument(one, i < names.size() ? names[i] : one.name);
+      if (i < names.size()) names[i] = argument;
+    }
     set_template_arguments(names);
+  }
+
+  /// What stands in `instantiate` for the type \p one, which is \p given: by the annotation, or only by its own name.
+  std::string type_argument(const Declared& one, const std::string& given) {
+    const std::string text = meaning(given);
+    const auto known = element_type(plain_type(text));
+    if (text == one.name && !is_parameter(text)) {
+      draft_.types.emplace_back(one.name, "float");
+      draft_.leave(
+          fmt::format("type {0} is chosen by the program, and float here: add the others to `type {0}`", one.name));
+    } else if (known && known->count == 1 && text.find('*') == std::string::npos) {
+      draft_.types.emplace_back(one.name, known->name);
+      return one.name;
+    }
+    return text;
   }
 
   void set_template_arguments(const std::vector<std::string>& names) {
     std::string list;
-    for (const std::string& name : names) {
-      const std::string text = meaning(name);
-      const bool is_expression = text != name || text.find_first_of("+-*/%<>?&|") != std::string::npos;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string text = meaning(names[i]);
+      const bool takes_type =
+          i < signature_.template_parameters.size() && is_of_type(signature_.template_parameters[i]);
+      const bool is_expression =
+          !takes_type && (text != names[i] || text.find_first_of("+-*/%<>?&|") != std::string::npos);
       const auto is_template_parameter = [&](const Declared& one) { return one.name == text; };
       if (!is_parameter(text) && !is_type(text) &&
           std::any_of(signature_.template_parameters.begin(), signature_.template_parameters.end(),

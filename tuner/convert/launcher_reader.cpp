@@ -32,6 +32,34 @@ LauncherJson parsed(const std::string& text, int most, const fs::path& file) {
   });
 }
 
+/// Members of a capture that have to be there.
+class Members {
+ public:
+  explicit Members(fs::path file) : file_(std::move(file)) {}
+
+  /// \p what: of the message, whose member it is.
+  const LauncherJson& of(const LauncherJson& object, const char* key, const std::string& what) const {
+    const auto found = object.is_object() ? object.find(key) : object.end();
+    if (found == object.end())
+      throw Error(fmt::format("{}: {} has no \"{}\": is this all of a launch that Kernel Launcher captured?",
+                              file_.string(), what, key));
+    return *found;
+  }
+  const LauncherJson& list(const LauncherJson& object, const char* key, const std::string& what) const {
+    const LauncherJson& value = of(object, key, what);
+    if (!value.is_array()) throw Error(fmt::format("{}: \"{}\" of {} is no list", file_.string(), key, what));
+    return value;
+  }
+  std::string text(const LauncherJson& object, const char* key, const std::string& what) const {
+    const LauncherJson& value = of(object, key, what);
+    if (!value.is_string()) throw Error(fmt::format("{}: \"{}\" of {} is no text", file_.string(), key, what));
+    return value.get<std::string>();
+  }
+
+ private:
+  fs::path file_;
+};
+
 /// A value as Python writes it.
 std::string python_value(const LauncherJson& value, const fs::path& file) {
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
@@ -49,8 +77,9 @@ class CapturedExpressions {
   /// Throws python::NotUnderstood.
   std::string text(const LauncherJson& tree) const {
     if (!tree.is_object()) return python_value(tree, file_);
-    const std::string what = tree.at("operator").get<std::string>();
-    const LauncherJson& of = tree.at("operands");
+    if (!is_operation(tree)) throw python::NotUnderstood("it is no expression: " + tree.dump().substr(0, 80));
+    const std::string what = tree["operator"].get<std::string>();
+    const LauncherJson& of = tree["operands"];
     if (what == "parameter" && of.size() == 1 && of[0].is_string() && is_identifier(of[0].get<std::string>()))
       return of[0].get<std::string>();
     if (what == "problem_size" && of.size() == 1 && of[0].is_number_unsigned()) return size(of[0].get<std::size_t>());
@@ -78,6 +107,11 @@ class CapturedExpressions {
   }
 
  private:
+  static bool is_operation(const LauncherJson& tree) {
+    return tree.is_object() && tree.contains("operator") && tree["operator"].is_string() && tree.contains("operands") &&
+           tree["operands"].is_array();
+  }
+
   std::string size(std::size_t axis) const {
     if (axis >= problem_.size()) return "1";
     return problem_[axis] == 1 ? "1" : kProblemNames[axis];
@@ -86,7 +120,7 @@ class CapturedExpressions {
   /// a / b + (a % b != 0) is how a division that rounds up is written there; nothing for what is another expression.
   std::string rounded_up(const std::string& what, const LauncherJson& of) const {
     const auto is = [](const LauncherJson& tree, const char* operation) {
-      return tree.is_object() && tree.at("operator") == operation && tree.at("operands").size() == 2;
+      return is_operation(tree) && tree["operator"] == operation && tree["operands"].size() == 2;
     };
     if (what != "+" || of.size() != 2 || !is(of[0], "/") || !is(of[1], "!=")) return {};
     const LauncherJson& remainder = of[1]["operands"][0];
@@ -145,7 +179,13 @@ std::size_t bytes_of(const DraftType& type) {
 class CaptureReader {
  public:
   CaptureReader(const LauncherJson& root, fs::path file)
-      : root_(root), kernel_(root.at("kernel")), file_(std::move(file)), expressions_(root.at("problem_size"), file_) {}
+      : root_(root),
+        file_(std::move(file)),
+        members_(file_),
+        kernel_(members_.of(root, "kernel", "it")),
+        expressions_(members_.list(root, "problem_size", "it"), file_) {
+    if (!kernel_.is_object()) throw Error(fmt::format("{}: its \"kernel\" is no object", file_.string()));
+  }
 
   KernelDraft read() {
     draft_.folder = file_.parent_path();
@@ -177,14 +217,14 @@ class CaptureReader {
 
  private:
   void read_source_text() {
-    draft_.kernel = kernel_.at("name").get<std::string>();
-    require_plain(draft_.kernel, file_);
+    draft_.set_kernel(members_.text(kernel_, "name", "its kernel"));
+    require_plain(draft_.instantiate, file_);
     if (const auto own = kernel_.find("source"); own != kernel_.end() && own->is_string()) {
       draft_.source_text = kernel_["source"].get<std::string>();
       draft_.is_inline = true;
     } else {
       // Captured where the program was built: the file itself, or the one of its name beside the capture.
-      const std::string given = kernel_.at("file").get<std::string>();
+      const std::string given = members_.text(kernel_, "file", "its kernel, which is not in the capture itself,");
       require_plain(given, file_);
       std::error_code error;
       draft_.source = file_.parent_path() / given;
@@ -194,24 +234,24 @@ class CaptureReader {
   }
 
   void read_space() {
-    const LauncherJson& problem = root_.at("problem_size");
+    const LauncherJson& problem = root_["problem_size"];
     for (std::size_t axis = 0; axis < std::min<std::size_t>(problem.size(), 3); ++axis)
       if (!problem[axis].is_number_unsigned() || problem[axis].get<std::uint64_t>() > INT64_MAX)
         throw Error(fmt::format("{}: its problem size {} is no size", file_.string(), problem.dump()));
       else if (problem[axis] != 1)
         draft_.sizes.emplace_back(kProblemNames[axis], std::to_string(problem[axis].get<std::uint64_t>()));
-    const LauncherJson& space = root_.at("config_space");
-    for (const LauncherJson& one : space.at("parameters")) {
+    const LauncherJson& space = members_.of(root_, "config_space", "it");
+    for (const LauncherJson& one : members_.list(space, "parameters", "its \"config_space\"")) {
       std::string values;
-      const std::string name = one.at("name").get<std::string>();
-      for (const LauncherJson& value : one.at("values"))
+      const std::string name = members_.text(one, "name", "a parameter");
+      for (const LauncherJson& value : members_.list(one, "values", "parameter " + printable(name)))
         values += (values.empty() ? "[" : ", ") + python_value(value, file_);
       const std::size_t before = draft_.parameters.size();
       draft_.add_parameter(name, python::evaluate(*python::parse(values.empty() ? "[]" : values + ']')));
       if (const auto preset = one.find("default"); draft_.parameters.size() > before && preset != one.end())
         draft_.parameters.back().preset = preset->is_string() ? preset->get<std::string>() : preset->dump();
     }
-    for (const LauncherJson& one : space.at("restrictions")) try {
+    for (const LauncherJson& one : members_.list(space, "restrictions", "its \"config_space\"")) try {
         const std::string text = expressions_.text(one);
         draft_.add_constraint(*python::parse(text), text);
       } catch (const python::NotUnderstood& error) {
@@ -229,7 +269,7 @@ class CaptureReader {
   }
 
   std::string shape(const char* key, std::size_t axis, const std::string& what) {
-    const LauncherJson& given = kernel_.at(key);
+    const LauncherJson& given = members_.list(kernel_, key, "its kernel");
     return axis < given.size() ? expression(given[axis], what + "XYZ"[axis], "1") : "1";
   }
 
@@ -245,7 +285,7 @@ class CaptureReader {
         list += is_identifier(text) || !one.is_object() ? text : '{' + text + '}';
       }
     }
-    if (!list.empty()) draft_.instantiate = fmt::format("{}<{}>", draft_.kernel, list);
+    if (!list.empty()) draft_.instantiate += '<' + list + '>';
   }
 
   void read_macro(const std::string& name, const LauncherJson& value) {
@@ -259,8 +299,8 @@ class CaptureReader {
   }
 
   void read_arguments() {
-    const LauncherJson& all = root_.at("arguments");
-    const auto signature = find_signature(draft_.source_text, draft_.kernel.substr(draft_.kernel.rfind(':') + 1));
+    const LauncherJson& all = members_.list(root_, "arguments", "it");
+    const auto signature = find_signature(draft_.source_text, draft_.kernel);
     const bool named = signature && signature->arguments.size() == all.size();
     std::set<std::string> names{draft_.kernel};
     for (const DraftParameter& one : draft_.parameters) names.insert(one.name);
@@ -270,7 +310,7 @@ class CaptureReader {
       argument.name = named ? signature->arguments[i].name : "";
       if (!is_identifier(argument.name)) argument.name = fmt::format("argument{}", i + 1);
       while (!names.insert(argument.name).second) argument.name += "_";
-      if (all[i].at("kind") == "scalar")
+      if (members_.text(all[i], "kind", "argument " + argument.name) == "scalar")
         read_scalar(all[i], std::move(argument));
       else
         read_buffer(all[i], std::move(argument));
@@ -278,9 +318,11 @@ class CaptureReader {
   }
 
   void read_scalar(const LauncherJson& given, DraftArgument argument) {
-    const std::string type = plain_type(given.at("type").get<std::string>());
+    const std::string where = "argument " + argument.name;
+    const std::string type = plain_type(members_.text(given, "type", where));
     const auto known = element_type(type);
-    const auto value = known && known->count == 1 ? number_of(known->name, bytes_in(given.at("data"))) : std::nullopt;
+    const LauncherJson& data = members_.list(given, "data", where);
+    const auto value = known && known->count == 1 ? number_of(known->name, bytes_in(data)) : std::nullopt;
     if (!value)
       draft_.leave(
           fmt::format("argument {} has no value of type {} that is known: give both", argument.name, in_quotes(type)));
@@ -294,7 +336,7 @@ class CaptureReader {
   }
 
   void read_buffer(const LauncherJson& given, DraftArgument argument) {
-    const std::string type = given.at("type").get<std::string>();
+    const std::string type = members_.text(given, "type", "buffer " + argument.name);
     const auto known = element_type(plain_type(type));
     argument.type = known ? known->name : "uint8";
     if (known && known->count > 1) argument.type += std::to_string(known->count);
@@ -319,7 +361,7 @@ class CaptureReader {
 
   /// Where the numbers of buffer \p name are; empty, with a sentence: compressed.
   fs::path data_file(const LauncherJson& given, const char* key, const std::string& name) {
-    const std::string file = given.at(key).get<std::string>();
+    const std::string file = members_.text(given, key, "buffer " + name);
     require_plain(file, file_);
     if (!file.ends_with(".gz")) return file_.parent_path() / file;
     draft_.leave(
@@ -330,8 +372,9 @@ class CaptureReader {
   }
 
   const LauncherJson& root_;
-  const LauncherJson& kernel_;
   fs::path file_;
+  Members members_;
+  const LauncherJson& kernel_;
   CapturedExpressions expressions_;
   KernelDraft draft_;
 };
@@ -377,7 +420,12 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
       draft.kernel = one.value("key", "");
       continue;
     }
-    const LauncherJson& configuration = one.at("config");
+    const auto require_list = [&](const char* key) {
+      if (!one.contains(key) || !one[key].is_array())
+        throw Error(fmt::format("{}:{}: the result has no list \"{}\"", file.string(), number, key));
+    };
+    require_list("config");
+    const LauncherJson& configuration = one["config"];
     for (const LauncherJson& value : configuration)
       if (!value.is_string() && !value.is_number() && !value.is_boolean())
         throw Error(fmt::format("{}:{}: {} is no value of a parameter", file.string(), number, value.dump()));
@@ -390,7 +438,8 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
         values[i].push_back(configuration[i]);
     if (!time.is_number()) continue;
     const std::string device = one.value("environment", LauncherJson::object()).value("device_name", "");
-    const auto problem = one.at("problem_size").get<std::vector<std::uint64_t>>();
+    require_list("problem_size");
+    const auto problem = one["problem_size"].get<std::vector<std::uint64_t>>();
     auto at = std::find_if(groups.begin(), groups.end(),
                            [&](const auto& group) { return group.device == device && group.problem == problem; });
     if (at == groups.end()) at = groups.insert(groups.end(), {device, problem, 0, 0, {}});

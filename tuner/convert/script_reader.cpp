@@ -400,10 +400,9 @@ class ScriptReader {
   }
 
   void read_kernel() {
-    draft_.instantiate = word("kernel_name").value_or("");
+    draft_.set_kernel(word("kernel_name").value_or(""));
     if (draft_.instantiate.empty())
       throw Error(fmt::format("{}: the kernel's name is not a plain text", file_.string()));
-    draft_.kernel = draft_.instantiate.substr(0, draft_.instantiate.find('<'));
     require_plain(draft_.instantiate, file_);
     const std::string source = kernel_source();
     const bool is_text = source.find('\n') != std::string::npos || source.find('{') != std::string::npos;

@@ -116,6 +116,76 @@ bool Declared::is_to_const() const {
   return star != std::string::npos && type.substr(0, star).find("const") != std::string::npos;
 }
 
+namespace {
+
+/// Whether what stands at \p at changes what is before it by what that was: `+=`, `++`.
+bool is_update(std::string_view code, std::size_t at) {
+  const std::string_view two = code.substr(at, 2), three = code.substr(at, 3);
+  if (two == "++" || two == "--" || three == "<<=" || three == ">>=") return true;
+  return two.size() == 2 && two[1] == '=' && std::string_view("+-*/%&|^").find(two[0]) != std::string_view::npos;
+}
+
+/// Whether the pointer that stands from \p begin to \p end is updated through.
+bool is_updated(std::string_view code, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kNear = 200;  // what else stands in its statement
+  const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
+  bool through = before.ends_with('*');
+  std::size_t at = code.find_first_not_of(" \t\r\n", end);
+  if (at != std::string_view::npos && code[at] == '[') {
+    at = behind_brackets(code, at);
+    through = true;
+    // y[i].x
+    if (at != std::string_view::npos && code.substr(at, 1) == ".")
+      for (++at; at < code.size() && is_of_word(code[at]);) ++at;
+    if (at != std::string_view::npos) at = code.find_first_not_of(" \t\r\n", at);
+  }
+  if (through && (before.ends_with("++") || before.ends_with("--"))) return true;
+  if (through && at != std::string_view::npos && is_update(code, at)) return true;
+  // atomicAdd(y, 1), atomicMax(&y[i], 1), atomicAdd((unsigned*)y, 1)
+  const std::size_t open = before.rfind("atomic");
+  return open != std::string_view::npos && before.substr(open).find_first_of(",;{}") == std::string_view::npos &&
+         before.substr(open).find('(') != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string namespaces_at(std::string_view code, std::size_t end) {
+  std::vector<std::string> open;  // what each brace opened: a namespace's name, or nothing
+  std::string opens;
+  for (std::size_t at = 0; at < std::min(end, code.size()); ++at) {
+    constexpr std::string_view kNamespace = "namespace";
+    const std::size_t behind = at + kNamespace.size();
+    if (code.substr(at, kNamespace.size()) == kNamespace && (at == 0 || !is_of_word(code[at - 1])) &&
+        behind < code.size() && !is_of_word(code[behind])) {
+      const std::size_t stop = code.find_first_of("{;=", at);
+      if (stop == std::string_view::npos) break;
+      opens = code[stop] == '{' ? trimmed(code.substr(behind, stop - behind)) : "";
+      at = stop - 1;
+    } else if (code[at] == '{') {
+      open.push_back(opens.empty() ? "" : opens + "::");
+      opens.clear();
+    } else if (code[at] == '}' && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  std::string result;
+  for (const std::string& one : open) result += one;
+  return result;
+}
+
+bool adds_to(std::string_view code, std::string_view pointer) {
+  const std::size_t body = code.find('{');
+  const std::size_t end = body == std::string_view::npos ? body : behind_brackets(code, body);
+  if (end == std::string_view::npos || pointer.empty()) return false;
+  const std::string_view inside = code.substr(body, end - body);
+  for (std::size_t at = inside.find(pointer); at != std::string_view::npos; at = inside.find(pointer, at + 1)) {
+    const std::size_t stop = at + pointer.size();
+    const bool is_alone = !is_of_word(inside[at - 1]) && (stop == inside.size() || !is_of_word(inside[stop]));
+    if (is_alone && is_updated(inside, at, stop)) return true;
+  }
+  return false;
+}
+
 std::optional<Signature> find_signature(std::string_view source, std::string_view kernel, std::size_t from) {
   const std::string plain = code_of(source);
   const std::string_view text = plain;

@@ -31,4 +31,11 @@ std::string_view trimmed(std::string_view text);
 /// heads as people write them; macros stay what they are.
 std::optional<Signature> find_signature(std::string_view text, std::string_view kernel = {}, std::size_t from = 0);
 
+/// `a::b::` for what stands at \p at in two named namespaces of \p code, which has no comments; empty outside of all.
+std::string namespaces_at(std::string_view code, std::size_t at);
+
+/// Whether the body of the function at the beginning of \p code adds to what \p pointer points to, or changes it in
+/// another way that depends on what is there: `y[i] += 1`, `*y -= x`, `atomicAdd(&y[i], 1)`.
+bool adds_to(std::string_view code, std::string_view pointer);
+
 }  // namespace tuner::convert

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <tuner/convert/element_formula.hpp>
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/convert/signature.hpp>
 #include <tuner/core/error.hpp>
@@ -142,19 +143,26 @@ std::string count_of(KernelDraft& draft, const T1Json& given, const std::string&
   return factor == 1 ? count : fmt::format("({}) * {}", count, factor);
 }
 
-/// What `fill` says of a T1 generator, an expression in Python of the element's number i; nothing: it has no
+/// What `fill` says of a T1 generator of \p type, an expression of the element's number i; nothing: it has no
 /// translation.
-std::optional<std::string> generated(const KernelDraft& draft, const std::string& source) try {
+std::optional<std::string> generated(const KernelDraft& draft, const std::string& source, const std::string& type) {
   if (source == "i") return "iota";
   Meaning meaning = draft.meaning();
   meaning.sizes.insert("i");
   const auto others = meaning.name;
   meaning.name = [others](const std::string& name) { return name == "i" ? std::optional(name) : others(name); };
-  std::string text = translate(source, meaning);
-  (void)Expression::parse(text, {});
-  return "expression " + text;
-} catch (const Error&) {
-  return std::nullopt;
+  try {
+    std::string text = translate(source, meaning);
+    (void)Expression::parse(text, {});
+    return "expression " + text;
+  } catch (const Error&) {  // no whole numbers
+  }
+  if (type != "half" && type != "float" && type != "double") return std::nullopt;
+  try {
+    return "expression " + element_formula(source, meaning);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 /// How \p buffer is filled.
@@ -169,11 +177,24 @@ void read_fill(KernelDraft& draft, const T1Json& argument, DraftArgument& buffer
   } else if (std::error_code error;
              type == "BinaryRaw" && is_plain(source) && fs::is_regular_file(draft.folder / source, error)) {
     buffer.file = draft.folder / source;
-  } else if (const auto text = type == "Generator" ? generated(draft, source) : std::nullopt) {
+  } else if (const auto text = type == "Generator" ? generated(draft, source, buffer.type) : std::nullopt) {
     buffer.fill = *text;
   } else if (!type.empty()) {
     draft.leave(fmt::format("buffer {} is filled by {} {}: say how", buffer.name, printable(type), in_quotes(source)));
   }
+}
+
+/// An output that the kernel adds to starts at zero, where T1 says nothing else.
+void see_whether_added_to(KernelDraft& draft, DraftArgument& buffer, std::size_t place) {
+  const auto kernel = find_signature(draft.source_text, draft.kernel);
+  if (buffer.role != DraftArgument::Role::out || !kernel || place >= kernel->arguments.size()) return;
+  if (!adds_to(code_of(draft.source_text).substr(kernel->begin), kernel->arguments[place].name)) return;
+  buffer.role = DraftArgument::Role::inout;
+  buffer.fill = "constant 0";
+  draft.leave(fmt::format(
+      "buffer {} is WriteOnly, but the kernel adds to it: it is `inout` and zero at first here; where a run takes "
+      "another time on what the one before it left, `prepare` it too",
+      buffer.name));
 }
 
 /// Whether \p source has a variable `__constant__ … name`.
@@ -184,7 +205,7 @@ bool has_constant(const std::string& source, const std::string& name) {
   return false;
 }
 
-void read_argument(KernelDraft& draft, const T1Json& one, std::set<std::string>& names) {
+void read_argument(KernelDraft& draft, const T1Json& one, std::size_t place, std::set<std::string>& names) {
   DraftArgument argument;
   argument.name = text_at(one, "Name");
   if (!is_identifier(argument.name)) argument.name = fmt::format("argument{}", draft.arguments.size() + 1);
@@ -219,6 +240,7 @@ void read_argument(KernelDraft& draft, const T1Json& one, std::set<std::string>&
     const bool has_bytes = bytes.is_number_unsigned() && bytes.get<std::uint64_t>() <= kMostElementBytes;
     const int factor = type ? type->count : has_bytes ? bytes.get<int>() : 1;
     argument.count = count_of(draft, at(one, "Size"), argument.name, factor);
+    see_whether_added_to(draft, argument, place);
     read_fill(draft, one, argument);
   } else {
     draft.leave(
@@ -264,7 +286,8 @@ void read_arguments(KernelDraft& draft, const T1Json& kernel) {
   std::set<std::string> names{draft.kernel};
   for (const DraftParameter& one : draft.parameters) names.insert(one.name);
   for (const auto& [name, value] : draft.sizes) names.insert(name);
-  for (const T1Json& one : at(kernel, "Arguments")) read_argument(draft, one, names);
+  std::size_t place = 0;
+  for (const T1Json& one : at(kernel, "Arguments")) read_argument(draft, one, place++, names);
   for (const T1Json& one : at(kernel, "ReferenceArguments")) read_answer(draft, one);
 }
 
@@ -290,9 +313,9 @@ KernelDraft read_description(const T1Json& root, const fs::path& file) {
   KernelDraft draft;
   draft.folder = file.parent_path();
   draft.origin = fmt::format("T1 description {}", file.filename().string());
-  draft.kernel = text_at(kernel, "KernelName");
+  draft.set_kernel(text_at(kernel, "KernelName"));
   if (draft.kernel.empty()) throw Error(fmt::format("{}: \"KernelName\" is missing", file.string()));
-  require_plain(draft.kernel, file);
+  require_plain(draft.instantiate, file);
   require_plain(text_at(kernel, "KernelFile"), file);
   draft.source = source_of(kernel, file);
   read_source(draft);

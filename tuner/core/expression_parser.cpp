@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <tuner/core/element_type.hpp>
@@ -58,7 +59,8 @@ std::optional<Op> match(const Token& token, const auto& operators) {
 
 class Parser {
  public:
-  Parser(TokenCursor& cursor, const Substitutions& substitutions) : cursor_(cursor), substitutions_(substitutions) {}
+  Parser(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers)
+      : cursor_(cursor), substitutions_(substitutions), numbers_(numbers) {}
 
   Pointer expression() {
     const Nesting nesting(*this);
@@ -198,6 +200,7 @@ class Parser {
   Pointer number() {
     const SourceLocation location = cursor_.place();
     const std::string_view text = cursor_.take().text;
+    if (numbers_ == Numbers::any && text.find_first_of(".eE") != std::string_view::npos) return real(text, location);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::result_out_of_range) fail(location, in_quotes(text) + " does not fit 64 bits");
@@ -205,6 +208,16 @@ class Parser {
       fail(location, in_quotes(text) + " is not a decimal integer");
     }
     return make_leaf(Op::constant, value, location);
+  }
+
+  static Pointer real(std::string_view text, const SourceLocation& location) {
+    auto node = std::make_shared<ExpressionNode>();
+    node->op = Op::real;
+    node->location = location;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node->real);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(node->real))
+      fail(location, in_quotes(text) + " is not a number");
+    return node;
   }
 
   Pointer word() {
@@ -275,6 +288,7 @@ class Parser {
 
   TokenCursor& cursor_;
   const Substitutions& substitutions_;
+  Numbers numbers_;
   int nesting_ = 0;
 };
 
@@ -289,10 +303,10 @@ bool is_reserved_word(std::string_view name) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-Expression ExpressionAccess::parse(TokenCursor& cursor, const Substitutions& substitutions) {
+Expression ExpressionAccess::parse(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers) {
   const SourceLocation location = cursor.place();
   const std::size_t begin = cursor.peek().begin;
-  Pointer root = Parser(cursor, substitutions).expression();
+  Pointer root = Parser(cursor, substitutions, numbers).expression();
   return make(std::move(root), cursor.line().text.substr(begin, cursor.last_stop() - begin), location);
 }
 

@@ -43,7 +43,8 @@ enum class Op : std::uint8_t {
   log2,
   is_pow2,
   size_of,
-  absolute
+  absolute,
+  real,  ///< a number with a point: only where it is asked for (Numbers::any)
 };
 
 struct ExpressionNode {
@@ -51,6 +52,7 @@ struct ExpressionNode {
 
   Op op = Op::constant;
   std::int64_t value = 0;  ///< of a constant or boolean
+  double real = 0;         ///< of a real
   std::string name;        ///< of a name, and of size_of's argument
   std::vector<Pointer> children;
   SourceLocation location;  ///< of the operator, or of the value itself
@@ -64,6 +66,9 @@ struct Expression::Tree {
   SourceLocation location;
   std::vector<std::string> names;  // sorted, unique
 };
+
+/// Which numbers an expression may have. Those with a point (real_expression.hpp) have no place in integer arithmetic.
+enum class Numbers { integers, any };
 
 /// Names that stand for expressions (`let`).
 using Substitutions = std::map<std::string, Expression, std::less<>>;
@@ -85,7 +90,7 @@ struct ExpressionAccess {
   static const ExpressionNode::Pointer& root(const Expression& expression) { return expression.tree_->root; }
   static Expression make(ExpressionNode::Pointer root, std::string text, const SourceLocation& location);
   /// Parses one expression from \p cursor and leaves it at the first token that does not belong to it.
-  static Expression parse(TokenCursor& cursor, const Substitutions& substitutions);
+  static Expression parse(TokenCursor& cursor, const Substitutions& substitutions, Numbers numbers = Numbers::integers);
 };
 
 /// Whether \p expression is one name and nothing else.
@@ -95,6 +100,10 @@ inline bool is_name(const Expression& expression) { return ExpressionAccess::roo
 std::vector<Expression> split_conjunction(const Expression& expression);
 /// \p op of \p operands, for predicates that nobody wrote; \p text is what messages show.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text);
+
+/// Whether \p node is double arithmetic (real_expression.hpp). Throws SpecError at what takes integers alone and has a
+/// number with a point.
+bool is_real(const ExpressionNode& node);
 
 /// Throws SpecError at the first name that is not in \p known, at a word compared with something it can never be,
 /// and at a word where a number is needed.

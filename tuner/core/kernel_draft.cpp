@@ -39,8 +39,8 @@ void require_lets_before_use(const KernelDraft& draft) {
 void require_template_arguments(const KernelDraft& draft) {
   const std::string kernel = program_text(draft.spec), reference = program_text(draft.spec, ProgramPart::reference);
   for (const LaunchDraft& one : draft.launches) {
-    const std::string problem =
-        template_argument_problem(one.is_reference ? reference : kernel, one.launch.instantiate);
+    const std::string problem = template_argument_problem(one.role == LaunchDraft::Role::reference ? reference : kernel,
+                                                          one.launch.instantiate);
     if (!problem.empty()) throw SpecError(one.instantiate_place, problem);
   }
 }
@@ -120,31 +120,55 @@ void finish_launch(KernelDraft& draft, const LaunchDraft& finished) {
   draft.spec.launches.push_back(finished.launch);
 }
 
+/// Both or none. \p subject: of the message.
+bool has_shape(const LaunchDraft& finished, const std::string& subject) {
+  const bool has_grid = finished.given.count("grid") != 0;
+  if (has_grid != (finished.given.count("block") != 0)) {
+    throw SpecError(finished.launch.location, subject + " has a " + in_quotes(has_grid ? "grid" : "block") +
+                                                  " but no " + in_quotes(has_grid ? "block" : "grid"));
+  }
+  return has_grid;
+}
+
+/// Blocks of 256 threads, one thread for each element of \p buffer.
+void set_thread_each(LaunchSpec& launch, const BufferSpec& buffer) {
+  const std::int64_t numbers = std::int64_t{256} * buffer.components;
+  const std::string text = "max(1, ceil_div(" + buffer.count.text() + ", " + std::to_string(numbers) + "))";
+  const Expression blocks = combine(Op::ceil_div, {buffer.count, Expression::constant(numbers)}, text);
+  launch.grid[0] = combine(Op::maximum, {blocks, Expression::constant(1)}, text);
+  launch.block[0] = Expression::constant(256);
+}
+
 /// What is left out: 256 threads a block, one thread for each element of the first output, the first launch's
 /// arguments.
 void finish_reference(KernelDraft& draft, const LaunchDraft& finished) {
   record_arguments(draft, finished, "reference argument " + std::to_string(draft.spec.reference.size()));
   LaunchSpec launch = finished.launch;
-  const bool has_grid = finished.given.count("grid") != 0;
-  if (has_grid != (finished.given.count("block") != 0)) {
-    throw SpecError(launch.location, "the reference has a " + in_quotes(has_grid ? "grid" : "block") + " but no " +
-                                         in_quotes(has_grid ? "block" : "grid"));
-  }
+  const bool has_grid = has_shape(finished, "the reference");
   const auto output = std::find_if(draft.spec.buffers.begin(), draft.spec.buffers.end(), [](const BufferSpec& buffer) {
     return buffer.role == BufferRole::out || buffer.role == BufferRole::inout;
   });
-  if (!has_grid && output != draft.spec.buffers.end()) {
-    const std::int64_t numbers = std::int64_t{256} * output->components;
-    const std::string text = "max(1, ceil_div(" + output->count.text() + ", " + std::to_string(numbers) + "))";
-    const Expression blocks = combine(Op::ceil_div, {output->count, Expression::constant(numbers)}, text);
-    launch.grid[0] = combine(Op::maximum, {blocks, Expression::constant(1)}, text);
-    launch.block[0] = Expression::constant(256);
-  }
+  if (!has_grid && output != draft.spec.buffers.end()) set_thread_each(launch, *output);
   if (launch.arguments.empty() && !draft.spec.launches.empty()) {
     launch.arguments = draft.spec.launches.front().arguments;
     launch.computed_arguments = draft.spec.launches.front().computed_arguments;
   }
   draft.spec.reference.push_back(std::move(launch));
+}
+
+/// What is left out: 256 threads a block, one thread for each element of the first buffer that it may change.
+void finish_prepare(KernelDraft& draft, const LaunchDraft& finished) {
+  record_arguments(draft, finished, "prepare argument " + std::to_string(draft.spec.prepare.size()));
+  LaunchSpec launch = finished.launch;
+  if (!has_shape(finished, "'prepare " + launch.name + "'")) {
+    for (const std::string& argument : launch.arguments) {
+      const BufferSpec* const buffer = draft.spec.find_buffer(argument);
+      if (buffer == nullptr || (buffer->role != BufferRole::inout && buffer->role != BufferRole::consumed)) continue;
+      set_thread_each(launch, *buffer);
+      break;
+    }
+  }
+  draft.spec.prepare.push_back(std::move(launch));
 }
 
 }  // namespace
@@ -170,10 +194,11 @@ KernelSpec finish(KernelDraft draft) {
   for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
   for (const ComparedDraft& pending : draft.compared) apply(draft, pending);
   for (const LaunchDraft& finished : draft.launches) {
-    if (!finished.is_reference) finish_launch(draft, finished);
+    if (finished.role == LaunchDraft::Role::kernel) finish_launch(draft, finished);
   }
   for (const LaunchDraft& finished : draft.launches) {
-    if (finished.is_reference) finish_reference(draft, finished);
+    if (finished.role == LaunchDraft::Role::reference) finish_reference(draft, finished);
+    if (finished.role == LaunchDraft::Role::prepare) finish_prepare(draft, finished);
   }
   validate(draft.spec, draft.places);
   const KnownNames known = known_names(draft.spec, Parameters::allowed);

@@ -13,10 +13,11 @@
 
 namespace tuner {
 
-/// A launch of the kernel or of its reference while its directives come in.
+/// A launch of the kernel, of its reference or before each run while its directives come in.
 struct LaunchDraft {
+  enum class Role { kernel, reference, prepare };
   LaunchSpec launch;
-  bool is_reference = false;
+  Role role = Role::kernel;
   std::map<std::string, SourceLocation> given;  ///< directives
   std::vector<SourceLocation> argument_places;
   SourceLocation instantiate_place;  ///< of LaunchSpec::instantiate

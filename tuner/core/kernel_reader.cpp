@@ -40,8 +40,8 @@ std::string KernelReader::declare(TokenCursor& cursor, std::string_view what, bo
   return name;
 }
 
-Expression KernelReader::expression(TokenCursor& cursor, std::string_view closing) {
-  Expression result = ExpressionAccess::parse(cursor, draft.lets);
+Expression KernelReader::expression(TokenCursor& cursor, std::string_view closing, Numbers numbers) {
+  Expression result = ExpressionAccess::parse(cursor, draft.lets, numbers);
   if (!cursor.at_end() && !cursor.peek().is(",") && !cursor.peek().is(closing)) {
     cursor.fail("expected an operator or the end of the expression, not " + cursor.described());
   }
@@ -93,23 +93,23 @@ void KernelReader::assignments(TokenCursor& cursor, const std::string& key,
   }
 }
 
-LaunchDraft& KernelReader::start_launch(const std::string& name, bool is_reference) {
+LaunchDraft& KernelReader::start_launch(const std::string& name, LaunchDraft::Role role) {
   LaunchDraft& started = draft.launches.emplace_back();
   started.launch.name = name;
   started.launch.location = directive_place;
-  started.is_reference = is_reference;
+  started.role = role;
   return started;
 }
 
 LaunchDraft& KernelReader::once_in_launch() {
-  if (draft.launches.empty()) start_launch(spec.name, false);
+  if (draft.launches.empty()) start_launch(spec.name, LaunchDraft::Role::kernel);
   LaunchDraft& current = draft.launches.back();
   const auto [at, is_new] = current.given.emplace(directive.text, directive_place);
   if (!is_new) {
+    constexpr const char* what[] = {"launch ", "the reference ", "the preparation "};  // as LaunchDraft::Role
     throw SpecError(directive_place, "a second " + in_quotes(directive.text) + " for " +
-                                         (current.is_reference ? "the reference " : "launch ") +
-                                         in_quotes(current.launch.name) + "; the first is in line " +
-                                         std::to_string(at->second.line));
+                                         what[static_cast<std::size_t>(current.role)] + in_quotes(current.launch.name) +
+                                         "; the first is in line " + std::to_string(at->second.line));
   }
   return current;
 }

@@ -34,7 +34,7 @@ struct KernelReader {
   /// Takes the name of a new thing.
   std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
   /// Ends at the end of the line, a comma or \p closing.
-  Expression expression(TokenCursor& cursor, std::string_view closing = "]");
+  Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
   /// `= VALUE VALUE …` to the end of the line, each once.
   std::vector<Value> values(TokenCursor& cursor, const std::string& name);
   /// The name of a type; of an element type its canonical one.
@@ -44,7 +44,7 @@ struct KernelReader {
   /// C++ to the end of the line, with expressions in braces and `let`s: what \p of instantiates.
   void read_name(TokenCursor& cursor, std::string_view what, LaunchDraft& of);
 
-  LaunchDraft& start_launch(const std::string& name, bool is_reference);
+  LaunchDraft& start_launch(const std::string& name, LaunchDraft::Role role);
   /// The launch that the directive at hand belongs to. Throws SpecError where it has one already.
   LaunchDraft& once_in_launch();
 

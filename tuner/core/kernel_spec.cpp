@@ -45,23 +45,6 @@ std::optional<std::string> count_problem(const BufferSpec& buffer, const Binding
   return std::nullopt;
 }
 
-/// Why no configuration at all may run for this problem.
-std::optional<std::string> problem_of_size(const KernelSpec& spec, const ProblemSize& size, const Bindings& bindings) {
-  for (const SizeSpec& wanted : spec.sizes) {
-    const auto at = size.sizes.find(wanted.name);
-    if (at == size.sizes.end()) return "size '" + wanted.name + "' is not given";
-    if (at->second < 0 || at->second > integer_range(wanted.type)->high) {
-      return wanted.name + "=" + std::to_string(at->second) + " does not fit its type " +
-             std::string(info(wanted.type).name);
-    }
-  }
-  for (const BufferSpec& buffer : spec.buffers) {
-    if (!has_fixed_count(buffer)) continue;
-    if (auto problem = count_problem(buffer, bindings)) return problem;
-  }
-  return std::nullopt;
-}
-
 LaunchShape shape_of(const LaunchSpec& launch, const Bindings& bindings) {
   LaunchShape shape;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -163,6 +146,44 @@ std::string resolved_name(const LaunchSpec& launch, const Bindings& bindings, co
   return text + substitute_words(whole.substr(end), all);
 }
 
+/// Why \p launch, which happens, cannot be made. Throws EvaluationError where something has no answer.
+std::optional<std::string> launch_problem(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
+                                          const DeviceLimits& limits, const Bindings& all) {
+  if (launch.untimed) launch.untimed->evaluate_boolean(all);
+  if (auto violated = violated_limit(shape_of(launch, all), limits)) return violated;
+  resolved_name(launch, all, {});
+  for (const ComputedArgument& argument : launch.computed_arguments)
+    if (auto problem = argument_problem(argument, resolved_type(spec, size, argument.type), all)) return problem;
+  return std::nullopt;
+}
+
+/// Why no configuration at all may run for this problem.
+std::optional<std::string> problem_of_size(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                                           const Bindings& bindings) {
+  for (const SizeSpec& wanted : spec.sizes) {
+    const auto at = size.sizes.find(wanted.name);
+    if (at == size.sizes.end()) return "size '" + wanted.name + "' is not given";
+    if (at->second < 0 || at->second > integer_range(wanted.type)->high) {
+      return wanted.name + "=" + std::to_string(at->second) + " does not fit its type " +
+             std::string(info(wanted.type).name);
+    }
+  }
+  for (const BufferSpec& buffer : spec.buffers) {
+    if (!has_fixed_count(buffer)) continue;
+    if (auto problem = count_problem(buffer, bindings)) return problem;
+  }
+  for (const LaunchSpec& prepare : spec.prepare) {
+    const std::string place = "prepare '" + prepare.name + "': ";
+    try {
+      if (prepare.when && !prepare.when->evaluate_boolean(bindings)) continue;
+      if (const auto problem = launch_problem(spec, prepare, size, limits, bindings)) return place + *problem;
+    } catch (const EvaluationError& error) {
+      return place + error.what();
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<ResolvedLaunch> resolve(const std::vector<LaunchSpec>& launches, const Bindings& bindings,
                                     const Replacements& values) {
   std::vector<ResolvedLaunch> result;
@@ -253,7 +274,7 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                           const StopHook& stop) {
   const Bindings fixed = bindings(spec, size, limits);
-  if (why_never(spec, limits) || problem_of_size(spec, size, fixed))
+  if (why_never(spec, limits) || problem_of_size(spec, size, limits, fixed))
     return EnumeratedSpace::from_codes(spec.space.parameters(), {});
   std::vector<Conjunct> conjuncts;
   for (const Constraint& constraint : spec.space.constraints()) conjuncts.push_back({constraint.predicate, false});
@@ -283,7 +304,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
                                        const Configuration& configuration) {
   if (const auto never = why_never(spec, limits)) return "the kernel " + *never;
   const Bindings fixed = bindings(spec, size, limits);
-  if (auto problem = problem_of_size(spec, size, fixed)) return problem;
+  if (auto problem = problem_of_size(spec, size, limits, fixed)) return problem;
   const Bindings all = bindings(spec, size, limits, configuration);
   try {
     if (const auto violation = spec.space.violation(configuration, fixed)) return violation->reason;
@@ -296,12 +317,7 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
     try {
       if (launch.when && !launch.when->evaluate_boolean(all)) continue;
       launched = true;
-      if (launch.untimed) launch.untimed->evaluate_boolean(all);
-      if (const auto violated = violated_limit(shape_of(launch, all), limits)) return place + *violated;
-      resolved_name(launch, all, {});
-      for (const ComputedArgument& argument : launch.computed_arguments)
-        if (const auto problem = argument_problem(argument, resolved_type(spec, size, argument.type), all))
-          return place + *problem;
+      if (const auto problem = launch_problem(spec, launch, size, limits, all)) return place + *problem;
     } catch (const EvaluationError& error) {
       return place + error.what();
     }
@@ -323,6 +339,11 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
 std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits, const Configuration& configuration) {
   return resolve(spec.launches, bindings(spec, size, limits, configuration), replacements(spec, size, configuration));
+}
+
+std::vector<ResolvedLaunch> resolve_prepare(const KernelSpec& spec, const ProblemSize& size,
+                                            const DeviceLimits& limits) {
+  return resolve(spec.prepare, bindings(spec, size, limits), replacements(spec, size, {}));
 }
 
 std::string_view reference_name(const KernelSpec& spec) {

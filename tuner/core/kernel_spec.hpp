@@ -206,6 +206,9 @@ struct KernelSpec {
   std::vector<ScalarSpec> scalars;
   std::vector<LaunchSpec> launches;
   std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
+  /// Made before every run, of the reference too, and never timed: what a run finds in the buffers that it changes.
+  /// Served calls go without them: there that is the caller's.
+  std::vector<LaunchSpec> prepare;
   bool default_is_reference = false;  ///< ReferenceKind::default_configuration
   std::vector<VerifySpec> verify;
   std::optional<Tolerance> tolerance;     ///< given in the file; else by type, see tolerance_for()
@@ -283,6 +286,10 @@ struct ResolvedLaunch {
 /// EvaluationError where why_invalid() would give it as the reason.
 std::vector<ResolvedLaunch> resolve_launches(const KernelSpec& spec, const ProblemSize& size,
                                              const DeviceLimits& limits, const Configuration& configuration);
+/// The launches before each run, in order, those whose `when` fails left out: the same for every configuration. Throws
+/// EvaluationError where why_invalid() would give it as the reason.
+std::vector<ResolvedLaunch> resolve_prepare(const KernelSpec& spec, const ProblemSize& size,
+                                            const DeviceLimits& limits);
 /// The subject of messages about the reference: "the reference", with what it is where that is not its own kernel.
 std::string_view reference_name(const KernelSpec& spec);
 /// What results of \p spec are compared with, where that is not a reference of its own and has to be told with them:

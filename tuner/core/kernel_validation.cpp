@@ -6,6 +6,7 @@
 
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/real_expression.hpp>
 #include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
 
@@ -34,6 +35,7 @@ class Validator {
     buffers();
     launches();
     references();
+    preparations();
     verifications();
     problem_expressions();
     compile_options();
@@ -182,7 +184,13 @@ class Validator {
     const ComputedFill& fill = *buffer.computed_fill;
     for (const auto* bound : {&fill.low, &fill.high})
       if (*bound) check(**bound, Parameters::refused, why);
-    if (fill.element) of_element(*fill.element, "fill " + buffer.name + " = expression", why);
+    if (!fill.element) return;
+    of_element(*fill.element, "fill " + buffer.name + " = expression", why);
+    (void)is_real(*ExpressionAccess::root(*fill.element));
+    const auto type = element_type(buffer.type);
+    if (type && !info(*type).is_floating && has_reals(*fill.element))
+      throw SpecError(located(fill.element->location()), in_quotes(buffer.name) + " has elements of " + buffer.type +
+                                                             ", which are filled with integers alone");
   }
 
   /// What names an element's index too.
@@ -244,18 +252,58 @@ class Validator {
       if (!has_output)
         fail_at(reference, "there is nothing to compare with a reference: the kernel has no 'out' or 'inout' buffer");
       if (reference.instantiate.empty()) fail_at(reference, "a reference needs a C++ name");
-      for (const std::string_view word : words_of(reference.instantiate)) {
-        if (spec_.space.find(word)) fail_at(reference, in_quotes(word) + " is a parameter, and " + why);
-      }
       if (reference.arguments.empty()) fail_at(reference, "the reference has no 'arguments'");
-      shape(reference, Parameters::refused, why);
-      for (const std::string& argument : reference.arguments) {
-        const std::string key = "reference argument " + std::to_string(i) + " ";
-        if (spec_.space.find(argument))
-          fail_at(reference, key + argument, in_quotes(argument) + " is a parameter, and " + why);
-        require_argument(key, reference, argument);
-      }
+      without_parameters(reference, "reference argument " + std::to_string(i) + " ", why);
     }
+  }
+
+  /// \p key: of its arguments' places.
+  void without_parameters(const LaunchSpec& launch, const std::string& key, const std::string& why) {
+    for (const std::string_view word : words_of(launch.instantiate)) {
+      if (spec_.space.find(word)) fail_at(launch, in_quotes(word) + " is a parameter, and " + why);
+    }
+    shape(launch, Parameters::refused, why);
+    for (const std::string& argument : launch.arguments) {
+      if (spec_.space.find(argument))
+        fail_at(launch, key + argument, in_quotes(argument) + " is a parameter, and " + why);
+      require_argument(key, launch, argument);
+    }
+  }
+
+  /// What they may change are buffers in which a run finds what its caller left: no served call makes these launches.
+  void preparations() {
+    for (std::size_t i = 0; i < spec_.prepare.size(); ++i) {
+      const LaunchSpec& launch = spec_.prepare[i];
+      if (launch.instantiate.empty()) fail_at(launch, "'prepare' needs the C++ name of a kernel");
+      const std::string name = "'prepare " + launch.name + "'", key = "prepare argument " + std::to_string(i) + " ";
+      if (launch.arguments.empty()) fail_at(launch, name + " has no 'arguments'");
+      without_parameters(launch, key, "what a run starts from does not depend on parameters");
+      bool changes = false;
+      for (const std::string& argument : launch.arguments) {
+        const BufferSpec* const buffer = spec_.find_buffer(argument);
+        if (buffer == nullptr) continue;
+        changes = changes || buffer->role == BufferRole::inout || buffer->role == BufferRole::consumed;
+        if (buffer->role == BufferRole::out)
+          fail_at(launch, key + argument,
+                  in_quotes(argument) + " is 'out', where what a run finds does not matter: declare it 'inout'");
+        if (buffer->role == BufferRole::scratch || buffer->role == BufferRole::zeroed)
+          fail_at(launch, key + argument,
+                  in_quotes(argument) +
+                      " is work space, which no served call prepares: clear it in a launch of the kernel, or declare "
+                      "it 'zeroed' and leave it so");
+      }
+      if (!changes) fail_at(launch, name + " takes no 'inout' or 'consumed' buffer: there is nothing to prepare");
+      in_the_references_text(launch);
+    }
+  }
+
+  /// The reference starts from the same data, so its program needs the kernel that makes them.
+  void in_the_references_text(const LaunchSpec& prepare) const {
+    if (!spec_.has_reference_sources()) return;
+    const std::vector<std::string_view> words = words_of(prepare.instantiate.substr(0, prepare.instantiate.find('<')));
+    if (words.empty() || may_occur(spec_, ProgramPart::reference, words.back())) return;
+    fail_at(prepare, "the reference, which has a text of its own, begins with " + in_quotes(words.back()) +
+                         " too: define it in the kernel file, which both are compiled with");
   }
 
   void answer_files() {

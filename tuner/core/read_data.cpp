@@ -89,10 +89,10 @@ void read_uniform(KernelReader& kernel, TokenCursor& cursor, Fill& fill, Compute
 }
 
 /// An expression that may name `i`.
-Expression of_element(KernelReader& kernel, TokenCursor& cursor) {
+Expression of_element(KernelReader& kernel, TokenCursor& cursor, Numbers numbers) {
   if (kernel.draft.lets.count("i") != 0)
     cursor.fail("'i' is the index of an element here and a 'let' above: call that otherwise");
-  return kernel.expression(cursor);
+  return kernel.expression(cursor, "", numbers);
 }
 
 void read_fill(KernelReader& kernel, TokenCursor& cursor) {
@@ -111,7 +111,7 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   } else if (kind.text == "iota") {
     pending.fill.kind = Fill::Kind::iota;
   } else if (kind.text == "expression") {
-    computed.element = of_element(kernel, cursor);
+    computed.element = of_element(kernel, cursor, Numbers::any);
   } else if (kind.text == "file") {
     computed.path = parse_quoted(cursor, "a file's name in quotes, as in \"a.npy\"");
   } else {
@@ -172,7 +172,8 @@ void read_compare(KernelReader& kernel, TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("the name of an output");
   kernel.once("compare " + std::string(token.text));
   cursor.expect("when", "the output's name: which elements i are compared follows, as in 'when i < n'");
-  kernel.draft.compared.push_back({std::string(token.text), of_element(kernel, cursor), cursor.place(token)});
+  kernel.draft.compared.push_back(
+      {std::string(token.text), of_element(kernel, cursor, Numbers::integers), cursor.place(token)});
 }
 
 void read_accumulates(KernelReader& kernel, TokenCursor& cursor) {

@@ -9,8 +9,10 @@ namespace {
 
 void read_instantiate(KernelReader& kernel, TokenCursor& cursor) {
   LaunchDraft& current = kernel.once_in_launch();
-  if (current.is_reference)
-    throw SpecError(kernel.directive_place, "'reference' names its function itself; start a launch with 'launch NAME'");
+  if (current.role != LaunchDraft::Role::kernel)
+    throw SpecError(kernel.directive_place,
+                    std::string(current.role == LaunchDraft::Role::reference ? "'reference'" : "'prepare'") +
+                        " names its function itself; start a launch with 'launch NAME'");
   kernel.read_name(cursor, "the kernel's C++ name, as in f<T, block>", current);
 }
 
@@ -45,7 +47,10 @@ Expression always_or(KernelReader& kernel, TokenCursor& cursor) {
 
 void read_untimed(KernelReader& kernel, TokenCursor& cursor) {
   LaunchDraft& current = kernel.once_in_launch();
-  if (current.is_reference) throw SpecError(kernel.directive_place, "a reference is not part of any run's time");
+  if (current.role == LaunchDraft::Role::reference)
+    throw SpecError(kernel.directive_place, "a reference is not part of any run's time");
+  if (current.role == LaunchDraft::Role::prepare)
+    throw SpecError(kernel.directive_place, "what 'prepare' launches is never timed: take 'untimed' out");
   current.launch.untimed = always_or(kernel, cursor);
 }
 
@@ -86,10 +91,12 @@ void read_arguments(KernelReader& kernel, TokenCursor& cursor) {
 
 void read_launch(KernelReader& kernel, TokenCursor& cursor) {
   const Token token = cursor.expect_identifier("the launch's name");
-  const auto same = [&](const LaunchDraft& other) { return !other.is_reference && other.launch.name == token.text; };
+  const auto same = [&](const LaunchDraft& other) {
+    return other.role == LaunchDraft::Role::kernel && other.launch.name == token.text;
+  };
   if (std::any_of(kernel.draft.launches.begin(), kernel.draft.launches.end(), same))
     throw SpecError(cursor.place(token), "a launch " + in_quotes(token.text) + " exists already");
-  kernel.start_launch(std::string(token.text), false);
+  kernel.start_launch(std::string(token.text), LaunchDraft::Role::kernel);
 }
 
 /// `default` is no name in C++.
@@ -123,9 +130,17 @@ void read_reference(KernelReader& kernel, TokenCursor& cursor) {
     kernel.spec.default_is_reference = true;
     return;
   }
-  LaunchDraft& reference = kernel.start_launch({}, true);
+  LaunchDraft& reference = kernel.start_launch({}, LaunchDraft::Role::reference);
   kernel.read_name(cursor, "the reference's C++ name, as in f<T>", reference);
   reference.launch.name = reference.launch.instantiate;
+}
+
+void read_prepare(KernelReader& kernel, TokenCursor& cursor) {
+  LaunchDraft& prepare = kernel.start_launch({}, LaunchDraft::Role::prepare);
+  kernel.read_name(cursor, "the C++ name of a kernel, as in zero<T>", prepare);
+  prepare.launch.name = prepare.launch.instantiate;
+  if (prepare.launch.name.ends_with(')'))
+    throw SpecError(prepare.instantiate_place, "its arguments stand in a line of their own: '#pragma tuner arguments'");
 }
 
 void read_device_launches(KernelReader& kernel, TokenCursor& cursor) {
@@ -137,17 +152,10 @@ void read_device_launches(KernelReader& kernel, TokenCursor& cursor) {
 
 std::span<const Directive> launch_directives() {
   static constexpr Directive directives[] = {
-      {"instantiate", read_instantiate},
-      {"grid", read_grid},
-      {"block", read_block},
-      {"shared", read_shared},
-      {"arguments", read_arguments},
-      {"when", read_when},
-      {"cooperative", read_cooperative},
-      {"untimed", read_untimed},
-      {"launch", read_launch},
-      {"reference", read_reference},
-      {"device_launches", read_device_launches},
+      {"instantiate", read_instantiate}, {"grid", read_grid},           {"block", read_block},
+      {"shared", read_shared},           {"arguments", read_arguments}, {"when", read_when},
+      {"cooperative", read_cooperative}, {"untimed", read_untimed},     {"launch", read_launch},
+      {"reference", read_reference},     {"prepare", read_prepare},     {"device_launches", read_device_launches},
   };
   return directives;
 }

@@ -45,19 +45,28 @@ std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>&
 
 std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                             const Configuration& configuration) {
-  std::vector<std::string> all = distinct_expressions(resolve_launches(spec, size, limits, configuration));
+  std::vector<std::string> all;
+  const auto add_run = [&](const ProblemSize& problem) {
+    add(all, resolve_launches(spec, problem, limits, configuration));
+    add(all, resolve_prepare(spec, problem, limits));
+  };
+  add_run(size);
   for (const VerifySpec& verify : spec.verify) {
     const ProblemSize further = verify_size(size, verify);
-    if (!why_invalid(spec, further, limits, configuration))
-      add(all, resolve_launches(spec, further, limits, configuration));
+    if (!why_invalid(spec, further, limits, configuration)) add_run(further);
   }
   return all;
 }
 
 std::vector<std::string> reference_expressions(const KernelSpec& spec, const ProblemSize& size,
                                                const DeviceLimits& limits) {
-  std::vector<std::string> all = distinct_expressions(resolve_reference(spec, size, limits));
-  for (const VerifySpec& verify : spec.verify) add(all, resolve_reference(spec, verify_size(size, verify), limits));
+  std::vector<std::string> all;
+  const auto add_run = [&](const ProblemSize& problem) {
+    add(all, resolve_reference(spec, problem, limits));
+    if (!all.empty()) add(all, resolve_prepare(spec, problem, limits));
+  };
+  add_run(size);
+  for (const VerifySpec& verify : spec.verify) add_run(verify_size(size, verify));
   return all;
 }
 

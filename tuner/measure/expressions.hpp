@@ -21,8 +21,9 @@ std::string variable_expression(const BufferSpec& buffer);
 
 /// Those of \p launches, each once, in their order.
 std::vector<std::string> distinct_expressions(const std::vector<ResolvedLaunch>& launches);
-/// Distinct expressions in launch order: of \p size, then of the `verify` problems on which \p configuration is
-/// valid. Throws SpecError or EvaluationError. Precondition: why_invalid() has nothing against it.
+/// Distinct expressions in launch order, with those of the launches that prepare: of \p size, then of the `verify`
+/// problems on which \p configuration is valid. Throws SpecError or EvaluationError. Precondition: why_invalid() has
+/// nothing against it.
 std::vector<std::string> launch_expressions(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                             const Configuration& configuration);
 /// The same for the reference's launches; empty when \p spec has none.

@@ -1,6 +1,7 @@
 #include <tuner/measure/problem_buffers.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/real_expression.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/expressions.hpp>
@@ -53,6 +55,22 @@ std::vector<std::byte> computed_elements(ElementType type, std::size_t count, co
     if (!store_number(bytes.data() + i * size, type, *value))
       throw SpecError(element.location(),
                       fmt::format("element {} is {}, which does not fit the type {}", i, *value, info(type).name));
+  }
+  return bytes;
+}
+
+/// The same of an expression that has numbers with a point.
+std::vector<std::byte> computed_reals(ElementType type, std::size_t count, const Expression& element,
+                                      const Bindings& names) {
+  if (!info(type).is_floating)
+    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
+  const RealExpression value(element, "i", names);
+  const std::size_t size = info(type).bytes;
+  std::vector<std::byte> bytes(bytes_of(type, count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const double number = value.evaluate(static_cast<std::int64_t>(i));
+    if (!std::isfinite(number)) throw SpecError(element.location(), fmt::format("element {} is {}", i, number));
+    store_number(bytes.data() + i * size, type, number);
   }
   return bytes;
 }
@@ -178,7 +196,9 @@ void ProblemBuffers::choose_fill(Buffer& buffer, const Bindings& names) const {
                     fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, "
                                 "{}",
                                 buffer.spec->name, text(), buffer.fill.high, buffer.fill.low));
-  if (computed.element) buffer.content = computed_elements(buffer.type, buffer.count, *computed.element, names);
+  if (computed.element)
+    buffer.content = (has_reals(*computed.element) ? computed_reals : computed_elements)(buffer.type, buffer.count,
+                                                                                         *computed.element, names);
   if (!computed.path.empty()) buffer.content = read_file(buffer, computed.path, computed.location, "fill");
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,10 +73,19 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
 
 /// The launches of one problem, ready to run.
 struct Ready {
-  std::vector<Launch> launches;
-  std::vector<Launch> timed;  ///< those of them that are part of the time
+  std::vector<Launch> launches;  ///< those that prepare first
+  std::vector<Launch> prepare;
+  std::vector<Launch> timed;  ///< those of the rest that are part of the time
   std::optional<Resources> resources;
   std::optional<std::string> invalid;
+
+  /// A run as it is timed.
+  std::vector<Launch> prepared_and_timed() const {
+    std::vector<Launch> all = prepare;
+    all.insert(all.end(), timed.begin(), timed.end());
+    return all;
+  }
+  std::span<const Launch> but_prepare() const { return std::span(launches).subspan(prepare.size()); }
 };
 
 }  // namespace
@@ -131,9 +141,8 @@ struct Runner::State {
                                    std::optional<Outcome>& failure);
   Outcome evaluate(Trial& trial, const Image& image, double best_ns);
   void collect_metrics(const Ready& run, Measurement& measurement);
-  void count(const std::vector<Launch>& launches, std::vector<std::string> counters, Measurement& measurement);
-  void measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
-                      Measurement& measurement);
+  void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
+  void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
   void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
   /// What its outcome means for \p trial.
   void conclude(Trial& trial) const {
@@ -161,11 +170,10 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
   const std::vector<Launch::Constant> constants = problem.constants(image, module);
   const std::int64_t pending =
       configuration.empty() ? 0 : pending_device_launches(spec, problem.size(), limits(), configuration);
-  for (const ResolvedLaunch& resolved : launches) {
+  const auto add = [&](const ResolvedLaunch& resolved) -> Resources {
     const std::optional<std::size_t> function = find_function(image, resolved.expression);
     if (!function) throw Error(fmt::format("{}: '{}' is not in the image", spec.file, resolved.expression));
     const Resources resources = module.resources(*function, resolved.shape);
-    if (resolved.timed) result.resources = result.resources ? worst(*result.resources, resources) : resources;
     if (!result.invalid) result.invalid = violated_limit(resolved.expression, resources, resolved.shape, limits());
     if (!result.invalid)
       result.invalid = wrong_type(spec, *resolved.spec, resolved.expression,
@@ -174,7 +182,15 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
     result.launches.push_back(
         {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
     result.launches.back().constants = constants;
-    if (resolved.timed) result.timed.push_back(result.launches.back());
+    return resources;
+  };
+  for (const ResolvedLaunch& resolved : resolve_prepare(spec, problem.size(), limits())) add(resolved);
+  result.prepare = result.launches;
+  for (const ResolvedLaunch& resolved : launches) {
+    const Resources resources = add(resolved);
+    if (!resolved.timed) continue;
+    result.resources = result.resources ? worst(*result.resources, resources) : resources;
+    result.timed.push_back(result.launches.back());
   }
   return result;
 }
@@ -379,8 +395,10 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   problem.reset_for_measuring();
   double run_s = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(options.warm_up, 1); ++i)
-    if (auto failure = State::run(Phase::measure, problem, ready_now.timed, &run_s)) return std::move(*failure);
-  auto measured = sampler.measure(ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); });
+    if (auto failure = State::run(Phase::measure, problem, ready_now.prepared_and_timed(), &run_s))
+      return std::move(*failure);
+  auto measured = sampler.measure(
+      ready_now.timed, best_ns, run_s, [&](double s) { announce(Phase::measure, s); }, ready_now.prepare);
   trial.times.measure = seconds_since(start);
   Outcome outcome = std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
   auto* const measurement = std::get_if<Measurement>(&outcome);
@@ -400,8 +418,8 @@ void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) 
   for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
   measurement.no_metrics.clear();
   if (!run.launches.empty()) copy_constants(run.launches.front());  // other inputs were there last
-  if (asked.contains(MetricSource::counters)) count(run.timed, asked[MetricSource::counters], measurement);
-  if (asked.contains(MetricSource::sensor)) measure_energy(run.timed, asked[MetricSource::sensor], measurement);
+  if (asked.contains(MetricSource::counters)) count(run, asked[MetricSource::counters], measurement);
+  if (asked.contains(MetricSource::sensor)) measure_energy(run, asked[MetricSource::sensor], measurement);
   if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
 }
 
@@ -410,15 +428,19 @@ void add_reason(std::string& reasons, std::string_view reason) {
   reasons += reason;
 }
 
-void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::string> counters,
-                          Measurement& measurement) {
+void Runner::State::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
   if (no_counters.empty()) {
     announce(Phase::measure, kHousekeepingSeconds);
     CountRequest request;
     request.metrics = std::move(counters);
     request.cold = options.cold;
-    request.restore = [this] { problems.front()->reset_for_measuring(); };
-    const CountResult counted = backend.collect(launches, request);
+    request.restore = [&] {
+      problems.front()->reset_for_measuring();
+      if (counted_run.prepare.empty()) return;
+      if (const auto failure = backend.run(counted_run.prepare, main().run_limit_s()))
+        throw Error(fmt::format("preparing a run that is counted failed: {}", message(*failure)));
+    };
+    const CountResult counted = backend.collect(counted_run.timed, request);
     if (const auto* const metrics = std::get_if<Metrics>(&counted)) {
       for (const auto& [name, value] : *metrics) measurement.metrics[name] = value;
       return;
@@ -428,12 +450,14 @@ void Runner::State::count(const std::vector<Launch>& launches, std::vector<std::
   add_reason(measurement.no_metrics, no_counters);
 }
 
-void Runner::State::measure_energy(const std::vector<Launch>& launches, const std::vector<std::string>& asked,
+void Runner::State::measure_energy(const Ready& repeated, const std::vector<std::string>& asked,
                                    Measurement& measurement) {
+  if (!repeated.prepare.empty() && no_energy.empty())
+    no_energy = "energy is that of runs one behind the other, and here each has a 'prepare' launch before it";
   if (no_energy.empty()) {
     announce(Phase::measure, kHousekeepingSeconds + options.energy_seconds);
     problems.front()->reset_for_measuring();
-    const EnergyResult result = backend.energy(launches, options.energy_seconds);
+    const EnergyResult result = backend.energy(repeated.timed, options.energy_seconds);
     if (const auto* const energy = std::get_if<Energy>(&result)) {
       for (const std::string& name : asked) {
         if (name == "energy") measurement.metrics[name] = energy->joules;
@@ -530,8 +554,9 @@ Outcome Runner::measure_reference() {
                                   *s.reference_module, reference_configuration(s.spec), true);
   double run_s = 0;
   if (auto failure = s.run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
-  auto measured =
-      s.sampler.measure(reference.launches, 0, run_s, [&](double limit_s) { s.announce(Phase::measure, limit_s); });
+  auto measured = s.sampler.measure(
+      reference.but_prepare(), 0, run_s, [&](double limit_s) { s.announce(Phase::measure, limit_s); },
+      reference.prepare);
   return std::visit([](auto& result) -> Outcome { return std::move(result); }, measured);
 }
 
@@ -580,8 +605,8 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     trials[i].resources = entry.run.resources;
     problem.reset_for_measuring();
     for (int warm = 0; warm < 2 && !entry.failure; ++warm)
-      entry.failure = s.run(Phase::measure, problem, entry.run.timed, &entry.run_s);
-    if (entry.failure || s.options.cold) continue;
+      entry.failure = s.run(Phase::measure, problem, entry.run.prepared_and_timed(), &entry.run_s);
+    if (entry.failure || s.options.cold || !entry.run.prepare.empty()) continue;
     const SampleRequest probe = s.sampler.request(1, 1, entry.run_s);
     auto taken = s.sampler.take(entry.run.timed, probe, pause_left_s);
     if (auto* group = std::get_if<Sampler::Group>(&taken)) entry.batch = s.sampler.batch_for(group->samples.front().ns);
@@ -597,8 +622,8 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       if (entry.failure) continue;
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
       problem.reset_for_measuring();
-      const SampleRequest wanted =
-          s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch, entry.run_s);
+      const SampleRequest wanted = s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch,
+                                                     entry.run_s, entry.run.prepare);
       s.announce(Phase::measure, wanted.timeout_s);
       const auto start = Clock::now();
       auto taken = s.sampler.take(entry.run.timed, wanted, pause_left_s);

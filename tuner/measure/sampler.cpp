@@ -54,8 +54,9 @@ std::size_t Sampler::batch_for(double ns) const {
   return std::clamp<std::size_t>(std::size_t(std::ceil(options_.batch_ns / std::max(ns, 100.0))), 1, 1000);
 }
 
-SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double run_s) const {
-  SampleRequest result{samples, batch, options_.cold, 0};
+SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double run_s,
+                               std::span<const Launch> prepare) const {
+  SampleRequest result{samples, batch, options_.cold, 0, prepare};
   // A verified kernel seldom hangs: generous, because a slow moment of the machine must not look like one.
   result.timeout_s =
       5 * hang_floor_s(backend_, options_) + options_.hang_factor * double(samples) * (double(batch) * run_s + 1e-3);
@@ -106,7 +107,8 @@ std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const
 
 std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const Launch> launches, double best_ns,
                                                                  double run_s,
-                                                                 const std::function<void(double)>& before) {
+                                                                 const std::function<void(double)>& before,
+                                                                 std::span<const Launch> prepare) {
   const auto start = Clock::now();
   const std::size_t min_samples = std::max<std::size_t>(options_.min_samples, 1);
   const std::size_t max_samples = std::max(options_.max_samples, min_samples);
@@ -118,7 +120,7 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
   std::vector<double> clocks;
   std::size_t batch = 1;
 
-  if (!options_.cold) {  // the first sample only tells how many runs a sample needs
+  if (!options_.cold && prepare.empty()) {  // the first sample only tells how many runs a sample needs
     const SampleRequest probe = request(1, 1, run_s);
     before(probe.timeout_s);
     auto taken = take(launches, probe, pause_left_s);
@@ -129,7 +131,7 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
 
   std::size_t next = first;
   while (true) {
-    const SampleRequest wanted = request(next, batch, run_s);
+    const SampleRequest wanted = request(next, batch, run_s, prepare);
     before(wanted.timeout_s);
     const auto group_start = Clock::now();
     auto taken = take(launches, wanted, pause_left_s);

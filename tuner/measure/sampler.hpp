@@ -30,9 +30,10 @@ class Sampler {
   Sampler(Backend& backend, const MeasureOptions& options, std::function<void(double)> sleep = {});
 
   /// \p run_s: wall time of one run, seen during verification, for time limits. \p before: called before each group
-  /// of samples with the limit it runs under.
+  /// of samples with the limit it runs under. \p prepare: SampleRequest::prepare.
   std::variant<Measurement, LaunchError, Timeout> measure(std::span<const Launch> launches, double best_ns,
-                                                          double run_s, const std::function<void(double)>& before);
+                                                          double run_s, const std::function<void(double)>& before,
+                                                          std::span<const Launch> prepare = {});
 
   struct Group {
     std::vector<Sample> samples;
@@ -43,7 +44,8 @@ class Sampler {
                                                  double& pause_left_s);
   /// Runs in one sample, so that a hot sample of a run of \p ns is long enough for the clock. 1 when cold.
   std::size_t batch_for(double ns) const;
-  SampleRequest request(std::size_t samples, std::size_t batch, double run_s) const;
+  SampleRequest request(std::size_t samples, std::size_t batch, double run_s,
+                        std::span<const Launch> prepare = {}) const;
 
  private:
   double typical_clock() const;

@@ -173,23 +173,29 @@ class CudaBackend final : public Backend {
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     if (!usable()) return lost();
     if (request.cold && request.batch > 1) throw Error("a cold sample is a single run: ask for batch = 1");
+    if (!request.prepare.empty() && request.batch > 1)
+      throw Error("a sample that is prepared is a single run: ask for batch = 1");
     const ContextGuard guard(state_->context.handle());
     const std::lock_guard lock(mutex_);
     const Deadline deadline = deadline_after(request.timeout_s);
-    std::vector<PreparedLaunch> prepared;
+    std::vector<PreparedLaunch> before, prepared;
+    if (std::optional<LaunchError> error = prepare(request.prepare, before)) return *error;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
     if (std::optional<LaunchError> error = make_room_for(launches)) return *error;
     StreamTimer& timer = made_timer();
     if (counters_ != nullptr) counters_->rest();
-    if (!all_have_run(launches)) {
-      if (std::optional<Outcome> failure = run_prepared(launches, prepared, request.timeout_s, deadline)) {
+    // A first run of the launches finds what theirs do.
+    if (!all_have_run(request.prepare) || !all_have_run(launches)) {
+      std::optional<Outcome> failure = run_prepared(request.prepare, before, request.timeout_s, deadline);
+      if (!failure) failure = run_prepared(launches, prepared, request.timeout_s, deadline);
+      if (failure) {
         if (Timeout* timeout = std::get_if<Timeout>(&*failure)) return std::move(*timeout);
         return std::get<LaunchError>(std::move(*failure));
       }
     }
     std::vector<Sample> samples;
     samples.reserve(request.samples);
-    if (std::optional<SamplingFailure> failure = timer.sample(prepared, request, deadline, samples)) {
+    if (std::optional<SamplingFailure> failure = timer.sample(prepared, request, deadline, samples, before)) {
       if (failure->result == CUDA_ERROR_NOT_READY) return hung(request.timeout_s);
       return failure->launching ? refused(failure->result, "") : faulted(failure->result);
     }

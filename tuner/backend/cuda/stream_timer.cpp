@@ -109,23 +109,28 @@ double StreamTimer::clock_mhz() const {
   return around > 0 ? around : megahertz(shared().held, shared().let_go);
 }
 
-std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
-                                                  std::size_t count) {
+std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
+                                                  const SampleRequest& request, std::size_t count) {
   const Driver& cu = driver();
   ++ticket_;
   hold();
   std::size_t queued = 1;
+  const auto launch_all = [&](std::span<PreparedLaunch> all) {
+    for (PreparedLaunch& launch : all) {
+      if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) return result;
+      if (++queued == kQueueLimit) release();
+    }
+    return CUDA_SUCCESS;
+  };
   for (std::size_t sample = 0; sample < count; ++sample) {
-    if (request.cold) flush();
-    check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
-    for (std::size_t run = 0; run < request.batch; ++run) {
-      for (PreparedLaunch& launch : launches) {
-        if (const CUresult result = launch(stream_); result != CUDA_SUCCESS) {
-          release();
-          return SamplingFailure{result, true};
-        }
-        if (++queued == kQueueLimit) release();
-      }
+    CUresult result = launch_all(before);
+    // Behind what prepares, which leaves L2 warm with the very data.
+    if (request.cold && result == CUDA_SUCCESS) flush();
+    if (result == CUDA_SUCCESS) check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
+    for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) result = launch_all(launches);
+    if (result != CUDA_SUCCESS) {
+      release();
+      return SamplingFailure{result, true};
     }
     check(cu.cuEventRecord(events_[2 * sample + 1].get(), stream_), "cuEventRecord");
     queued += 3;
@@ -150,8 +155,9 @@ Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double ea
 }
 
 std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
-                                                   const Deadline& deadline, std::vector<Sample>& samples) {
-  const std::size_t a_sample = 3 + request.batch * launches.size();
+                                                   const Deadline& deadline, std::vector<Sample>& samples,
+                                                   std::span<PreparedLaunch> before) {
+  const std::size_t a_sample = 3 + before.size() + request.batch * launches.size();
   const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
   std::size_t size = std::min(most, kFirstGroup);
   double each = 0;  // seconds that a sample takes
@@ -159,7 +165,7 @@ std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> lau
     if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
     size = std::min(size, left);
     const Clock::time_point start = Clock::now();
-    if (std::optional<SamplingFailure> failure = queue(launches, request, size)) return failure;
+    if (std::optional<SamplingFailure> failure = queue(before, launches, request, size)) return failure;
     CUresult result = wait_for(stream_, deadline);
     if (result == CUDA_ERROR_NOT_READY) result = wait_for(stream_, grace(start, size, each));
     if (result != CUDA_SUCCESS) return SamplingFailure{result, false};

@@ -1,6 +1,6 @@
 #pragma once
-/// Times launches on one stream. Flush, event, work, event are queued for a group of samples behind a kernel that
-/// holds the stream, then released together: nothing the host does falls into a timed interval.
+/// Times launches on one stream. Preparation, flush, event, work, event are queued for a group of samples behind a
+/// kernel that holds the stream, then released together: nothing the host does falls into a timed interval.
 
 #include <chrono>
 #include <optional>
@@ -49,9 +49,10 @@ class StreamTimer {
 
   /// Appends samples to \p samples; fewer than asked for when the deadline passes; a sample that
   /// alone takes longer fails. A group under way is finished. Every kernel
-  /// has to have run before: a first launch may wait for the device, which is held.
+  /// has to have run before: a first launch may wait for the device, which is held. \p before: SampleRequest::prepare.
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
-                                        const Deadline& deadline, std::vector<Sample>& samples);
+                                        const Deadline& deadline, std::vector<Sample>& samples,
+                                        std::span<PreparedLaunch> before = {});
   /// Queues the eviction of everything from L2.
   void flush();
   /// Gives up every handle: a lost context cannot free them.
@@ -59,8 +60,8 @@ class StreamTimer {
 
  private:
   struct Shared;  // memory that the host and the kernels see
-  std::optional<SamplingFailure> queue(std::span<PreparedLaunch> launches, const SampleRequest& request,
-                                       std::size_t count);
+  std::optional<SamplingFailure> queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
+                                       const SampleRequest& request, std::size_t count);
   Deadline grace(Clock::time_point start, std::size_t size, double each) const;
   void hold();
   void release();

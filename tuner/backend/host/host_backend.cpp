@@ -82,17 +82,21 @@ class HostBackend final : public Backend {
   SampleResult sample(std::span<const Launch> launches, const SampleRequest& request) override {
     const std::lock_guard lock(mutex_);
     const Deadline deadline(request.timeout_s);
-    const std::size_t batch = request.cold ? 1 : std::max<std::size_t>(request.batch, 1);
+    const bool single = request.cold || !request.prepare.empty();
+    const std::size_t batch = single ? 1 : std::max<std::size_t>(request.batch, 1);
+    const auto as_result = [](Failure& failure) {
+      return std::visit([](auto& value) { return SampleResult(std::move(value)); }, failure);
+    };
     std::vector<Sample> samples;
     samples.reserve(request.samples);
     for (std::size_t i = 0; i < request.samples; ++i) {
+      for (const Launch& launch : request.prepare)
+        if (auto failure = run_one(launch, deadline)) return as_result(*failure);
       if (request.cold) host::flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
         for (const Launch& launch : launches) {
-          if (auto failure = run_one(launch, deadline)) {
-            return std::visit([](auto& value) { return SampleResult(std::move(value)); }, *failure);
-          }
+          if (auto failure = run_one(launch, deadline)) return as_result(*failure);
         }
       }
       const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
