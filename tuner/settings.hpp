@@ -15,7 +15,8 @@ enum class TuneOnMiss {
   /// miss the same problem meanwhile wait for it; for another problem of the device they are served as by `never`.
   /// Other processes with the same database wait for it too, once and for no longer than Settings::tuning_time and a
   /// second for the trial that is running then; behind that they are served as by `never` until they find the result
-  /// at a later call. When the process that tunes dies, another one goes on, with what is left of its own time.
+  /// at a later call. When the process that tunes dies, another one goes on, as long as a quarter of its own time is
+  /// left.
   on_first_use,
 };
 

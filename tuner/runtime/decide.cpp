@@ -20,6 +20,9 @@ namespace {
 /// How long a process waits, behind its tuning time, for the trial that another one is running then.
 constexpr std::chrono::seconds kLastTrial{1};
 
+/// The part of the tuning time behind which nobody takes over from a process that died: the next call does.
+constexpr double kLatestTakeOver = 0.75;
+
 /// Exact, stale or of the nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
@@ -161,10 +164,10 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
   if (!mine) first.set_in_vain();
   if (claim)
     if (auto decision = known_by_now()) return {std::move(decision)};
-  // Who waited has used up some of the time, or all of it.
-  if (!mine || (!at_once && seconds_since(start) >= time.count())) return {std::nullopt, true};
+  // Whoever had it died, or found nothing. Its trials are taken over; with hardly any time left there is no point.
+  if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
   auto tuned = tune_now(terms, device, spec, size, start);
-  if (!tuned) return {};
+  if (!tuned) return {std::nullopt, !at_once};
   return {Decision{std::move(*tuned), "tuned on first use in this process"}};
 }
 
