@@ -1,7 +1,8 @@
 #pragma once
 /// The right to do something, such as to tune a problem, that one process at a time has among those that share a
 /// database. The kernel keeps it: it ends with its process, however that ends, so nobody has to judge whether an owner
-/// is still alive. Not for what must never happen twice: where files cannot be locked, everybody has the right.
+/// is still alive. (A child that was forked meanwhile and never calls exec keeps it too.) Not for what must never
+/// happen twice: where files cannot be locked, everybody has the right.
 
 #include <cstdint>
 #include <filesystem>
