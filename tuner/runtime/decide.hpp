@@ -6,6 +6,7 @@
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/problem.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 
