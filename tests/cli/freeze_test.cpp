@@ -14,7 +14,8 @@ using ::testing::Not;
 
 class Freeze : public ProgramTest {
  protected:
-  Finished freeze() { return tune({"freeze", "-o", "job.db"}); }
+  /// Without what is shipped, if this build has it.
+  Finished freeze() { return tune({"freeze", "--db", "cache/wisdom.db", "-o", "job.db"}); }
   /// The only answer of `tune explain`.
   json explained(std::vector<std::string> more = {}) {
     std::vector<std::string> arguments{"explain", "--kernel", kernel_, "--json"};
@@ -33,6 +34,8 @@ TEST_F(Freeze, MakesADatabaseThatAnswersWithoutAnyOther) {
   const Finished run = freeze();
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("1 best configuration frozen. TUNER_FROZEN=" + (folder() / "job.db").string()));
+  ASSERT_EQ(tune({"freeze", "-o", "all.db"}).code, 0);
+  EXPECT_THAT(tune({"show", "--db", "all.db"}).out, HasSubstr("n=1000"));
   set("TUNER_FROZEN", "job.db");
   set("TUNER_CACHE_DIR", (folder() / "other machine").string());
   const json after = explained();
