@@ -37,8 +37,8 @@ int wait_for_lock(void* data, int count) {
 Patience::Patience(std::chrono::milliseconds wait)
     : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
 
-std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience) {
-  auto db = std::make_shared<SQLite::Database>(file.string(), flags);
+std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, const char* vfs) {
+  auto db = std::make_shared<SQLite::Database>(file.string(), flags, 0, vfs);
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &wait_for_lock, &patience);

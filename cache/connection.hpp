@@ -23,8 +23,10 @@ struct Patience {
   std::uint64_t random;
 };
 
-/// \p patience must outlive the connection. Throws SQLite::Exception.
-std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience);
+/// \p patience must outlive the connection. \p vfs: how SQLite reaches files; empty: its default. Throws
+/// SQLite::Exception.
+std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience,
+                                          const char* vfs = "");
 std::shared_ptr<SQLite::Database> connect_memory();
 /// Sets the journal and how carefully it is written. \p durable: see FileKind.
 void prepare_for_writing(SQLite::Database& db, const std::filesystem::path& file, bool durable);

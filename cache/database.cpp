@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cache/browse.hpp>
+#include <cache/frozen.hpp>
 #include <cache/paths.hpp>
 #include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
@@ -76,6 +77,18 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
   return database;
 }
 
+Database Database::open_frozen(const fs::path& file, OpenOptions options) {
+  options.strict = true;
+  options.check_bytes = 0;  // it is checked whole here
+  auto kind = wisdom_kind();
+  kind.frozen = true;
+  Database database(std::make_unique<Store>(kind, file, Store::Mode::read_only, std::move(options)));
+  auto& store = *database.store_;
+  if (const auto reason = store.read([&] { return why_not_frozen(store.connection()); }))
+    throw CacheError(fmt::format("{} {} cannot be used: {}", kind.what, file.string(), *reason));
+  return database;
+}
+
 std::vector<Database> Database::open_all_shipped(const fs::path& application, OpenOptions options) {
   std::vector<Database> all;
   for (const auto& file : shipped_database_files(application)) {
@@ -86,6 +99,7 @@ std::vector<Database> Database::open_all_shipped(const fs::path& application, Op
 
 const fs::path& Database::path() const { return store_->path(); }
 bool Database::read_only() const { return store_->mode() == Store::Mode::read_only; }
+bool Database::is_frozen() const { return store_->kind().frozen; }
 bool Database::is_in_memory() const { return store_->in_memory(); }
 std::string Database::trouble() const { return store_->trouble(); }
 

@@ -61,6 +61,9 @@ class Database {
   /// Every usable database of shipped_database_files(\p application), in that order.
   static std::vector<Database> open_all_shipped(const std::filesystem::path& application = {},
                                                 OpenOptions options = {});
+  /// Opens a database that `tune freeze` made and checks all of it. Throws CacheError when it is missing, damaged, not
+  /// frozen or of another version: to go on with other wisdom would be to answer otherwise than other processes.
+  static Database open_frozen(const std::filesystem::path& file, OpenOptions options = {});
   /// A database that ends with the process.
   static Database in_memory(OpenOptions options = {});
 
@@ -71,6 +74,7 @@ class Database {
   const std::filesystem::path& path() const;  ///< empty for in_memory()
   bool read_only() const;
   bool is_shipped() const { return shipped_; }
+  bool is_frozen() const;  ///< opened by open_frozen()
   /// True when nothing written now will be found by the next process.
   bool is_in_memory() const;
   /// The answer of the last open or write that went wrong; empty when all is well.

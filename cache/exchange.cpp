@@ -215,8 +215,14 @@ void apply(Store& store, const SessionRecord& session, ImportCount& count) {
   if (!known || text_of(united) != text_of(*known)) put(store, united);
 }
 
-/// Best configurations only, or everything. Sorted.
-std::vector<Entry> entries_of(Database& database, const Filter& filter, bool everything) {
+enum class Part {
+  best,
+  served,  ///< best configurations and quarantine
+  all,
+};
+
+/// Sorted.
+std::vector<Entry> entries_of(Database& database, const Filter& filter, Part part) {
   auto& store = database.store();
   // One transaction: best, sessions and trials of the same moment.
   return store.read([&] {
@@ -227,8 +233,8 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, bool eve
       entries.emplace_back(std::move(record));
     };
     for (auto& best : best_rows(database, filter)) add(best);
-    if (!everything) return entries;
-    auto all = sessions(database, filter);
+    if (part == Part::best) return entries;
+    auto all = part == Part::all ? sessions(database, filter) : std::vector<SessionRecord>();
     const auto key = [](const SessionRecord& s) {
       return std::tie(s.key.device.key, s.key.environment, s.started_ms, s.uuid);
     };
@@ -243,6 +249,11 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, bool eve
     for (auto& record : quarantined(database, filter)) add(record);
     return entries;
   });
+}
+
+/// Whether both answer the same question, perhaps with other software.
+bool same_question(const BestRecord& a, const BestRecord& b) {
+  return a.kernel == b.kernel && a.problem == b.problem && a.device.key == b.device.key;
 }
 
 /// In one transaction. \p leave_out is told of each record that contradicts what is known; it may throw.
@@ -274,11 +285,27 @@ ImportCount apply_entries(Database& database, const std::vector<Entry>& entries,
 }  // namespace
 
 std::string export_wisdom(Database& database, const Filter& filter) {
-  return entries_text(entries_of(database, filter, false));
+  return entries_text(entries_of(database, filter, Part::best));
+}
+
+std::string export_for_freezing(Database& database) {
+  auto entries = entries_of(database, {}, Part::served);
+  const auto all = entries;
+  std::erase_if(entries, [&](const Entry& entry) {
+    const auto* best = std::get_if<BestRecord>(&entry);
+    return best != nullptr && std::any_of(all.begin(), all.end(), [&](const Entry& other) {
+             if (const auto* banned = std::get_if<QuarantineRecord>(&other))
+               return banned->configuration == best->configuration && banned->device_key == best->device.key &&
+                      banned->kernel == best->kernel && alike(banned->problem, best->problem);
+             const auto* rival = std::get_if<BestRecord>(&other);
+             return rival != nullptr && same_question(*rival, *best) && is_better(*rival, *best);
+           });
+  });
+  return entries_text(entries);
 }
 
 std::string export_all(Database& database, const Filter& filter) {
-  return entries_text(entries_of(database, filter, true));
+  return entries_text(entries_of(database, filter, Part::all));
 }
 
 ImportCount import_text(Database& database, std::string_view text, const std::string& source) {
@@ -293,7 +320,7 @@ ImportCount merge(Database& into, Database& from, std::int64_t limit) {
     throw CacheError(fmt::format("{} has {} bytes: databases of more than {} bytes are not merged",
                                  from.path().string(), bytes, limit));
   }
-  return apply_entries(into, entries_of(from, {}, true),
+  return apply_entries(into, entries_of(from, {}, Part::all),
                        [&](const std::string&) { warn_of_damaged_rows(from.store()); });
 }
 

@@ -21,6 +21,7 @@ struct FileKind {
   bool memory_fallback = true;
   bool durable = true;  ///< false: no fsync; a power cut may cost the file
   bool must_be_private = false;
+  bool frozen = false;     ///< nobody writes it any more: it is read without locks, which not every file system has
   bool own_place = false;  ///< whatever stands there under this name is tuner's, and may be set aside when broken
 };
 

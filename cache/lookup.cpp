@@ -24,6 +24,7 @@ struct Candidate {
   BestRecord best;
   bool same_source = false;
   bool same_software = false;
+  bool frozen = false;
   double distance = 0;  // sum of |log2 ratio| over the sizes
   int votes = 0;        // for kPortable
   int voters = 0;
@@ -55,6 +56,7 @@ std::vector<Candidate> collect(Store& store, const std::string& sql, const Conte
     Candidate candidate;
     candidate.same_source = best.kernel.source_hash == query.kernel.source_hash;
     candidate.same_software = best.environment.same_software(query.environment);
+    candidate.frozen = store.kind().frozen;
     candidate.distance = *far;
     candidate.best = std::move(best);
     found.push_back(std::move(candidate));
@@ -62,14 +64,15 @@ std::vector<Candidate> collect(Store& store, const std::string& sql, const Conte
   return found;
 }
 
-/// Sorts by \p order, the best first, and settles ties so that equal contents give equal answers.
+/// Sorts by \p order, the best first, and settles ties so that equal contents give equal answers; frozen ones do so
+/// wherever they are read, whatever the driver and the compiler are there.
 template <class Order>
 void rank(std::vector<Candidate>& candidates, Order order) {
   const auto full = [&](const Candidate& c) {
     return std::tuple_cat(
-        order(c),
-        std::make_tuple(!c.same_software, -c.best.measured_ms, c.best.median_ns, std::string_view(c.best.configuration),
-                        std::string_view(c.best.environment.driver), std::string_view(c.best.environment.compiler)));
+        order(c), std::make_tuple(!c.same_software && !c.frozen, -c.best.measured_ms, c.best.median_ns,
+                                  std::string_view(c.best.configuration), std::string_view(c.best.environment.driver),
+                                  std::string_view(c.best.environment.compiler)));
   };
   std::sort(candidates.begin(), candidates.end(),
             [&](const Candidate& a, const Candidate& b) { return full(a) < full(b); });

@@ -25,6 +25,15 @@ std::optional<std::string> environment(const char* name) {
   return value;
 }
 
+/// One of the current folder where it is relative.
+std::optional<fs::path> absolute_path(const char* variable) {
+  const auto value = environment(variable);
+  if (!value) return std::nullopt;
+  std::error_code error;
+  auto absolute = fs::absolute(*value, error);
+  return error ? fs::path(*value) : absolute;
+}
+
 }  // namespace
 
 std::vector<fs::path> path_list(const char* variable, const char* otherwise) {
@@ -37,11 +46,7 @@ std::vector<fs::path> path_list(const char* variable, const char* otherwise) {
 }
 
 std::optional<fs::path> user_cache_dir() {
-  if (const auto dir = environment("TUNER_CACHE_DIR")) {
-    std::error_code error;
-    auto absolute = fs::absolute(*dir, error);
-    return error ? fs::path(*dir) : absolute;
-  }
+  if (const auto dir = absolute_path("TUNER_CACHE_DIR")) return dir;
   if (const auto dir = environment("XDG_CACHE_HOME"); dir && fs::path(*dir).is_absolute())
     return fs::path(*dir) / "tuner";
   if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "tuner";
@@ -56,6 +61,8 @@ std::optional<fs::path> user_database_file() {
   if (!dir) return std::nullopt;
   return *dir / "wisdom.db";
 }
+
+std::optional<fs::path> frozen_database_file() { return absolute_path("TUNER_FROZEN"); }
 
 std::vector<fs::path> installation_prefixes() {
   std::vector<fs::path> prefixes;

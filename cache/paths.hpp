@@ -18,6 +18,10 @@ std::optional<std::filesystem::path> user_cache_dir();
 /// The user's database in it: `wisdom.db`.
 std::optional<std::filesystem::path> user_database_file();
 
+/// `$TUNER_FROZEN`, absolute: the one database that everything is answered from (frozen.hpp). nullopt where it is not
+/// set, or empty.
+std::optional<std::filesystem::path> frozen_database_file();
+
 /// Where tuner may be installed, likeliest first: the folder above that of the running program, the one above that of
 /// the shared library this code is in, and the one that the package's CMake configuration told the program when it was
 /// built. Nothing of it is known to tuner's own build, so that an installation can be moved.

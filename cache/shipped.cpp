@@ -17,6 +17,12 @@ namespace {
 void build(const fs::path& text_file, const fs::path& target) {
   auto database = Database::in_memory();
   import_text(database, read_text(text_file), text_file.string());
+  write_copy(database, target);
+}
+
+}  // namespace
+
+void write_copy(Database& database, const fs::path& target) {
   std::error_code error;
   fs::remove(target, error);
   try {
@@ -29,8 +35,6 @@ void build(const fs::path& text_file, const fs::path& target) {
   }
   fs::permissions(target, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
 }
-
-}  // namespace
 
 std::map<std::string, std::string> read_manifest(const fs::path& folder) {
   std::map<std::string, std::string> hashes;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <cache/database.hpp>
 #include <cache/error.hpp>
 
 namespace tuner::cache {
@@ -21,5 +22,9 @@ std::map<std::string, std::string> read_manifest(const std::filesystem::path& fo
 /// databases that existed are not touched then. Returns the paths of the databases.
 std::vector<std::filesystem::path> build_shipped_databases(const std::vector<std::filesystem::path>& texts,
                                                            const std::filesystem::path& folder);
+
+/// Writes \p database, which is in memory, to \p target, mode 0444, in the place of what stood there. Throws
+/// CacheError.
+void write_copy(Database& database, const std::filesystem::path& target);
 
 }  // namespace tuner::cache

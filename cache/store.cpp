@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <cache/frozen.hpp>
 #include <cache/paths.hpp>
 
 namespace tuner::cache {
@@ -77,7 +78,7 @@ void Store::connect(int flags) {
   // Where folders cannot be locked, it may be replaced meanwhile: what stood there before and after is what is open.
   do {
     identity_ = identity_of(file_);
-    connection_ = cache::connect(file_, flags, patience_);
+    connection_ = cache::connect(file_, flags, patience_, kind_.frozen ? "unix-none" : "");
   } while (identity_of(file_) != identity_);
 }
 
@@ -131,6 +132,7 @@ std::optional<Store::Refusal> Store::open_once() {
       close();
       return Refusal{reason};
     }
+    if (is_frozen(*connection_)) return Refusal{"it is frozen: every process of a job gets the same answers from it"};
     if (state != Contents::empty && !quick_check()) return Refusal{"it is damaged", "corrupt"};
     if (sqlite3_db_readonly(connection_->getHandle(), "main") == 1) {
       if (state == Contents::ours || state == Contents::earlier) return Refusal{"it is read-only"};

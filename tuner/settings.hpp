@@ -13,9 +13,16 @@ enum class TuneOnMiss {
   never,  ///< use the nearest wisdom or the kernel file's default configuration
   /// Tune for Settings::tuning_time and as long as the trial that is running then, keep the result, go on. Threads that
   /// miss the same problem meanwhile wait for it; for another problem of the device they are served as by `never`.
+  /// Other processes with the same database wait for it too, once and for no longer than Settings::tuning_time and a
+  /// second for the trial that is running then; behind that they are served as by `never` until they find the result
+  /// at a later call. When the process that tunes dies, another one goes on, as long as a quarter of its own time is
+  /// left.
   on_first_use,
 };
 
+/// $TUNER_FROZEN names a database that `tune freeze` made: then every call is answered from that file alone, the same
+/// in every process. No other database is read, nobody tunes (`tune` is never), no miss is remembered, and a file that
+/// is missing, damaged or not frozen is an Error of every call.
 struct Settings {
   /// Also $TUNER_TUNE=never|on_first_use, which wins over this.
   TuneOnMiss tune = TuneOnMiss::on_first_use;
@@ -24,7 +31,7 @@ struct Settings {
   /// "auto" (the GPU of the current context, else the first GPU, else the host), "cuda", "host", or the ordinal of the
   /// GPU for threads that have no current context: "0". Also $TUNER_DEVICE.
   std::string device = "auto";
-  /// The user's database; empty: `wisdom.db` in the cache folder.
+  /// The user's database; empty: `wisdom.db` in the cache folder. Not looked at under $TUNER_FROZEN.
   std::string database;
   /// Remember what is served without a result of its own (`tune todo`). Also $TUNER_MISSES=remember|never, which wins
   /// over this.

@@ -76,6 +76,7 @@ ProgramTest::ProgramTest() {
                   {"TUNE", TUNE_PROGRAM},
                   {"TERM", "dumb"},
                   {"TUNER_DB_PATH", ""},
+                  {"TUNER_FROZEN", ""},
                   {"TUNER_TEMPLATE_PATH", ""}};
 }
 

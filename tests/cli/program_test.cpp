@@ -30,7 +30,7 @@ TEST_F(Program, SaysItsVersionAndWhatItCanDo) {
   const Finished help = tune({"help"});
   EXPECT_EQ(help.code, 0);
   for (const char* command : {"run", "list", "devices", "occupancy", "metrics", "show", "explain", "report", "compare",
-                              "export", "convert", "import", "merge", "cache", "todo"}) {
+                              "export", "convert", "import", "merge", "freeze", "cache", "todo"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     const Finished detail = tune({command, "--help"});
     EXPECT_EQ(detail.code, 0) << command;
@@ -296,7 +296,7 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
   const bool has_cupti = tune({"metrics", "--chip", "GH100"}).code == 0;
   std::size_t examples = 0;
   for (const char* command : {"", "run", "list", "devices", "occupancy", "metrics", "show", "explain", "export",
-                              "import", "merge", "cache", "replay", "todo"}) {
+                              "import", "merge", "freeze", "cache", "replay", "todo"}) {
     for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
       ++examples;
       if ((line.starts_with("tune --kernel") || line.starts_with("tune --capture")) &&

@@ -21,6 +21,7 @@ class ServingEnvironment : public ::testing::Test {
  protected:
   ServingEnvironment(const char* device, const char* tune) {
     ::setenv("TUNER_CACHE_DIR", cache_folder().c_str(), 1);
+    ::unsetenv("TUNER_FROZEN");
     ::setenv("TUNER_DEVICE", device, 1);
     ::setenv("TUNER_TUNE", tune, 1);
     ::setenv("TUNER_TUNE_TIME", "1", 1);

@@ -45,6 +45,8 @@ int stats(const po::variables_map& given) {
     lines.emplace_back("images",
                        fmt::format("{}, {}", plural(images.images, "compiled image"), format_bytes(images.file_bytes)));
   }
+  if (const auto frozen = cache::frozen_database_file())
+    lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
   for (const fs::path& file : cache::shipped_database_files()) lines.emplace_back("shipped", file.string());
   if (!given["json"].as<bool>()) {
     print(facts(lines));
@@ -137,7 +139,7 @@ int clear(const po::variables_map& given) {
   }
   const fs::path place = database_file(given);
   bool removed = false;
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) removed |= fs::remove(place.string() + suffix);
+  for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"}) removed |= fs::remove(place.string() + suffix);
   print(fmt::format("{} {}\n", printable(place.string()), removed ? "removed" : "was not there"));
   return kDone;
 }

@@ -10,6 +10,7 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 
@@ -55,6 +56,15 @@ cache::Database open_for_reading(const fs::path& file, bool damaged) {
 }
 
 std::vector<cache::Database> open_all_for_reading(const po::variables_map& given) {
+  if (given.count("db") || !cache::frozen_database_file()) return open_all_of_this_machine(given);
+  WisdomOptions options;
+  options.warn = warn;
+  std::vector<cache::Database> frozen;
+  frozen.push_back(std::move(Wisdom(options).user()));
+  return frozen;
+}
+
+std::vector<cache::Database> open_all_of_this_machine(const po::variables_map& given) {
   std::vector<cache::Database> all;
   std::error_code error;
   const auto users = given.count("db") ? std::optional(database_file(given)) : cache::user_database_file();

@@ -24,8 +24,11 @@ cache::Database open_for_writing(const std::filesystem::path& file);
 /// Changes nothing. Throws tuner::Error when there is no \p file, cache::CacheError when it cannot be used; \p damaged:
 /// as far as it can be read.
 cache::Database open_for_reading(const std::filesystem::path& file, bool damaged = false);
-/// `--db`; without it the user's database, where there is one, and the shipped ones.
+/// What calls are answered from: `--db`; without it the frozen database of $TUNER_FROZEN, else the user's, where there
+/// is one, and the shipped ones.
 std::vector<cache::Database> open_all_for_reading(const po::variables_map& given);
+/// The same without a look at $TUNER_FROZEN.
+std::vector<cache::Database> open_all_of_this_machine(const po::variables_map& given);
 
 /// Prints one warning line to stderr.
 void warn(std::string_view text);

@@ -30,6 +30,8 @@ po::options_description explain_options() {
   return options;
 }
 
+constexpr const char* kFrozenNote = " ($TUNER_FROZEN: this file and no other)";
+
 /// What would run: the answer, or the kernel file's default.
 std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
   if (match.best) return match.best->configuration;
@@ -40,7 +42,7 @@ std::string explanation(const KernelSpec& spec, const ProblemSize& size, const D
                         cache::Database& user, const cache::WisdomMatch& match) {
   std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
   std::vector<std::pair<std::string, std::string>> about{
-      {"asked", user.path().empty() ? "memory" : user.path().string()}};
+      {"asked", user.path().empty() ? "memory" : user.path().string() + (wisdom.frozen() ? kFrozenNote : "")}};
   for (const cache::Database& one : wisdom.shipped()) about.emplace_back("", one.path().string() + " (shipped)");
   for (const cache::RejectedCandidate& one : match.rejected)
     about.emplace_back("passed over", fmt::format("{} ({}, {}): {}", one.configuration, cache::name(one.tier),
@@ -54,7 +56,7 @@ std::string explanation(const KernelSpec& spec, const ProblemSize& size, const D
                                                format_interval(best.median_ns, best.low_ns, best.high_ns),
                                                cache::sizes_text(best.problem.sizes), best.device.name,
                                                format_instant(best.measured_ms), best.samples));
-    const std::string reference = match.shipped ? weaker_reference(spec) : reference_of(user, best);
+    const std::string reference = match.shipped || wisdom.frozen() ? weaker_reference(spec) : reference_of(user, best);
     if (!reference.empty()) about.emplace_back("verified", "against the " + reference);
     about.emplace_back("software", best.environment.driver + ", " + best.environment.compiler);
   }
@@ -71,7 +73,8 @@ int explain_command(int argc, char** argv) {
   if (given.count("help"))
     return print_help(
         "Usage: tune explain --kernel NAME [options]\n"
-        "Which configuration a call would be served with, from where and why.",
+        "Which configuration a call would be served with, from where and why. Without --db, $TUNER_FROZEN names the\n"
+        "only database that is asked (tune freeze).",
         options, "  tune explain --kernel reduce --size n=1e6\n");
 
   const KernelSpec spec = chosen_kernel(given);
@@ -103,6 +106,7 @@ int explain_command(int argc, char** argv) {
                        {"reason", match.reason},
                        {"database", match.database},
                        {"shipped", match.shipped},
+                       {"frozen", wisdom.frozen()},
                        {"served", served(spec, match)},
                        {"rejected", rejected}});
   }

@@ -12,9 +12,6 @@
 
 namespace tuner::cli {
 
-/// Compressed; what it may hold is read_text()'s to limit.
-constexpr std::int64_t kMaxWisdomFileBytes = std::int64_t{256} << 20;
-
 int import_command(int argc, char** argv) {
   po::options_description options("Options", 110);
   add_database_options(options, false);

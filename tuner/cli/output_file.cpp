@@ -9,6 +9,7 @@
 
 #include <cache/database.hpp>
 #include <cache/exchange.hpp>
+#include <cache/frozen.hpp>
 
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_header.hpp>
@@ -33,6 +34,7 @@ enum class Standing {
   results,
   other_file,
   database,
+  frozen,
   folder,
   link,
   other
@@ -44,7 +46,8 @@ struct Found {
 };
 
 constexpr Found kForeignFile{Standing::other_file, "a file that tuner did not write"};
-constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"};
+constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"},
+    kFrozenDatabase{Standing::frozen, "a frozen database"};
 
 Found text_with(std::string_view head) {
   if (head.starts_with(convert::kResultsMark)) return {Standing::results, "results for another tuner"};
@@ -73,7 +76,7 @@ Found file_at(const fs::path& path) {
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (file.bad() || (head.empty() && !file.eof())) return {Standing::other_file, "a file that cannot be read"};
   if (head.empty()) return {Standing::empty, "an empty file"};
-  if (cache::is_database(head)) return database_with(head);
+  if (cache::is_database(head)) return cache::is_frozen_file(path) ? kFrozenDatabase : database_with(head);
   if (!head.starts_with("\x1f\x8b")) return text_with(head);
   try {
     return text_with(cache::read_text(path));  // it was compressed
@@ -108,7 +111,8 @@ bool is_of(OutputKind kind, Standing standing) {
          (kind == OutputKind::table && standing == Standing::table) ||
          (kind == OutputKind::report && standing == Standing::report) ||
          (kind == OutputKind::header && standing == Standing::header) ||
-         (kind == OutputKind::results && standing == Standing::results);
+         (kind == OutputKind::results && standing == Standing::results) ||
+         (kind == OutputKind::frozen && standing == Standing::frozen);
 }
 
 }  // namespace
@@ -118,6 +122,7 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
   const bool is_log = kind == OutputKind::trial_log;
   if (found.standing == Standing::nothing || found.standing == Standing::empty || is_of(kind, found.standing)) return;
   const bool never = found.standing == Standing::folder || found.standing == Standing::database ||
+                     found.standing == Standing::frozen || kind == OutputKind::frozen ||
                      (!is_log && (found.standing == Standing::link || found.standing == Standing::other));
   if (force && !never) return;
   throw Error(fmt::format("{} {}: it is {} and would be {}; nothing was changed. Give another name{}", option,
@@ -128,7 +133,8 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
 void require_database(const fs::path& path, std::string_view option) {
   std::error_code error;
   const Found found = found_at(fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path);
-  if (found.standing == Standing::nothing || found.standing == Standing::empty || found.text == kWisdomDatabase.text)
+  if (found.standing == Standing::nothing || found.standing == Standing::empty || found.text == kWisdomDatabase.text ||
+      found.standing == Standing::frozen)
     return;
   throw Error(fmt::format("{} {}: it is no wisdom database but {}; nothing was changed", option,
                           printable(path.string()), found.text));

@@ -8,7 +8,7 @@
 namespace tuner::cli {
 
 /// A kernel_file is its reader's to edit: none is replaced without being forced.
-enum class OutputKind { wisdom_text, trial_log, picture, report, table, header, results, kernel_file };
+enum class OutputKind { wisdom_text, trial_log, picture, report, table, header, results, kernel_file, frozen };
 
 /// Throws Error, saying what stands there, unless \p path is new, an empty file or one of \p kind. \p option names it
 /// in the message: "--log". \p force: other files too, and for a log links and devices, but never a folder or a

@@ -17,6 +17,7 @@
 #include <tuner/cli/devices_command.hpp>
 #include <tuner/cli/explain_command.hpp>
 #include <tuner/cli/export_command.hpp>
+#include <tuner/cli/freeze_command.hpp>
 #include <tuner/cli/import_command.hpp>
 #include <tuner/cli/list_command.hpp>
 #include <tuner/cli/merge_command.hpp>
@@ -69,6 +70,7 @@ constexpr Command kCommands[] = {
     {"import", "take over results from text", import_command},
     {"convert", "a kernel file from another tuner's description or script", convert_command},
     {"merge", "unite databases", merge_command},
+    {"freeze", "a database that every process of a job is answered from, the same everywhere", freeze_command},
     {"cache", "what the cache holds; check or clear it", cache_command},
     {"todo", "what was called without a result of its own, and how much time it took", todo_command},
     {"replay", "score search strategies on recorded spaces", replay_command},

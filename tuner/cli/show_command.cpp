@@ -127,8 +127,10 @@ int show_command(int argc, char** argv) {
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options);
   if (given.count("help"))
-    return print_help("Usage: tune show [options]\nThe best known configurations: yours and the shipped ones.", options,
-                      "  tune show --kernel reduce\n  tune show --stats\n");
+    return print_help(
+        "Usage: tune show [options]\nThe best known configurations: yours and the shipped ones, or\n"
+        "those of the one file that $TUNER_FROZEN names (tune freeze).",
+        options, "  tune show --kernel reduce\n  tune show --stats\n");
 
   const cache::Filter filter = read_filter(given);
   const bool stats = given["stats"].as<bool>(), json = given["json"].as<bool>();
@@ -140,7 +142,7 @@ int show_command(int argc, char** argv) {
     const bool shipped = database.is_shipped();
     known += rows.size() + unverified.size();
     if (json) {
-      document["databases"].push_back({{"path", path}, {"shipped", shipped}});
+      document["databases"].push_back({{"path", path}, {"shipped", shipped}, {"frozen", database.is_frozen()}});
       if (stats) document["databases"].back()["sessions"] = json_sessions(cache::sessions(database, filter));
       add_best(document["best"], rows, path, shipped);
       add_best(document["unverified"], unverified, path, shipped);
@@ -152,7 +154,10 @@ int show_command(int argc, char** argv) {
       print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_text(cache::kernels(database)),
                         sessions_text(cache::sessions(database, filter))));
     print(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
-                      printable(path), shipped ? " (shipped)" : ""));
+                      printable(path),
+                      shipped                ? " (shipped)"
+                      : database.is_frozen() ? " ($TUNER_FROZEN: calls are answered from this file and no other)"
+                                             : ""));
   }
   if (json)
     print_json(document);

@@ -16,6 +16,7 @@
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
+#include <tuner/session/wisdom.hpp>
 #include <tuner/version.hpp>
 
 namespace tuner::cli {
@@ -58,6 +59,8 @@ void check_kernel(const TuneRequest& request, const cache::MissRecord& miss, Con
 }  // namespace
 
 int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, const TuneOne& tune) {
+  if (!request.dry_run && request.database.empty() && cache::frozen_database_file())
+    Wisdom(WisdomOptions{}).require_not_frozen("tune what is listed");
   Console console(stderr, request.quiet);
   const DeviceChoice choice = choose_alike(request.device);
   const auto file = request.database.empty() ? cache::user_database_file() : std::optional(request.database);

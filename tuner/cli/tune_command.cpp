@@ -48,7 +48,7 @@ constexpr const char* kTuneExamples =
     "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
     "  tune --todo --budget 5m                         what programs called and nothing was known of (tune todo)\n"
     "\nOther commands: tune run, list, devices, occupancy, metrics, show, explain, report, compare, export, import,\n"
-    "merge, cache, todo, replay; `tune help`.\n";
+    "merge, freeze, cache, todo, replay; `tune help`.\n";
 
 KernelSpec part_of(KernelSpec spec, const SweepRequest& sweep) {
   return sweep.is_part() ? sub_space(spec, sweep.fix, sweep.vary) : std::move(spec);
@@ -203,8 +203,10 @@ class TuneRun {
     if (!asked) {
       const cache::WisdomMatch match = wisdom_->lookup(spec_, size, choice_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(size, match, results);
-      if (match) console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
+      if (match && !wisdom_->frozen())
+        console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
     }
+    wisdom_->require_not_frozen("tune");
     require_compiler();
     measure_ceilings_once();
     return report(size, measure(size), results);

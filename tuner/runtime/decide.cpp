@@ -1,16 +1,27 @@
 #include <tuner/runtime/decide.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <thread>
+
+#include <cache/claim.hpp>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/call.hpp>
 #include <tuner/session/empty_space.hpp>
+#include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>
 
 namespace tuner::runtime {
 namespace {
+
+/// How long a process waits, behind its tuning time, for the trial that another one is running then.
+constexpr std::chrono::seconds kLastTrial{1};
+
+/// The part of the tuning time behind which nobody takes over from a process that died: the next call does.
+constexpr double kLatestTakeOver = 0.75;
 
 /// Exact, stale or of the nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
@@ -19,14 +30,30 @@ Decision known(const cache::WisdomMatch& match) {
   return {Configuration::parse(match.best->configuration), match.reason};
 }
 
-/// Whether what was measured is of the size class that begins with \p lowest.
-bool of_class(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
-  Sizes sizes, low;
+/// As a call gives them; nothing where they are not the kernel's.
+std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named) {
+  Sizes sizes;
   for (const SizeSpec& size : spec.sizes) {
-    sizes.push_back(match.best->problem.sizes.at(size.name));
-    low.push_back(lowest.sizes.at(size.name));
+    const auto at = named.find(size.name);
+    if (at == named.end()) return std::nullopt;
+    sizes.push_back(at->second);
   }
-  return size_classes(sizes) == low;
+  return sizes;
+}
+
+/// Whether \p measured is of the size class that begins with \p lowest.
+bool of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest) {
+  const std::optional<Sizes> sizes = in_order(spec, measured);
+  return sizes && size_classes(*sizes) == in_order(spec, lowest.sizes);
+}
+
+/// What a result says that is good enough to be served without tuning; nothing for any other.
+std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
+  if (!good_enough(match)) return std::nullopt;
+  Decision decision = known(match);
+  if (match.tier == cache::Tier::nearest_size && !of_class(spec, match.best->problem.sizes, lowest))
+    decision.missed = name(match.tier);
+  return decision;
 }
 
 /// Any valid configuration; looks for one no longer than \p patience.
@@ -48,11 +75,33 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
   }
 }
 
-/// Tunes within the settings' time and stores the result. Nothing when nothing worked.
+Decision known_or_default(const Serving::Terms& terms, const ServedDevice& device, const KernelSpec& spec,
+                          const ProblemSize& size, const cache::WisdomMatch& match) {
+  if (match) return known(match);
+  return {fallback(spec, size, device.device().limits, terms.settings.tuning_time), "default: " + match.reason};
+}
+
+Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, const KernelSpec& spec,
+                       const ProblemSize& size, const ProblemSize& lowest, const cache::WisdomMatch& match) {
+  Decision decision = known_or_default(terms, device, spec, size, match);
+  const bool of_its_own = match && match.tier <= cache::Tier::stale && size.sizes != lowest.sizes;
+  // What these sizes could not use, others of the class may.
+  const bool second_choice =
+      !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
+  decision.only_here = of_its_own || second_choice;
+  if (decision.only_here) return decision;
+  for (const cache::Sizes& measured : terms.wisdom.measured_sizes(spec, lowest, device.device()))
+    if (measured != lowest.sizes && of_class(spec, measured, lowest))
+      decision.apart.push_back(*in_order(spec, measured));
+  return decision;
+}
+
+/// Tunes within the settings' time, which runs since \p start, and stores the result. Nothing when nothing worked.
 std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
-                                      const ProblemSize& size) {
+                                      const ProblemSize& size, Clock::time_point start) {
   TuningOptions options;
   options.session.budget.wall_time = terms.settings.tuning_time;
+  options.session.started = start;
   options.isolation = Isolation::none;  // the caller's context is here, and the kernel is about to run in it anyway
   options.origin = "first use";
   const TuningHere here;
@@ -68,31 +117,77 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice&
   return std::nullopt;
 }
 
+/// The claim to tune a size class; none where nothing is shared with other processes: each is for itself then.
+std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest,
+                                       const Device& device) {
+  if (wisdom.user().is_in_memory()) return nullptr;
+  const cache::Context about = context_of(spec, lowest, device, {});
+  std::string what;
+  for (const std::string& part :
+       {about.kernel.name, about.kernel.source_hash, about.problem.choices, cache::sizes_text(about.problem.sizes),
+        about.device.key, about.environment.driver, about.environment.compiler})
+    what += part + '\n';
+  return std::make_unique<cache::Claim>(wisdom.user().path(), what);
+}
+
+/// Takes \p claim, which another process has, once that is done or dead. Polls: waiting for a lock of a file has no
+/// limit of its own.
+bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
+  const auto start = Clock::now();
+  while (seconds_since(start) < limit.count()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (claim.take()) return true;
+  }
+  return false;
+}
+
+/// What came of a first use.
+struct FirstResult {
+  std::optional<Decision> decision = {};  ///< none: what was known before, or the default
+  bool for_now = false;                   ///< somebody may still find something
+};
+
+/// Tunes, or waits for who is tuning this already and takes what was found. \p look asks what is known by now.
+template <class Look>
+FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+                      const ProblemSize& size, const ProblemSize& lowest, const Look& look) {
+  using Turn = FirstUse::Turn;
+  if (first.turn() == Turn::later) return {std::nullopt, true};
+  const auto known_by_now = [&] { return answer(spec, look(), lowest); };
+  if (first.turn() == Turn::over) return {known_by_now(), first.in_vain()};
+
+  const auto start = Clock::now();
+  const std::chrono::duration<double> time = terms.settings.tuning_time;
+  const auto claim = claim_on(terms.wisdom, spec, lowest, device.device());
+  const bool at_once = !claim || claim->take();
+  const bool mine = at_once || (!first.in_vain() && take_within(*claim, time + kLastTrial));
+  if (!mine) first.set_in_vain();
+  if (claim)
+    if (auto decision = known_by_now()) return {std::move(decision)};
+  // Whoever had it died, or found nothing. Its trials are taken over; with hardly any time left there is no point.
+  if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
+  auto tuned = tune_now(terms, device, spec, size, start);
+  if (!tuned) return {std::nullopt, !at_once};
+  return {Decision{std::move(*tuned), "tuned on first use in this process"}};
+}
+
 }  // namespace
 
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                 const ProblemSize& lowest, bool may_tune) {
-  using Turn = FirstUse::Turn;
-  cache::WisdomMatch match = terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes);
-  if (good_enough(match)) {
-    Decision decision = known(match);
-    if (match.tier == cache::Tier::nearest_size && !of_class(spec, match, lowest)) decision.missed = name(match.tier);
-    return decision;
-  }
+  const auto look = [&] { return terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes); };
+  const cache::WisdomMatch match = look();
+  if (terms.wisdom.frozen()) return decide_frozen(terms, device, spec, size, lowest, match);
+  if (auto decision = answer(spec, match, lowest)) return std::move(*decision);
   const bool empty = std::any_of(size.sizes.begin(), size.sizes.end(), [](const auto& s) { return s.second == 0; });
   bool for_now = TuningHere::active();
   if (may_tune && !empty && !for_now && terms.settings.tune == TuneOnMiss::on_first_use) {
-    const FirstUse first(device.first_use, spec.name + ' ' + lowest.text());
-    if (first.turn() == Turn::mine) {
-      if (auto tuned = tune_now(terms, device, spec, size))
-        return {std::move(*tuned), "tuned on first use in this process"};
-    }
-    for_now = first.turn() == Turn::later;
-    if (first.turn() == Turn::over) match = terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes);
+    FirstUse first(device.first_use, spec.name + ' ' + lowest.text());
+    FirstResult result = use_first(first, terms, device, spec, size, lowest, look);
+    if (result.decision) return std::move(*result.decision);
+    for_now = result.for_now;
   }
-  Decision decision = match ? known(match)
-                            : Decision{fallback(spec, size, device.device().limits, terms.settings.tuning_time),
-                                       "default: " + match.reason};
+  Decision decision = known_or_default(terms, device, spec, size, match);
   decision.for_now = for_now;
   if (!empty) decision.missed = name(match.tier);
   return decision;

@@ -1,9 +1,12 @@
 #pragma once
-/// The right to tune a problem on first use: one at a time for each device.
+/// The right to tune a problem on first use among the threads of this process: one at a time for each device. Between
+/// processes: cache::Claim.
 
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace tuner::runtime {
 
@@ -13,7 +16,8 @@ class FirstUse {
   struct Device {
     std::mutex mutex;
     std::condition_variable over;
-    std::string tuned;  ///< the problem; empty: none
+    std::string tuned;              ///< the problem; empty: none
+    std::set<std::string> in_vain;  ///< problems that other processes were waited for, until the limit
   };
   enum class Turn {
     mine,   ///< this thread tunes
@@ -21,13 +25,13 @@ class FirstUse {
     later,  ///< the device is busy with another problem
   };
 
-  FirstUse(Device& device, const std::string& problem) : device_(device) {
+  FirstUse(Device& device, std::string problem) : device_(device), problem_(std::move(problem)) {
     std::unique_lock lock(device_.mutex);
     if (device_.tuned.empty()) {
-      device_.tuned = problem;
+      device_.tuned = problem_;
       turn_ = Turn::mine;
-    } else if (device_.tuned == problem) {
-      device_.over.wait(lock, [&] { return device_.tuned != problem; });
+    } else if (device_.tuned == problem_) {
+      device_.over.wait(lock, [&] { return device_.tuned != problem_; });
       turn_ = Turn::over;
     }
   }
@@ -41,8 +45,19 @@ class FirstUse {
   FirstUse& operator=(const FirstUse&) = delete;
   Turn turn() const { return turn_; }
 
+  /// Whether another process was waited for in vain: nobody waits for this problem again.
+  bool in_vain() const {
+    const std::lock_guard lock(device_.mutex);
+    return device_.in_vain.count(problem_) > 0;
+  }
+  void set_in_vain() {
+    const std::lock_guard lock(device_.mutex);
+    device_.in_vain.insert(problem_);
+  }
+
  private:
   Device& device_;
+  const std::string problem_;
   Turn turn_ = Turn::later;
 };
 

@@ -64,6 +64,8 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   const Serving::Terms terms = Serving::process().terms();
   const Decision decision = decide(terms, device, *kernel.spec, bound.size, bound.lowest, /*may_tune=*/true);
   unkept = make_plan(device, *kernel.spec, bound, decision.configuration);
+  if (decision.only_here) unkept->only = bound.sizes;
+  unkept->apart = decision.apart;
   plan = unkept.get();
   plan->admits(call.sizes, shapes);
   if (decision.for_now) return;

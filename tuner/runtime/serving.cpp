@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <cache/paths.hpp>
+
 #include <tuner/core/error.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/runtime/miss_log.hpp>
@@ -88,7 +90,7 @@ Serving::Terms Serving::terms() {
   Settings now = settings();
   std::call_once(wisdom_once_, [&] {
     WisdomOptions options;
-    options.database = now.database;
+    if (!cache::frozen_database_file()) options.database = now.database;
     options.warn = [this](std::string_view message) { warn(message); };
     wisdom_ = std::make_unique<Wisdom>(options);
     // What tuning needs is destroyed then; what serving needs is not.
@@ -97,6 +99,10 @@ Serving::Terms Serving::terms() {
       MissLog::process().flush(*process().wisdom_);
     });
   });
+  if (wisdom_->frozen()) {
+    now.tune = TuneOnMiss::never;
+    now.remember_misses = false;
+  }
   return {*this, std::move(now), *wisdom_};
 }
 

@@ -56,6 +56,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
       return result;
     }
   }
+  problem.terms.wisdom.require_not_frozen("tune");
 
   std::atomic<bool> stop{false};
   CallbackObserver observer(options, stop);

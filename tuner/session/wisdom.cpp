@@ -1,13 +1,25 @@
 #include <tuner/session/wisdom.hpp>
 
+#include <cache/browse.hpp>
 #include <cache/paths.hpp>
 
+#include <tuner/core/error.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner {
 namespace {
 
+cache::Database open_frozen(const std::filesystem::path& file, const WisdomOptions& options) try {
+  return cache::Database::open_frozen(file, {.warn = options.warn});
+} catch (const cache::CacheError& error) {
+  throw Error("TUNER_FROZEN=" + file.string() + ": " + error.what() +
+              ". Every process of a job must find the same file there (tune freeze -o FILE makes one); without the "
+              "variable each is served from the databases of its machine");
+}
+
 cache::Database open_user(const WisdomOptions& options) {
+  if (const auto frozen = cache::frozen_database_file(); frozen && options.database.empty())
+    return open_frozen(*frozen, options);
   const auto file = options.database.empty() ? cache::user_database_file() : std::optional(options.database);
   if (!file && options.warn) {
     options.warn("no cache folder: set TUNER_CACHE_DIR or HOME; results are kept in memory and end with this process");
@@ -21,7 +33,28 @@ cache::Database open_user(const WisdomOptions& options) {
 }  // namespace
 
 Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)) {
-  if (options.shipped) shipped_ = cache::Database::open_all_shipped(options.application, {.warn = options.warn});
+  if (options.shipped && !frozen())
+    shipped_ = cache::Database::open_all_shipped(options.application, {.warn = options.warn});
+}
+
+void Wisdom::require_not_frozen(const std::string& what) const {
+  if (!frozen()) return;
+  throw Error("TUNER_FROZEN=" + user_.path().string() +
+              " is set: everything is answered from that file, and nothing is "
+              "added to it. To " +
+              what + ", unset TUNER_FROZEN; `tune freeze` makes a new file of what is found then");
+}
+
+std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const ProblemSize& like,
+                                                 const Device& device) {
+  const cache::Context wanted = context_of(spec, like, device, {});
+  std::vector<cache::Sizes> sizes;
+  for (cache::Database* database : databases())
+    for (cache::BestRecord& best :
+         cache::best_rows(*database, {.kernel = wanted.kernel.name, .device_key = wanted.device.key}))
+      if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
+        sizes.push_back(std::move(best.problem.sizes));
+  return sizes;
 }
 
 std::vector<cache::Database*> Wisdom::databases() {

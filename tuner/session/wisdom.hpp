@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +17,9 @@
 namespace tuner {
 
 struct WisdomOptions {
-  std::filesystem::path database;     ///< the user's database; empty: the default place
+  /// The user's database; empty: the frozen one that $TUNER_FROZEN names, and no other, else the one in the default
+  /// place.
+  std::filesystem::path database;
   std::filesystem::path application;  ///< a further folder or file with shipped databases
   bool shipped = true;                ///< look for shipped databases at all
   std::function<void(std::string_view)> warn;
@@ -25,10 +28,16 @@ struct WisdomOptions {
 
 class Wisdom {
  public:
-  /// Never fails, unless it is to read only: what cannot be opened is replaced by memory, with a warning.
+  /// Never fails, unless it is to read only: what cannot be opened is replaced by memory, with a warning. Throws Error
+  /// for a frozen database that cannot be used.
   explicit Wisdom(const WisdomOptions& options);
 
+  /// The frozen one where that is all there is.
   cache::Database& user() { return user_; }
+  /// Whether everything is answered from one frozen database: nothing is stored, and nobody tunes.
+  bool frozen() const { return user_.is_frozen(); }
+  /// Throws Error, saying what to do instead of \p what ("tune"), where everything is frozen.
+  void require_not_frozen(const std::string& what) const;
   const std::vector<cache::Database>& shipped() const { return shipped_; }
   /// The user's own first.
   std::vector<cache::Database*> databases();
@@ -37,6 +46,10 @@ class Wisdom {
   /// constraints or the device's limits reject are passed over, and listed in the answer. \p around: see cache::lookup.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                             const Objective& objective = {}, const cache::Sizes& around = {});
+
+  /// Sizes that have a result of their own on \p device, with the choices of \p like, whatever the driver, the compiler
+  /// and the kernel's source were then.
+  std::vector<cache::Sizes> measured_sizes(const KernelSpec& spec, const ProblemSize& like, const Device& device);
 
  private:
   cache::Database user_;

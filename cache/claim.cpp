@@ -1,0 +1,45 @@
+#include <cache/claim.hpp>
+
+#include <cerrno>
+#include <string>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cache/sha256.hpp>
+
+namespace tuner::cache {
+namespace {
+
+/// A place in the file, which may be far behind its end.
+std::int64_t byte_of(std::string_view what) {
+  const auto hash = std::stoull(sha256_hex(what).substr(0, 16), nullptr, 16);
+  return static_cast<std::int64_t>(hash >> 2);
+}
+
+}  // namespace
+
+Claim::Claim(const std::filesystem::path& database, std::string_view what)
+    : descriptor_(::open((database.string() + ".claims").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)),
+      byte_(byte_of(what)) {}
+
+Claim::~Claim() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool Claim::take() {
+  if (descriptor_ < 0) return true;
+  // Of the open file, not of the process: those would be lost when any descriptor of the file is closed, and threads
+  // would share them.
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte_;
+  lock.l_len = 1;
+  int result = 0;
+  do result = ::fcntl(descriptor_, F_OFD_SETLK, &lock);
+  while (result != 0 && errno == EINTR);
+  return result == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+}  // namespace tuner::cache

@@ -1,0 +1,184 @@
+// Databases that answer the same everywhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <cache/browse.hpp>
+#include <cache/exchange.hpp>
+#include <cache/frozen.hpp>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// The message of the CacheError that \p action throws.
+std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const CacheError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class Frozen : public ::testing::Test {
+ protected:
+  Frozen() {
+    store_best(source, session_key(1 << 20), "block=64", 100);
+    store_best(source, session_key(1 << 10), "block=32", 10);
+  }
+  Database frozen() {
+    freeze(source, file);
+    return Database::open_frozen(file);
+  }
+
+  const TemporaryFolder folder;
+  const fs::path file = folder / "job.db";
+  Database source = Database::in_memory();
+};
+
+TEST_F(Frozen, AnswersLikeItsSourceAndHoldsNoTrials) {
+  EXPECT_EQ(freeze(source, file), 2);
+  auto database = Database::open_frozen(file);
+  EXPECT_TRUE(database.is_frozen());
+  EXPECT_TRUE(database.read_only());
+  for (const std::int64_t n : {1 << 20, 1 << 10, 1500000}) {
+    const auto before = find(source, query(n)), after = find(database, query(n));
+    EXPECT_EQ(after.tier, before.tier);
+    EXPECT_EQ(after.best->configuration, before.best->configuration);
+  }
+  EXPECT_EQ(find(database, query()).database, file.string());
+  EXPECT_EQ(statistics(database).trials, 0);
+  EXPECT_EQ(statistics(database).sessions, 0);
+  EXPECT_THAT(doctor(database), ElementsAre());
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("job.db")) << "nothing beside it";
+  struct stat info {};
+  ASSERT_EQ(::stat(file.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0444u);
+}
+
+TEST_F(Frozen, IsTheSameFileForTheSameContentsAndOfItself) {
+  freeze(source, file);
+  const auto bytes = read_file(file);
+  freeze(source, file);
+  EXPECT_EQ(read_file(file), bytes);
+  auto database = Database::open_frozen(file);
+  freeze(database, folder / "copy.db");
+  EXPECT_EQ(read_file(folder / "copy.db"), bytes);
+}
+
+TEST_F(Frozen, HasOneAnswerForEachProblemWhateverTheSoftware) {
+  auto newer = session_key();
+  newer.environment.driver = "another";
+  store_best(source, newer, "block=128", 90);
+  auto database = frozen();
+  ASSERT_EQ(best_rows(database).size(), 2u);
+  auto there = query();
+  there.environment.driver = "another";
+  EXPECT_EQ(find(database, query()).best->configuration, find(database, there).best->configuration);
+}
+
+TEST_F(Frozen, SettlesTiesTheSameWayWhateverTheSoftware) {
+  auto newer = session_key(1 << 12);
+  newer.environment.driver = "another";
+  store_best(source, newer, "block=128", 40);
+  auto database = frozen();
+  auto there = query(1 << 11);  // between two that are equally far
+  there.environment.driver = "another";
+  EXPECT_EQ(find(database, query(1 << 11)).best->configuration, find(database, there).best->configuration);
+}
+
+TEST_F(Frozen, KeepsWhatKilledAwayAndHoldsNoResultOfIt) {
+  source.quarantine(h200(), reduce_kernel(), problem(), "block=64", "it hung");
+  auto database = frozen();
+  EXPECT_EQ(best_rows(database).size(), 1u);
+  EXPECT_EQ(quarantined(database).size(), 1u);
+  EXPECT_NE(find(database, query()).tier, Tier::exact);
+}
+
+TEST_F(Frozen, IsNotMadeOfNothing) {
+  auto empty = Database::in_memory();
+  EXPECT_THAT(error_of([&] { freeze(empty, file); }), HasSubstr("no best result is known"));
+  EXPECT_THAT(names_in(folder.path()), ElementsAre());
+}
+
+TEST_F(Frozen, StaysAsItWasWhenANewOneCannotBeMade) {
+  freeze(source, file);
+  const auto bytes = read_file(file);
+  auto empty = Database::in_memory();
+  EXPECT_THROW(freeze(empty, file), CacheError);
+  EXPECT_EQ(read_file(file), bytes);
+  EXPECT_THROW(freeze(source, folder / "no such folder/job.db"), CacheError);
+  fs::create_directory(folder / "folder.db");
+  EXPECT_THROW(freeze(source, folder / "folder.db"), CacheError);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("folder.db", "job.db"));
+}
+
+TEST_F(Frozen, IsRefusedWhenAnyByteOfItHasChanged) {
+  freeze(source, file);
+  const auto bytes = read_file(file);
+  std::size_t refused = 0, tried = 0;
+  for (std::size_t at = 100; at < bytes.size(); at += 509) {
+    auto damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    write_file(folder / "damaged.db", damaged);
+    ++tried;
+    try {
+      // What nobody reads, such as free space in a page, may differ.
+      auto database = Database::open_frozen(folder / "damaged.db");
+      EXPECT_EQ(export_wisdom(database), export_wisdom(source)) << "byte " << at;
+    } catch (const CacheError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0u) << "of " << tried;
+}
+
+TEST_F(Frozen, IsRefusedWhenARowIsMissing) {
+  freeze(source, file);
+  fs::permissions(file, fs::perms::owner_all);
+  {
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+    EXPECT_EQ(db.exec("DELETE FROM best WHERE sizes = 'n=1024'"), 1);
+  }
+  EXPECT_THAT(error_of([&] { (void)Database::open_frozen(file); }), HasSubstr("changed after it was frozen"));
+}
+
+TEST_F(Frozen, IsOnlyWhatFreezeMade) {
+  write_file(folder / "notes.txt", "my notes, which are long enough to be taken for something else entirely\n");
+  fs::create_directory(folder / "folder");
+  const auto why_not = [&](const char* name) { return error_of([&] { (void)Database::open_frozen(folder / name); }); };
+  EXPECT_THAT(why_not("nothing.db"), HasSubstr("there is no such file"));
+  EXPECT_THAT(why_not("folder"), HasSubstr("there is no such file"));
+  EXPECT_THAT(why_not("notes.txt"), HasSubstr("no wisdom database"));
+  { auto ordinary = Database::open_user(folder / "wisdom.db"); }
+  EXPECT_THAT(why_not("wisdom.db"), HasSubstr("tune freeze"));
+  EXPECT_FALSE(is_frozen_file(folder / "wisdom.db"));
+  freeze(source, file);
+  EXPECT_TRUE(is_frozen_file(file));
+}
+
+TEST_F(Frozen, TakesNothingMore) {
+  freeze(source, file);
+  const auto bytes = read_file(file);
+  OpenOptions strict;
+  strict.strict = true;
+  EXPECT_THAT(error_of([&] { (void)Database::open_user(file, strict); }), HasSubstr("it is frozen"));
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  EXPECT_TRUE(database.is_in_memory());
+  store_best(database, session_key(1 << 14), "block=64", 100);
+  EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("it is frozen")));
+  EXPECT_EQ(read_file(file), bytes);
+}
+
+}  // namespace
+}  // namespace tuner::cache::test

@@ -1,0 +1,306 @@
+// Processes of one job agree on configurations: by a frozen database, and on who tunes where nothing is known.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cache/browse.hpp>
+#include <cache/frozen.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/backends.hpp>
+#include <tuner/session/records.hpp>
+
+#include <tests/temporary_folder.hpp>
+#include <tests/wait_until.hpp>
+
+namespace tuner {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// Doubles, and answers -1 with its configuration; random inputs are never -1.
+constexpr const char* kTelling = R"(
+#pragma tuner kernel telling
+#pragma tuner size n
+#pragma tuner parameter block = 32 64 96 128
+#pragma tuner in x[n] : float
+#pragma tuner out y[n] : float
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+#pragma tuner arguments x, y, n
+#pragma tuner instantiate telling<block>
+#pragma tuner reference telling<32>
+#pragma tuner grid max(1, ceil_div(n, 32))
+#pragma tuner block 32
+#pragma tuner default block=32
+template <int block> __global__ void telling(const float* x, float* y, int n) {
+  const int i = blockIdx.x * block + threadIdx.x;
+  if (i < n) y[i] = x[i] == -1.0f ? block : 2 * x[i];
+}
+)";
+
+using Environment = std::map<std::string, std::string>;
+
+/// A program of the job; killed when it is still there in the end.
+class Process {
+ public:
+  Process(const Environment& environment, const std::vector<std::string>& arguments, fs::path out) : out_(out) {
+    std::vector<std::string> texts{PICKS_PROGRAM};
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& text : texts) argv.push_back(text.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+    ::dup2(::open((out.string() + ".err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  ~Process() {
+    if (pid_ <= 0) return;
+    signal(SIGKILL);
+    (void)wait();
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void signal(int number) { ::kill(pid_, number); }
+  /// Exit code; 128 + signal when it was killed.
+  int wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// Whether it has the file \p name open.
+  bool has_open(const fs::path& name) const {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid_) + "/fd", error))
+      if (fs::read_symlink(entry.path(), error) == name) return true;
+    return false;
+  }
+  /// What it printed, sorted by lines.
+  std::set<std::string> picks() const { return lines(out_); }
+  std::string err() const {
+    std::ostringstream text;
+    text << std::ifstream(out_.string() + ".err").rdbuf();
+    return text.str();
+  }
+
+ private:
+  static std::set<std::string> lines(const fs::path& file) {
+    std::set<std::string> all;
+    std::ifstream text(file);
+    for (std::string line; std::getline(text, line);) all.insert(line);
+    return all;
+  }
+
+  pid_t pid_ = -1;
+  const fs::path out_;
+};
+
+class Agreement : public ::testing::Test {
+ protected:
+  Agreement() { std::ofstream(kernel_) << kTelling; }
+
+  /// One with \p cache for its cache folder and \p more in its environment.
+  std::unique_ptr<Process> start(const std::string& cache, std::vector<std::string> arguments, Environment more = {}) {
+    Environment environment{{"TUNER_CACHE_DIR", (folder_ / cache).string()},
+                            {"TUNER_DB_PATH", ""},
+                            {"TUNER_FROZEN", ""},
+                            {"TUNER_DEVICE", "host"},
+                            {"TUNER_TUNE", "on_first_use"},
+                            {"TUNER_TUNE_TIME", "120"}};  // the space ends long before, on any machine
+    for (const auto& [name, value] : more) environment[name] = value;
+    const bool explains = !arguments.empty() && arguments[0] == "--explain";
+    arguments.insert(arguments.begin() + (explains ? 1 : 0), kernel_.string());
+    return std::make_unique<Process>(environment, arguments, folder_ / ("out" + std::to_string(++started_)));
+  }
+
+  cache::Database database(const std::string& cache) {
+    return cache::Database::open_user(folder_ / cache / "wisdom.db");
+  }
+  fs::path claims(const std::string& cache) { return folder_ / cache / "wisdom.db.claims"; }
+
+  /// Stores that \p block is best for \p n on this machine.
+  void know(cache::Database& database, std::int64_t n, int block) {
+    static const Device device = choose_device("host").device;
+    const KernelSpec spec = read_kernel_file(kernel_.string());
+    const ProblemSize size = complete(spec, {{{"n", n}}, {}});
+    cache::SessionWriter writer(database, {context_of(spec, size, device, {}), ""});
+    cache::TrialRecord trial;
+    trial.configuration = "block=" + std::to_string(block);
+    trial.kind = "ok";
+    trial.median_ns = trial.low_ns = trial.high_ns = 1000;
+    trial.samples_ns = {1000};
+    trial.verified = true;
+    writer.add(trial);
+    writer.set_best(trial.configuration);
+    writer.finish();
+  }
+
+  const testing::TemporaryFolder folder_;
+  const fs::path kernel_ = folder_ / "telling.cu";
+  int started_ = 0;
+};
+
+TEST_F(Agreement, OfEightProcessesByAFrozenDatabaseWhateverTheirMachinesKnow) {
+  auto source = cache::Database::in_memory();
+  const std::vector<std::int64_t> sizes{100, 1000, 1001, 1500, 30'000, 1'000'000};
+  know(source, 1000, 64);
+  know(source, 1001, 96);
+  know(source, 30'000, 128);
+  cache::freeze(source, folder_ / "job.db");
+  std::vector<std::unique_ptr<Process>> job;
+  for (int rank = 0; rank < 8; ++rank) {
+    const std::string cache = "machine" + std::to_string(rank);
+    {
+      auto own = database(cache);
+      for (const std::int64_t n : sizes) know(own, n, 32 * (1 + rank % 4));
+    }
+    std::vector<std::string> arguments{"--explain"};
+    for (const std::int64_t n : sizes) arguments.push_back(std::to_string(n));
+    job.push_back(
+        start(cache, arguments,
+              {{"TUNER_FROZEN", (folder_ / "job.db").string()}, {"TUNER_DB_PATH", (folder_ / cache).string()}}));
+  }
+  for (const auto& one : job) ASSERT_EQ(one->wait(), 0) << one->err();
+  EXPECT_EQ(job[0]->picks().size(), sizes.size());
+  EXPECT_THAT(job[0]->picks(),
+              ::testing::IsSupersetOf({::testing::StartsWith("1000 block=64 "), ::testing::StartsWith("1001 block=96 "),
+                                       ::testing::StartsWith("30000 block=128 ")}));
+  for (const auto& one : job) EXPECT_EQ(one->picks(), job[0]->picks());
+}
+
+TEST_F(Agreement, ByAFrozenDatabaseDoesNotDependOnWhichSizeWasCalledFirst) {
+  auto source = cache::Database::in_memory();
+  know(source, 1000, 64);  // of one size class, with 1001
+  know(source, 1001, 96);
+  cache::freeze(source, folder_ / "job.db");
+  const Environment frozen{{"TUNER_FROZEN", (folder_ / "job.db").string()}};
+  const auto forth = start("forth", {"1000", "1001", "1010", "960"}, frozen);
+  const auto back = start("back", {"960", "1010", "1001", "1000"}, frozen);
+  ASSERT_EQ(forth->wait(), 0) << forth->err();
+  ASSERT_EQ(back->wait(), 0) << back->err();
+  EXPECT_EQ(forth->picks(), back->picks());
+  EXPECT_THAT(forth->picks(), ::testing::IsSupersetOf({"1000 block=64", "1001 block=96"}));
+}
+
+TEST_F(Agreement, ByAFrozenDatabaseTunesAndRemembersNothing) {
+  auto source = cache::Database::in_memory();
+  know(source, 1000, 64);
+  cache::freeze(source, folder_ / "job.db");
+  const auto one = start("machine", {"100000"}, {{"TUNER_FROZEN", (folder_ / "job.db").string()}});
+  ASSERT_EQ(one->wait(), 0) << one->err();
+  EXPECT_EQ(one->picks(), std::set<std::string>{"100000 block=64"}) << "the best anywhere";
+  EXPECT_FALSE(fs::exists(folder_ / "machine" / "wisdom.db"));
+}
+
+TEST_F(Agreement, IsAnErrorWithoutTheFrozenDatabase) {
+  for (const char* file : {"none.db", "telling.cu"}) {
+    const auto one = start("machine", {"1000"}, {{"TUNER_FROZEN", (folder_ / file).string()}});
+    EXPECT_EQ(one->wait(), 1);
+    EXPECT_THAT(one->err(), HasSubstr("TUNER_FROZEN=" + (folder_ / file).string()));
+    EXPECT_THAT(one->err(), HasSubstr("tune freeze"));
+    EXPECT_TRUE(one->picks().empty());
+  }
+}
+
+TEST_F(Agreement, OfEightProcessesOnWhoTunesWhatNobodyKnows) {
+  std::vector<std::unique_ptr<Process>> job;
+  for (int rank = 0; rank < 8; ++rank) job.push_back(start("shared", {"1000", "30000"}));
+  for (const auto& one : job) EXPECT_EQ(one->wait(), 0) << one->err();
+  auto shared = database("shared");
+  const auto sessions = cache::sessions(shared);
+  EXPECT_EQ(sessions.size(), 2u) << "one for each problem";
+  for (const cache::SessionRecord& one : sessions) {
+    EXPECT_TRUE(one.finished_ms.has_value());
+    EXPECT_EQ(one.origin, "first use");
+  }
+  std::set<std::string> best;
+  for (const cache::BestRecord& one : cache::best_rows(shared))
+    best.insert(std::to_string(one.problem.sizes.at("n")) + ' ' + one.configuration);
+  EXPECT_EQ(best.size(), 2u);
+  for (const auto& one : job) EXPECT_EQ(one->picks(), best);
+}
+
+/// Stops \p one while it tunes: behind its first trial, and not in the middle of a commit, which others wait for.
+void stop_while_it_tunes(Process& one, const fs::path& file) {
+  ASSERT_TRUE(testing::wait_until([&] {
+    if (!fs::exists(file)) return false;
+    one.signal(SIGSTOP);
+    try {
+      SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
+      db.exec("BEGIN IMMEDIATE");
+      const bool tunes = db.execAndGet("SELECT count(*) FROM trial").getInt() > 0;
+      db.exec("ROLLBACK");
+      if (tunes) return true;
+    } catch (const SQLite::Exception&) {
+    }
+    one.signal(SIGCONT);
+    return false;
+  })) << one.err();
+}
+
+TEST_F(Agreement, OutlivesTheProcessThatTunes) {
+  const auto tuner = start("shared", {"1000"});
+  stop_while_it_tunes(*tuner, folder_ / "shared" / "wisdom.db");
+  std::vector<std::unique_ptr<Process>> others;
+  for (int i = 0; i < 2; ++i) others.push_back(start("shared", {"1000"}));
+  for (const auto& one : others)
+    ASSERT_TRUE(testing::wait_until([&] { return one->has_open(claims("shared")); })) << one->err();
+  {
+    auto shared = database("shared");
+    ASSERT_TRUE(cache::best_rows(shared).empty());
+    ASSERT_EQ(cache::sessions(shared).size(), 1u) << "they wait";
+  }
+  tuner->signal(SIGKILL);
+  EXPECT_EQ(tuner->wait(), 128 + SIGKILL);
+  for (const auto& one : others) EXPECT_EQ(one->wait(), 0) << one->err();
+  auto shared = database("shared");
+  const auto sessions = cache::sessions(shared);
+  ASSERT_EQ(sessions.size(), 2u) << "one took over";
+  EXPECT_EQ(sessions[0].finished_ms.has_value() + sessions[1].finished_ms.has_value(), 1);
+  ASSERT_EQ(cache::best_rows(shared).size(), 1u);
+  for (const auto& one : others)
+    EXPECT_EQ(one->picks(), std::set<std::string>{"1000 " + cache::best_rows(shared)[0].configuration});
+}
+
+TEST_F(Agreement, IsNotWaitedForWithoutEnd) {
+  const auto tuner = start("shared", {"1000"});
+  stop_while_it_tunes(*tuner, folder_ / "shared" / "wisdom.db");
+  const auto other = start("shared", {"1000", "1000"}, {{"TUNER_TUNE_TIME", "0.1"}});
+  EXPECT_EQ(other->wait(), 0) << other->err();
+  EXPECT_EQ(other->picks(), std::set<std::string>{"1000 block=32"}) << "the default";
+  auto shared = database("shared");
+  EXPECT_EQ(cache::sessions(shared).size(), 1u);
+}
+
+TEST_F(Agreement, IsEachProcesssOwnWhereNothingCanBeShared) {
+  std::ofstream(folder_ / "blocked") << "a file where the cache folder should be";
+  const auto one = start("blocked", {"1000"}, {{"TUNER_TUNE_TIME", "0.1"}});
+  EXPECT_EQ(one->wait(), 0) << one->err();
+  EXPECT_EQ(one->picks().size(), 1u);
+}
+
+}  // namespace
+}  // namespace tuner
