@@ -24,6 +24,7 @@
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/throughput.hpp>
