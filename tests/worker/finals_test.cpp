@@ -1,6 +1,7 @@
 // What becomes of finalists that several devices measure again.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ Trial measured(const Configuration& configuration, double ns) {
   return {configuration, measurement};
 }
 
-bool all(int) { return true; }
+constexpr int both[] = {0, 1};
 
 class FinalsTest : public ::testing::Test {
  protected:
@@ -47,31 +48,56 @@ TEST_F(FinalsTest, HaveNoJobBeforeAllAreCompiled) {
 
 TEST_F(FinalsTest, AreTakenOnceEachLaneHasMeasuredThem) {
   measure(0, 1);
-  EXPECT_FALSE(finals.take(2, all));
+  EXPECT_FALSE(finals.take(both));
   measure(1, 1.02);
-  const auto trials = finals.take(2, all);
+  const auto trials = finals.take(both);
   ASSERT_TRUE(trials);
   EXPECT_EQ(trials->at(2).measurement()->median_ns, 30);
-  EXPECT_FALSE(finals.take(2, all)) << "a round ends once";
+  EXPECT_FALSE(finals.take(both)) << "a round ends once";
 }
 
 TEST_F(FinalsTest, AreDecidedByTheNextLaneWhereTheFirstIsGone) {
   measure(1, 1.02);
-  EXPECT_FALSE(finals.take(2, all));
-  const auto trials = finals.take(2, [](int lane) { return lane == 1; });
+  EXPECT_FALSE(finals.take(both));
+  const auto trials = finals.take(std::span(both).last(1));
   ASSERT_TRUE(trials);
   EXPECT_DOUBLE_EQ(trials->at(0).measurement()->median_ns, 10.2);
 }
 
+TEST_F(FinalsTest, AreDecidedByTheLaneOnWhichMostWorked) {
+  const Trial slow{block(128), Timeout{"limit"}};
+  finals.measured(0, *finals.job(), {measured(block(32), 10), measured(block(64), 20), slow});
+  measure(1, 1.02);
+  const auto trials = finals.take(both);
+  ASSERT_TRUE(trials);
+  EXPECT_DOUBLE_EQ(trials->at(0).measurement()->median_ns, 10.2);
+  EXPECT_NE(trials->at(2).measurement(), nullptr);
+}
+
+TEST_F(FinalsTest, AreWrongWhereAnyLaneSawItAndCrashedWhereAnyDid) {
+  measure(0, 1);
+  Trial crashed{block(64), LaunchError{"its process was killed by signal 11"}};
+  crashed.crashed = true;
+  finals.measured(1, *finals.job(),
+                  {Trial{block(32), WrongResult{"c[0] is 1, not 2"}}, crashed, measured(block(128), 30)});
+  const auto trials = finals.take(both);
+  ASSERT_TRUE(trials);
+  EXPECT_EQ(kind(trials->at(0).outcome), "wrong");
+  EXPECT_EQ(kind(trials->at(1).outcome), "launch");
+  EXPECT_EQ(trials->at(2).measurement()->median_ns, 30);
+}
+
+TEST_F(FinalsTest, AreNotTakenWhileNobodyMeasuresThem) { EXPECT_FALSE(finals.take({})); }
+
 TEST_F(FinalsTest, TellTheMiddleOfHowFarLanesAreApartOverAllRounds) {
   measure(0, 1);
   measure(1, 1.02);
-  ASSERT_TRUE(finals.take(2, all));
+  ASSERT_TRUE(finals.take(both));
   finals.begin({block(32)}, 5);
   finals.finalists()[0].image = std::make_shared<Image>();
   finals.measured(0, *finals.job(), {measured(block(32), 10)});
   finals.measured(1, *finals.job(), {measured(block(32), 10.6)});
-  ASSERT_TRUE(finals.take(2, all));
+  ASSERT_TRUE(finals.take(both));
   LaneReport first, second;
   finals.describe(0, first);
   finals.describe(1, second);
@@ -84,7 +110,7 @@ TEST_F(FinalsTest, TellTheMiddleOfHowFarLanesAreApartOverAllRounds) {
 TEST_F(FinalsTest, KeepWhatDidNotCompileAsItIs) {
   finals.finalists()[1].failed = Trial{block(64), CompileError{"no", ""}};
   finals.measured(0, *finals.job(), {measured(block(32), 10), measured(block(128), 30)});
-  const auto trials = finals.take(1, all);
+  const auto trials = finals.take(std::span(both).first(1));
   ASSERT_TRUE(trials);
   EXPECT_EQ(kind(trials->at(1).outcome), "compile");
 }

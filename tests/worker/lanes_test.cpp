@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -13,7 +14,9 @@
 #include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/core/kernel_file.hpp>
+#include <tests/wait_until.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
+#include <tuner/worker/process.hpp>
 
 namespace tuner {
 namespace {
@@ -67,6 +70,18 @@ class LanesTest : public ::testing::Test {
     return trials;
   }
 
+  /// Ends once both lanes have run something.
+  static void meet(Evaluator& evaluator) {
+    (void)evaluate(evaluator, {one("meets_others", 1), one("meets_others", 2)});
+  }
+  /// Ends once a lane was given up.
+  void wait_for_a_loss() {
+    ASSERT_TRUE(testing::wait_until([this] {
+      const std::lock_guard lock(mutex);
+      return !warnings.empty();
+    }));
+  }
+
   testing::TemporaryFolder folder;
   KernelSpec spec;
   IsolatedOptions options;
@@ -100,6 +115,7 @@ TEST_F(LanesTest, AreNotNamedWhereThereIsOne) {
 
 TEST_F(LanesTest, MeasureFinalistsEachAndOneOfThemDecides) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
+  meet(evaluator);
   const std::vector<Configuration> finalists{one("fast", 1), one("well", 2)};
   const std::vector<Trial> trials = evaluator.remeasure(finalists);
   ASSERT_EQ(trials.size(), 2u);
@@ -119,6 +135,7 @@ TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceCannotBeOpened) {
   ::setenv("TUNER_TEST_WORKER", "no device 0", 1);
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   const auto trials = evaluate(evaluator, {one("well", 1), one("well", 2), one("fast", 1)});
+  wait_for_a_loss();
   for (const auto& [configuration, trial] : trials) {
     EXPECT_EQ(kind(trial.outcome), "ok");
     EXPECT_EQ(trial.lane, 2);
@@ -129,6 +146,54 @@ TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceCannotBeOpened) {
   EXPECT_TRUE(evaluator.lanes().at(1).lost.empty());
   const std::lock_guard lock(mutex);
   EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("GPU 0 is given up"), HasSubstr("no CUDA-capable device"))));
+}
+
+TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceAloneCannotRunTheReference) {
+  for (const char* mode : {"bad reference on 0", "reference crashes on 0"}) {
+    ::setenv("TUNER_TEST_WORKER", mode, 1);
+    {
+      IsolatedEvaluator evaluator(spec, {}, {}, options);
+      for (const auto& [configuration, trial] : evaluate(evaluator, {one("well", 1), one("well", 2)})) {
+        EXPECT_EQ(kind(trial.outcome), "ok");
+        EXPECT_EQ(trial.lane, 2);
+      }
+      const Configuration finalists[] = {one("well", 1)};
+      EXPECT_EQ(evaluator.remeasure(finalists).at(0).lane, 2);
+      wait_for_a_loss();
+      EXPECT_THAT(evaluator.lanes().at(0).lost, HasSubstr("reference")) << mode;
+    }
+    const std::lock_guard lock(mutex);
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("GPU 0 is given up"))) << mode;
+    warnings.clear();
+  }
+}
+
+TEST_F(LanesTest, TellOfAKernelAtFaultOnce) {
+  ::setenv("TUNER_TEST_WORKER", "bad reference", 1);
+  {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    evaluator.submit(one("well", 1), 0);
+    EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), HasSubstr("the reference gives NaN"));
+  }
+  const std::lock_guard lock(mutex);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(LanesTest, DoWithoutTheCompilersOfAHostThatCannotStartThem) {
+  options.hosts = {{"rank 1 (node2)", {}, 2, []() -> std::unique_ptr<worker::WorkerLink> {
+                      return std::make_unique<worker::WorkerProcess>("/bin/false");
+                    }}};
+  {
+    IsolatedEvaluator evaluator(spec, {}, {}, options);
+    for (const auto& [configuration, trial] : evaluate(evaluator, {one("well", 1), one("well", 2)}))
+      EXPECT_EQ(kind(trial.outcome), "ok");
+    ASSERT_TRUE(testing::wait_until([&] {
+      const std::lock_guard lock(mutex);
+      return !warnings.empty();
+    }));
+  }
+  EXPECT_THAT(warnings,
+              ElementsAre(AllOf(HasSubstr("compilers of rank 1 (node2) are given up"), HasSubstr("status 1"))));
 }
 
 TEST_F(LanesTest, EndTheSessionOnceNoneIsLeft) {

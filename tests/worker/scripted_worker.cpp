@@ -134,9 +134,10 @@ int serve(const std::string& mode) {
       send(opened);
     }
     if (std::holds_alternative<Prepare>(message)) {
-      if (mode == "bad reference")
+      const std::string here = " on " + std::to_string(device);
+      if (mode == "bad reference" || mode == "bad reference" + here)
         send(Failed{"the reference gives NaN", true});
-      else if (mode == "reference crashes")
+      else if (mode == "reference crashes" || mode == "reference crashes" + here)
         crash();
       else
         send(Prepared{});

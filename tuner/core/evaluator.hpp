@@ -69,8 +69,8 @@ class Evaluator {
   /// nothing about their configurations.
   virtual bool usable() const { return true; }
   /// Measures finished configurations again, interleaved so that slow drift hits all of them alike, and returns one
-  /// trial each in the order given, all of one lane. Measures less when \p seconds pass, but never nothing. Empty where
-  /// there is nothing to measure (recordings). Precondition: in_flight() == 0.
+  /// trial each in the order given, all of one lane but for what is wrong on another. Measures less when \p seconds
+  /// pass, but never nothing. Empty where there is nothing to measure (recordings). Precondition: in_flight() == 0.
   virtual std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                        double seconds = std::numeric_limits<double>::infinity()) {
     (void)finalists, (void)seconds;

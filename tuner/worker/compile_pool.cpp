@@ -1,5 +1,6 @@
 #include <tuner/worker/compile_pool.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,11 +11,13 @@ namespace tuner::worker {
 
 CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times)
     : options_(options), events_(std::move(events)), times_(times) {
-  const auto add = [this](std::size_t count, const StartWorker& start) {
-    for (std::size_t i = 0; i < count; ++i) workers_.emplace_back().begin = start;
+  const auto add = [this](std::size_t count, const std::string& name, const StartWorker& start) {
+    if (count == 0) return;
+    hosts_.push_back({name, start});
+    for (std::size_t i = 0; i < count; ++i) workers_.emplace_back().host = &hosts_.back();
   };
-  add(options.compile_workers, start_here(options));
-  for (const RemoteHost& host : options.hosts) add(host.compile_workers, host.start);
+  add(options.compile_workers, {}, start_here(options));
+  for (const RemoteHost& host : options.hosts) add(host.compile_workers, host.name, host.start);
 }
 
 void CompilePool::start() {
@@ -23,7 +26,8 @@ void CompilePool::start() {
 
 void CompilePool::start(Worker& worker) {
   worker.open = false;
-  worker.slot.start(worker.begin);
+  if (!worker.host->in_use) return;
+  worker.slot.start(worker.host->begin);
   Open open;
   open.role = Role::compile;
   open.backend = options_.backend;
@@ -73,9 +77,12 @@ void CompilePool::react(const std::vector<pollfd>& fds) {
 
 void CompilePool::handle(Worker& worker, Message message) {
   if (const auto* opened = std::get_if<Opened>(&message)) {
+    if (compiler_.empty()) compiler_ = opened->compiler;
+    if (opened->compiler != compiler_)  // its images would be stored, and compared, as the other's
+      return give_up(*worker.host, fmt::format("it compiles with {}, others with {}", opened->compiler, compiler_));
     worker.open = true;
     worker.slot.expect_nothing();
-    start_failures_ = 0;
+    worker.host->start_failures = 0;
     events_.opened(opened->compiler);
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     worker.slot.stop();
@@ -118,9 +125,24 @@ void CompilePool::lost(Worker& worker, const Loss& loss) {
 }
 
 void CompilePool::start_failed(Worker& worker, const std::string& message, bool final) {
-  if (final || ++start_failures_ >= options_.max_start_failures)
-    throw WorkerError("a compile worker cannot start: " + message);
+  if (final || ++worker.host->start_failures >= options_.max_start_failures)
+    return give_up(*worker.host, "a compile worker cannot start: " + message);
   start(worker);
+}
+
+/// The last host's end is the end of all.
+void CompilePool::give_up(Host& host, const std::string& reason) {
+  if (!std::exchange(host.in_use, false)) return;
+  if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.in_use; })) throw WorkerError(reason);
+  for (Worker& worker : workers_) {
+    if (worker.host != &host) continue;
+    worker.slot.stop();
+    worker.open = false;
+    for (CompileJob& job : std::exchange(worker.jobs, {})) urgent_.push_back(std::move(job));
+  }
+  if (options_.warn)
+    options_.warn(fmt::format("the compilers of {} are given up, the others go on: {}",
+                              host.name.empty() ? "this host" : host.name, reason));
 }
 
 }  // namespace tuner::worker

@@ -1,6 +1,7 @@
 #pragma once
 /// The compile workers of a session: takes configurations, gives their images. Batches, splits batches that fail,
-/// replaces workers whose compiler crashed or hung. Lives in the session's event loop. Internal to the worker room.
+/// replaces workers whose compiler crashed or hung, does without those of a host that cannot start them. Lives in the
+/// session's event loop. Internal to the worker room.
 
 #include <cstddef>
 #include <deque>
@@ -28,7 +29,7 @@ class CompilePool {
  public:
   /// \p options: complete. \p times: counts its work there. Both must outlive it.
   CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times);
-  /// Starts all workers. Like react(), throws WorkerError when workers cannot be started or kept alive.
+  /// Starts all workers. Like react(), throws WorkerError when none of any host can be started or kept alive.
   void start();
 
   void push(CompileJob job) { queue_.push(std::move(job)); }
@@ -45,8 +46,14 @@ class CompilePool {
   void stop();
 
  private:
-  struct Worker {
+  struct Host {
+    std::string name;  // empty: this one
     StartWorker begin;
+    std::size_t start_failures = 0;  // in a row
+    bool in_use = true;
+  };
+  struct Worker {
+    Host* host = nullptr;
     WorkerSlot slot;
     bool open = false;
     std::vector<CompileJob> jobs;  // being compiled
@@ -57,14 +64,16 @@ class CompilePool {
   void finish(Worker& worker, std::variant<Image, CompileError> result, double seconds);
   void lost(Worker& worker, const Loss& loss);
   void start_failed(Worker& worker, const std::string& message, bool final);
+  void give_up(Host& host, const std::string& reason);
 
   const IsolatedOptions& options_;
   CompilePoolEvents events_;
   SessionTimes& times_;
+  std::deque<Host> hosts_;
   std::deque<Worker> workers_;
+  std::string compiler_;  // of the first that opened
   CompileQueue queue_;
   std::deque<CompileJob> urgent_;
-  std::size_t start_failures_ = 0;
 };
 
 }  // namespace tuner::worker

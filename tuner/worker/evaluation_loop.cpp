@@ -290,15 +290,18 @@ void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double
 void EvaluationLoop::run_finalists() {
   const std::optional<RunJob> job = finals_.job();
   if (!job) return;
-  if (!job->configurations.empty()) lanes_.push_to_all(*job);
+  if (!job->configurations.empty()) finals_lanes_ = lanes_.push_to_all(*job);
   tell_finalists();
 }
 
-/// Once all of them were measured.
+/// Once all of them were measured, by lanes that are still in use.
 void EvaluationLoop::tell_finalists() {
-  std::optional<std::vector<Trial>> trials = finals_.take(
-      static_cast<int>(lanes_.size()), [this](int lane) { return lanes_.in_use(static_cast<std::size_t>(lane)); });
+  const bool asked = !finals_lanes_.empty();
+  std::erase_if(finals_lanes_, [this](int lane) { return !lanes_.in_use(static_cast<std::size_t>(lane)); });
+  if (asked && finals_lanes_.empty()) finals_lanes_ = lanes_.push_to_all(*finals_.job());
+  std::optional<std::vector<Trial>> trials = finals_.take(finals_lanes_);
   if (!trials) return;
+  finals_lanes_.clear();
   for (std::size_t i = 0; i < reports_.size(); ++i) finals_.describe(static_cast<int>(i), reports_[i]);
   tell_of_lanes();
   mailbox_.tell([&](News& news) { news.finalists = std::move(trials); });

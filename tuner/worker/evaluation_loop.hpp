@@ -78,6 +78,7 @@ class EvaluationLoop {
   std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
   ImageShelf shelf_;
   Finals finals_;
+  std::vector<int> finals_lanes_;  // that measure finalists now
   std::size_t reference_tries_ = 0;
   std::optional<ImageThread> images_;
 

@@ -45,17 +45,31 @@ bool Finals::complete(int lane) const {
                      [lane](const Finalist& one) { return one.failed || one.trials.contains(lane); });
 }
 
-std::optional<std::vector<Trial>> Finals::take(int lanes, const std::function<bool(int)>& in_use) {
+/// A kernel that is wrong on one device is wrong.
+const Trial& Finals::trial(const Finalist& one, int decider) const {
+  if (one.failed) return *one.failed;
+  for (const auto& [lane, trial] : one.trials)
+    if (trial.crashed || std::holds_alternative<WrongResult>(trial.outcome)) return trial;
+  return one.trials.at(decider);
+}
+
+std::optional<std::vector<Trial>> Finals::take(std::span<const int> lanes) {
   if (finalists_.empty()) return std::nullopt;
-  std::optional<int> decider;
-  for (int lane = 0; lane < lanes; ++lane) {
-    if (!in_use(lane)) continue;
-    if (!complete(lane)) return std::nullopt;
-    if (!decider) decider = lane;
-  }
+  const bool all_failed = std::all_of(finalists_.begin(), finalists_.end(), [](const auto& one) { return one.failed; });
+  if ((lanes.empty() && !all_failed) ||
+      !std::all_of(lanes.begin(), lanes.end(), [this](int lane) { return complete(lane); }))
+    return std::nullopt;
+  const auto worked_on = [this](int lane) {
+    return std::count_if(finalists_.begin(), finalists_.end(), [lane](const Finalist& one) {
+      return !one.failed && one.trials.at(lane).measurement() != nullptr;
+    });
+  };
+  int decider = lanes.empty() ? 0 : lanes.front();
+  for (const int lane : lanes)
+    if (worked_on(lane) > worked_on(decider)) decider = lane;
   std::vector<Trial> trials;
-  for (const Finalist& one : finalists_) trials.push_back(one.failed ? *one.failed : one.trials.at(*decider));
-  for (int lane = 0; lane < lanes; ++lane) compare(lane, *decider);
+  for (const Finalist& one : finalists_) trials.push_back(trial(one, decider));
+  for (const int lane : lanes) compare(lane, decider);
   finalists_.clear();
   return trials;
 }

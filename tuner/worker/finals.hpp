@@ -2,10 +2,10 @@
 /// Finalists that are measured again, on each lane at the same time: one lane decides between them, what the others see
 /// tells how far their devices are from its. Internal to the worker room.
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <tuner/core/evaluator.hpp>
@@ -30,15 +30,16 @@ class Finals {
   std::optional<RunJob> job() const;
   /// Some of them, or all.
   void measured(int lane, const RunJob& job, const std::vector<Trial>& trials);
-  /// The trials, in order, once every lane that \p in_use has measured all: those of the first such lane. Ends this
-  /// round.
-  std::optional<std::vector<Trial>> take(int lanes, const std::function<bool(int)>& in_use);
+  /// The trials, in order, once each of \p lanes has measured all: those of the lane on which most worked, but what was
+  /// wrong or crashed on any lane did so. Ends this round.
+  std::optional<std::vector<Trial>> take(std::span<const int> lanes);
 
   /// Fills in LaneReport::offset of \p lane by all rounds that have ended.
   void describe(int lane, LaneReport& report) const;
 
  private:
   bool complete(int lane) const;
+  const Trial& trial(const Finalist& one, int decider) const;
   void compare(int lane, int decider);
 
   std::vector<Finalist> finalists_;

@@ -44,6 +44,11 @@ void WorkerLink::take_pipes(int to, int from, int errors) {
   for (const int fd : {to_, from_, errors_}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
+void WorkerLink::close_inputs() {
+  for (int* fd : {&from_, &errors_})
+    if (*fd >= 0) ::close(std::exchange(*fd, -1));
+}
+
 WorkerEnd WorkerLink::with_last_words(WorkerEnd end) {
   receive_errors();
   while (!said_.empty() && said_.back() == '\n') said_.pop_back();

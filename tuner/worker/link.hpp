@@ -56,6 +56,8 @@ class WorkerLink {
   WorkerLink() = default;
   /// Takes the session's ends of the three pipes.
   void take_pipes(int to, int from, int errors);
+  /// Closes the ends that are read from: what the worker still writes is lost.
+  void close_inputs();
   /// \p end with what was said last.
   WorkerEnd with_last_words(WorkerEnd end);
 

@@ -117,7 +117,7 @@ void RunLane::handle(Message message) {
     if (state_ == State::prepared)
       lost({false, false, "ended by an error: " + failed->message});
     else if (failed->final)
-      throw Error(failed->message);
+      throw PrepareError(failed->message);
     else
       start_failed("the device cannot be opened: " + failed->message, false);
   } else {
@@ -229,7 +229,7 @@ void RunLane::retire() {
 /// \p reference: the kernel's reference is to blame, if it happens again.
 void RunLane::start_failed(const std::string& message, bool reference) {
   if (++start_failures_ < (reference ? 2 : options_.max_start_failures)) return start_worker();
-  if (reference) throw Error(message);
+  if (reference) throw PrepareError(message);
   throw WorkerError(message);
 }
 

@@ -28,6 +28,13 @@ struct RunJob {
   const Configuration& first() const { return configurations.front(); }
 };
 
+/// A worker found the kernel's text or its reference at fault; where workers of other devices do not, it was its
+/// device.
+class PrepareError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// What the lanes of a session have in common.
 struct RunQueue {
   std::deque<RunJob> ready;  ///< compiled, for whichever lane has room first
@@ -59,8 +66,11 @@ class RunLane {
   RunLane(int number, const IsolatedOptions& options, StartWorker start, Open open, RunLaneEvents events,
           RunQueue& queue, SessionTimes& times);
   /// Starts the worker. Like react(), throws WorkerError when workers cannot be started or kept alive; react() throws
-  /// Error when the kernel's reference or text is at fault.
+  /// PrepareError too.
   void start();
+
+  /// Its worker waits for jobs, or runs one.
+  bool prepared() const { return state_ == State::prepared; }
 
   /// For this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }

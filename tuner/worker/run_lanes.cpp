@@ -24,31 +24,54 @@ RunLanes::RunLanes(const IsolatedOptions& options, const Open& open, RunLanesEve
 /// Calls \p work for each lane in use. The last one's end is the end of all.
 template <typename Work>
 void RunLanes::for_each(Work work) {
+  const auto is_last = [this] {
+    return std::count_if(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use; }) == 1;
+  };
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i].in_use) continue;
     try {
       work(lanes_[i].lane);
+    } catch (const PrepareError& error) {
+      if (is_last()) throw;
+      at_fault_.emplace_back(static_cast<int>(i), error.what());
+      give_up(i);
     } catch (const WorkerError& error) {
-      const auto in_use = std::count_if(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use; });
-      if (in_use == 1) throw;
-      give_up(static_cast<int>(i), error.what());
+      if (is_last()) {
+        tell_who_was_given_up();
+        throw;
+      }
+      give_up(i);
+      events_.given_up(static_cast<int>(i), error.what());
     }
   }
 }
 
-void RunLanes::give_up(int number, const std::string& reason) {
-  Entry& entry = lanes_.at(static_cast<std::size_t>(number));
-  entry.in_use = false;
-  entry.lane.retire();
-  events_.given_up(number, reason);
+bool RunLanes::some_are_prepared() const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [](const Entry& one) { return one.in_use && one.lane.prepared(); });
+}
+
+void RunLanes::give_up(std::size_t number) {
+  lanes_[number].in_use = false;
+  lanes_[number].lane.retire();
+}
+
+void RunLanes::tell_who_was_given_up() {
+  for (const auto& [lane, reason] : std::exchange(at_fault_, {})) events_.given_up(lane, reason);
 }
 
 void RunLanes::start() {
   for_each([](RunLane& lane) { lane.start(); });
 }
 
-void RunLanes::push_to_all(const RunJob& job) {
-  for_each([&](RunLane& lane) { lane.push_own(job); });
+std::vector<int> RunLanes::push_to_all(const RunJob& job) {
+  const bool some = some_are_prepared();
+  std::vector<int> lanes;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (!lanes_[i].in_use || (some && !lanes_[i].lane.prepared())) continue;
+    lanes_[i].lane.push_own(job);
+    lanes.push_back(static_cast<int>(i));
+  }
+  return lanes;
 }
 
 void RunLanes::prefer(std::span<const Configuration> order) { put_in_order(queue_.ready, order, &RunJob::first); }
@@ -61,7 +84,10 @@ std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> con
 }
 
 void RunLanes::schedule() {
-  for (std::size_t depth = 1; depth <= RunLane::kDepth; ++depth) for_each([&](RunLane& lane) { lane.schedule(depth); });
+  const bool all_are_prepared =
+      std::all_of(lanes_.begin(), lanes_.end(), [](const Entry& one) { return !one.in_use || one.lane.prepared(); });
+  const std::size_t depth = all_are_prepared ? RunLane::kDepth : 1;
+  for (std::size_t jobs = 1; jobs <= depth; ++jobs) for_each([&](RunLane& lane) { lane.schedule(jobs); });
 }
 
 void RunLanes::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
@@ -70,6 +96,7 @@ void RunLanes::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point
 
 void RunLanes::react(const std::vector<pollfd>& fds) {
   for_each([&](RunLane& lane) { lane.react(fds); });
+  if (!at_fault_.empty() && some_are_prepared()) tell_who_was_given_up();
 }
 
 void RunLanes::stop() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/worker/run_lane.hpp>
@@ -27,19 +28,19 @@ class RunLanes {
   RunLanes(const RunLanes&) = delete;
   RunLanes& operator=(const RunLanes&) = delete;
 
-  /// Like react(), throws WorkerError when no lane can be kept alive, and Error when the kernel is at fault.
+  /// Like react(), throws WorkerError when no lane can be kept alive, and PrepareError when the kernel is at fault.
   void start();
   /// RunQueue::reference.
   void set_reference(std::shared_ptr<const Image> image) { queue_.reference = std::move(image); }
   void set_best(double best_ns) { queue_.set_best(best_ns); }
   void push(RunJob job) { queue_.ready.push_back(std::move(job)); }
-  /// To every lane that is used.
-  void push_to_all(const RunJob& job);
+  /// To every lane that is prepared, or that is used where none is. Which these are.
+  std::vector<int> push_to_all(const RunJob& job);
   /// Evaluator::prefer(), of what was not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
   /// Evaluator::withdraw(): the configurations that were taken out. What waits in a worker's pipe is recalled.
   std::vector<Configuration> withdraw(std::span<const Configuration> configurations);
-  /// Evenly: no worker gets a second job while another has none.
+  /// Evenly: no worker gets a second job while another has none, or is on its way.
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
@@ -56,11 +57,15 @@ class RunLanes {
   };
   template <typename Work>
   void for_each(Work work);
-  void give_up(int number, const std::string& reason);
+  bool some_are_prepared() const;
+  void give_up(std::size_t number);
+  void tell_who_was_given_up();
 
   RunLanesEvents events_;
   RunQueue queue_;
   std::deque<Entry> lanes_;
+  // By reason: told once another lane is prepared. Until then the kernel may be at fault, which is told once.
+  std::vector<std::pair<int, std::string>> at_fault_;
 };
 
 }  // namespace tuner::worker
