@@ -158,6 +158,13 @@ class Agreement : public ::testing::Test {
     writer.finish();
   }
 
+  /// Stores that \p block killed its process for \p n on this machine.
+  void quarantine(cache::Database& database, std::int64_t n, int block) {
+    const KernelSpec spec = read_kernel_file(kernel_.string());
+    const cache::Context about = context_of(spec, complete(spec, {{{"n", n}}, {}}), choose_device("host").device, {});
+    database.quarantine(about.device, about.kernel, about.problem, "block=" + std::to_string(block), "it hung");
+  }
+
   const testing::TemporaryFolder folder_;
   const fs::path kernel_ = folder_ / "telling.cu";
   int started_ = 0;
@@ -203,6 +210,20 @@ TEST_F(Agreement, ByAFrozenDatabaseDoesNotDependOnWhichSizeWasCalledFirst) {
   ASSERT_EQ(back->wait(), 0) << back->err();
   EXPECT_EQ(forth->picks(), back->picks());
   EXPECT_THAT(forth->picks(), ::testing::IsSupersetOf({"1000 block=64", "1001 block=96"}));
+}
+
+TEST_F(Agreement, ByAFrozenDatabaseServesNothingThatIsInQuarantineForPartOfASizeClass) {
+  auto source = cache::Database::in_memory();
+  know(source, 980, 64);
+  quarantine(source, 2010, 64);  // and so from 1005 on, which is of the class of 980
+  cache::freeze(source, folder_ / "job.db");
+  const Environment frozen{{"TUNER_FROZEN", (folder_ / "job.db").string()}};
+  const auto forth = start("forth", {"970", "1020"}, frozen);
+  const auto back = start("back", {"1020", "970"}, frozen);
+  ASSERT_EQ(forth->wait(), 0) << forth->err();
+  ASSERT_EQ(back->wait(), 0) << back->err();
+  EXPECT_EQ(forth->picks(), (std::set<std::string>{"1020 block=32", "970 block=64"}));
+  EXPECT_EQ(back->picks(), forth->picks());
 }
 
 TEST_F(Agreement, ByAFrozenDatabaseTunesAndRemembersNothing) {

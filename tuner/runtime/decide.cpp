@@ -88,7 +88,9 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
   // What these sizes could not use, others of the class may.
   const bool second_choice =
       !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
-  decision.only_here = of_its_own || second_choice;
+  // What is in quarantine for some sizes of the class need not be for others.
+  const bool in_quarantine = terms.wisdom.has_quarantine(spec, device.device());
+  decision.only_here = of_its_own || second_choice || in_quarantine;
   if (decision.only_here) return decision;
   for (const cache::Sizes& measured : terms.wisdom.measured_sizes(spec, lowest, device.device()))
     if (measured != lowest.sizes && of_class(spec, measured, lowest))

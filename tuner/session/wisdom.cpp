@@ -1,5 +1,7 @@
 #include <tuner/session/wisdom.hpp>
 
+#include <algorithm>
+
 #include <cache/browse.hpp>
 #include <cache/paths.hpp>
 
@@ -55,6 +57,13 @@ std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const P
       if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
         sizes.push_back(std::move(best.problem.sizes));
   return sizes;
+}
+
+bool Wisdom::has_quarantine(const KernelSpec& spec, const Device& device) {
+  const cache::Filter of_both{.kernel = spec.name, .device_key = device.key.text()};
+  const std::vector<cache::Database*> all = databases();
+  return std::any_of(all.begin(), all.end(),
+                     [&](cache::Database* one) { return !cache::quarantined(*one, of_both).empty(); });
 }
 
 std::vector<cache::Database*> Wisdom::databases() {

@@ -50,6 +50,8 @@ class Wisdom {
   /// Sizes that have a result of their own on \p device, with the choices of \p like, whatever the driver, the compiler
   /// and the kernel's source were then.
   std::vector<cache::Sizes> measured_sizes(const KernelSpec& spec, const ProblemSize& like, const Device& device);
+  /// Whether some configuration of \p spec is in quarantine on \p device, for whatever problem.
+  bool has_quarantine(const KernelSpec& spec, const Device& device);
 
  private:
   cache::Database user_;
