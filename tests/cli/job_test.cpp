@@ -1,5 +1,7 @@
 // What the ranks of an MPI job say of themselves, and which of them can work together.
 
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +14,16 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Member on(const std::string& host) { return {"0.1 abc", host, "cuda cc=9.0 sm=132", 0, 8, {}}; }
+Member on(const std::string& host) {
+  Member member;
+  member.build = "0.1 abc";
+  member.host = host;
+  member.device_key = "cuda cc=9.0 sm=132";
+  member.environment = {"13.0", "nvrtc 13.0"};
+  member.cores = {0, 1, 2, 3};
+  member.host_cores = 8;
+  return member;
+}
 
 std::string why_not(const std::vector<Member>& members) {
   return testing::error_of([&] { check_members(members); });
@@ -21,6 +32,7 @@ std::string why_not(const std::vector<Member>& members) {
 TEST(Job, ReadsWhatAMemberWrites) {
   Member member = on("node1");
   member.device = 3;
+  member.address = "0000:1b:00.0";
   member.error = "no GPU: \"driver\"";
   const Member read = member_from_text(to_text(member));
   EXPECT_EQ(to_text(read), to_text(member));
@@ -55,10 +67,42 @@ TEST(Job, GivesEachRankADeviceOfItsOwnAndTakesNoNumbers) {
               HasSubstr("--device is auto, cuda or host, not '0,1'"));
 }
 
-TEST(Job, SharesAHostsCoresBetweenItsRanks) {
-  EXPECT_EQ(this_member("host", 0, 100000).compile_workers, 1u);
-  EXPECT_EQ(this_member("host", 0, 1).error, "");
-  EXPECT_NE(this_member("nonsense", 0, 1).error, "");
+TEST(Job, RefusesAnotherDriver) {
+  Member other = on("node2");
+  other.environment.driver = "12.4";
+  EXPECT_THAT(why_not({on("node1"), other}), AllOf(HasSubstr("rank 1 on node2 has another driver"), HasSubstr("12.4")));
+}
+
+TEST(Job, RefusesTwoRanksWithOneGpu) {
+  Member one = on("node1"), other = on("node2");
+  one.address = other.address = "0000:1b:00.0";
+  EXPECT_EQ(why_not({one, other}), "no error") << "they are on different hosts";
+  other.host = one.host;
+  EXPECT_THAT(why_not({one, other}), HasSubstr("rank 1 on node1 has the GPU of rank 0 (0000:1b:00.0)"));
+}
+
+TEST(Job, SharesCoresBetweenTheRanksThatMayRunOnThem) {
+  Member bound = on("node1");
+  bound.cores = {7};
+  EXPECT_EQ(compile_workers({on("node1"), on("node1"), bound, on("node2")}), (std::vector<std::size_t>{2, 2, 1, 4}));
+  const std::vector<Member> more_ranks_than_cores(9, on("node1"));
+  EXPECT_EQ(compile_workers(more_ranks_than_cores), std::vector<std::size_t>(9, 1));
+}
+
+TEST(Job, WarnsOfARankThatIsBoundToOneCoreOfMany) {
+  Member bound = on("node1");
+  EXPECT_EQ(binding_warning({bound, bound}), "");
+  bound.cores = {1};
+  EXPECT_THAT(binding_warning({on("node1"), bound}), HasSubstr("rank 1 on node1 is bound to one of 8 cores"));
+  bound.host_cores = 1;
+  EXPECT_EQ(binding_warning({bound, bound}), "");
+}
+
+TEST(Job, SaysOfAMemberWhyItCannotTakePart) {
+  const Member member = this_member("host", 0, {});
+  EXPECT_EQ(member.error, "");
+  EXPECT_FALSE(member.cores.empty());
+  EXPECT_NE(this_member("nonsense", 0, {}).error, "");
 }
 
 }  // namespace

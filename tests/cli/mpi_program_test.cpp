@@ -91,6 +91,15 @@ TEST_F(MpiProgram, EndsAllRanksWithTheErrorOfTheFirst) {
   EXPECT_THAT(run.err, HasSubstr("nosuch"));
 }
 
+TEST_F(MpiProgram, NamesARankWithoutAWorkerProgram) {
+  const std::string job = "exec mpirun -n 1 \"${TUNE}-mpi\" --kernel " + small_kernel() +
+                          " : -n 1 -x TUNER_WORKER=/nosuch/worker \"${TUNE}-mpi\" --kernel x";
+  const Finished run = start_shell(job).finish();
+  EXPECT_NE(run.code, 0);
+  EXPECT_THAT(run.err, HasSubstr("rank 1 on "));
+  EXPECT_THAT(run.err, HasSubstr("/nosuch/worker"));
+}
+
 TEST_F(MpiProgram, RefusesDevicesByTheirNumbers) {
   const Finished run = job("--kernel " + small_kernel() + " --device 0,1");
   EXPECT_NE(run.code, 0);

@@ -1,11 +1,14 @@
 #include <tuner/cli/job.hpp>
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <thread>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,6 +41,22 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
 }
 
+/// That this process may run on: mpirun and srun bind ranks to some of the host's.
+std::vector<int> own_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+std::string name_of(const std::vector<Member>& members, std::size_t rank) {
+  const std::string& host = members[rank].host;
+  return fmt::format("rank {} on {}", rank, host.empty() ? "an unknown host" : host);
+}
+
 }  // namespace
 
 std::string to_text(const Member& member) {
@@ -45,7 +64,11 @@ std::string to_text(const Member& member) {
                         {"host", member.host},
                         {"device_key", member.device_key},
                         {"device", member.device},
-                        {"compile_workers", member.compile_workers},
+                        {"address", member.address},
+                        {"driver", member.environment.driver},
+                        {"compiler", member.environment.compiler},
+                        {"cores", member.cores},
+                        {"host_cores", member.host_cores},
                         {"error", member.error}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -57,7 +80,11 @@ Member member_from_text(const std::string& text) try {
   json.at("host").get_to(member.host);
   json.at("device_key").get_to(member.device_key);
   json.at("device").get_to(member.device);
-  json.at("compile_workers").get_to(member.compile_workers);
+  json.at("address").get_to(member.address);
+  json.at("driver").get_to(member.environment.driver);
+  json.at("compiler").get_to(member.environment.compiler);
+  json.at("cores").get_to(member.cores);
+  json.at("host_cores").get_to(member.host_cores);
   json.at("error").get_to(member.error);
   return member;
 } catch (const nlohmann::json::exception&) {
@@ -72,22 +99,25 @@ DeviceChoice device_of_rank(std::string_view device, int local_rank) {
     throw Error(
         fmt::format("each rank of a job has a device of its own: --device is auto, cuda or host, not '{}'", device));
   if (!why_no_gpu().empty()) return choose_device(device == "all" ? kCudaBackend : device);
+  if (gpu_count() == 1) return choose_device("0");  // the scheduler may have given each rank one to see
   if (local_rank >= gpu_count())
-    throw Error(fmt::format("this host has {} and more ranks than that: start one rank for each GPU",
-                            gpu_count() == 1 ? "one GPU" : fmt::format("{} GPUs", gpu_count())));
+    throw Error(
+        fmt::format("this host has {} GPUs and more ranks than that: start one rank for each GPU", gpu_count()));
   return choose_device(std::to_string(local_rank));
 }
 
-Member this_member(std::string_view device, int local_rank, int local_size) {
+Member this_member(std::string_view device, int local_rank, const std::filesystem::path& worker_program) {
   Member member;
   member.host = host_name();
-  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
-  member.compile_workers = std::max(cores / static_cast<unsigned>(std::max(local_size, 1)), 1u);
+  member.cores = own_cores();
+  member.host_cores = static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   try {
-    member.build = build_of(find_worker_program());
-    const DeviceChoice choice = device_of_rank(device, local_rank);
-    member.device_key = choice.device.key.text();
-    member.device = choice.device.index;
+    member.build = build_of(worker_program.empty() ? find_worker_program() : worker_program);
+    const Device chosen = device_of_rank(device, local_rank).device;
+    member.device_key = chosen.key.text();
+    member.device = chosen.index;
+    member.address = address_of(chosen);
+    member.environment = chosen.environment;
   } catch (const Error& error) {
     member.error = error.what();
   }
@@ -98,7 +128,7 @@ void check_members(const std::vector<Member>& members) {
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     const Member& first = members.front();
     const Member& one = members[rank];
-    const std::string who = fmt::format("rank {} on {}", rank, one.host.empty() ? "an unknown host" : one.host);
+    const std::string who = name_of(members, rank);
     if (!one.error.empty()) throw Error(fmt::format("{}: {}", who, one.error));
     if (one.build != first.build)
       throw Error(
@@ -110,7 +140,42 @@ void check_members(const std::vector<Member>& members) {
           fmt::format("{} has another kind of device than rank 0 on {}: {}. A session is for one kind: give each "
                       "a job of its own",
                       who, first.host, difference(one.device_key, first.device_key)));
+    for (const auto& [what, its, theirs] :
+         {std::tuple{"driver", one.environment.driver, first.environment.driver},
+          std::tuple{"compiler", one.environment.compiler, first.environment.compiler}})
+      if (its != theirs)
+        throw Error(
+            fmt::format("{} has another {} than rank 0 on {} ({}; {}): what it measured would be stored as of the "
+                        "other. Install the same one, or give each a job of its own",
+                        who, what, first.host, its, theirs));
+    for (std::size_t other = 0; other < rank; ++other)
+      if (!one.address.empty() && one.host == members[other].host && one.address == members[other].address)
+        throw Error(fmt::format("{} has the GPU of rank {} ({}): start one rank for each GPU of a host", who, other,
+                                one.address));
   }
+}
+
+std::vector<std::size_t> compile_workers(const std::vector<Member>& members) {
+  std::map<std::pair<std::string, int>, int> ranks_of;  // by host and core
+  for (const Member& one : members)
+    for (const int core : one.cores) ++ranks_of[{one.host, core}];
+  std::vector<std::size_t> workers;
+  for (const Member& one : members) {
+    double part = 0;
+    for (const int core : one.cores) part += 1.0 / ranks_of[{one.host, core}];
+    workers.push_back(std::max(static_cast<std::size_t>(part + 1e-6), std::size_t{1}));
+  }
+  return workers;
+}
+
+std::string binding_warning(const std::vector<Member>& members) {
+  for (std::size_t rank = 0; rank < members.size(); ++rank)
+    if (members[rank].cores.size() == 1 && members[rank].host_cores > members.size())
+      return fmt::format(
+          "{} is bound to one of {} cores, which its compilers and its device's worker share: start the "
+          "job with mpirun --bind-to none, or srun --cpus-per-task",
+          name_of(members, rank), members[rank].host_cores);
+  return {};
 }
 
 }  // namespace tuner::cli

@@ -25,6 +25,9 @@ struct Kind {
 
   void tune(TuneRequest request, const TuneKind& with) try {
     code = with(std::move(request), devices, {&documents, &text});
+  } catch (const UsageError& wrong) {
+    error = wrong.what();
+    code = kUsage;
   } catch (const std::exception& failure) {
     error = failure.what();
   }

@@ -1,7 +1,11 @@
 // The `tune-mpi` program: `tune` on all ranks of an MPI job. Rank 0 owns search, database and report; the others lend
 // it their host's compile workers and one device each.
+#include <sys/resource.h>
+
 #include <csignal>
+#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +20,7 @@
 #include <tuner/mpi/communicator.hpp>
 #include <tuner/mpi/hub.hpp>
 #include <tuner/mpi/relay.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -40,14 +45,38 @@ void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub&
     throw Error("a job's ranks run kernels in worker processes: leave out --isolation none");
   const bool gpu = members.front().device_key.starts_with(kCudaBackend);
   request.device = gpu ? std::to_string(members.front().device) : std::string(kHostBackend);
-  request.tuning.compile_workers = members.front().compile_workers;
+  const std::vector<std::size_t> compilers = compile_workers(members);
+  request.tuning.compile_workers = compilers.front();
+  if (const std::string warning = binding_warning(members); !warning.empty())
+    std::fprintf(stderr, "tune-mpi: %s\n", warning.c_str());
   for (std::size_t i = 1; i < members.size(); ++i) {
     const int rank = static_cast<int>(i);
-    request.tuning.hosts.push_back({fmt::format("rank {} ({})", rank, members[i].host),
-                                    {members[i].device},
-                                    members[i].compile_workers,
-                                    [&hub, rank] { return hub.start(rank); }});
+    request.tuning.hosts.push_back(
+        {fmt::format("rank {} ({})", rank, members[i].host), {members[i].device}, compilers[i], [&hub, rank] {
+           return hub.start(rank);
+         }});
   }
+}
+
+/// Each worker takes six descriptors of rank 0's, and a soft limit is often 1024.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// What the others wait for will not come: the job ends, as with a rank that dies. What was measured is stored by then.
+template <typename Work>
+void or_end_job(mpi::Communicator& world, Work work) try {
+  work();
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "tune-mpi: rank %d: %s\n", world.rank(), error.what());
+  world.abort();
+}
+
+std::filesystem::path worker_program() try { return find_worker_program(); } catch (const WorkerError&) {
+  return {};  // this_member() says so
 }
 
 int run(mpi::Communicator& world, int argc, char** argv) {
@@ -55,13 +84,14 @@ int run(mpi::Communicator& world, int argc, char** argv) {
   const std::string device = world.broadcast(first ? shared_device(argc, argv) : "");
   if (device.empty())
     return first ? program(argc, argv, [](int count, char** arguments) { return tune_command(count, arguments); }) : 0;
-  const std::vector<std::string> members =
-      world.gather(to_text(this_member(device, world.local_rank(), world.local_size())));
+  const std::filesystem::path worker = worker_program();
+  const std::vector<std::string> members = world.gather(to_text(this_member(device, world.local_rank(), worker)));
+  raise_descriptor_limit();
   std::signal(SIGPIPE, SIG_IGN);  // who does not read any more is noticed by the write's result
   if (!first) {
     // Ctrl-C reaches all ranks: the first one ends the job, after what runs.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
-    mpi::relay(world, find_worker_program());
+    or_end_job(world, [&] { mpi::relay(world, worker); });
     return 0;
   }
   mpi::Hub hub(world);
@@ -73,7 +103,7 @@ int run(mpi::Communicator& world, int argc, char** argv) {
     });
     hub.finish();
   });
-  hub.run();
+  or_end_job(world, [&] { hub.run(); });
   tuning.join();
   return code;
 }

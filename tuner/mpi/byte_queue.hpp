@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes on their way into a pipe that takes as much as it has room for.
+/// Bytes on their way into a pipe that takes as much as it has room for, and out of one.
 
 #include <unistd.h>
 
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tuner::mpi {
@@ -38,16 +39,20 @@ class ByteQueue {
   std::size_t written_ = 0;  // of the first
 };
 
-/// What there is to read of \p fd, which does not block, as far as one frame takes it. \p open: false once its end was
-/// reached.
-inline std::vector<std::byte> read_some(int fd, bool& open) {
-  std::vector<std::byte> bytes(std::size_t{256} << 10);
-  ssize_t count = 0;
-  do count = ::read(fd, bytes.data(), bytes.size());
-  while (count < 0 && errno == EINTR);
-  if (count == 0 || (count < 0 && errno != EAGAIN)) open = false;
-  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  return bytes;
-}
+class ByteReader {
+ public:
+  /// What there is to read of \p fd, which does not block, up to a limit; valid until the next call. \p open: false
+  /// once its end was reached.
+  std::span<const std::byte> read(int fd, bool& open) {
+    ssize_t count = 0;
+    do count = ::read(fd, bytes_.data(), bytes_.size());
+    while (count < 0 && errno == EINTR);
+    if (count == 0 || (count < 0 && errno != EAGAIN)) open = false;
+    return std::span<const std::byte>(bytes_).first(count > 0 ? static_cast<std::size_t>(count) : 0);
+  }
+
+ private:
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(std::size_t{256} << 10);  // less than a frame takes
+};
 
 }  // namespace tuner::mpi

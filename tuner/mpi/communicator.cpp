@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -44,6 +45,11 @@ Communicator::Communicator(int& argc, char**& argv) {
 }
 
 Communicator::~Communicator() { MPI_Finalize(); }
+
+void Communicator::abort() {
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
 
 std::string Communicator::broadcast(std::string text) {
   std::uint64_t bytes = text.size();

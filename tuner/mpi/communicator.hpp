@@ -47,6 +47,9 @@ class Communicator {
   int local_rank() const { return local_rank_; }
   int local_size() const { return local_size_; }
 
+  /// Ends all ranks with an error.
+  [[noreturn]] void abort();
+
   /// \p text of rank 0, on all ranks. Called by all.
   std::string broadcast(std::string text);
   /// Each rank's \p text, on rank 0; nothing on the others. Called by all.

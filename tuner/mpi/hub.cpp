@@ -1,16 +1,15 @@
 #include <tuner/mpi/hub.hpp>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <optional>
+#include <span>
 #include <utility>
 
-#include <tuner/mpi/byte_queue.hpp>
 #include <tuner/mpi/patience.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -22,6 +21,7 @@ using worker::WorkerEnd;
 
 /// A rank that does not answer for so long is gone; MPI then ends the job anyway.
 constexpr std::chrono::seconds kLongestEnd{20};
+constexpr std::chrono::milliseconds kLookAgain{10};
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -41,6 +41,7 @@ struct Hub::Channel {
   // The carrier's ends are the reading one of `to` and the writing ones of the others.
   Pipe to, from, said;
   bool to_is_open = true;
+  std::optional<std::size_t> polled;  // among the descriptors of this turn
   ByteQueue out, out_said;
   std::optional<WorkerEnd> end_behind;  // told, but not all that came before it was passed on
 
@@ -58,6 +59,7 @@ class Hub::RemoteWorker final : public worker::WorkerLink {
   }
   ~RemoteWorker() override {
     kill();
+    close_inputs();
     (void)wait();
   }
 
@@ -72,9 +74,16 @@ class Hub::RemoteWorker final : public worker::WorkerLink {
     return std::exchange(channel_->stopped, false);
   }
   WorkerEnd wait() override {
+    const auto since = std::chrono::steady_clock::now();
     std::unique_lock lock(channel_->mutex);
-    channel_->changed.wait_for(lock, kLongestEnd, [this] { return channel_->end.has_value(); });
-    if (!channel_->end) channel_->end = WorkerEnd{"lost", false};
+    // Its end comes behind all that it wrote, and that may be more than the pipes hold.
+    while (!channel_->changed.wait_for(lock, kLookAgain, [this] { return channel_->end.has_value(); })) {
+      if (std::chrono::steady_clock::now() - since > kLongestEnd) channel_->end = WorkerEnd{"lost", false};
+      lock.unlock();
+      (void)receive();
+      receive_errors();
+      lock.lock();
+    }
     const WorkerEnd end = *channel_->end;
     lock.unlock();
     return with_last_words(end);
@@ -132,12 +141,17 @@ void Hub::run() {
     fds.clear();
     fds.push_back({wake_fd_, POLLIN, 0});
     for (const auto& [id, channel] : channels_) {
-      if (channel->to_is_open) fds.push_back({channel->to.read, POLLIN, 0});
+      channel->polled.reset();
+      if (channel->to_is_open) {
+        channel->polled = fds.size();
+        fds.push_back({channel->to.read, POLLIN, 0});
+      }
       if (!channel->out.empty()) fds.push_back({channel->from.write, POLLOUT, 0});
+      if (!channel->out_said.empty()) fds.push_back({channel->said.write, POLLOUT, 0});
     }
     bool busy = patience.poll(fds);
     take_tasks();
-    carry();
+    carry(fds);
     while (std::optional<Frame> frame = world_.receive()) {
       arrived(std::move(*frame));
       busy = true;
@@ -148,11 +162,11 @@ void Hub::run() {
   while (world_.is_sending()) ::poll(nullptr, 0, 1);
 }
 
-void Hub::carry() {
+void Hub::carry(const std::vector<pollfd>& fds) {
   for (auto at = channels_.begin(); at != channels_.end();) {
     Channel& channel = *at->second;
-    if (channel.to_is_open) {
-      const std::vector<std::byte> bytes = read_some(channel.to.read, channel.to_is_open);
+    if (channel.polled && fds[*channel.polled].revents != 0) {
+      const std::span<const std::byte> bytes = reader_.read(channel.to.read, channel.to_is_open);
       if (!bytes.empty()) world_.send(channel.rank, FrameKind::data, channel.id, bytes);
     }
     channel.out.write_to(channel.from.write);

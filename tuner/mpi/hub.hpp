@@ -2,6 +2,8 @@
 /// Rank 0's end of the workers that other ranks run: carries bytes between their pipes here and the ranks. A session
 /// sees them as it sees its own (WorkerLink).
 
+#include <poll.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include <tuner/mpi/byte_queue.hpp>
 #include <tuner/mpi/communicator.hpp>
 #include <tuner/worker/link.hpp>
 
@@ -36,7 +39,7 @@ class Hub {
   using Task = std::function<void()>;
   void post(Task task);
   void take_tasks();
-  void carry();
+  void carry(const std::vector<pollfd>& fds);
   void arrived(Frame frame);
 
   Communicator& world_;
@@ -46,6 +49,7 @@ class Hub {
   std::atomic<bool> finished_ = false;
   std::atomic<std::uint64_t> next_channel_ = 1;
   std::map<std::uint64_t, std::shared_ptr<Channel>> channels_;  // that have not ended
+  ByteReader reader_;
 };
 
 }  // namespace tuner::mpi

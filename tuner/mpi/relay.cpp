@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,12 +30,13 @@ class Relay {
     while (!done_) {
       fds.clear();
       for (auto& [channel, child] : children_) {
+        child.polled = fds.size();
         fds.push_back({child.process->read_fd(), POLLIN, 0});
-        if (child.says) fds.push_back({child.process->error_fd(), POLLIN, 0});
+        fds.push_back({child.says ? child.process->error_fd() : -1, POLLIN, 0});
         if (!child.in.empty()) fds.push_back({child.process->write_fd(), POLLOUT, 0});
       }
       bool busy = patience.poll(fds);
-      carry();
+      carry(fds);
       while (std::optional<Frame> frame = world_.receive()) {
         arrived(std::move(*frame));
         busy = true;
@@ -49,9 +51,10 @@ class Relay {
     std::unique_ptr<worker::WorkerProcess> process;
     ByteQueue in;
     bool says = true;
+    std::size_t polled = 0;  // among the descriptors of this turn
   };
 
-  void carry() {
+  void carry(const std::vector<pollfd>& fds) {
     const bool ask = Clock::now() >= ask_again_;
     if (ask) ask_again_ = Clock::now() + std::chrono::milliseconds(50);
     for (auto at = children_.begin(); at != children_.end();) {
@@ -60,8 +63,8 @@ class Relay {
       if (ask && child.process->was_stopped()) world_.send(0, FrameKind::stopped, channel);
       child.in.write_to(child.process->write_fd());
       bool open = true;
-      pass_on(FrameKind::data, channel, child.process->read_fd(), open);
-      if (child.says) pass_on(FrameKind::said, channel, child.process->error_fd(), child.says);
+      if (fds[child.polled].revents != 0) pass_on(FrameKind::data, channel, child.process->read_fd(), open);
+      if (fds[child.polled + 1].revents != 0) pass_on(FrameKind::said, channel, child.process->error_fd(), child.says);
       if (open) {
         ++at;
         continue;
@@ -75,7 +78,7 @@ class Relay {
 
   /// Whether there was something.
   bool pass_on(FrameKind kind, std::uint64_t channel, int fd, bool& open) {
-    const std::vector<std::byte> bytes = read_some(fd, open);
+    const std::span<const std::byte> bytes = reader_.read(fd, open);
     if (!bytes.empty()) world_.send(0, kind, channel, bytes);
     return !bytes.empty();
   }
@@ -96,7 +99,7 @@ class Relay {
   }
 
   void start(std::uint64_t channel) try {
-    children_.emplace(channel, Child{std::make_unique<worker::WorkerProcess>(program_), {}, true});
+    children_.emplace(channel, Child{std::make_unique<worker::WorkerProcess>(program_), {}});
   } catch (const WorkerError& error) {
     ended(channel, {error.what(), false});
   }
@@ -104,6 +107,7 @@ class Relay {
   Communicator& world_;
   const std::filesystem::path& program_;
   std::map<std::uint64_t, Child> children_;
+  ByteReader reader_;
   bool done_ = false;
   Clock::time_point ask_again_;
 };

@@ -137,6 +137,14 @@ std::vector<Device> list_devices() {
   return devices;
 }
 
+std::string address_of(const Device& device) {
+#ifdef TUNER_HAS_CUDA
+  if (device.key.backend == kCudaBackend) return cuda::pci_address(cuda::device_handle(device.index));
+#endif
+  (void)device;
+  return {};
+}
+
 std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own) {
   return kind_of(device.key.backend).open(device.index, own);
 }

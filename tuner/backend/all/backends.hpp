@@ -25,6 +25,10 @@ Device find_device(std::string_view backend, int index = 0);
 /// All devices of this machine: GPUs in order, then the host.
 std::vector<Device> list_devices();
 
+/// Where the GPU \p device is plugged in ("0000:1b:00.0"): tells two apart that two processes both number 0. Empty for
+/// the host.
+std::string address_of(const Device& device);
+
 /// When a backend compiles the kernels of its own that measuring needs: opening a GPU takes as long as that.
 enum class OwnKernels { when_needed, ahead };
 /// Opens \p device in this process (a GPU: its primary context). Throws Error.
