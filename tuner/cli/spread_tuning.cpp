@@ -62,7 +62,7 @@ class SpreadTuning {
       std::unique_lock lock(mutex_);
       for (;;) {
         begin_all(lock);
-        if (running_ == 0) break;
+        if (threads_.empty()) break;
         changed_.wait(lock, [this] { return !ended_.empty(); });
         join_ended(lock);
       }
@@ -256,10 +256,11 @@ class SpreadTuning {
 
   std::string names(const std::vector<std::size_t>& devices) const {
     const bool gpus = traits(devices_.device.key).is_gpu;
-    std::string text = fmt::format("{}{}", gpus ? "GPU" : "host", gpus && devices.size() > 1 ? "s" : "");
+    std::string text = fmt::format("{}{} ", gpus ? "GPU" : "host", gpus && devices.size() > 1 ? "s" : "");
+    const char* between = "";
     for (const std::size_t one : devices)
-      text += fmt::format("{} {}", &one == devices.data() ? "" : ",",
-                          one == 0 ? devices_.device.index : devices_.more[one - 1]);
+      text +=
+          fmt::format("{}{}", std::exchange(between, ", "), one == 0 ? devices_.device.index : devices_.more[one - 1]);
     return text;
   }
 

@@ -23,7 +23,7 @@ constexpr const char* kTuneExamples =
     "  tune --kernel reduce --dry-run                  what would be searched\n"
     "  tune --kernel sumMatrix2D --metrics textbook    why: counters of the finalists\n"
     "  tune --kernel reduce --device all               on all GPUs of this machine at once\n"
-    "  tune --problems overnight.txt --device all      a list of problems, several at once (docs/many-gpus.md)\n"
+    "  tune --problems overnight.txt                   a list of problems; with --device all several at once\n"
     "  tune --kernel reduce --json > result.json       everything, for programs\n"
     "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
     "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
