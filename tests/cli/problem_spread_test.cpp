@@ -75,6 +75,14 @@ TEST(ProblemSpread, BringsTheProblemOfALostDeviceToAnotherOnce) {
   EXPECT_EQ(spread.waiting(), 0u);
 }
 
+TEST(ProblemSpread, RisksOneDeviceForAProblemThatLostSome) {
+  ProblemSpread spread(any(2), 4);
+  const std::vector<Share> first = begin(spread);
+  spread.done(first[0]);
+  EXPECT_TRUE(spread.lost(first[1]));
+  EXPECT_EQ(spread.next()->devices.size(), 1u);
+}
+
 TEST(ProblemSpread, DoesNotUseADeviceAgainThatOneOfSeveralLost) {
   ProblemSpread spread(any(1), 2);
   const Share share = *spread.next();

@@ -19,9 +19,10 @@ ProblemSpread::ProblemSpread(std::vector<std::size_t> most_devices, std::size_t 
 std::optional<ProblemSpread::Share> ProblemSpread::next() {
   if (free_.empty() || waiting_.empty()) return std::nullopt;
   Share share{waiting_.front(), {}};
+  const std::size_t most = went_back_[share.problem] ? 1 : most_devices_[share.problem];
   const std::size_t fair = std::max<std::size_t>(free_.size() / waiting_.size(), 1);
   waiting_.pop_front();
-  const auto end = free_.begin() + static_cast<std::ptrdiff_t>(std::min(fair, most_devices_[share.problem]));
+  const auto end = free_.begin() + static_cast<std::ptrdiff_t>(std::min(fair, most));
   share.devices.assign(free_.begin(), end);
   free_.erase(free_.begin(), end);
   return share;

@@ -24,7 +24,8 @@ class ProblemSpread {
   std::optional<Share> next();
   /// \p share has ended, its problem as well as it can be. Devices in \p lost are not used again.
   void done(const Share& share, const std::vector<std::size_t>& lost = {});
-  /// All devices of \p share were lost, and its problem was not done: it goes back to the list, once. Whether it did.
+  /// All devices of \p share were lost, and its problem was not done: it goes back to the list, once, for one device,
+  /// as it may be to blame. Whether it did.
   bool lost(const Share& share);
 
   /// How many are not lost.

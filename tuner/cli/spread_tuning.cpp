@@ -190,12 +190,12 @@ class SpreadTuning {
   /// Its devices cannot be used any more. Whether its problem is tuned again.
   bool give_up(const Share& share, const std::string& reason) {
     const std::string name = entries_[share.problem].name();
-    const bool again = spread_.lost(share) && spread_.devices() > 0;
+    const bool back = spread_.lost(share), again = back && spread_.devices() > 0;
     console_.warning(fmt::format("{} {} not used any more: {}", names(share.devices),
                                  share.devices.size() == 1 ? "is" : "are", reason));
-    console_.warning(again ? fmt::format("{}: tuned again on another device", name)
-                           : fmt::format("{}: not tuned, {}", name,
-                                         spread_.devices() == 0 ? "no device is left" : "it lost its devices twice"));
+    console_.warning(name + (again  ? ": tuned again on another device"
+                             : back ? ": not tuned, no device is left"
+                                    : ": not tuned, it lost its devices twice"));
     return again;
   }
 
