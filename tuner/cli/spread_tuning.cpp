@@ -167,15 +167,18 @@ class SpreadTuning {
       sink.who = entry.name();
       sink.observer = &trials_;
     }
+    std::unique_lock lock(mutex_);
+    TuneJob job = job_of(share);
+    lock.unlock();
     int code = kFailed;
     try {
-      code = tune_(job_of(share), sink, seats_[share.devices.front()]);
+      code = tune_(std::move(job), sink, seats_[share.devices.front()]);
     } catch (const WorkerError& failure) {
       lost = failure.what();
     } catch (const std::exception& failure) {
       error = failure.what();
     }
-    const std::lock_guard lock(mutex_);
+    lock.lock();
     --running_;
     if (!lost.empty() && give_up(share, lost)) return;
     entry.ended = true;
@@ -239,6 +242,7 @@ class SpreadTuning {
     std::fflush(stdout);
   }
 
+  /// With the lock held.
   TuneJob job_of(const Share& share) const {
     TuneJob job = entries_[share.problem].job;
     const auto ordinal = [this](std::size_t device) {
