@@ -281,6 +281,7 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
             "ln -s ../../cache home/.cache/tuner; for f in results node1 node2; do cp cache/wisdom.db $f.db; done")
           .code,
       0);
+  file("overnight.txt", "--kernel reduce --type float,int --size n=2^20;n=2^24  # as docs/many-gpus.md has it\n");
   file("gemm.csv.gz", "block,eval_time_s,objective\n1,0.5,4\n2,0.5,3\n3,0.5,5\n4,0.5,2\n");
   const char* const entry = R"("time":3.8,"times":[3.8],"compile_time":9,"verification_time":0,"benchmark_time":1,)"
                             R"("strategy_time":7,"framework_time":2})";
@@ -299,7 +300,8 @@ TEST_F(Program, EveryExampleOfTheHelpWorksWhenItIsCopied) {
                               "import", "merge", "freeze", "cache", "replay", "todo"}) {
     for (std::string line : examples_of(shell("\"$TUNE\" " + std::string(command) + " --help").out)) {
       ++examples;
-      if ((line.starts_with("tune --kernel") || line.starts_with("tune --capture")) &&
+      if ((line.starts_with("tune --kernel") || line.starts_with("tune --capture") ||
+           line.starts_with("tune --problems")) &&
           line.find("--dry-run") == std::string::npos)
         line += " --dry-run";  // the search itself is tested elsewhere
       if (line.starts_with("tune replay") && line.find("--repeats") == std::string::npos) line += " --repeats 2";

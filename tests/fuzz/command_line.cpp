@@ -11,6 +11,7 @@
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/problem_list.hpp>
 #include <tuner/cli/problems.hpp>
 #include <tuner/core/kernel_file.hpp>
 
@@ -51,6 +52,7 @@ void values_of(const std::string& text) {
     for (const auto& [name, size] : cli::parse_sizes(text, "--size")) must(!name.empty() && size >= 0);
   });
   attempt([&] { cli::parse_assignments(text, "--choice"); });
+  attempt([&] { must(!cli::parse_problem_list(text, "list").empty()); });
   for (const std::string& part : cli::split({text}, ',')) must(!part.empty());
 }
 

@@ -1,5 +1,7 @@
 #include <tuner/cli/progress.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -140,8 +142,10 @@ void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
                               {"device", plan_.device->key.text()},
                               {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
-  std::fprintf(file_, "%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  if (std::fflush(file_) != 0 && std::exchange(all_written_, false))
+  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  // At once: other sessions append to the same file.
+  if (::write(::fileno(file_), text.data(), text.size()) != static_cast<ssize_t>(text.size()) &&
+      std::exchange(all_written_, false))
     console_.warning(fmt::format("--log {}: cannot be written: {}", path_, std::strerror(errno)));
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <tuner/core/message_text.hpp>
 
@@ -38,6 +39,11 @@ Console::Console(std::FILE* stream, bool quiet)
       // A pipe's first status comes after a while: short runs need none.
       next_status_(Clock::now() + (is_terminal_ ? std::chrono::seconds(0) : std::chrono::seconds(3))) {}
 
+Console::Console(Console& onto, std::string who) : Console(onto.stream_, true) {
+  onto_ = &onto;
+  who_ = std::move(who);
+}
+
 Console::~Console() { end_status(); }
 
 void Console::line(std::string_view text) {
@@ -48,9 +54,17 @@ void Console::line(std::string_view text) {
 }
 
 void Console::warning(std::string_view text) {
+  if (onto_) return onto_->warning(who_ + ": " + std::string(text));
   const std::lock_guard lock(mutex_);
   erase_status();
   std::fprintf(stream_, "%s %s\n", style_.yellow("warning:").c_str(), printable_lines(text).c_str());
+}
+
+void Console::error(std::string_view text) {
+  if (onto_) return onto_->error(who_ + ": " + std::string(text));
+  const std::lock_guard lock(mutex_);
+  erase_status();
+  std::fprintf(stream_, "tune: %s\n", printable_lines(text).c_str());
 }
 
 bool Console::status_is_due() {

@@ -37,8 +37,10 @@ class Style {
 /// Messages and progress on one stream (stderr), printable. Lines and warnings may come from any thread.
 class Console {
  public:
-  /// \p quiet: only warnings get through.
+  /// \p quiet: only warnings and errors get through.
   Console(std::FILE* stream, bool quiet);
+  /// Quiet: warnings and errors go to \p onto, which must outlive it, as of \p who.
+  Console(Console& onto, std::string who);
   ~Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -46,6 +48,8 @@ class Console {
   /// A line that stays. Empty ones too.
   void line(std::string_view text);
   void warning(std::string_view text);
+  /// `tune: TEXT`
+  void error(std::string_view text);
   /// Replaces the status line; shown at most ten times a second on a terminal, every five seconds elsewhere.
   /// \p make is called only when it will be shown: std::string(std::size_t width). From one thread.
   template <typename Make>
@@ -71,6 +75,8 @@ class Console {
   std::mutex mutex_;  // of the stream, and of what stands last on it
   bool has_status_ = false;
   Clock::time_point next_status_;
+  Console* onto_ = nullptr;  // null: the stream
+  std::string who_;
 };
 
 }  // namespace tuner::cli

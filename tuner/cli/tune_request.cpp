@@ -61,6 +61,13 @@ Isolation read_isolation(const std::string& text) {
   throw UsageError(unknown_name("isolation", text, {"process", "none"}));
 }
 
+/// What is one kernel's, or one writer's.
+void check_list(const po::variables_map& given) {
+  for (const char* option : {"kernel", "size", "type", "choice", "capture", "fix", "vary", "by", "csv", "report"})
+    if (given.count(option)) throw UsageError(fmt::format("--problems and --{} do not go together", option));
+  if (given["todo"].as<bool>()) throw UsageError("--problems and --todo do not go together");
+}
+
 /// The list says which problems, and what calls are served with is what it is about.
 void check_todo(const po::variables_map& given) {
   for (const char* option : {"capture", "size", "type", "choice", "fix", "vary", "by", "csv", "report"})
@@ -112,6 +119,27 @@ SweepRequest read_sweep(const po::variables_map& given) {
 
 std::uint64_t read_seed(const std::string& text) { return static_cast<std::uint64_t>(parse_count(text, "--seed")); }
 
+void add_named_problem(po::options_description& what) {
+  auto add_what = what.add_options();
+  add_what("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"), "the kernel: a name (`tune list`) or a file");
+  add_what("size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
+           "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes");
+  add_what("type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas");
+  add_what("choice", po::value<Texts>()->value_name("NAME=VALUE"),
+           "another choice the kernel offers, e.g. operation=max; several values are separated by commas");
+}
+
+void add_limits(po::options_description& stop) {
+  auto add_stop = stop.add_options();
+  add_stop("budget,b", po::value<Text>()->value_name("30s"),
+           "wall time; without any limit 60s on a GPU, 30s on the host");
+  add_stop("trials,n", po::value<Text>()->value_name("N"), "configurations tried");
+  add_stop("fraction", po::value<Text>()->value_name("F"), "part of the valid configurations, 0 to 1");
+  add_stop("target", po::value<Text>()->value_name("12us"), "good enough: stop at this median time");
+  add_stop("until-unlikely", po::value<Text>()->value_name("P"),
+           "stop when an improvement by 1% is less likely than this, 0 to 1");
+}
+
 }  // namespace
 
 std::string default_device() {
@@ -122,17 +150,15 @@ std::string default_device() {
 po::options_description tune_options() {
   po::options_description what("What to tune", 110), part("Part of the space, and its table", 110),
       stop("When to stop (the first limit reached)", 110), how("How", 110), output("Output and storage", 110);
+  add_named_problem(what);
   auto add_what = what.add_options();
-  add_what("kernel,k", po::value<Text>()->value_name("NAME|FILE.cu"), "the kernel: a name (`tune list`) or a file");
   add_what("capture", po::value<Text>()->value_name("FOLDER"),
            "a captured launch ($TUNER_CAPTURE): its kernel, sizes, types, choices and inputs");
+  add_what("problems", po::value<Text>()->value_name("FILE"),
+           "a list: on each line the options above of one kernel, perhaps with limits of its own; all are tuned, "
+           "several at once on several GPUs; -: standard input");
   add_what("todo", po::bool_switch(),
            "what `tune todo` lists for this device instead, one after the other; --budget and its kin are for each");
-  add_what("size,s", po::value<Texts>()->value_name("nx=4096,ny=4k"),
-           "problem size; 4k, 16M, 1e6, 2^24 are numbers; repeat it, or separate by `;`, for several sizes");
-  add_what("type", po::value<Texts>()->value_name("float"), "element type; several are separated by commas");
-  add_what("choice", po::value<Texts>()->value_name("NAME=VALUE"),
-           "another choice the kernel offers, e.g. operation=max; several values are separated by commas");
   add_what(
       "device,d", po::value<Text>()->value_name("auto|cuda|0|0,1|all|host"),
       "where to run; auto: the first GPU, else the host; several GPUs of one kind share the work, those of another "
@@ -147,14 +173,7 @@ po::options_description tune_options() {
   add_part("by", po::value<Texts>()->value_name("NAME"),
            "the best for each value of a parameter, choice, type or size; may be repeated");
   add_part("csv", po::value<Text>()->value_name("FILE"), "every row, with what cannot run, as comma-separated values");
-  auto add_stop = stop.add_options();
-  add_stop("budget,b", po::value<Text>()->value_name("30s"),
-           "wall time; without any limit 60s on a GPU, 30s on the host");
-  add_stop("trials,n", po::value<Text>()->value_name("N"), "configurations tried");
-  add_stop("fraction", po::value<Text>()->value_name("F"), "part of the valid configurations, 0 to 1");
-  add_stop("target", po::value<Text>()->value_name("12us"), "good enough: stop at this median time");
-  add_stop("until-unlikely", po::value<Text>()->value_name("P"),
-           "stop when an improvement by 1% is less likely than this, 0 to 1");
+  add_limits(stop);
   auto add_how = how.add_options();
   add_how("strategy", po::value<Text>()->default_value("auto")->value_name("NAME"), "how the space is searched");
   add_how("option", po::value<Texts>()->value_name("NAME=X"),
@@ -208,7 +227,9 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.capture = text_of(given, "capture");
   request.todo = given["todo"].as<bool>();
   if (request.todo) check_todo(given);
-  if (request.kernel.empty() && request.capture.empty() && !request.todo)
+  request.problem_file = text_of(given, "problems");
+  if (given.count("problems")) check_list(given);
+  if (request.kernel.empty() && request.capture.empty() && !request.todo && request.problem_file.empty())
     throw UsageError("which kernel? Give --kernel NAME or --kernel FILE.cu; `tune list` names the known ones");
   if (!request.capture.empty())
     for (const char* option : {"kernel", "size", "type", "choice", "template-path"})
@@ -249,6 +270,28 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.tuning.decides = false;
   if (given["strategy"].defaulted()) session.strategy = "exhaustive";
   return request;
+}
+
+ListedRequest read_listed_request(const std::string& place, const Texts& words) try {
+  po::options_description options;
+  add_named_problem(options);
+  add_limits(options);
+  options.add_options()("isolation", po::value<Text>(), "");
+  std::vector<char*> argv;
+  Texts texts{"tune"};
+  texts.insert(texts.end(), words.begin(), words.end());
+  for (std::string& text : texts) argv.push_back(text.data());
+  const po::variables_map given = parse_options(static_cast<int>(argv.size()), argv.data(), options, {"arguments..."});
+  if (const Texts extra = texts_of(given, "arguments"); !extra.empty())
+    throw UsageError(fmt::format("unexpected argument '{}'; a kernel is given as --kernel {}", extra[0], extra[0]));
+  ListedRequest line{place, text_of(given, "kernel"), problem_options(given), std::nullopt, std::nullopt};
+  if (line.kernel.empty()) throw UsageError("which kernel? Give --kernel NAME or --kernel FILE.cu");
+  for (const char* limit : {"budget", "trials", "fraction", "target", "until-unlikely"})
+    if (given.count(limit)) line.budget = read_budget(given);
+  if (given.count("isolation")) line.isolation = read_isolation(text_of(given, "isolation"));
+  return line;
+} catch (const UsageError& error) {
+  throw UsageError(place + ": " + error.what());
 }
 
 }  // namespace tuner::cli

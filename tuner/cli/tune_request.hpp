@@ -2,10 +2,10 @@
 /// What a `tune` command line asks for.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/problems.hpp>
 #include <tuner/session/tuning.hpp>
@@ -24,10 +24,21 @@ struct SweepRequest {
   bool is_part() const { return !fix.empty() || !vary.empty(); }
 };
 
+/// A line of a list of problems, with what it says in place of the command line.
+struct ListedRequest {
+  std::string place;  ///< "overnight.txt:3"
+  std::string kernel;
+  ProblemOptions problems;
+  std::optional<Budget> budget;        ///< nothing: the command line's
+  std::optional<Isolation> isolation;  ///< nothing: the command line's
+};
+
 struct TuneRequest {
-  std::string kernel;             ///< a name or a file; empty with a capture; with todo: of the list, empty: all
-  std::filesystem::path capture;  ///< in place of kernel and problems; empty: none
-  bool todo = false;              ///< tune what `tune todo` lists
+  std::string kernel;                    ///< a name or a file; empty with a capture; with todo: of the list, empty: all
+  std::filesystem::path capture;         ///< in place of kernel and problems; empty: none
+  bool todo = false;                     ///< tune what `tune todo` lists
+  std::string problem_file;              ///< of --problems; "-": standard input; empty: none
+  std::vector<ListedRequest> list = {};  ///< what that file holds
   std::vector<std::filesystem::path> template_path;
   ProblemOptions problems;
   std::string device;                  ///< empty: nothing was said, only with a capture
@@ -40,16 +51,14 @@ struct TuneRequest {
   bool json = false, quiet = false, verbose = false, dry_run = false, force = false, help = false;
 };
 
-/// Where a tuning's results go in place of stdout; null: there.
-struct TuneSink {
-  Json* documents = nullptr;    ///< of --json: takes one more
-  std::string* text = nullptr;  ///< takes tables and winners
-};
-
 /// The options of `tune`, for parsing and for `--help`.
 po::options_description tune_options();
 /// Throws UsageError.
 TuneRequest read_tune_request(int argc, char** argv);
+
+/// The options \p words of a line at \p place of a list: those that say what is tuned, and when to stop. Throws
+/// UsageError, which begins with the place.
+ListedRequest read_listed_request(const std::string& place, const Texts& words);
 
 /// `--device` from the environment when it was not given: $TUNER_DEVICE, else "auto".
 std::string default_device();

@@ -113,9 +113,9 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     if (observer) isolated.warn = [observer](std::string_view message) { observer->on_warning(message); };
     evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure, isolated);
   } else {
-    evaluator =
-        std::make_unique<InProcessEvaluator>(opened ? *opened : *backend, spec, size, measure,
-                                             InProcessOptions{.images = images, .reference = options.reference});
+    evaluator = std::make_unique<InProcessEvaluator>(
+        opened ? *opened : *backend, spec, size, measure,
+        InProcessOptions{.compile_threads = options.compile_workers, .images = images, .reference = options.reference});
   }
   SessionOptions session = options.session;
   session.started = started;

@@ -36,7 +36,7 @@ struct TuningOptions {
   /// needs Isolation::process.
   std::vector<int> more_devices;
   std::vector<RemoteHost> hosts;    ///< other machines that take part; needs Isolation::process
-  std::size_t compile_workers = 0;  ///< IsolatedOptions::compile_workers
+  std::size_t compile_workers = 0;  ///< IsolatedOptions::compile_workers, or threads that compile in this process
   HostReference reference;          ///< expected outputs by a C++ function; needs Isolation::none
 };
 

@@ -1,0 +1,96 @@
+// A list of problems: `tune --problems FILE`. What several devices make of it is in spread_tuning_test.cpp.
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <tests/cli/program.hpp>
+#include <tests/wait_until.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ProblemsProgram : public ProgramTest {
+ protected:
+  /// Three problems on two lines.
+  std::string list() {
+    small_kernel();
+    return file("night.txt",
+                "# before tomorrow\n--kernel ./scale.cu --type float,int\n\n"
+                "--kernel ./scale.cu --size n=77 --trials 2  # a short one\n");
+  }
+};
+
+TEST_F(ProblemsProgram, TunesOneAfterTheOtherAndEndsWithALineForEach) {
+  const Finished run = tune({"--problems", list(), "--trials", "1"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* text :
+       {"problem   1 of 3: scale T=float n=1000\n", "problem   3 of 3: scale T=float n=77\n", "problems  3 of 3 done"})
+    EXPECT_THAT(run.err, HasSubstr(text));
+  const std::string end = run.out.substr(run.out.rfind("  #  kernel"));
+  EXPECT_THAT(end, HasSubstr("1  scale   T=float n=1000"));
+  EXPECT_THAT(end, HasSubstr("2  scale   T=int n=1000"));
+  EXPECT_THAT(end, HasSubstr("block="));
+
+  const Finished again = tune({"--problems", list(), "--json"});
+  EXPECT_EQ(again.code, 0);
+  const json problems = json::parse(again.out)["problems"];
+  ASSERT_EQ(problems.size(), 3u);
+  for (const json& one : problems) EXPECT_TRUE(one["results"][0]["from_cache"]);
+}
+
+TEST_F(ProblemsProgram, ReadsStandardInputAndLimitsOfALine) {
+  small_kernel();
+  file("night.txt", "--kernel ./scale.cu\n--kernel ./scale.cu --size n=77 --trials 2\n");
+  const Finished run = shell("\"$TUNE\" --problems - --json --quiet --trials 1 < night.txt");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json problems = json::parse(run.out)["problems"];
+  EXPECT_EQ(problems[0]["results"][0]["trials"].size(), 1u);
+  EXPECT_EQ(problems[1]["results"][0]["trials"].size(), 2u);
+}
+
+TEST_F(ProblemsProgram, TunesNothingWhenALineIsWrong) {
+  small_kernel();
+  const Finished run = tune({"--problems", file("bad.txt", "--kernel ./scale.cu\n--kernel ./scale.cu --type flaot\n")});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("bad.txt:2: unknown type for T 'flaot'; did you mean 'float'?"));
+  EXPECT_THAT(run.err, Not(HasSubstr("problem   ")));
+  EXPECT_EQ(tune({"--problems", list(), "--size", "n=4"}).code, 2);
+  EXPECT_THAT(tune({"--problems", "missing.txt"}).err, HasSubstr("missing.txt: it cannot be read: No such file"));
+  EXPECT_THAT(tune({"--problems", "."}).err, HasSubstr("it is a folder"));
+}
+
+TEST_F(ProblemsProgram, AProblemThatFailsDoesNotEndTheOthers) {
+  small_kernel();
+  const std::string text = contents(folder() / "scale.cu");
+  std::string broken = text;
+  broken.replace(broken.find("y[i] = 2 * x[i]"), 4, "oops");
+  file("broken.cu", broken);
+  const Finished run =
+      tune({"--problems", file("list.txt", "--kernel ./broken.cu\n--kernel ./scale.cu\n"), "--trials", "1"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr("problems  1 of 2 done"));
+}
+
+TEST_F(ProblemsProgram, InterruptedItGoesOnWhereItWas) {
+  const std::string path = list();
+  Started run = start({"--problems", path, "--trials", "2"});
+  testing::wait_until([&] { return !run.running() || run.err().find("problem   2 of 3") != std::string::npos; });
+  run.signal_group(SIGINT);
+  const Finished interrupted = run.finish();
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  EXPECT_THAT(interrupted.err, HasSubstr("goes on from here"));
+  const Finished again = tune({"--problems", path, "--trials", "2", "--json"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  const json problems = json::parse(again.out)["problems"];
+  EXPECT_TRUE(problems[0]["results"][0]["from_cache"]);
+  EXPECT_FALSE(problems[2]["results"][0]["from_cache"]);
+}
+
+}  // namespace
+}  // namespace tuner::cli

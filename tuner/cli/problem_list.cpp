@@ -1,0 +1,68 @@
+#include <tuner/cli/problem_list.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace tuner::cli {
+
+std::vector<std::string> split_words(std::string_view line, const std::string& place) {
+  constexpr std::string_view kBlanks = " \t\r";
+  std::vector<std::string> words;
+  for (std::size_t at = line.find_first_not_of(kBlanks); at < line.size() && line[at] != '#';
+       at = line.find_first_not_of(kBlanks, at)) {
+    std::string& word = words.emplace_back();
+    while (at < line.size() && kBlanks.find(line[at]) == std::string_view::npos) {
+      const char c = line[at++];
+      if (c != '\'' && c != '"') {
+        word += c;
+        continue;
+      }
+      const std::size_t end = line.find(c, at);
+      if (end == std::string_view::npos) throw UsageError(fmt::format("{}: a quote ({}) is not closed", place, c));
+      word += line.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
+std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file) {
+  std::vector<ListedRequest> list;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string place = fmt::format("{}:{}", file, ++number);
+    const std::vector<std::string> words = split_words(text.substr(0, end), place);
+    if (!words.empty()) list.push_back(read_listed_request(place, words));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (list.empty())
+    throw UsageError(fmt::format(
+        "--problems {}: it names no problem; a line reads like --kernel reduce --size n=2^20 --type float", file));
+  return list;
+}
+
+std::vector<ListedRequest> read_problem_list(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return parse_problem_list(text.str(), "standard input");
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    throw UsageError(fmt::format("--problems {}: it is a folder, not a list of problems", file));
+  std::ifstream stream(file);
+  if (!stream) throw UsageError(fmt::format("--problems {}: it cannot be read: {}", file, std::strerror(errno)));
+  text << stream.rdbuf();
+  return parse_problem_list(text.str(), file);
+}
+
+}  // namespace tuner::cli

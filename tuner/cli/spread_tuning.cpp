@@ -1,0 +1,403 @@
+#include <tuner/cli/spread_tuning.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/problem_spread.hpp>
+#include <tuner/cli/table.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/version.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
+
+namespace tuner::cli {
+namespace {
+
+using Share = ProblemSpread::Share;
+
+std::size_t most_devices(const TuneJob& job) {
+  return job.request.tuning.isolation == Isolation::process ? 1 + job.devices.more.size() : 1;
+}
+
+/// How much faster than the kernel's own configuration; empty where that is not known.
+std::string against_default(const ProblemResult& result) {
+  return result.default_ns && result.median_ns > 0 ? fmt::format("{:.2f}", *result.default_ns / result.median_ns) : "";
+}
+
+class SpreadTuning {
+ public:
+  SpreadTuning(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
+               const TuneSink& sink, const TuneShare& tune)
+      : stop_(stop),
+        sink_(sink),
+        tune_(tune),
+        request_(jobs.front().request),
+        console_(stderr, request_.quiet),
+        devices_(devices),
+        spread_(most_of(jobs), 1 + devices.more.size()),
+        seats_(spread_.devices()),
+        // A dry run only prints.
+        side_by_side_(spread_.devices() > 1 && jobs.size() > 1 && !request_.dry_run),
+        trials_(*this) {
+    for (TuneJob& job : jobs) entries_.push_back({std::move(job)});
+    for (Seat& seat : seats_) seat.console = &console_;
+  }
+
+  SpreadResult run() {
+    introduce();
+    {
+      std::unique_lock lock(mutex_);
+      for (;;) {
+        begin_all(lock);
+        if (threads_.empty()) break;
+        changed_.wait(lock, [this] { return !ended_.empty(); });
+        join_ended(lock);
+      }
+    }
+    console_.end_status();
+    return result();
+  }
+
+ private:
+  /// One problem of the list.
+  struct Entry {
+    TuneJob job;
+    ProblemResult result = {};
+    Json documents = Json::array();
+    std::string error = {};
+    int code = kFailed;
+    bool ended = false;
+
+    const ProblemSize& size() const { return job.problems.list.front(); }
+    std::string name() const { return job.spec->name + ' ' + size().text(); }
+  };
+
+  /// Trials of all, for the status line. Told by several threads.
+  class Trials : public Observer {
+   public:
+    explicit Trials(SpreadTuning& all) : all_(all) {}
+    void on_trial(const Trial&, const Progress&) override {
+      const std::lock_guard lock(all_.mutex_);
+      ++all_.finished_trials_;
+      all_.show_status();
+    }
+
+   private:
+    SpreadTuning& all_;
+  };
+
+  static std::vector<std::size_t> most_of(const std::vector<TuneJob>& jobs) {
+    std::vector<std::size_t> most;
+    for (const TuneJob& job : jobs) most.push_back(most_devices(job));
+    return most;
+  }
+
+  void introduce() {
+    if (!side_by_side_) return;
+    std::vector<std::size_t> all(spread_.devices());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    console_.line(fmt::format("device    {}, {}: {}", devices_.device.name, devices_.device.environment.compiler,
+                              devices_.reason));
+    console_.line(fmt::format("problems  {}, spread over {}", entries_.size(), names(all)));
+  }
+
+  void begin_all(std::unique_lock<std::mutex>& lock) {
+    while (!stop_) {
+      std::optional<Share> share = spread_.next();
+      if (!share) return;
+      Entry& entry = entries_[share->problem];
+      ++begun_;
+      console_.line(fmt::format("{}problem   {} of {}: {}{}", !side_by_side_ && begun_ > 1 ? "\n" : "",
+                                share->problem + 1, entries_.size(), entry.name(),
+                                side_by_side_ ? ", on " + names(share->devices) : ""));
+      ++running_;
+      if (!side_by_side_) {
+        lock.unlock();
+        tune(*share);
+        lock.lock();
+        ended_.clear();
+        continue;
+      }
+      const std::size_t number = next_thread_++;
+      threads_.emplace(number, [this, number, one = std::move(*share)] {
+        tune(one);
+        const std::lock_guard guard(mutex_);
+        ended_.push_back(number);
+        changed_.notify_one();
+      });
+    }
+  }
+
+  void join_ended(std::unique_lock<std::mutex>& lock) {
+    const std::vector<std::size_t> ended = std::exchange(ended_, {});
+    for (const std::size_t number : ended) {
+      std::thread thread = std::move(threads_.at(number));
+      threads_.erase(number);
+      lock.unlock();
+      thread.join();
+      lock.lock();
+    }
+  }
+
+  void tune(const Share& share) {
+    Entry& entry = entries_[share.problem];
+    std::vector<ProblemResult> results;
+    std::string text, error, lost;
+    Json documents = Json::array();
+    TuneSink sink;
+    sink.documents = &documents;
+    sink.results = &results;
+    sink.text = sink_.text ? &text : nullptr;
+    if (side_by_side_) {
+      sink.text = &text;
+      sink.console = &console_;
+      sink.who = entry.name();
+      sink.observer = &trials_;
+    }
+    std::unique_lock lock(mutex_);
+    TuneJob job = job_of(share);
+    lock.unlock();
+    int code = kFailed;
+    try {
+      code = tune_(std::move(job), sink, seats_[share.devices.front()]);
+    } catch (const WorkerError& failure) {
+      lost = failure.what();
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+    lock.lock();
+    --running_;
+    if (!lost.empty() && give_up(share, lost)) return;
+    entry.ended = true;
+    entry.code = code;
+    entry.error = error.empty() ? first_line(lost) : error;
+    entry.documents = std::move(documents);
+    if (!results.empty()) entry.result = std::move(results.front());
+    if (lost.empty()) spread_.done(share, lost_of(share, entry.result));
+    conclude(entry, text);
+  }
+
+  /// Its devices cannot be used any more. Whether its problem is tuned again.
+  bool give_up(const Share& share, const std::string& reason) {
+    const std::string name = entries_[share.problem].name();
+    const bool back = spread_.lost(share), again = back && spread_.devices() > 0;
+    console_.warning(fmt::format("{} {} not used any more: {}", names(share.devices),
+                                 share.devices.size() == 1 ? "is" : "are", reason));
+    console_.warning(name + (again  ? ": tuned again on another device"
+                             : back ? ": not tuned, no device is left"
+                                    : ": not tuned, it lost its devices twice"));
+    return again;
+  }
+
+  std::vector<std::size_t> lost_of(const Share& share, const ProblemResult& result) {
+    std::vector<std::size_t> lost;
+    for (const std::size_t position : result.lost)
+      if (position < share.devices.size()) lost.push_back(share.devices[position]);
+    if (!lost.empty())
+      console_.warning(fmt::format("{} {} not used any more", names(lost), lost.size() == 1 ? "is" : "are"));
+    return lost;
+  }
+
+  void conclude(Entry& entry, const std::string& text) {
+    if (!entry.error.empty()) console_.error(entry.name() + ": " + entry.error);
+    ++ended_problems_;
+    if (!request_.json && !text.empty()) show(text);
+    if (!side_by_side_) return;
+    const ProblemResult& found = entry.result;
+    std::string what = "nothing was found";
+    if (!found.configuration.empty()) what = format_ns(found.median_ns);
+    if (const std::string times = against_default(found); !times.empty())
+      what += fmt::format(", {}x the default", times);
+    if (found.known) what += ", known before";
+    console_.line(fmt::format("done      {} of {}: {}, {}", ended_problems_, entries_.size(), entry.name(), what));
+    show_status();
+  }
+
+  /// With the lock held.
+  void show_status() {
+    console_.status([this](std::size_t width) {
+      const std::string text = fmt::format("{} of {} problems done, {} running, {}", ended_problems_, entries_.size(),
+                                           running_, plural(static_cast<std::int64_t>(finished_trials_), "trial"));
+      return text.substr(0, width);
+    });
+  }
+
+  void show(const std::string& text) {
+    console_.end_status();
+    if (sink_.text) return void(*sink_.text += text);
+    print(text);
+    std::fflush(stdout);
+  }
+
+  /// With the lock held.
+  TuneJob job_of(const Share& share) const {
+    TuneJob job = entries_[share.problem].job;
+    const auto ordinal = [this](std::size_t device) {
+      return device == 0 ? devices_.device.index : devices_.more[device - 1];
+    };
+    job.devices = devices_;
+    job.devices.device.index = ordinal(share.devices.front());
+    job.devices.more.clear();
+    for (std::size_t i = 1; i < share.devices.size(); ++i) job.devices.more.push_back(ordinal(share.devices[i]));
+    if (!side_by_side_) return job;
+    const std::size_t cores = std::max(std::thread::hardware_concurrency(), 1u);
+    job.request.tuning.compile_workers = std::min<std::size_t>(spread_.part(share, cores), 64);
+    return job;
+  }
+
+  std::string names(const std::vector<std::size_t>& devices) const {
+    const bool gpus = traits(devices_.device.key).is_gpu;
+    std::string text = fmt::format("{}{} ", gpus ? "GPU" : "host", gpus && devices.size() > 1 ? "s" : "");
+    const char* between = "";
+    for (const std::size_t one : devices)
+      text +=
+          fmt::format("{}{}", std::exchange(between, ", "), one == 0 ? devices_.device.index : devices_.more[one - 1]);
+    return text;
+  }
+
+  SpreadResult result() {
+    SpreadResult all;
+    std::size_t tuned = 0, known = 0;
+    for (Entry& entry : entries_) {
+      if (!entry.ended && !stop_) entry.error = "not tuned: no device is left";
+      all.code = std::max(all.code, entry.ended || !stop_ ? entry.code : kDone);
+      tuned += entry.ended && entry.code == kDone && !entry.result.configuration.empty();
+      known += entry.result.known;
+      if (!request_.json) continue;
+      all.documents.push_back(
+          entry.documents.empty()
+              ? Json{{"kernel", entry.job.spec->name}, {"problem", to_json(entry.size())}, {"error", reason(entry)}}
+              : std::move(entry.documents.front()));
+    }
+    if (stop_) all.code = kInterrupted;
+    if (request_.dry_run) return all;
+    if (!request_.json) show('\n' + table());
+    console_.line(fmt::format("problems  {} of {} done{}{}", tuned, entries_.size(),
+                              known > 0 ? fmt::format(", {} of them known before", known) : "",
+                              stop_ ? "; the same command goes on from here" : ""));
+    return all;
+  }
+
+  std::string reason(const Entry& entry) const {
+    if (!entry.error.empty()) return entry.error;
+    return entry.ended ? "nothing was found" : "interrupted before it began";
+  }
+
+  std::string table() const {
+    using enum Table::Align;
+    Table table({{"#", right}, {"kernel"}, {"problem"}, {"best", right}, {"speed-up", right}, {"configuration"}});
+    for (const Entry& entry : entries_) {
+      const ProblemResult& found = entry.result;
+      const bool has = !found.configuration.empty();
+      table.add({std::to_string(table.rows() + 1), entry.job.spec->name, entry.size().text(),
+                 has ? format_ns(found.median_ns) : "", has ? against_default(found) : "",
+                 has ? printable(found.configuration) : printable(first_line(reason(entry)))});
+    }
+    return with_dim_titles(table.lines(), Style::of(stdout));
+  }
+
+  const std::atomic<bool>& stop_;
+  const TuneSink& sink_;
+  const TuneShare& tune_;
+  const TuneRequest request_;  // what all have in common
+  Console console_;
+  const DeviceChoice devices_;
+  std::deque<Entry> entries_;
+
+  std::mutex mutex_;  // of what follows and of what has ended; tuning is done without it
+  std::condition_variable changed_;
+  ProblemSpread spread_;
+  std::vector<Seat> seats_;  // of the devices; in use by one share at a time
+  const bool side_by_side_;
+  Trials trials_;
+  std::size_t begun_ = 0, running_ = 0, ended_problems_ = 0, finished_trials_ = 0;
+  std::map<std::size_t, std::thread> threads_;
+  std::size_t next_thread_ = 0;
+  std::vector<std::size_t> ended_;  // threads
+};
+
+/// A job for each problem of \p job that is not in \p known.
+void add_each(const TuneJob& job, std::set<std::string>& known, std::vector<TuneJob>& all) {
+  for (const ProblemSize& size : job.problems.list) {
+    if (!known.insert(job.spec->file + '\n' + job.spec->name + '\n' + size.text()).second) continue;
+    all.push_back(job);
+    all.back().problems = {{size}, job.problems.shrunk};
+  }
+}
+
+TuneJob read_line(const TuneRequest& all, const ListedRequest& line, const DeviceChoice& devices) try {
+  TuneRequest one = all;
+  one.kernel = line.kernel;
+  one.problems = line.problems;
+  if (line.budget) one.tuning.session.budget = *line.budget;
+  if (line.isolation) one.tuning.isolation = *line.isolation;
+  return read_job(std::move(one), devices);
+} catch (const UsageError& error) {
+  throw UsageError(line.place + ": " + error.what());
+} catch (const Error& error) {
+  throw Error(line.place + ": " + error.what());
+}
+
+TuneShare run_share(const std::atomic<bool>& stop) {
+  return [&stop](TuneJob job, const TuneSink& sink, Seat& seat) { return run_job(std::move(job), stop, sink, &seat); };
+}
+
+void give(Json document, const TuneSink& sink) {
+  sink.documents ? sink.documents->push_back(std::move(document)) : print_json(document);
+}
+
+}  // namespace
+
+SpreadResult tune_jobs(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
+                       const TuneSink& sink, const TuneShare& tune) {
+  return SpreadTuning(std::move(jobs), devices, stop, sink, tune).run();
+}
+
+int tune_list(const TuneRequest& request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
+              const TuneSink& sink) {
+  const DeviceChoice choice = devices ? std::move(*devices) : choose_alike(request.device);
+  TuneRequest all = request;
+  all.list.clear();
+  std::vector<TuneJob> jobs;
+  std::set<std::string> known;
+  for (const ListedRequest& line : request.list) add_each(read_line(all, line, choice), known, jobs);
+  SpreadResult result = tune_jobs(std::move(jobs), choice, stop, sink, run_share(stop));
+  if (request.json)
+    give({{"tuner", kVersion}, {"interrupted", stop.load()}, {"problems", std::move(result.documents)}}, sink);
+  return result.code;
+}
+
+int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, const TuneSink& sink) {
+  std::vector<TuneJob> jobs;
+  std::set<std::string> known;
+  add_each(job, known, jobs);
+  SpreadResult result = tune_jobs(std::move(jobs), job.devices, stop, sink, run_share(stop));
+  if (!job.request.json) return result.code;
+  Json document;
+  Json results = Json::array();
+  for (Json& one : result.documents) {
+    if (!one.contains("results")) continue;
+    for (Json& found : one["results"]) results.push_back(std::move(found));
+    if (document.is_null()) document = std::move(one);
+  }
+  if (document.is_null()) document = {{"tuner", kVersion}, {"kernel", job.spec->name}, {"file", job.spec->file}};
+  document["interrupted"] = stop.load();
+  document["results"] = std::move(results);
+  give(std::move(document), sink);
+  return result.code;
+}
+
+}  // namespace tuner::cli

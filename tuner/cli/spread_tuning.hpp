@@ -1,0 +1,36 @@
+#pragma once
+/// A list of problems on devices of one kind: several at once where there are several devices (ProblemSpread), one
+/// after the other on one.
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <tuner/cli/tune_run.hpp>
+
+namespace tuner::cli {
+
+/// run_job(): tunes the one problem of a job on the devices of that job. Called by several threads at once. Throws
+/// WorkerError when the devices cannot be used any more.
+using TuneShare = std::function<int(TuneJob job, const TuneSink& sink, Seat& seat)>;
+
+/// Tunes what \p request.list names. All lines are read before anything is tuned; what a line names that an earlier one
+/// named too is left out. \p devices: in place of the request's. Returns the worst exit code; kFailed where a problem
+/// stays untuned. Throws UsageError and Error that begin with the line's place.
+int tune_list(const TuneRequest& request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
+              const TuneSink& sink);
+/// The same for the problems of \p job, with one document of all.
+int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, const TuneSink& sink);
+
+/// What became of a list.
+struct SpreadResult {
+  int code = 0;
+  /// With --json for each job its document, or one with kernel, problem and error.
+  std::vector<Json> documents;
+};
+/// What both do: tunes \p jobs, of one problem each, on \p devices, and prints results as they come and a table of all.
+SpreadResult tune_jobs(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
+                       const TuneSink& sink, const TuneShare& tune);
+
+}  // namespace tuner::cli
