@@ -113,39 +113,49 @@ class Agreement {
     return !type || are_alike(given.type, type->name);
   }
 
-  /// The selection of as many arguments as the kernel takes that fits, and has the most of its names.
+  /// Which of \p places are left out, so that the others fit and have the most of the kernel's names; nothing where
+  /// that is not decided.
+  std::optional<std::vector<std::size_t>> too_many_of(const std::vector<std::size_t>& places) const {
+    const std::size_t wanted = kernel_.arguments.size();
+    if (places.size() < wanted || places.size() - wanted > kMostTooMany || places.size() > kMostArguments) return {};
+    std::vector<std::vector<int>> points(places.size(), std::vector<int>(wanted, -1));  // -1: does not fit
+    for (std::size_t i = 0; i < places.size(); ++i)
+      for (std::size_t k = 0; k < wanted; ++k)
+        if (const DraftArgument& one = draft_.arguments[places[i]]; fits(one, kernel_.arguments[k]))
+          points[i][k] = one.name == kernel_.arguments[k].name ? 1 : 0;
+    std::vector<std::size_t> out, best;
+    int most = -1, with_most = 0;
+    const std::function<void(std::size_t, std::size_t, int)> choose = [&](std::size_t given, std::size_t taken,
+                                                                          int sum) {
+      if (given == places.size()) {
+        with_most = sum > most ? 1 : with_most + (sum == most ? 1 : 0);
+        if (sum > most) best = out;
+        most = std::max(most, sum);
+        return;
+      }
+      if (taken < wanted && points[given][taken] >= 0) choose(given + 1, taken + 1, sum + points[given][taken]);
+      if (out.size() + wanted < places.size()) {
+        out.push_back(places[given]);
+        choose(given + 1, taken, sum);
+        out.pop_back();
+      }
+    };
+    choose(0, 0, 0);
+    return with_most == 1 ? std::optional(best) : std::nullopt;
+  }
+
   void leave_out_what_is_too_many() {
     const std::vector<std::size_t> places = passed();
     const std::size_t wanted = kernel_.arguments.size();
     if (places.size() == wanted) return;
     const std::string difference =
         fmt::format("the kernel takes {} argument{}, not {}", wanted, wanted == 1 ? "" : "s", places.size());
-    std::vector<std::size_t> out, best;
-    int most = -1, with_most = 0;
-    const std::function<void(std::size_t, std::size_t, int)> choose = [&](std::size_t given, std::size_t taken,
-                                                                          int names) {
-      if (given == places.size()) {
-        with_most = names > most ? 1 : with_most + (names == most ? 1 : 0);
-        if (names > most) best = out;
-        most = std::max(most, names);
-        return;
-      }
-      const DraftArgument& one = draft_.arguments[places[given]];
-      if (taken < wanted && fits(one, kernel_.arguments[taken]))
-        choose(given + 1, taken + 1, names + (one.name == kernel_.arguments[taken].name ? 1 : 0));
-      if (out.size() + wanted < places.size()) {
-        out.push_back(places[given]);
-        choose(given + 1, taken, names);
-        out.pop_back();
-      }
-    };
-    if (places.size() > wanted && places.size() - wanted <= kMostTooMany && places.size() <= kMostArguments)
-      choose(0, 0, 0);
-    if (with_most != 1) {
+    const auto best = too_many_of(places);
+    if (!best) {
       draft_.leave(difference + ": correct `arguments`");
       return;
     }
-    for (auto place = best.rbegin(); place != best.rend(); ++place) {
+    for (auto place = best->rbegin(); place != best->rend(); ++place) {
       DraftArgument one = draft_.arguments[*place];
       draft_.arguments.erase(draft_.arguments.begin() + static_cast<std::ptrdiff_t>(*place));
       const std::string variable = is_number(one) ? "" : constant_for(one);

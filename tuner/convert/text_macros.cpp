@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kMostRounds = 8;                    // of macros that stand for macros
 constexpr std::size_t kLongestCondition = 4'096;  // that is worked out
+constexpr std::size_t kLongestValue = 256;        // of a macro that is known
 
 std::string_view first_word(std::string_view text) {
   std::size_t end = 0;
@@ -123,7 +124,7 @@ void TextMacros::read(std::string_view directive, std::string_view rest, Truth i
   if ((directive != "define" && directive != "undef") || is_read == Truth::no) return;
   const std::string name(first_word(rest));
   rest.remove_prefix(name.size());
-  const bool has_value = directive == "define" && !rest.starts_with('(');
+  const bool has_value = directive == "define" && !rest.starts_with('(') && rest.size() <= kLongestValue;
   const bool changes_nothing = has_value && values_.contains(name) && values_.at(name) == trimmed(rest);
   if (is_read == Truth::unknown && changes_nothing) return;
   values_.erase(name);
