@@ -94,9 +94,9 @@ __global__ void scale(int* inside, float2* points, int n) { inside[block] = 1; }
 )";
   const Conversion made = convert(kernel, vector("inside", "WriteOnly", "int32") + ", " + vector("points", "ReadOnly") +
                                               ", " + vector("polygon", "ReadOnly") + ", " + number("count", "12"));
-  EXPECT_THAT(made.text,
-              AllOf(HasSubstr("constant    corners[12] : float\n"), HasSubstr("fill        corners = uniform"),
-                    HasSubstr("arguments   inside, points, count\n"), Not(HasSubstr("polygon["))));
+  EXPECT_THAT(made.text, AllOf(HasSubstr("constant    corners[12] : float\n"),
+                               HasSubstr("fill        points, corners = uniform 0 1\n"),
+                               HasSubstr("arguments   inside, points, count\n"), Not(HasSubstr("polygon["))));
   EXPECT_THAT(made.left, Contains(HasSubstr("the kernel takes 3 arguments, not 4: polygon is copied into")));
 }
 

@@ -91,7 +91,7 @@ TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
 TEST_F(Converting, WhatTheHubAddsToT1DividesTheProblem) {
   const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "nonsense"}, "ProblemSize": [4096],
     "GridDivX": ["block_size_x", "tile"], )" + std::string(kArguments)));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("size        problem_x = 4096"),
+  EXPECT_THAT(made.text, AllOf(HasSubstr("size        problem_x n = 4096"),
                                HasSubstr("grid        ceil_div(problem_x, block_size_x * tile)"),
                                HasSubstr("define      kernel_tuner = 1")));
 }
@@ -249,8 +249,8 @@ extern "C" __global__ void scale(float *sums, int* counts, const float* x, float
     {"Name": "b", "Type": "int32", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
     {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": 2000},
     {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 2000}])"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[9] : float"), HasSubstr("fill        a = constant 2\n"),
-                               HasSubstr("inout       b[9] : int"), HasSubstr("fill        b = constant 0\n"),
+  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[9] : float, "), HasSubstr("fill        a = constant 2\n"),
+                               HasSubstr(", b[9] : int\n"), HasSubstr("fill        b = constant 0\n"),
                                HasSubstr("out         d[2000] : float")));
   EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("buffer a is WriteOnly, but the kernel adds to it")),
                                Contains(HasSubstr("buffer b is WriteOnly")), Not(Contains(HasSubstr("buffer d")))));

@@ -481,6 +481,13 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
   EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
 }
 
+TEST(KernelFile, FillsSeveralBuffersAlike) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner in z[n]\n#pragma tuner fill a, z = expression i % n"));
+  for (const char* const name : {"a", "z"})
+    EXPECT_EQ(spec.find_buffer(name)->computed_fill->element->text(), "i % n") << name;
+  EXPECT_THAT(error_of([] { parse(with_line(0, "#pragma tuner fill a, a = iota")); }), HasSubstr("fill"));
+}
+
 TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
   const Expression& element = *spec.find_buffer("a")->computed_fill->element;

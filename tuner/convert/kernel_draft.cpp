@@ -23,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kLongestLine = 120;
 constexpr std::size_t kMostDefaults = 200'000;  // configurations looked at for a default
 
 std::string values_text(const std::vector<std::string>& values) {
@@ -377,18 +378,25 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   if (!sizes.empty() ||
       std::any_of(arguments.begin(), arguments.end(), [](auto& one) { return one.role == DraftArgument::Role::size; }))
     text += '\n';
-  for (const auto& [name, value] : sizes) {
-    std::string type;
-    for (const DraftArgument& one : arguments)
-      if (one.role == DraftArgument::Role::size && one.name == name && one.type != "int") type = " : " + one.type;
-    text += fmt::format("#pragma tuner size        {}{} = {}\n", safe_name(name), type, value);
-  }
+  std::vector<std::pair<std::string, std::string>> sized;  // type and value, and the sizes that have them
+  const auto add_size = [&](const std::string& name, const std::string& type, const std::string& value) {
+    const std::string end = (type == "int" ? "" : " : " + type) + " = " + value;
+    if (sized.empty() || sized.back().first != end)
+      sized.emplace_back(end, safe_name(name));
+    else
+      sized.back().second += ' ' + safe_name(name);
+  };
   std::set<std::string> said;
-  for (const auto& [name, value] : sizes) said.insert(name);
+  for (const auto& [name, value] : sizes) {
+    std::string type = "int";
+    for (const DraftArgument& one : arguments)
+      if (one.role == DraftArgument::Role::size && one.name == name) type = one.type;
+    add_size(name, type, value);
+    said.insert(name);
+  }
   for (const DraftArgument& one : arguments)
-    if (one.role == DraftArgument::Role::size && said.insert(one.name).second)
-      text += fmt::format("#pragma tuner size        {}{} = {}\n", safe_name(one.name),
-                          one.type == "int" ? "" : " : " + one.type, one.value);
+    if (one.role == DraftArgument::Role::size && said.insert(one.name).second) add_size(one.name, one.type, one.value);
+  for (const auto& [end, all] : sized) text += fmt::format("#pragma tuner size        {}{}\n", all, end);
   text += '\n';
   std::string names;
   for (const DraftParameter& one : parameters) {
@@ -412,7 +420,15 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   for (const std::string& option : options) text += "#pragma tuner compile     " + option + '\n';
 
   text += '\n';
-  std::string order, fills;
+  std::string order, buffers;
+  std::vector<std::pair<std::string, std::string>> fills;  // what fills, and the buffers that it does
+  const auto add_fill = [&](const std::string& name, const std::string& fill) {
+    const auto at = std::find_if(fills.begin(), fills.end(), [&](const auto& one) { return one.first == fill; });
+    if (at == fills.end())
+      fills.emplace_back(fill, name);
+    else
+      at->second += ", " + name;
+  };
   for (const DraftArgument& one : arguments) {
     const std::string name = safe_name(one);
     if (one.role != DraftArgument::Role::constant) order += (order.empty() ? "" : ", ") + name;
@@ -421,16 +437,29 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
                        : one.role == DraftArgument::Role::inout    ? "inout   "
                        : one.role == DraftArgument::Role::constant ? "constant"
                                                                    : nullptr;
-    if (role) text += fmt::format("#pragma tuner {}    {}[{}] : {}\n", role, name, one.count, one.type);
+    if (role) {
+      // Buffers of one kind that follow each other stand in one line.
+      const std::string begin = fmt::format("#pragma tuner {}    ", role);
+      const std::string buffer = fmt::format("{}[{}] : {}", name, one.count, one.type);
+      if (buffers.starts_with(begin) && buffers.size() + buffer.size() < kLongestLine) {
+        text.pop_back();
+        buffers += ", " + buffer;
+        text += ", " + buffer + '\n';
+      } else {
+        buffers = begin + buffer;
+        text += buffers + '\n';
+      }
+    }
+    if (one.role == DraftArgument::Role::scalar) buffers.clear();
     if (one.role == DraftArgument::Role::scalar)
       text += fmt::format("#pragma tuner scalar      {} : {} = {}\n", name, one.type, one.value);
     if (one.role == DraftArgument::Role::out) continue;
     if (!one.file.empty())
-      fills += fmt::format("#pragma tuner fill        {} = file \"{}\"\n", name, seen_from_output(one.file));
+      add_fill(name, fmt::format("file \"{}\"", seen_from_output(one.file)));
     else if (!one.fill.empty())
-      fills += fmt::format("#pragma tuner fill        {} = {}\n", name, one.fill);
+      add_fill(name, one.fill);
   }
-  text += fills;
+  for (const auto& [fill, filled] : fills) text += fmt::format("#pragma tuner fill        {} = {}\n", filled, fill);
   if (!tolerance.empty()) text += "#pragma tuner tolerance   " + tolerance + '\n';
   text += fmt::format("\n#pragma tuner instantiate {}\n#pragma tuner block       {}\n#pragma tuner grid        {}\n",
                       qualified_name(), joined(block), joined(grid));
