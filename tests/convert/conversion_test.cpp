@@ -91,7 +91,7 @@ TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
 TEST_F(Converting, WhatTheHubAddsToT1DividesTheProblem) {
   const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "nonsense"}, "ProblemSize": [4096],
     "GridDivX": ["block_size_x", "tile"], )" + std::string(kArguments)));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("size        problem_x = 4096"),
+  EXPECT_THAT(made.text, AllOf(HasSubstr("size        problem_x n = 4096"),
                                HasSubstr("grid        ceil_div(problem_x, block_size_x * tile)"),
                                HasSubstr("define      kernel_tuner = 1")));
 }
@@ -104,7 +104,7 @@ TEST_F(Converting, WhatIsNotTranslatedIsSaidAndStandsInTheFile) {
     "ReferenceArguments": [{"TargetName": "y", "FillType": "Generator", "DataSource": "2 * i", "ValidationThreshold": 0.1}])t",
                                                    R"(, {"Expression": "tile ^ 1", "Parameters": ["tile"]})"));
   const std::vector<std::string> expected = {"'tile ^ 1'", "Texture",   "'Symbol'",
-                                             "y.bin",      "'f(tile)'", "'2 * i' within 0.1"};
+                                             "y.bin",      "'f(tile)'", "y should come out as '2 * i'"};
   for (const std::string& part : expected) {
     EXPECT_THAT(made.left, Contains(HasSubstr(part)));
     EXPECT_THAT(made.text, HasSubstr("// - "));
@@ -227,7 +227,10 @@ TEST_F(Converting, T1FillsFloatingElementsAsPythonAndCDo) {
   EXPECT_EQ(fill("-(i + 0.25)", "double"), "expression -(i + 0.25)");
   EXPECT_EQ(fill("min(float(i), 7.5)"), "expression min(1.0 * i, 7.5)");
   EXPECT_EQ(fill("i // 2 + 1"), "expression i / 2 + 1");
-  EXPECT_EQ(fill("sin(i)"), "left");
+  EXPECT_EQ(fill("1 + i // 4 * 0.5 if i % 4 < 3 else 0.1"), "expression (i % 4 < 3 ? 1 + (i / 4) * 0.5 : 0.1)");
+  EXPECT_EQ(fill("2 * (i if i * 0.5 > 1 else .25)"), "expression 2 * ((i * 0.5) > 1 ? i : 0.25)");
+  EXPECT_EQ(fill("math.sin(i) * sqrtf(0.5f * i)"), "expression sin(i) * sqrt(0.5 * i)");
+  EXPECT_EQ(fill("erf(i)"), "left");
   EXPECT_EQ(fill("(float)"), "left");
   EXPECT_EQ(fill(std::string(5000, '1') + ".5"), "left") << "nobody writes that";
   EXPECT_EQ(fill("i * 0.5", "int32"), "left");
@@ -246,8 +249,8 @@ extern "C" __global__ void scale(float *sums, int* counts, const float* x, float
     {"Name": "b", "Type": "int32", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
     {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": 2000},
     {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 2000}])"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[9] : float"), HasSubstr("fill        a = constant 2\n"),
-                               HasSubstr("inout       b[9] : int"), HasSubstr("fill        b = constant 0\n"),
+  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[9] : float, "), HasSubstr("fill        a = constant 2\n"),
+                               HasSubstr(", b[9] : int\n"), HasSubstr("fill        b = constant 0\n"),
                                HasSubstr("out         d[2000] : float")));
   EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("buffer a is WriteOnly, but the kernel adds to it")),
                                Contains(HasSubstr("buffer b is WriteOnly")), Not(Contains(HasSubstr("buffer d")))));

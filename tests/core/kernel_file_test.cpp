@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -480,6 +481,13 @@ TEST(KernelFile, ReadsFillsThatAreComputed) {
   EXPECT_EQ(data_files(spec).front().filename(), "a.npy");
 }
 
+TEST(KernelFile, FillsSeveralBuffersAlike) {
+  const KernelSpec spec = parse(with_line(0, "#pragma tuner in z[n]\n#pragma tuner fill a, z = expression i % n"));
+  for (const char* const name : {"a", "z"})
+    EXPECT_EQ(spec.find_buffer(name)->computed_fill->element->text(), "i % n") << name;
+  EXPECT_THAT(error_of([] { parse(with_line(0, "#pragma tuner fill a, a = iota")); }), HasSubstr("fill"));
+}
+
 TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
   const Expression& element = *spec.find_buffer("a")->computed_fill->element;
@@ -490,6 +498,21 @@ TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
   EXPECT_EQ(value.evaluate(0), 1);
   EXPECT_EQ(value.evaluate(1), -1e-3 / 4);
   EXPECT_EQ(value.evaluate(4), 1 + 4 * 0.1);
+}
+
+TEST(RealExpression, HasTheFunctionsOfNumbersWithAPoint) {
+  const auto at_4 = [](const std::string& text) {
+    const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
+    const Expression& element = *spec.find_buffer("a")->computed_fill->element;
+    EXPECT_TRUE(has_reals(element));
+    return RealExpression(element, "i", {}).evaluate(4);
+  };
+  EXPECT_EQ(at_4("sqrt(i) + sqrt(9)"), 5);
+  EXPECT_EQ(at_4("sin(i) / cos(i) - tan(0)"), std::sin(4.0) / std::cos(4.0));
+  EXPECT_EQ(at_4("log(exp(0) * i)"), std::log(4.0));
+  EXPECT_THAT(error_of([&] { at_4("i % sqrt(i)"); }), HasSubstr("an integer is needed here"));
+  EXPECT_THAT(error_of([&] { parse(with_line(0, "#pragma tuner constraint c: sqrt(n) > 2")); }),
+              HasSubstr("'sqrt' gives numbers with a point, which only 'fill NAME = expression' has"));
 }
 
 TEST(RealExpression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {

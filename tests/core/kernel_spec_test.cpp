@@ -416,6 +416,16 @@ TEST(Macros, MayHaveADefaultWhereAnotherOfThemIsMissing) {
             "#ifndef tuned\n#define OTHER\n#if X > 1\n  #define TILE 32\n#endif\n#define TILE 16\n#endif\n"));
 }
 
+TEST(Macros, AreNotHiddenWhereTheTextItselfDefinesWhatIsAskedFor) {
+  const auto read = [](const std::string& text) {
+    return error_of([&] { parse(with_line(0, "#pragma tuner define TILE = tile") + text); });
+  };
+  const std::string asked = "#ifndef tuned\n#define TILE 32\n#endif\n";
+  EXPECT_EQ(read("#define tuned 1\n" + asked), "no error");
+  for (const char* const before : {"#if X\n#define tuned 1\n#endif\n", "#define tuned 1\n#undef tuned\n"})
+    EXPECT_THAT(read(before + asked), ::testing::HasSubstr("defines 'TILE' anew"));
+}
+
 TEST(Macros, AreNotHiddenByADefinitionInTheText) {
   for (const char* text :
        {"#ifdef TILE\n#endif\n#define TILE 4\n", "#ifndef TILE\n#endif\n#define TILE 4\n",

@@ -58,7 +58,7 @@ KernelDraft read_draft(const std::string& text, const std::filesystem::path& fil
     if (has_member(plain.substr(0, plain.find('\n')), "tunable_parameters")) return read_launcher_wisdom(text, file);
     return has_member(plain, "config_space") ? read_launcher_capture(text, file) : read_t1(text, file);
   }
-  if (has_launcher_pragmas(text)) return read_launcher_pragmas(text, file);
+  if (auto draft = read_launcher_pragmas(text, file)) return std::move(*draft);
   if (text.find("tune_kernel") != std::string::npos) return read_kernel_tuner_script(text, file);
   throw Error(
       fmt::format("{}: neither a T1 description (JSON), nor a script that calls tune_kernel, nor Kernel Launcher's: a "

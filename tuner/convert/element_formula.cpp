@@ -87,6 +87,13 @@ class Formula {
         break;
       case Node::Kind::call:
         return call(node);
+      case Node::Kind::comparison:
+        return comparison(node);
+      case Node::Kind::conditional: {
+        const Piece value = of(*node.children[1]), other = of(*node.children[2]);
+        return {fmt::format("({} ? {} : {})", of(*node.children[0]).text, value.text, other.text),
+                value.is_real || other.is_real};
+      }
       default:
         break;
     }
@@ -111,6 +118,16 @@ class Formula {
     return {a.factor() + ' ' + node.text + ' ' + b.factor(), real, false};
   }
 
+  /// A truth value.
+  Piece comparison(const Node& node) const {
+    if (node.children.size() == 2 && node.operators[0].find_first_of("<>=") != std::string::npos) {
+      const Piece a = of(*node.children[0]), b = of(*node.children[1]);
+      if (a.is_real || b.is_real)
+        return {fmt::format("{} {} {}", a.factor(), node.operators[0], b.factor()), false, false};
+    }
+    return whole(node);
+  }
+
   Piece call(const Node& node) const {
     const std::string& what = node.children[0]->text;
     const std::size_t count = node.children.size() - 1;
@@ -122,6 +139,10 @@ class Formula {
       const Piece a = of(*node.children[1]), b = of(*node.children[2]);
       return {fmt::format("{}({}, {})", what, a.text, b.text), a.is_real || b.is_real};
     }
+    static constexpr std::string_view kReal[] = {"sqrt", "exp", "log", "sin", "cos", "tan"};
+    for (const std::string_view one : kReal)
+      if (count == 1 && (what == one || what == std::string(one) + 'f'))
+        return {fmt::format("{}({})", one, of(*node.children[1]).text), true};
     if ((what == "abs" || what == "fabs") && count == 1) {
       const Piece a = of(*node.children[1]);
       return {"abs(" + a.text + ')', a.is_real};

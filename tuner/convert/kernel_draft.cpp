@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -11,6 +11,7 @@
 
 #include <tuner/convert/floating_value.hpp>
 #include <tuner/convert/signature.hpp>
+#include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/kernel_file.hpp>
@@ -21,6 +22,9 @@ namespace tuner::convert {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestLine = 120;
+constexpr std::size_t kMostDefaults = 200'000;  // configurations looked at for a default
 
 std::string values_text(const std::vector<std::string>& values) {
   std::string text;
@@ -38,6 +42,11 @@ std::string comment_lines(const std::string& text) {
     lines += "// " + safe + '\n';
   }
   return lines;
+}
+
+std::string cpp_type(const std::string& type) {
+  const auto found = element_type(type);  // this room's spellings are among core's
+  return std::string(info(tuner::element_type(found ? found->name : type).value()).spelling);
 }
 
 std::string joined(const std::array<std::string, 3>& shape) {
@@ -212,8 +221,9 @@ void KernelDraft::add_option(const std::string& option) {
   }
 }
 
-/// The values of a possible configuration, in the order of the parameters: the original's own where it gives one, else
-/// the valid one whose block is nearest to 256 threads among the first.
+/// The values of a possible configuration, in the order of the parameters: the original's own where it gives one, or
+/// the valid one that differs from it in the fewest parameters, else the one whose block is nearest to 256 threads
+/// among the first.
 std::optional<std::vector<std::string>> KernelDraft::find_default() {
   const std::string threads = fmt::format("({}) * ({}) * ({})", block[0], block[1], block[2]);
   std::vector<Expression> all;
@@ -251,25 +261,54 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     return chosen;
   };
 
-  bool own = true;
+  std::size_t presets = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& list = parameters[i].values;
-    const auto at = parameters[i].preset ? std::find(list.begin(), list.end(), *parameters[i].preset) : list.end();
-    own = own && at != list.end();
-    if (parameters[i].preset && at == list.end())
+    // Where there is one value, nobody looked at the default.
+    if (list.size() == 1 || !parameters[i].preset) continue;
+    const auto at = std::find(list.begin(), list.end(), *parameters[i].preset);
+    if (at == list.end()) {
       leave(fmt::format("the default {} of parameter {} is none of its values", printable(*parameters[i].preset),
                         parameters[i].name));
-    digits[i] = at == list.end() ? 0 : static_cast<std::size_t>(at - list.begin());
+      continue;
+    }
+    ++presets;
+    digits[i] = static_cast<std::size_t>(at - list.begin());
   }
-  if (own) {
+  const std::vector<std::size_t> own = digits;
+  std::size_t steps = 0;
+  const auto holds = [&] {
     bind();
-    if (threads_of() > 0) return values();
-    leave("the original's default meets not all conditions: it is another one here");
-  }
+    return ++steps < kMostDefaults && threads_of() > 0;
+  };
+  // The fewest parameters that have to be others, the last ones first.
+  const std::function<bool(std::size_t, int)> change = [&](std::size_t end, int count) {
+    if (count == 0) return holds();
+    for (std::size_t i = end; i-- > 0 && steps < kMostDefaults;) {
+      for (std::size_t digit = 0; digit < parameters[i].values.size(); ++digit) {
+        if (digit == own[i]) continue;
+        digits[i] = digit;
+        if (change(i, count - 1)) return true;
+      }
+      digits[i] = own[i];
+    }
+    return false;
+  };
+  const auto nearest = [&]() -> std::optional<std::vector<std::string>> {
+    steps = 0;
+    for (int count = 0; count <= static_cast<int>(parameters.size()) && steps < kMostDefaults; ++count) {
+      digits = own;
+      if (!change(parameters.size(), count)) continue;
+      if (count > 0 && presets > 0) leave("the original's default meets not all conditions: it is another one here");
+      return values();
+    }
+    return std::nullopt;
+  };
+  if (presets > 0) return nearest();
+
   std::optional<std::vector<std::string>> best;
   double best_distance = 1e9;
-  std::fill(digits.begin(), digits.end(), std::size_t{0});
-  for (std::size_t steps = 0; steps < 200'000; ++steps) {
+  for (std::fill(digits.begin(), digits.end(), std::size_t{0}); steps < kMostDefaults; ++steps) {
     bind();
     if (const std::int64_t count = threads_of(); count > 0) {
       const double distance = std::fabs(std::log2(static_cast<double>(count)) - 8);
@@ -283,26 +322,47 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     while (place > 0 && ++digits[place - 1] == parameters[place - 1].values.size()) digits[--place] = 0;
     if (place == 0) break;
   }
-  return best;
+  return best ? best : nearest();
 }
 
-/// The files that have the answers, for each output; none where one is missing, or belongs to inputs that are not
-/// known.
+namespace {
+
+bool is_output(const DraftArgument& one) {
+  return one.role == DraftArgument::Role::out || one.role == DraftArgument::Role::inout;
+}
+
+}  // namespace
+
+/// Whether no input is drawn at random: an answer that is known is the answer for other numbers then.
+bool KernelDraft::knows_inputs() const {
+  using Role = DraftArgument::Role;
+  return std::none_of(arguments.begin(), arguments.end(), [](const DraftArgument& one) {
+    const bool is_input = one.role != Role::size && one.role != Role::scalar && one.role != Role::out;
+    return is_input && one.file.empty() && (one.fill.empty() || one.fill.starts_with("uniform"));
+  });
+}
+
+/// The files that have the answers, for each output; none where one is missing, or belongs to other inputs.
 std::vector<std::pair<std::string, fs::path>> KernelDraft::answers() const {
   std::vector<std::pair<std::string, fs::path>> all;
   const auto is_known = [](const DraftArgument& one) { return !one.answer.empty(); };
-  if (std::none_of(arguments.begin(), arguments.end(), is_known)) return {};
-  using Role = DraftArgument::Role;
+  if (std::none_of(arguments.begin(), arguments.end(), is_known) || !knows_inputs()) return {};
   for (const DraftArgument& one : arguments) {
-    const bool is_buffer = one.role != Role::size && one.role != Role::scalar;
-    const bool is_random = one.file.empty() && (one.fill.empty() || one.fill.starts_with("uniform"));
-    if (is_buffer && one.role != Role::out && is_random) return {};  // it is the answer for other numbers
-    if (one.role != Role::out && one.role != Role::inout) continue;
+    if (!is_output(one)) continue;
     const fs::path& file = one.answer.empty() ? one.file : one.answer;  // not changed
     if (file.empty()) return {};
     all.emplace_back(safe_name(one), file);
   }
   return all;
+}
+
+/// The outputs, where a formula is known for each.
+std::vector<DraftArgument> KernelDraft::computed_answers() const {
+  std::vector<DraftArgument> all;
+  for (const DraftArgument& one : arguments)
+    if (is_output(one)) all.push_back(one);
+  const auto is_known = [](const DraftArgument& one) { return !one.answer_formula.empty(); };
+  return knows_inputs() && std::all_of(all.begin(), all.end(), is_known) ? all : std::vector<DraftArgument>();
 }
 
 Conversion KernelDraft::finished(const fs::path& output_folder) {
@@ -318,23 +378,30 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   if (!sizes.empty() ||
       std::any_of(arguments.begin(), arguments.end(), [](auto& one) { return one.role == DraftArgument::Role::size; }))
     text += '\n';
-  for (const auto& [name, value] : sizes) {
-    std::string type;
-    for (const DraftArgument& one : arguments)
-      if (one.role == DraftArgument::Role::size && one.name == name && one.type != "int") type = " : " + one.type;
-    text += fmt::format("#pragma tuner size        {}{} = {}\n", safe_name(name), type, value);
-  }
+  std::vector<std::pair<std::string, std::string>> sized;  // type and value, and the sizes that have them
+  const auto add_size = [&](const std::string& name, const std::string& type, const std::string& value) {
+    const std::string end = (type == "int" ? "" : " : " + type) + " = " + value;
+    if (sized.empty() || sized.back().first != end)
+      sized.emplace_back(end, safe_name(name));
+    else
+      sized.back().second += ' ' + safe_name(name);
+  };
   std::set<std::string> said;
-  for (const auto& [name, value] : sizes) said.insert(name);
+  for (const auto& [name, value] : sizes) {
+    std::string type = "int";
+    for (const DraftArgument& one : arguments)
+      if (one.role == DraftArgument::Role::size && one.name == name) type = one.type;
+    add_size(name, type, value);
+    said.insert(name);
+  }
   for (const DraftArgument& one : arguments)
-    if (one.role == DraftArgument::Role::size && said.insert(one.name).second)
-      text += fmt::format("#pragma tuner size        {}{} = {}\n", safe_name(one.name),
-                          one.type == "int" ? "" : " : " + one.type, one.value);
+    if (one.role == DraftArgument::Role::size && said.insert(one.name).second) add_size(one.name, one.type, one.value);
+  for (const auto& [end, all] : sized) text += fmt::format("#pragma tuner size        {}{}\n", all, end);
   text += '\n';
   std::string names;
   for (const DraftParameter& one : parameters) {
     text += fmt::format("#pragma tuner parameter   {} = {}\n", safe_name(one.name), values_text(one.values));
-    if (!parameters_are_macros) continue;
+    if (!parameters_are_macros || !one.is_macro) continue;
     const auto& limits = device_limit_names();
     if (safe_name(one.name) == one.name)
       names += ' ' + one.name;
@@ -353,7 +420,15 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   for (const std::string& option : options) text += "#pragma tuner compile     " + option + '\n';
 
   text += '\n';
-  std::string order, fills;
+  std::string order, buffers;
+  std::vector<std::pair<std::string, std::string>> fills;  // what fills, and the buffers that it does
+  const auto add_fill = [&](const std::string& name, const std::string& fill) {
+    const auto at = std::find_if(fills.begin(), fills.end(), [&](const auto& one) { return one.first == fill; });
+    if (at == fills.end())
+      fills.emplace_back(fill, name);
+    else
+      at->second += ", " + name;
+  };
   for (const DraftArgument& one : arguments) {
     const std::string name = safe_name(one);
     if (one.role != DraftArgument::Role::constant) order += (order.empty() ? "" : ", ") + name;
@@ -362,15 +437,29 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
                        : one.role == DraftArgument::Role::inout    ? "inout   "
                        : one.role == DraftArgument::Role::constant ? "constant"
                                                                    : nullptr;
-    if (role) text += fmt::format("#pragma tuner {}    {}[{}] : {}\n", role, name, one.count, one.type);
+    if (role) {
+      // Buffers of one kind that follow each other stand in one line.
+      const std::string begin = fmt::format("#pragma tuner {}    ", role);
+      const std::string buffer = fmt::format("{}[{}] : {}", name, one.count, one.type);
+      if (buffers.starts_with(begin) && buffers.size() + buffer.size() < kLongestLine) {
+        text.pop_back();
+        buffers += ", " + buffer;
+        text += ", " + buffer + '\n';
+      } else {
+        buffers = begin + buffer;
+        text += buffers + '\n';
+      }
+    }
+    if (one.role == DraftArgument::Role::scalar) buffers.clear();
     if (one.role == DraftArgument::Role::scalar)
       text += fmt::format("#pragma tuner scalar      {} : {} = {}\n", name, one.type, one.value);
+    if (one.role == DraftArgument::Role::out) continue;
     if (!one.file.empty())
-      fills += fmt::format("#pragma tuner fill        {} = file \"{}\"\n", name, seen_from_output(one.file));
-    else if (!one.fill.empty() && one.role != DraftArgument::Role::out)
-      fills += fmt::format("#pragma tuner fill        {} = {}\n", name, one.fill);
+      add_fill(name, fmt::format("file \"{}\"", seen_from_output(one.file)));
+    else if (!one.fill.empty())
+      add_fill(name, one.fill);
   }
-  text += fills;
+  for (const auto& [fill, filled] : fills) text += fmt::format("#pragma tuner fill        {} = {}\n", filled, fill);
   if (!tolerance.empty()) text += "#pragma tuner tolerance   " + tolerance + '\n';
   text += fmt::format("\n#pragma tuner instantiate {}\n#pragma tuner block       {}\n#pragma tuner grid        {}\n",
                       qualified_name(), joined(block), joined(grid));
@@ -389,10 +478,20 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
     leave("no configuration that meets all conditions was found: add a `default`");
   }
   const auto files = answers();
+  const auto computed = files.empty() ? computed_answers() : std::vector<DraftArgument>();
   for (const auto& [name, file] : files)
     text += fmt::format("#pragma tuner reference   file {} = \"{}\"\n", name, seen_from_output(file));
-  if (files.empty() && preset) text += "#pragma tuner reference   default\n";
-  if (files.empty())
+  for (const DraftArgument& one : computed)
+    text += fmt::format(
+        "#pragma tuner reference   {0}_answer\n#pragma tuner block       256\n#pragma tuner grid        ceil_div({1}, "
+        "256)\n#pragma tuner arguments   {0}, {1} : int64\n",
+        safe_name(one), one.count);
+  const bool has_answer = !files.empty() || !computed.empty();
+  for (const DraftArgument& one : arguments)
+    if (!has_answer && !one.answer_formula.empty())
+      leave(fmt::format("{} should come out as {}: say so in a `reference`", one.name, in_quotes(one.answer_formula)));
+  if (!has_answer && preset) text += "#pragma tuner reference   default\n";
+  if (!has_answer)
     leave(
         "results are compared with those of the kernel itself in its default configuration: write a `reference` that "
         "is right, or see to it that this one is");
@@ -402,6 +501,11 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
     text += fmt::format("\n#pragma tuner source      \"{}\"\n", seen_from_output(source));
     if (source_text.empty()) leave(fmt::format("the kernel's source {} could not be read", printable(source.string())));
   }
+  for (const DraftArgument& one : computed)
+    text += fmt::format(
+        "\n__global__ void {0}_answer({1}* {0}, long long n) {{\n  const long long i = blockIdx.x * 256LL + "
+        "threadIdx.x;\n  if (i < n) {0}[i] = {2};\n}}\n",
+        safe_name(one), cpp_type(one.type), one.answer_formula);
 
   if (!order.empty() && !source_text.empty()) try {
       const std::string line =

@@ -17,6 +17,7 @@ struct DraftParameter {
   std::string name;                 ///< of the macro
   std::vector<std::string> values;  ///< as kernel files write them
   std::optional<std::string> preset;
+  bool is_macro = true;  ///< for the kernel; false: its text defines it
 };
 
 struct DraftArgument {
@@ -29,6 +30,7 @@ struct DraftArgument {
   std::string fill;                   ///< what stands behind `fill NAME =`; empty: the default
   std::filesystem::path file;         ///< that fills it instead; empty: none
   std::filesystem::path answer = {};  ///< that has what the kernel should make of it; empty: none is known
+  std::string answer_formula = {};    ///< what it should make of element i, in C++; empty: none is known
 };
 
 class KernelDraft {
@@ -80,13 +82,18 @@ class KernelDraft {
   std::string safe_name(const DraftArgument& argument) const;
   std::string qualified_name() const;
   std::optional<std::vector<std::string>> find_default();
+  bool knows_inputs() const;
   std::vector<std::pair<std::string, std::filesystem::path>> answers() const;
+  std::vector<DraftArgument> computed_answers() const;
 };
 
 /// Reads \p draft.source, as far as it can be read.
 void read_source(KernelDraft& draft);
 /// Kernel Tuner defines more than the parameters: what of that the kernel's text names.
 void add_kernel_tuner_macros(KernelDraft& draft);
+/// Corrects what \p draft says of arguments and macros where the kernel's head, its body or the macros of its text say
+/// otherwise, with a sentence for each: their order and number, element types, what is written, what is defined anew.
+void agree_with_kernel(KernelDraft& draft);
 
 /// The readers. Each throws tuner::Error.
 KernelDraft read_t1(const std::string& text, const std::filesystem::path& file);
@@ -94,9 +101,8 @@ KernelDraft read_kernel_tuner_script(const std::string& text, const std::filesys
 /// Of Kernel Launcher: a captured launch (JSON), a wisdom file (a line of JSON for each result), annotated kernels.
 KernelDraft read_launcher_capture(const std::string& text, const std::filesystem::path& file);
 KernelDraft read_launcher_wisdom(const std::string& text, const std::filesystem::path& file);
-KernelDraft read_launcher_pragmas(const std::string& text, const std::filesystem::path& file);
-/// Whether \p text has such annotations.
-bool has_launcher_pragmas(const std::string& text);
+/// Nothing where \p text has no such annotations.
+std::optional<KernelDraft> read_launcher_pragmas(const std::string& text, const std::filesystem::path& file);
 
 /// `float` for a type of T1, NumPy or C, with how many of it make one element; nothing for what is no element type.
 struct DraftType {

@@ -73,24 +73,6 @@ std::vector<Annotation> annotations_of(const std::string& source) {
   return all;
 }
 
-std::vector<std::string> items_of(const std::string& list) {
-  std::vector<std::string> items;
-  int depth = 0;
-  std::string item;
-  for (const char c : list) {
-    if (c == '(' || c == '[') ++depth;
-    if (c == ')' || c == ']') --depth;
-    if (c == ',' && depth == 0) {
-      items.push_back(trimmed_text(item));
-      item.clear();
-    } else {
-      item += c;
-    }
-  }
-  if (!trimmed_text(item).empty()) items.push_back(trimmed_text(item));
-  return items;
-}
-
 /// Throws Error for what is not `name(…) name(…)`.
 std::vector<Clause> clauses_of(const std::string& text) {
   std::vector<Clause> clauses;
@@ -107,7 +89,12 @@ std::vector<Clause> clauses_of(const std::string& text) {
     }
     if (!is_identifier(name) || close >= text.size())
       throw Error(fmt::format("{} is no annotation such as tune(block = 32, 64)", in_quotes(trimmed_text(text))));
-    clauses.push_back({name, items_of(text.substr(open + 1, close - open - 1))});
+    Clause clause{name, {}};
+    // What is given to a template are types too; all else may compare.
+    for (const std::string_view item :
+         at_commas(std::string_view(text).substr(open + 1, close - open - 1), name != "template_args"))
+      clause.items.emplace_back(item);
+    clauses.push_back(std::move(clause));
     at = close + 1;
   }
   return clauses;
@@ -119,30 +106,11 @@ bool is_any_of(const std::string& name, std::initializer_list<const char*> names
   return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
 }
 
-/// \p items, with those that are parts of one type, `layout<float` and `2>`, together again.
-std::vector<std::string> joined_types(const std::vector<std::string>& items) {
-  const auto depth = [](const std::string& text) {
-    return std::count(text.begin(), text.end(), '<') - std::count(text.begin(), text.end(), '>');
-  };
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    std::string text = items[i];
-    std::size_t last = i;
-    while (depth(text) > 0 && last + 1 < items.size()) text += ", " + items[++last];
-    const bool is_type = depth(text) == 0;  // else it is a comparison
-    all.push_back(is_type ? text : items[i]);
-    if (is_type) i = last;
-  }
-  return all;
-}
-
 class PragmaReader {
  public:
   explicit PragmaReader(fs::path file) : file_(std::move(file)) {}
 
-  KernelDraft read(const std::string& text) {
-    const std::vector<Annotation> annotations = annotations_of(text);
-    if (annotations.empty()) throw Error(fmt::format("{}: it has no `#pragma kernel`", file_.string()));
+  KernelDraft read(const std::string& text, const std::vector<Annotation>& annotations) {
     const auto signature = find_signature(text, {}, annotations.front().at);
     if (!signature) throw Error(fmt::format("{}: no kernel follows its `#pragma kernel`", file_.string()));
     signature_ = *signature;
@@ -252,7 +220,7 @@ class PragmaReader {
     const auto given = std::find_if(clauses_.begin(), clauses_.end(),
                                     [](const Clause& clause) { return clause.name == "template_args"; });
     const bool are_given = given != clauses_.end();
-    std::vector<std::string> names = are_given ? joined_types(given->items) : std::vector<std::string>();
+    std::vector<std::string> names = are_given ? given->items : std::vector<std::string>();
     for (std::size_t i = 0; i < signature_.template_parameters.size(); ++i) {
       const Declared& one = signature_.template_parameters[i];
       const bool is_given = are_given && i < names.size();
@@ -427,10 +395,10 @@ class PragmaReader {
 
 }  // namespace
 
-bool has_launcher_pragmas(const std::string& text) { return !annotations_of(text).empty(); }
-
-KernelDraft read_launcher_pragmas(const std::string& text, const fs::path& file) {
-  return PragmaReader(file).read(text);
+std::optional<KernelDraft> read_launcher_pragmas(const std::string& text, const fs::path& file) {
+  const std::vector<Annotation> annotations = annotations_of(text);
+  if (annotations.empty()) return std::nullopt;
+  return PragmaReader(file).read(text, annotations);
 }
 
 }  // namespace tuner::convert

@@ -6,8 +6,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
+#include <tuner/convert/json_text.hpp>
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/convert/signature.hpp>
 #include <tuner/core/error.hpp>
@@ -23,14 +22,6 @@ using LauncherJson = nlohmann::json;
 constexpr int kMostCaptureLevels = 200;
 constexpr int kMostResultLevels = 8;
 constexpr const char* kProblemNames[] = {"problem_x", "problem_y", "problem_z"};
-
-/// Throws Error for what is nested in more than \p most levels, LauncherJson::exception for what is no JSON.
-LauncherJson parsed(const std::string& text, int most, const fs::path& file) {
-  return LauncherJson::parse(text, [&](int level, LauncherJson::parse_event_t, const LauncherJson&) {
-    if (level > most) throw Error(fmt::format("{}: it is nested too deeply", file.string()));
-    return true;
-  });
-}
 
 /// Members of a capture that have to be there.
 class Members {
@@ -63,8 +54,8 @@ class Members {
 /// A value as Python writes it.
 std::string python_value(const LauncherJson& value, const fs::path& file) {
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  if (value.is_number()) return value.dump();
-  if (!value.is_string()) throw python::NotUnderstood("it is no value of a kernel: " + value.dump().substr(0, 80));
+  if (value.is_number()) return text_of(value);
+  if (!value.is_string()) throw python::NotUnderstood("it is no value of a kernel: " + beginning_of(value));
   require_plain(value.get<std::string>(), file);
   return '"' + value.get<std::string>() + '"';
 }
@@ -77,7 +68,7 @@ class CapturedExpressions {
   /// Throws python::NotUnderstood.
   std::string text(const LauncherJson& tree) const {
     if (!tree.is_object()) return python_value(tree, file_);
-    if (!is_operation(tree)) throw python::NotUnderstood("it is no expression: " + tree.dump().substr(0, 80));
+    if (!is_operation(tree)) throw python::NotUnderstood("it is no expression: " + beginning_of(tree));
     const std::string what = tree["operator"].get<std::string>();
     const LauncherJson& of = tree["operands"];
     if (what == "parameter" && of.size() == 1 && of[0].is_string() && is_identifier(of[0].get<std::string>()))
@@ -93,7 +84,7 @@ class CapturedExpressions {
       if (what == "/" || what == "%")
         for (const LauncherJson& one : of)
           if (one.is_number() && (one.is_number_float() || one < 0))
-            throw python::NotUnderstood(fmt::format("{} of {} rounds in another way", in_quotes(what), one.dump()));
+            throw python::NotUnderstood(fmt::format("{} of {} rounds in another way", in_quotes(what), text_of(one)));
       static const std::map<std::string, std::string> operators = {
           {"+", "+"}, {"-", "-"}, {"*", "*"},   {"/", "//"},  {"%", "%"},    {"==", "=="}, {"!=", "!="},
           {"<", "<"}, {">", ">"}, {"<=", "<="}, {">=", ">="}, {"&&", "and"}, {"||", "or"}};
@@ -208,7 +199,7 @@ class CaptureReader {
       if (option.is_string())
         draft_.add_option(option.get<std::string>());
       else
-        draft_.leave("an option of the compiler is an expression: " + option.dump().substr(0, 120));
+        draft_.leave("an option of the compiler is an expression: " + beginning_of(option));
     for (const LauncherJson& header : kernel_.value("headers", LauncherJson::array()))
       draft_.leave(fmt::format("the header {} was given by the program: write it where `include_path` finds it",
                                header.is_object() ? printable(header.value("file", "")) : ""));
@@ -237,7 +228,7 @@ class CaptureReader {
     const LauncherJson& problem = root_["problem_size"];
     for (std::size_t axis = 0; axis < std::min<std::size_t>(problem.size(), 3); ++axis)
       if (!problem[axis].is_number_unsigned() || problem[axis].get<std::uint64_t>() > INT64_MAX)
-        throw Error(fmt::format("{}: its problem size {} is no size", file_.string(), problem.dump()));
+        throw Error(fmt::format("{}: its problem size {} is no size", file_.string(), beginning_of(problem)));
       else if (problem[axis] != 1)
         draft_.sizes.emplace_back(kProblemNames[axis], std::to_string(problem[axis].get<std::uint64_t>()));
     const LauncherJson& space = members_.of(root_, "config_space", "it");
@@ -249,7 +240,7 @@ class CaptureReader {
       const std::size_t before = draft_.parameters.size();
       draft_.add_parameter(name, python::evaluate(*python::parse(values.empty() ? "[]" : values + ']')));
       if (const auto preset = one.find("default"); draft_.parameters.size() > before && preset != one.end())
-        draft_.parameters.back().preset = preset->is_string() ? preset->get<std::string>() : preset->dump();
+        draft_.parameters.back().preset = text_of(*preset);
     }
     for (const LauncherJson& one : members_.list(space, "restrictions", "its \"config_space\"")) try {
         const std::string text = expressions_.text(one);
@@ -392,7 +383,7 @@ struct WisdomGroup {
 
 KernelDraft read_launcher_capture(const std::string& text, const fs::path& file) {
   try {
-    return CaptureReader(parsed(text, kMostCaptureLevels, file), file).read();
+    return CaptureReader(parse_json(text, kMostCaptureLevels, file), file).read();
   } catch (const LauncherJson::exception& error) {
     throw Error(fmt::format("{}: {}", file.string(), error.what()));
   }
@@ -411,7 +402,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     ++number;
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;
-    const LauncherJson one = parsed(line, kMostResultLevels, file);
+    const LauncherJson one = parse_json(line, kMostResultLevels, file);
     if (one.contains("tunable_parameters")) {
       if (!names.empty())
         throw Error(fmt::format("{}:{}: a second line with \"tunable_parameters\"", file.string(), number));
@@ -428,7 +419,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     const LauncherJson& configuration = one["config"];
     for (const LauncherJson& value : configuration)
       if (!value.is_string() && !value.is_number() && !value.is_boolean())
-        throw Error(fmt::format("{}:{}: {} is no value of a parameter", file.string(), number, value.dump()));
+        throw Error(fmt::format("{}:{}: {} is no value of a parameter", file.string(), number, beginning_of(value)));
     const LauncherJson time = one.value("time", LauncherJson());
     if (configuration.size() != names.size())
       throw Error(fmt::format("{}:{}: it has {} values for {} parameters", file.string(), number, configuration.size(),
@@ -462,7 +453,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     if (!most || group.results > most->results) most = &group;
     std::string best, problem;
     for (std::size_t i = 0; i < names.size(); ++i)
-      best += fmt::format(" {}={}", printable(names[i]), printable(group.configuration[i].dump()));
+      best += fmt::format(" {}={}", printable(names[i]), printable(text_of(group.configuration[i])));
     for (const std::uint64_t size : group.problem) problem += (problem.empty() ? "" : "x") + std::to_string(size);
     draft.leave(fmt::format("to compare with: on {} the best of {} at {} took {} ms:{}", printable(group.device),
                             group.results, problem, group.best, best));
@@ -473,7 +464,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     for (DraftParameter& one : draft.parameters) {
       const LauncherJson& value = most->configuration[static_cast<std::size_t>(
           std::find(names.begin(), names.end(), one.name) - names.begin())];
-      one.preset = value.is_string() ? value.get<std::string>() : value.dump();
+      one.preset = text_of(value);
     }
   }
   draft.is_inline = true;

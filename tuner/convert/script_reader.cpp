@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/kernel_draft.hpp>
+#include <tuner/convert/script.hpp>
 #include <tuner/convert/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
@@ -20,61 +21,8 @@ using python::Node;
 using python::NotUnderstood;
 using python::Tree;
 
-/// Logical lines: those inside brackets and long strings belong to the line before. Indentation is taken off.
-std::vector<std::string> statements(const std::string& text) {
-  std::vector<std::string> all;
-  std::string line;
-  int depth = 0;
-  std::string quote;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    const char c = i < text.size() ? text[i] : '\n';
-    if (!quote.empty()) {
-      if (c == '\\' && i + 1 < text.size()) {
-        line += c;
-        line += text[++i];
-      } else if (text.compare(i, quote.size(), quote) == 0) {
-        line += quote;
-        i += quote.size() - 1;
-        quote.clear();
-      } else {
-        line += c;
-      }
-      continue;
-    }
-    if (c == '#') {
-      while (i < text.size() && text[i] != '\n') ++i;
-      --i;
-      continue;
-    }
-    if (c == '"' || c == '\'') {
-      quote = text.compare(i, 3, std::string(3, c)) == 0 ? std::string(3, c) : std::string(1, c);
-      line += quote;
-      i += quote.size() - 1;
-      continue;
-    }
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (c == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
-      ++i;
-      continue;
-    }
-    if ((c == '\n' || c == ';') && depth <= 0) {
-      const std::size_t first = line.find_first_not_of(" \t\r");
-      if (first != std::string::npos) all.push_back(line.substr(first));
-      line.clear();
-      depth = 0;
-    } else {
-      line += c;
-    }
-  }
-  return all;
-}
-
-// What a script may ask for in all. Trees share their branches, so that short scripts can describe very large ones.
-constexpr int kMostTreeLevels = 400;
-constexpr std::size_t kMostTreeNodes = 2'000'000;     // of all trees that names were put into
-constexpr std::size_t kMostConstantRoom = 2'000'000;  // python::room_of() all constants
-constexpr int kMostArrays = 2000;                     // that array_of() looks into
+// What a script may ask for in all.
+constexpr int kMostArrays = 2000;  // that array_of() looks into
 constexpr int kMostArrayLevels = 100;
 constexpr int kMostRestrictions = 20'000;
 
@@ -91,13 +39,9 @@ class ScriptReader {
   explicit ScriptReader(fs::path file) : file_(std::move(file)) {}
 
   KernelDraft read(const std::string& text) {
-    // What is assigned behind the call is for the next one.
-    for (const std::string& statement : statements(text))
-      if (!call_)
-        take(statement);
-      else if (statement.find("tune_kernel(") != std::string::npos)
-        draft_.leave("the script calls tune_kernel more than once: this is the first call");
-    if (!call_) throw Error(fmt::format("{}: no plain call of tune_kernel was found", file_.string()));
+    script_ = read_script(text);
+    if (!script_.call) throw Error(fmt::format("{}: no plain call of tune_kernel was found", file_.string()));
+    if (script_.calls_again) draft_.leave("the script calls tune_kernel more than once: this is the first call");
     draft_.folder = file_.parent_path();
     draft_.origin = fmt::format("Kernel Tuner script {}", file_.filename().string());
     sort_arguments();
@@ -114,240 +58,6 @@ class ScriptReader {
   }
 
  private:
-  // ---- statements --------------------------------------------------------------------------------------------------
-
-  static bool begins_with_word(const std::string& statement, std::initializer_list<const char*> words) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string word) {
-      return statement.starts_with(word) &&
-             (statement.size() == word.size() ||
-              (std::isalnum(static_cast<unsigned char>(statement[word.size()])) == 0 && statement[word.size()] != '_'));
-    });
-  }
-
-  /// `with open("kernel.cu") as file:` names the file.
-  void take_with(const std::string& statement) {
-    std::size_t at = 4;
-    const Tree opened = python::parse_prefix(statement, at);
-    skip(statement, at);
-    if (statement.compare(at, 3, "as ") != 0) return;
-    at += 3;
-    define(*python::parse_prefix(statement, at), opened);
-  }
-
-  /// The head of a function without the types of its arguments.
-  static std::string without_annotations(const std::string& head) {
-    std::string text;
-    int depth = 0;
-    bool annotation = false;
-    for (const char c : head) {
-      if (c == '(' || c == '[') ++depth;
-      if (depth == 1 && (c == ',' || c == '=' || c == ')')) annotation = false;
-      if (depth == 1 && c == ':') annotation = true;
-      if (!annotation) text += c;
-      if (c == ')' || c == ']') --depth;
-      if (depth == 0 && c == ')') break;
-    }
-    return text;
-  }
-
-  void take(const std::string& statement) {
-    // Defaults of a function's arguments are what it is called with, as far as can be known.
-    if (begins_with_word(statement, {"def"})) try {
-        std::size_t at = 0;
-        const Tree function = python::parse_prefix(without_annotations(statement.substr(4)), at);
-        for (std::size_t i = 1; i < function->children.size(); ++i)
-          if (!function->keywords[i - 1].empty())
-            define(Node{Node::Kind::name, function->keywords[i - 1], {}, {}, {}}, function->children[i]);
-      } catch (const NotUnderstood&) {
-      }
-    if (begins_with_word(statement, {"with"})) try {
-        take_with(statement);
-      } catch (const NotUnderstood&) {
-      }
-    if (begins_with_word(statement,
-                         {"import", "from", "def", "class", "with", "try", "except", "finally", "else", "elif", "if",
-                          "for", "while", "pass", "assert", "raise", "global", "print", "break"})) {
-      const bool decides = begins_with_word(statement, {"if", "elif", "else", "for", "while"});
-      if (decides && statement.find("__main__") == std::string::npos && !call_) ++decisions_;
-      return;
-    }
-    try {
-      std::string rest = statement;
-      if (begins_with_word(rest, {"return"})) rest.erase(0, 6);
-      take_assignment(rest);
-    } catch (const NotUnderstood&) {
-      forget(statement);
-    }
-  }
-
-  /// What a line that is not understood may have changed is not known any more: what uses it says so.
-  void forget(const std::string& statement) {
-    std::size_t end = 0;
-    while (end < statement.size() &&
-           (std::isalnum(static_cast<unsigned char>(statement[end])) != 0 || statement[end] == '_'))
-      ++end;
-    const std::string name = statement.substr(0, end);
-    constants_.erase(name);
-    if (statement.compare(end, 1, "[") == 0) try {
-        const Tree unknown =
-            std::make_shared<const Node>(Node{Node::Kind::name, "what was not understood", {}, {}, {}});
-        define(*python::parse_prefix(statement, end = 0), unknown);
-        return;
-      } catch (const NotUnderstood&) {
-      }
-    defined_.erase(name);
-    items_.erase(name);
-  }
-
-  void take_assignment(const std::string& statement) {
-    std::size_t at = 0;
-    std::vector<Tree> targets;
-    for (;;) {
-      std::vector<Tree> parts{python::parse_prefix(statement, at)};
-      skip(statement, at);
-      while (at < statement.size() && statement[at] == ',') {
-        ++at;
-        parts.push_back(python::parse_prefix(statement, at));
-        skip(statement, at);
-      }
-      Tree one =
-          parts.size() == 1 ? parts.front() : std::make_shared<const Node>(Node{Node::Kind::tuple, "", parts, {}, {}});
-      const bool add = at + 1 < statement.size() && statement[at] == '+' && statement[at + 1] == '=';
-      const bool assign = at < statement.size() && statement[at] == '=';
-      if (!add && !assign) {
-        if (at < statement.size()) throw NotUnderstood(in_quotes(statement) + " is no plain line");
-        finish(targets, one);
-        return;
-      }
-      at += add ? 2 : 1;
-      if (add) {
-        Tree more = python::parse_prefix(statement, at);
-        one = std::make_shared<const Node>(Node{Node::Kind::binary, "+", {one, more}, {}, {}});
-        define(*one->children[0], one);
-        return;
-      }
-      targets.push_back(std::move(one));
-    }
-  }
-
-  static void skip(const std::string& text, std::size_t& at) {
-    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
-  }
-
-  void finish(const std::vector<Tree>& targets, const Tree& value) {
-    look_for_call(value);
-    for (const Tree& target : targets) {
-      if (target->kind == Node::Kind::tuple && value->kind == Node::Kind::tuple &&
-          target->children.size() == value->children.size()) {
-        for (std::size_t i = 0; i < target->children.size(); ++i) define(*target->children[i], value->children[i]);
-      } else {
-        define(*target, value);
-      }
-    }
-    if (!targets.empty() || value->kind != Node::Kind::call) return;
-    // x.append(value), x.update(dictionary)
-    const Node& function = *value->children[0];
-    if (function.kind != Node::Kind::attribute || function.children[0]->kind != Node::Kind::name) return;
-    const std::string& name = function.children[0]->text;
-    if (function.text == "append" && value->children.size() == 2 && defined_.contains(name)) {
-      Tree list = std::make_shared<const Node>(Node{Node::Kind::list, "", {value->children[1]}, {}, {}});
-      defined_[name] =
-          bounded(std::make_shared<const Node>(Node{Node::Kind::binary, "+", {defined_[name], list}, {}, {}}));
-    } else if (function.text == "update" && value->children.size() == 2) {
-      for (const auto& [key, entry] : dictionary(*value->children[1])) items_[name].emplace_back(key, entry);
-    }
-  }
-
-  void define(const Node& target, const Tree& value) {
-    if (target.kind == Node::Kind::name) {
-      Tree given = value;
-      // `x = x + …` and `x += …` name what x was before.
-      if (const auto at = defined_.find(target.text); at != defined_.end()) {
-        given = replaced(value, target.text, at->second);
-        if (given != value) given = bounded(given);
-      }
-      defined_[target.text] = given;
-      items_.erase(target.text);
-      try {
-        constants_[target.text] = constant(*given);
-      } catch (const NotUnderstood&) {
-        constants_.erase(target.text);
-      }
-    } else if (target.kind == Node::Kind::subscript && target.children[0]->kind == Node::Kind::name &&
-               target.children[1]->kind == Node::Kind::string) {
-      auto& items = items_[target.children[0]->text];
-      const std::string& key = target.children[1]->text;
-      const auto at = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first == key; });
-      if (at == items.end())
-        items.emplace_back(key, value);
-      else
-        at->second = value;
-      remember(target.children[0]->text, key, *value);
-    }
-  }
-
-  /// tune_params["x"] may be looked up later: max(tune_params["x"]).
-  void remember(const std::string& name, const std::string& key, const Node& value) {
-    try {
-      python::Constant& dictionary = constants_[name];
-      if (!dictionary.list()) dictionary.value = std::vector<python::Constant>();
-      auto& values = std::get<std::vector<python::Constant>>(dictionary.value);
-      values.resize(dictionary.keys.size());  // a list that was no dictionary is one now
-      const auto has_key = [&](const auto& one) { return one.string() && *one.string() == key; };
-      const auto at = std::find_if(dictionary.keys.begin(), dictionary.keys.end(), has_key);
-      python::Constant given = constant(value);
-      if (at != dictionary.keys.end()) {
-        values[static_cast<std::size_t>(at - dictionary.keys.begin())] = std::move(given);
-      } else {
-        dictionary.keys.push_back({key, {}, {}});
-        values.push_back(std::move(given));
-      }
-    } catch (const NotUnderstood&) {
-      constants_.erase(name);
-    }
-  }
-
-  static Tree replaced(const Tree& tree, const std::string& name, const Tree& by) {
-    if (tree->kind == Node::Kind::name && tree->text == name) return by;
-    std::vector<Tree> children;
-    children.reserve(tree->children.size());
-    for (const Tree& child : tree->children) children.push_back(replaced(child, name, by));
-    if (children == tree->children) return tree;
-    Node copy = *tree;
-    copy.children = std::move(children);
-    return std::make_shared<const Node>(std::move(copy));
-  }
-
-  /// The value of \p tree, as long as there is room for more of them.
-  python::Constant constant(const Node& tree) {
-    python::Constant value = python::evaluate(tree, constants_);
-    const std::size_t room = python::room_of(value);
-    if (room > kMostConstantRoom - constant_room_) throw NotUnderstood("the script has too many values");
-    constant_room_ += room;
-    return value;
-  }
-
-  /// \p tree, or a name that stands for nothing where it is too deep or too large to be walked again and again.
-  Tree bounded(const Tree& tree) {
-    if (is_walked(*tree, 0)) return tree;
-    return std::make_shared<const Node>(Node{Node::Kind::name, "what became too large", {}, {}, {}});
-  }
-
-  bool is_walked(const Node& tree, int level) {
-    if (level > kMostTreeLevels || tree_nodes_ >= kMostTreeNodes) return false;
-    ++tree_nodes_;
-    return std::all_of(tree.children.begin(), tree.children.end(),
-                       [&](const Tree& child) { return is_walked(*child, level + 1); });
-  }
-
-  void look_for_call(const Tree& tree) {
-    if (tree->kind == Node::Kind::call && tree->children[0]->text == "tune_kernel") {
-      if (!call_) call_ = tree;
-      return;
-    }
-    for (const Tree& child : tree->children) look_for_call(child);
-  }
-
   // ---- the call ----------------------------------------------------------------------------------------------------
 
   void sort_arguments() {
@@ -355,18 +65,18 @@ class ScriptReader {
                                           "tune_params",  "grid_div_x",    "grid_div_y",   "grid_div_z",
                                           "restrictions", "answer",        "atol"};
     std::size_t place = 0;
-    for (std::size_t i = 1; i < call_->children.size(); ++i) {
-      const std::string& keyword = call_->keywords[i - 1];
+    for (std::size_t i = 1; i < script_.call->children.size(); ++i) {
+      const std::string& keyword = script_.call->keywords[i - 1];
       if (keyword == "**") {
         draft_.leave(fmt::format("the call passes {} on, which was not looked into",
-                                 in_quotes(python::text_of(*call_->children[i]))));
+                                 in_quotes(python::text_of(*script_.call->children[i]))));
       } else if (!keyword.empty()) {
-        given_[keyword == "kernel_string" ? "kernel_source" : keyword] = call_->children[i];
+        given_[keyword == "kernel_string" ? "kernel_source" : keyword] = script_.call->children[i];
       } else if (place < std::size(kPlaces)) {
-        given_[kPlaces[place++]] = call_->children[i];
+        given_[kPlaces[place++]] = script_.call->children[i];
       }
     }
-    if (decisions_ > 0)
+    if (script_.decides)
       draft_.leave("the script has branches or loops before the call: they were read as if each line ran once");
   }
 
@@ -374,24 +84,15 @@ class ScriptReader {
   Tree argument(const std::string& name) {
     const auto at = given_.find(name);
     if (at == given_.end()) return nullptr;
-    Tree tree = followed(at->second);
+    Tree tree = script_.followed(at->second);
     return tree->kind == Node::Kind::name && tree->text == "None" ? nullptr : tree;
-  }
-
-  Tree followed(Tree tree) const {
-    for (int steps = 0; steps < 20 && tree->kind == Node::Kind::name; ++steps) {
-      const auto at = defined_.find(tree->text);
-      if (at == defined_.end()) break;
-      tree = at->second;
-    }
-    return tree;
   }
 
   std::optional<std::string> word(const std::string& name) {
     const Tree tree = argument(name);
     if (!tree) return std::nullopt;
     try {
-      const python::Constant value = python::evaluate(*tree, constants_);
+      const python::Constant value = python::evaluate(*tree, script_.constants);
       if (value.string()) return *value.string();
     } catch (const NotUnderstood&) {
     }
@@ -431,7 +132,7 @@ class ScriptReader {
     const Tree tree = argument("kernel_source");
     if (!tree) return {};
     try {
-      const python::Constant value = python::evaluate(*tree, constants_);
+      const python::Constant value = python::evaluate(*tree, script_.constants);
       if (value.string()) return *value.string();
     } catch (const NotUnderstood&) {
     }
@@ -453,8 +154,8 @@ class ScriptReader {
     if (tree.kind == Node::Kind::string && tree.text.find('.') != std::string::npos && tree.text.size() > 3)
       names.push_back(tree.text);
     if (tree.kind == Node::Kind::name)
-      if (const auto at = defined_.find(tree.text);
-          at != defined_.end() && followed_names.size() < 20 && followed_names.insert(tree.text).second)
+      if (const auto at = script_.defined.find(tree.text);
+          at != script_.defined.end() && followed_names.size() < 20 && followed_names.insert(tree.text).second)
         file_names(*at->second, names, followed_names);
     for (const Tree& child : tree.children) file_names(*child, names, followed_names);
   }
@@ -471,7 +172,7 @@ class ScriptReader {
   void problem_part(std::size_t i, const Tree& part) {
     const std::string axis(1, "xyz"[i]);
     try {
-      const python::Constant value = python::evaluate(*part, constants_);
+      const python::Constant value = python::evaluate(*part, script_.constants);
       if (value.string()) {
         problem_[i] = *value.string();  // an expression of parameters
         return;
@@ -488,35 +189,12 @@ class ScriptReader {
     }
   }
 
-  std::vector<std::pair<std::string, Tree>> dictionary(const Node& tree) {
-    std::vector<std::pair<std::string, Tree>> all;
-    if (tree.kind == Node::Kind::dictionary) {
-      for (std::size_t i = 0; i + 1 < tree.children.size(); i += 2)
-        if (tree.children[i]->kind == Node::Kind::string)
-          all.emplace_back(tree.children[i]->text, tree.children[i + 1]);
-    } else if (tree.kind == Node::Kind::call &&
-               (tree.children[0]->text == "dict" || tree.children[0]->text == "OrderedDict")) {
-      for (std::size_t i = 1; i < tree.children.size(); ++i) {
-        if (!tree.keywords[i - 1].empty()) {
-          all.emplace_back(tree.keywords[i - 1], tree.children[i]);
-          continue;
-        }
-        const Node& inner = *tree.children[i];
-        if (inner.kind == Node::Kind::dictionary) all = dictionary(inner);
-        for (const Tree& pair : inner.kind == Node::Kind::list ? inner.children : std::vector<Tree>())
-          if (pair->children.size() == 2 && pair->children[0]->kind == Node::Kind::string)
-            all.emplace_back(pair->children[0]->text, pair->children[1]);
-      }
-    }
-    return all;
-  }
-
   void read_parameters() {
     const auto given = given_.find("tune_params");
     if (given == given_.end()) throw Error(fmt::format("{}: the call has no tune_params", file_.string()));
-    std::vector<std::pair<std::string, Tree>> all = dictionary(*followed(given->second));
+    Script::Entries all = dictionary(*script_.followed(given->second));
     if (given->second->kind == Node::Kind::name)
-      if (const auto items = items_.find(given->second->text); items != items_.end())
+      if (const auto items = script_.items.find(given->second->text); items != script_.items.end())
         for (const auto& item : items->second) {
           const auto at =
               std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == item.first; });
@@ -526,7 +204,7 @@ class ScriptReader {
             at->second = item.second;
         }
     for (const auto& [name, values] : all) try {
-        draft_.add_parameter(name, python::evaluate(*values, constants_));
+        draft_.add_parameter(name, python::evaluate(*values, script_.constants));
       } catch (const NotUnderstood& error) {
         draft_.leave(fmt::format("parameter {} has no values: {}", printable(name), first_line(error.what())));
       }
@@ -538,7 +216,7 @@ class ScriptReader {
   /// Numbers of the script that are neither parameters nor sizes stand for themselves in expressions.
   void add_constants() {
     const Meaning meaning = draft_.meaning();
-    for (const auto& [name, value] : constants_)
+    for (const auto& [name, value] : script_.constants)
       if (!meaning.name(name)) draft_.constants[name] = value;
   }
 
@@ -553,7 +231,7 @@ class ScriptReader {
     if (++restrictions_ > kMostRestrictions) return;
     if (tree.kind == Node::Kind::list || tree.kind == Node::Kind::tuple ||
         (tree.kind == Node::Kind::binary && tree.text == "+")) {
-      for (const Tree& one : tree.children) restriction(*followed(one), level + 1);
+      for (const Tree& one : tree.children) restriction(*script_.followed(one), level + 1);
       return;
     }
     if (tree.kind == Node::Kind::string) {
@@ -587,7 +265,7 @@ class ScriptReader {
     if (const Tree shared = argument("smem_args"))
       for (const auto& [key, value] : dictionary(*shared))
         if (key == "size") {
-          const Tree size = followed(value);
+          const Tree size = script_.followed(value);
           const Node& body = size->kind == Node::Kind::lambda ? *size->children[0] : *size;
           draft_.shared = draft_.expression(body.kind == Node::Kind::string ? body.text : python::text_of(body),
                                             "the dynamic shared memory", "0");
@@ -602,7 +280,7 @@ class ScriptReader {
                                   : std::vector<Tree>{given};
     std::string divisor;
     for (const Tree& one : parts) {
-      const Tree part = followed(one);
+      const Tree part = script_.followed(one);
       const Node& body = part->kind == Node::Kind::lambda ? *part->children[0] : *part;
       // Kernel Tuner rounds a divisor that is a text down.
       const std::string text =
@@ -623,7 +301,7 @@ class ScriptReader {
     const Tree answer = argument("answer");
     if (answer && (answer->kind == Node::Kind::list || answer->kind == Node::Kind::tuple))
       for (const Tree& one : answer->children) {
-        const Tree value = followed(one);
+        const Tree value = script_.followed(one);
         is_output.push_back(!(value->kind == Node::Kind::name && value->text == "None"));
       }
     if (answer) draft_.leave("the answer is computed in Python: write a `reference` that computes it");
@@ -645,7 +323,7 @@ class ScriptReader {
     const Tree given = argument("cmem_args");
     if (!given) return;
     for (const auto& [name, value] : dictionary(*given)) try {
-        const Array array = array_of(*followed(value));
+        const Array array = array_of(*script_.followed(value));
         const auto type = element_type(array.type);
         if (!type) throw NotUnderstood(fmt::format("elements of type {} are not known", array.type));
         DraftArgument constant;
@@ -678,9 +356,9 @@ class ScriptReader {
   /// A number of NumPy: a size of the kernel where it is one of the script's, else a scalar.
   bool scalar(const Tree& given, DraftArgument& argument, std::set<std::string>& names) {
     python::Constant value;
-    const Tree tree = followed(given);
+    const Tree tree = script_.followed(given);
     try {
-      value = python::evaluate(*tree, constants_);
+      value = python::evaluate(*tree, script_.constants);
     } catch (const NotUnderstood& error) {
       const auto type = tree->kind == Node::Kind::call && tree->children.size() == 2
                             ? element_type(tree->children[0]->text)
@@ -724,7 +402,7 @@ class ScriptReader {
     const bool known = i < is_output.size();
     argument.role = constant || (known && !is_output[i]) ? DraftArgument::Role::in : DraftArgument::Role::inout;
     try {
-      const Array array = array_of(*followed(given));
+      const Array array = array_of(*script_.followed(given));
       if (array.uninitialised && argument.role == DraftArgument::Role::inout) argument.role = DraftArgument::Role::out;
       const auto type = element_type(array.type);
       if (!type) throw NotUnderstood(fmt::format("elements of type {} are not known", array.type));
@@ -742,7 +420,7 @@ class ScriptReader {
     if (tree.kind == Node::Kind::name && tree.text == "problem_size" && !draft_.meaning().problem.empty())
       return translate("prod(problem_size)", draft_.meaning());
     const Tree followed_tree = tree.kind == Node::Kind::name && !draft_.meaning().name(tree.text)
-                                   ? followed(std::make_shared<const Node>(tree))
+                                   ? script_.followed(std::make_shared<const Node>(tree))
                                    : std::make_shared<const Node>(tree);
     if (followed_tree->kind != Node::Kind::tuple && followed_tree->kind != Node::Kind::list)
       return translate(*followed_tree, draft_.meaning());
@@ -774,7 +452,7 @@ class ScriptReader {
 
   Array looked_into(const Node& tree) {
     if (tree.kind == Node::Kind::name) {
-      const Tree other = followed(std::make_shared<const Node>(tree));
+      const Tree other = script_.followed(std::make_shared<const Node>(tree));
       if (other->kind != Node::Kind::name) return array_of(*other);
     }
     if (tree.kind == Node::Kind::binary || tree.kind == Node::Kind::unary) {
@@ -821,7 +499,7 @@ class ScriptReader {
       return finish();
     }
     if (is_method && (what == "copy" || what == "flatten" || what == "ravel" || what == "reshape") &&
-        defined_.contains(function.children[0]->text))
+        script_.defined.contains(function.children[0]->text))
       return array_of(*function.children[0]);
     if (what == "copy" && given.size() == 1) return array_of(*given[0]);
     const bool like = what.ends_with("_like");
@@ -839,7 +517,7 @@ class ScriptReader {
       array.uninitialised = base == "empty";
       array.fill = base == "zeros" ? "constant 0" : base == "ones" ? "constant 1" : "";
       if (base == "full" && given.size() > 1)
-        array.fill = "constant " + number_text(python::evaluate(*given[1], constants_).number());
+        array.fill = "constant " + number_text(python::evaluate(*given[1], script_.constants).number());
       return finish();
     }
     if (base == "arange" && given.size() == 1) {
@@ -863,9 +541,9 @@ class ScriptReader {
     }
     if (what == "randint" && !given.empty()) {
       array.type = "int64";
-      const double first = python::evaluate(*given[0], constants_).number();
+      const double first = python::evaluate(*given[0], script_.constants).number();
       const bool two = given.size() > 1;
-      const double second = two ? python::evaluate(*given[1], constants_).number() : 0;
+      const double second = two ? python::evaluate(*given[1], script_.constants).number() : 0;
       if (!size && given.size() > 2) size = given[2];
       if (!size) throw NotUnderstood(in_quotes(python::text_of(tree)) + " has no size");
       array.count = shape(*size);
@@ -876,18 +554,19 @@ class ScriptReader {
     if ((what == "normal" || what == "uniform") && (size || given.size() == 3)) {
       array.count = shape(size ? *size : *given[2]);
       const bool bounds = what == "uniform" && given.size() >= 2;
-      array.fill = bounds ? fmt::format("uniform {} {}", number_text(python::evaluate(*given[0], constants_).number()),
-                                        number_text(python::evaluate(*given[1], constants_).number()))
-                          : "uniform 0 1";
+      array.fill =
+          bounds ? fmt::format("uniform {} {}", number_text(python::evaluate(*given[0], script_.constants).number()),
+                               number_text(python::evaluate(*given[1], script_.constants).number()))
+                 : "uniform 0 1";
       if (what == "normal") draft_.leave("numbers of a normal distribution are uniform ones here");
       return finish();
     }
     if ((what == "array" || what == "asarray" || what == "ascontiguousarray") && !given.empty()) {
       if (!type && given.size() > 1) type = given[1];
       try {
-        array = array_of(*followed(given[0]));
+        array = array_of(*script_.followed(given[0]));
       } catch (const NotUnderstood&) {
-        const python::Constant values = python::evaluate(*given[0], constants_);
+        const python::Constant values = python::evaluate(*given[0], script_.constants);
         if (!values.list()) throw;
         array.count = std::to_string(values.list()->size());
         draft_.leave(
@@ -902,14 +581,14 @@ class ScriptReader {
 
   void read_options() {
     if (const Tree options = argument("compiler_options")) try {
-        const python::Constant values = python::evaluate(*options, constants_);
+        const python::Constant values = python::evaluate(*options, script_.constants);
         for (const python::Constant& one : values.list() ? *values.list() : std::vector<python::Constant>())
           if (one.string()) draft_.add_option(*one.string());
       } catch (const NotUnderstood& error) {
         draft_.leave(fmt::format("the compiler's options are not worked out: {}", first_line(error.what())));
       }
     if (const Tree tolerance = argument("atol")) try {
-        draft_.tolerance = fmt::format("absolute {}", python::evaluate(*tolerance, constants_).number());
+        draft_.tolerance = fmt::format("absolute {}", python::evaluate(*tolerance, script_.constants).number());
       } catch (const Error& error) {
         draft_.leave(fmt::format("the tolerance is not worked out: {}", first_line(error.what())));
       }
@@ -927,13 +606,9 @@ class ScriptReader {
 
   fs::path file_;
   KernelDraft draft_;
-  Tree call_;
-  int decisions_ = 0, restrictions_ = 0, arrays_ = 0, array_levels_ = 0;
-  std::size_t tree_nodes_ = 0, constant_room_ = 0;
+  Script script_;
+  int restrictions_ = 0, arrays_ = 0, array_levels_ = 0;
   std::map<std::string, Tree> given_;
-  std::map<std::string, Tree> defined_;
-  std::map<std::string, std::vector<std::pair<std::string, Tree>>> items_;  // assigned by key, in order
-  python::Names constants_;
   std::array<std::string, 3> problem_;
 };
 

@@ -24,30 +24,6 @@ std::size_t behind_brackets(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-/// The parts of \p list, in which angles are brackets outside of all others.
-std::vector<std::string_view> at_commas(std::string_view list) {
-  std::vector<std::string_view> parts;
-  int depth = 0, angles = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    if (i == list.size() || (list[i] == ',' && depth == 0 && angles <= 0)) {
-      if (const auto part = trimmed(list.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
-      begin = i + 1;
-    } else if (kOpening.find(list[i]) != std::string_view::npos) {
-      ++depth;
-    } else if (kClosing.find(list[i]) != std::string_view::npos) {
-      --depth;
-    } else if (depth == 0 && (list[i] == '<' || list[i] == '>')) {
-      const bool shifts = i + 1 < list.size() && list[i + 1] == list[i] && list[i] == '<';
-      if (shifts)
-        ++i;
-      else
-        angles += list[i] == '<' ? 1 : -1;
-    }
-  }
-  return parts;
-}
-
 /// `const float *__restrict__ x[] = 0` as its type and its name.
 Declared declared(std::string_view part) {
   part = trimmed(part.substr(0, part.find('=')));
@@ -111,6 +87,32 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
+  constexpr int kMostOpenAngles = 64;  // each is looked behind
+  std::vector<std::string_view> parts;
+  int depth = 0, open_angles = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      if (const auto part = trimmed(list.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+      begin = i + 1;
+    } else if (kOpening.find(list[i]) != std::string_view::npos) {
+      ++depth;
+    } else if (kClosing.find(list[i]) != std::string_view::npos) {
+      --depth;
+    } else if (list.substr(i, 2) == "<<") {
+      ++i;
+    } else if (list[i] == '<' && depth == 0 && !compares && open_angles < kMostOpenAngles) {
+      const std::size_t end = behind_angles(list, i);
+      if (end == std::string_view::npos)
+        ++open_angles;
+      else
+        i = end - 1;
+    }
+  }
+  return parts;
+}
+
 bool Declared::is_to_const() const {
   const std::size_t star = type.find('*');
   return star != std::string::npos && type.substr(0, star).find("const") != std::string::npos;
@@ -125,8 +127,13 @@ bool is_update(std::string_view code, std::size_t at) {
   return two.size() == 2 && two[1] == '=' && std::string_view("+-*/%&|^").find(two[0]) != std::string_view::npos;
 }
 
-/// Whether the pointer that stands from \p begin to \p end is updated through.
-bool is_updated(std::string_view code, std::size_t begin, std::size_t end) {
+/// Whether `=` stands there, and no comparison.
+bool is_assignment(std::string_view code, std::size_t at) {
+  return code.substr(at, 1) == "=" && code.substr(at, 2) != "==";
+}
+
+/// Whether the pointer that stands from \p begin to \p end is updated through, or \p assigned to.
+bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool assigned) {
   constexpr std::size_t kNear = 200;  // what else stands in its statement
   const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
   bool through = before.ends_with('*');
@@ -140,7 +147,8 @@ bool is_updated(std::string_view code, std::size_t begin, std::size_t end) {
     if (at != std::string_view::npos) at = code.find_first_not_of(" \t\r\n", at);
   }
   if (through && (before.ends_with("++") || before.ends_with("--"))) return true;
-  if (through && at != std::string_view::npos && is_update(code, at)) return true;
+  if (through && at != std::string_view::npos && (is_update(code, at) || (assigned && is_assignment(code, at))))
+    return true;
   // atomicAdd(y, 1), atomicMax(&y[i], 1), atomicAdd((unsigned*)y, 1)
   const std::size_t open = before.rfind("atomic");
   return open != std::string_view::npos && before.substr(open).find_first_of(",;{}") == std::string_view::npos &&
@@ -173,7 +181,9 @@ std::string namespaces_at(std::string_view code, std::size_t end) {
   return result;
 }
 
-bool adds_to(std::string_view code, std::string_view pointer) {
+namespace {
+
+bool changes(std::string_view code, std::string_view pointer, bool assigned) {
   const std::size_t body = code.find('{');
   const std::size_t end = body == std::string_view::npos ? body : behind_brackets(code, body);
   if (end == std::string_view::npos || pointer.empty()) return false;
@@ -181,10 +191,16 @@ bool adds_to(std::string_view code, std::string_view pointer) {
   for (std::size_t at = inside.find(pointer); at != std::string_view::npos; at = inside.find(pointer, at + 1)) {
     const std::size_t stop = at + pointer.size();
     const bool is_alone = !is_of_word(inside[at - 1]) && (stop == inside.size() || !is_of_word(inside[stop]));
-    if (is_alone && is_updated(inside, at, stop)) return true;
+    if (is_alone && is_changed(inside, at, stop, assigned)) return true;
   }
   return false;
 }
+
+}  // namespace
+
+bool adds_to(std::string_view code, std::string_view pointer) { return changes(code, pointer, false); }
+
+bool writes_to(std::string_view code, std::string_view pointer) { return changes(code, pointer, true); }
 
 std::optional<Signature> find_signature(std::string_view source, std::string_view kernel, std::size_t from) {
   const std::string plain = code_of(source);

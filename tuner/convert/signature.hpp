@@ -27,6 +27,10 @@ struct Signature {
 /// \p text without the blanks at its ends.
 std::string_view trimmed(std::string_view text);
 
+/// The parts of \p list between its commas that are not in brackets, nor in `<>` that stand outside of all brackets and
+/// close again: `layout<a, b>` is one part, `a < b, c > d` is with \p compares two.
+std::vector<std::string_view> at_commas(std::string_view list, bool compares = false);
+
 /// The first `__global__` function from \p from on, or the first of the name \p kernel. Knows just enough of C++ for
 /// heads as people write them; macros stay what they are.
 std::optional<Signature> find_signature(std::string_view text, std::string_view kernel = {}, std::size_t from = 0);
@@ -37,5 +41,7 @@ std::string namespaces_at(std::string_view code, std::size_t at);
 /// Whether the body of the function at the beginning of \p code adds to what \p pointer points to, or changes it in
 /// another way that depends on what is there: `y[i] += 1`, `*y -= x`, `atomicAdd(&y[i], 1)`.
 bool adds_to(std::string_view code, std::string_view pointer);
+/// Whether it changes what \p pointer points to in any way that can be seen there: `y[i] = 1`, `*y = x`, or adds to it.
+bool writes_to(std::string_view code, std::string_view pointer);
 
 }  // namespace tuner::convert

@@ -3,9 +3,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/convert/element_formula.hpp>
+#include <tuner/convert/json_text.hpp>
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/convert/signature.hpp>
 #include <tuner/core/error.hpp>
@@ -31,8 +31,18 @@ const T1Json& at(const T1Json& object, const char* key) {
 /// Text, or a number or truth value as text; nothing for what is something else.
 std::string text_at(const T1Json& object, const char* key) {
   const T1Json& value = at(object, key);
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_number() || value.is_boolean() ? value.dump() : "";
+  return value.is_string() || value.is_number() || value.is_boolean() ? text_of(value) : "";
+}
+
+/// The number that \p value is, or is the text of; nothing: neither.
+std::optional<python::Constant> number_of(const T1Json& value) {
+  if (!value.is_number() && !value.is_string()) return std::nullopt;
+  try {
+    python::Constant number = python::evaluate(*python::parse(text_of(value)));
+    return number.is_number() ? std::optional(std::move(number)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 /// Says of every member that is not in \p known that it was not read.
@@ -41,8 +51,7 @@ void leave_unknown(KernelDraft& draft, const T1Json& object, const std::string& 
   if (!object.is_object()) return;
   for (const auto& [key, value] : object.items())
     if (!known.contains(key) && !value.is_null() && !(value.is_array() && value.empty()))
-      draft.leave(fmt::format("{}{} is not translated: {}", where, printable(key),
-                              in_quotes(value.dump(-1, ' ', false, T1Json::error_handler_t::replace).substr(0, 120))));
+      draft.leave(fmt::format("{}{} is not translated: {}", where, printable(key), in_quotes(beginning_of(value))));
 }
 
 void read_parameters(KernelDraft& draft, const T1Json& space) {
@@ -51,13 +60,13 @@ void read_parameters(KernelDraft& draft, const T1Json& space) {
     const T1Json& given = at(one, "Values");
     try {
       static const python::Names truths{{"true", {true, {}, {}}}, {"false", {false, {}, {}}}};
-      const std::string text = given.is_string() ? given.get<std::string>() : given.dump();
+      const std::string text = text_of(given);
       const python::Constant values = python::evaluate(*python::parse(text), truths);
       const std::size_t before = draft.parameters.size();
       draft.add_parameter(name, values);
       if (draft.parameters.size() > before && !at(one, "Default").is_null()) {
         const T1Json& preset = at(one, "Default");
-        draft.parameters.back().preset = preset.is_string() ? preset.get<std::string>() : preset.dump();
+        draft.parameters.back().preset = text_of(preset);
       }
     } catch (const Error& error) {
       draft.leave(fmt::format("parameter {} has no values: {}", printable(name), first_line(error.what())));
@@ -86,9 +95,9 @@ void read_problem_size(KernelDraft& draft, const T1Json& kernel) {
   const T1Json list = given.is_number() ? T1Json::array({given}) : given;
   for (std::size_t i = 0; i < list.size() && i < 3; ++i)
     if (list[i].is_number_unsigned() && list[i].get<std::uint64_t>() <= INT64_MAX)
-      draft.sizes.emplace_back(std::string("problem_") + "xyz"[i], list[i].dump());
+      draft.sizes.emplace_back(std::string("problem_") + "xyz"[i], text_of(list[i]));
     else
-      draft.leave(fmt::format("the problem size {} is no size", in_quotes(list[i].dump())));
+      draft.leave(fmt::format("the problem size {} is no size", in_quotes(beginning_of(list[i]))));
 }
 
 /// The blocks of a grid as the hub has them, by what divides the problem.
@@ -99,8 +108,7 @@ void divide_grid(KernelDraft& draft, const T1Json& kernel) {
     const T1Json& given = at(kernel, (std::string("GridDiv") + kDimensions[i]).c_str());
     std::string divisor;
     for (const T1Json& one : given) {
-      const std::string text =
-          draft.expression(one.is_string() ? one.get<std::string>() : one.dump(), "a divisor of the grid", "1");
+      const std::string text = draft.expression(text_of(one), "a divisor of the grid", "1");
       const bool is_word = text.find_first_of(" +-?") == std::string::npos;
       divisor += (divisor.empty() ? "" : " * ") + (is_word ? text : '(' + text + ')');
     }
@@ -131,13 +139,13 @@ void read_launch(KernelDraft& draft, const T1Json& kernel) {
     }
   }
   if (const T1Json& shared = at(kernel, "SharedMemory"); shared.is_number() && shared.get<double>() > 0)
-    draft.shared = shared.dump();
+    draft.shared = text_of(shared);
   else if (shared.is_string())
     draft.shared = draft.expression(shared.get<std::string>(), "the dynamic shared memory", "0");
 }
 
 std::string count_of(KernelDraft& draft, const T1Json& given, const std::string& name, int factor) {
-  const std::string text = given.is_string() ? given.get<std::string>() : given.is_number() ? given.dump() : "1";
+  const std::string text = given.is_string() || given.is_number() ? text_of(given) : "1";
   if (given.is_null()) draft.leave(fmt::format("buffer {} has no size: it is 1 here", name));
   const std::string count = draft.expression(text, "the size of buffer " + name, "1");
   return factor == 1 ? count : fmt::format("({}) * {}", count, factor);
@@ -165,36 +173,33 @@ std::optional<std::string> generated(const KernelDraft& draft, const std::string
   }
 }
 
+/// The same in C++, of the element's number alone.
+std::optional<std::string> generated_in_cpp(const KernelDraft& draft, const std::string& source,
+                                            const std::string& type) {
+  const auto text = generated(draft, source, type);
+  if (!text || *text == "iota") return text ? std::optional<std::string>("i") : std::nullopt;
+  std::string formula = text->substr(std::string_view("expression ").size());
+  for (const std::string_view word : words_of(formula))
+    if (is_identifier(word) && word != "i") return std::nullopt;
+  return formula;
+}
+
 /// How \p buffer is filled.
 void read_fill(KernelDraft& draft, const T1Json& argument, DraftArgument& buffer) {
   const std::string type = text_at(argument, "FillType"), source = text_at(argument, "DataSource");
-  const T1Json& value = at(argument, "FillValue");
-  if (buffer.role == DraftArgument::Role::out) return;
+  const auto value = number_of(at(argument, "FillValue"));
   if (type == "Constant") {
-    buffer.fill = "constant " + number_text(value.is_number() ? value.get<double>() : 0);
+    buffer.fill = "constant " + number_text(value ? value->number() : 0);
   } else if (type == "Random") {
-    if (value.is_number()) buffer.fill = "uniform 0 " + number_text(value.get<double>());
+    if (value) buffer.fill = "uniform 0 " + number_text(value->number());
   } else if (std::error_code error;
              type == "BinaryRaw" && is_plain(source) && fs::is_regular_file(draft.folder / source, error)) {
     buffer.file = draft.folder / source;
   } else if (const auto text = type == "Generator" ? generated(draft, source, buffer.type) : std::nullopt) {
     buffer.fill = *text;
-  } else if (!type.empty()) {
+  } else if (!type.empty() && buffer.role != DraftArgument::Role::out) {
     draft.leave(fmt::format("buffer {} is filled by {} {}: say how", buffer.name, printable(type), in_quotes(source)));
   }
-}
-
-/// An output that the kernel adds to starts at zero, where T1 says nothing else.
-void see_whether_added_to(KernelDraft& draft, DraftArgument& buffer, std::size_t place) {
-  const auto kernel = find_signature(draft.source_text, draft.kernel);
-  if (buffer.role != DraftArgument::Role::out || !kernel || place >= kernel->arguments.size()) return;
-  if (!adds_to(code_of(draft.source_text).substr(kernel->begin), kernel->arguments[place].name)) return;
-  buffer.role = DraftArgument::Role::inout;
-  buffer.fill = "constant 0";
-  draft.leave(fmt::format(
-      "buffer {} is WriteOnly, but the kernel adds to it: it is `inout` and zero at first here; where a run takes "
-      "another time on what the one before it left, `prepare` it too",
-      buffer.name));
 }
 
 /// Whether \p source has a variable `__constant__ … name`.
@@ -205,26 +210,26 @@ bool has_constant(const std::string& source, const std::string& name) {
   return false;
 }
 
-void read_argument(KernelDraft& draft, const T1Json& one, std::size_t place, std::set<std::string>& names) {
+void read_argument(KernelDraft& draft, const T1Json& one, std::set<std::string>& names) {
   DraftArgument argument;
   argument.name = text_at(one, "Name");
   if (!is_identifier(argument.name)) argument.name = fmt::format("argument{}", draft.arguments.size() + 1);
   while (!names.insert(argument.name).second) argument.name += "_";
   const std::string memory = text_at(one, "MemoryType"), given_type = text_at(one, "Type");
   const auto type = element_type(given_type);
-  const T1Json& value = at(one, "FillValue");
+  const auto value = number_of(at(one, "FillValue"));
   if (memory == "Scalar") {
     argument.type = type ? type->name : "float";
     const bool whole = argument.type.find("int") != std::string::npos || argument.type == "unsigned";
-    const bool is_size = whole && value.is_number_unsigned() && argument.type != "int8" && argument.type != "uint8" &&
-                         argument.type != "int16" && argument.type != "uint16";
+    const bool is_size = whole && value && value->is_integer() && value->integer() >= 0 && argument.type != "int8" &&
+                         argument.type != "uint8" && argument.type != "int16" && argument.type != "uint16";
     argument.role = is_size ? DraftArgument::Role::size : DraftArgument::Role::scalar;
-    argument.value = value.is_number_integer() ? value.dump()
-                     : value.is_number()       ? number_text(value.get<double>())
-                                               : "0";
+    argument.value = !value                ? "0"
+                     : value->is_integer() ? std::to_string(value->integer())
+                                           : number_text(value->number());
     if (!type || type->count > 1)
       draft.leave(fmt::format("argument {} has the type {}: give its own", argument.name, in_quotes(given_type)));
-    if (!value.is_number()) draft.leave(fmt::format("argument {} has no value: it is 0 here", argument.name));
+    if (!value) draft.leave(fmt::format("argument {} has no value: it is 0 here", argument.name));
   } else if (memory == "Vector") {
     const std::string access = text_at(one, "AccessType");
     argument.role = access == "ReadOnly"    ? DraftArgument::Role::in
@@ -240,7 +245,6 @@ void read_argument(KernelDraft& draft, const T1Json& one, std::size_t place, std
     const bool has_bytes = bytes.is_number_unsigned() && bytes.get<std::uint64_t>() <= kMostElementBytes;
     const int factor = type ? type->count : has_bytes ? bytes.get<int>() : 1;
     argument.count = count_of(draft, at(one, "Size"), argument.name, factor);
-    see_whether_added_to(draft, argument, place);
     read_fill(draft, one, argument);
   } else {
     draft.leave(
@@ -273,6 +277,10 @@ void read_answer(KernelDraft& draft, const T1Json& one) {
   if (type == "BinaryRaw" && is_plain(source) && output != draft.arguments.end() &&
       fs::is_regular_file(draft.folder / source, error))
     output->answer = draft.folder / source;
+  else if (const auto formula = type == "Generator" && output != draft.arguments.end()
+                                    ? generated_in_cpp(draft, source, output->type)
+                                    : std::nullopt)
+    output->answer_formula = *formula;
   else
     draft.leave(fmt::format("{} should come out as {} {}{}: say so in a `reference`", printable(target),
                             printable(type), in_quotes(source.empty() ? text_at(one, "FillValue") : source),
@@ -286,8 +294,7 @@ void read_arguments(KernelDraft& draft, const T1Json& kernel) {
   std::set<std::string> names{draft.kernel};
   for (const DraftParameter& one : draft.parameters) names.insert(one.name);
   for (const auto& [name, value] : draft.sizes) names.insert(name);
-  std::size_t place = 0;
-  for (const T1Json& one : at(kernel, "Arguments")) read_argument(draft, one, place++, names);
+  for (const T1Json& one : at(kernel, "Arguments")) read_argument(draft, one, names);
   for (const T1Json& one : at(kernel, "ReferenceArguments")) read_answer(draft, one);
 }
 
@@ -329,27 +336,25 @@ KernelDraft read_description(const T1Json& root, const fs::path& file) {
   for (const T1Json& one : at(kernel, "CompilerOptions"))
     if (one.is_string()) draft.add_option(one.get<std::string>());
   add_kernel_tuner_macros(draft);
+  agree_with_kernel(draft);
   leave_unknown(draft, root, "",
-                {"ConfigurationSpace", "KernelSpecification", "General", "Search", "Budget", "BenchmarkConfig"});
+                {"ConfigurationSpace", "KernelSpecification", "General", "Search", "SearchSettings", "Budget",
+                 "BenchmarkConfig"});
   leave_unknown(draft, space, "ConfigurationSpace: ", {"TuningParameters", "Conditions"});
-  leave_unknown(draft, kernel, "KernelSpecification: ",
-                {"Language",           "CompilerOptions", "BenchmarkName", "KernelName",      "KernelFile",
-                 "GlobalSizeType",     "LocalSize",       "GlobalSize",    "GridDivX",        "GridDivY",
-                 "GridDivZ",           "ProblemSize",     "SharedMemory",  "Stream",          "Arguments",
-                 "ReferenceArguments", "Device",          "Profiling",     "SimulationInput", "Misc"});
+  leave_unknown(
+      draft, kernel, "KernelSpecification: ",
+      {"Language",       "CompilerOptions", "BenchmarkName", "BenchmarkPath", "KernelName",         "KernelFile",
+       "GlobalSizeType", "LocalSize",       "GlobalSize",    "GridDivX",      "GridDivY",           "GridDivZ",
+       "ProblemSize",    "SharedMemory",    "Stream",        "Arguments",     "ReferenceArguments", "Device",
+       "Profiling",      "SimulationInput", "Misc"});
   return draft;
 }
 
 }  // namespace
 
 KernelDraft read_t1(const std::string& text, const fs::path& file) {
-  // Lists in lists are written again as text, level by level on the stack.
-  const auto is_flat = [&](int level, T1Json::parse_event_t, const T1Json&) {
-    if (level > kMostJsonLevels) throw Error(fmt::format("{}: it is nested too deeply", file.string()));
-    return true;
-  };
   try {
-    return read_description(T1Json::parse(text, is_flat), file);
+    return read_description(parse_json(text, kMostJsonLevels, file), file);
   } catch (const T1Json::exception& error) {
     throw Error(fmt::format("{}: {}", file.string(), error.what()));
   }

@@ -32,6 +32,24 @@ constexpr std::array<Function, 7> kFunctions{{
     {"abs", Op::absolute, 1, 1},
 }};
 
+/// Those that only numbers with a point have. Their names are nobody's: a parameter may be called `log`.
+constexpr std::array<Function, 6> kRealFunctions{{
+    {"sqrt", Op::square_root, 1, 1},
+    {"exp", Op::exponential, 1, 1},
+    {"log", Op::logarithm, 1, 1},
+    {"sin", Op::sine, 1, 1},
+    {"cos", Op::cosine, 1, 1},
+    {"tan", Op::tangent, 1, 1},
+}};
+
+const Function* function_called(std::string_view name) {
+  const auto is_called = [&](const Function& one) { return one.name == name; };
+  if (const auto at = std::find_if(kFunctions.begin(), kFunctions.end(), is_called); at != kFunctions.end())
+    return &*at;
+  const auto at = std::find_if(kRealFunctions.begin(), kRealFunctions.end(), is_called);
+  return at == kRealFunctions.end() ? nullptr : &*at;
+}
+
 struct BinaryOperator {
   std::string_view text;
   Op op;
@@ -244,9 +262,11 @@ class Parser {
   }
 
   Pointer call(const std::string& name, const SourceLocation& location) {
-    const auto at =
-        std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
-    if (at == kFunctions.end()) {
+    const Function* const at = function_called(name);
+    const bool is_real = at != nullptr && at->op >= Op::square_root;
+    if (is_real && numbers_ != Numbers::any)
+      fail(location, in_quotes(name) + " gives numbers with a point, which only 'fill NAME = expression' has");
+    if (at == nullptr) {
       std::vector<std::string> names;
       for (const Function& function : kFunctions) names.emplace_back(function.name);
       fail(location, "unknown function " + in_quotes(name) + suggestion(name, names));

@@ -58,7 +58,8 @@ Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& lo
     if (children.size() == 1) return children.front();
   }
   ArithmeticProblem problem;
-  const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member;
+  const bool arithmetic = op != Op::logical_and && op != Op::logical_or && op != Op::conditional && op != Op::member &&
+                          op < Op::square_root;
   if (arithmetic &&
       std::all_of(children.begin(), children.end(), [](const Pointer& child) { return is_constant(*child); })) {
     const std::int64_t value = children.size() == 1 ? apply_unary(op, children[0]->value, problem)

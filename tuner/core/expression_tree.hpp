@@ -44,7 +44,13 @@ enum class Op : std::uint8_t {
   is_pow2,
   size_of,
   absolute,
-  real,  ///< a number with a point: only where it is asked for (Numbers::any)
+  square_root,  ///< this and all that follow give numbers with a point: only where they are asked for (Numbers::any)
+  exponential,
+  logarithm,
+  sine,
+  cosine,
+  tangent,
+  real,  ///< written with a point
 };
 
 struct ExpressionNode {

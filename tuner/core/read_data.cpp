@@ -1,7 +1,10 @@
 #include <tuner/core/kernel_reader.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
@@ -96,8 +99,12 @@ Expression of_element(KernelReader& kernel, TokenCursor& cursor, Numbers numbers
 }
 
 void read_fill(KernelReader& kernel, TokenCursor& cursor) {
-  const Token token = cursor.expect_identifier("the name of a buffer");
-  FillDraft pending{std::string(token.text), {}, {}, cursor.place(token)};
+  std::vector<FillDraft> all;  // alike but for their buffers
+  do {
+    const Token token = cursor.expect_identifier("the name of a buffer");
+    all.push_back({std::string(token.text), {}, {}, cursor.place(token)});
+  } while (cursor.accept(","));
+  FillDraft& pending = all.front();
   cursor.expect("=", "the buffer's name");
   const Token kind = cursor.expect_identifier(
       "'uniform LOW HIGH', 'constant VALUE', 'iota', 'expression EXPRESSION' or 'file \"NAME\"'");
@@ -122,8 +129,12 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   computed.numbers = pending.fill;
   if (computed.low || computed.high || computed.element || !computed.path.empty())
     pending.computed = std::move(computed);
-  kernel.once("fill " + pending.buffer);
-  kernel.draft.fills.push_back(std::move(pending));
+  for (FillDraft& one : all) {
+    one.fill = pending.fill;
+    one.computed = pending.computed;
+    kernel.once("fill " + one.buffer);
+  }
+  std::move(all.begin(), all.end(), std::back_inserter(kernel.draft.fills));
 }
 
 void read_scalar(KernelReader& kernel, TokenCursor& cursor) {

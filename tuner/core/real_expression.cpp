@@ -16,7 +16,7 @@ bool any_node(const ExpressionNode& node, const auto& is_it) {
 }
 
 bool any_reals(const ExpressionNode& node) {
-  return any_node(node, [](const ExpressionNode& one) { return one.op == Op::real; });
+  return any_node(node, [](const ExpressionNode& one) { return one.op >= Op::square_root; });
 }
 
 bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
@@ -27,6 +27,14 @@ bool is_real(const ExpressionNode& node) {
   const auto child_is_real = [&](std::size_t i) { return is_real(*node.children[i]); };
   switch (node.op) {
     case Op::real:
+      return true;
+    case Op::square_root:
+    case Op::exponential:
+    case Op::logarithm:
+    case Op::sine:
+    case Op::cosine:
+    case Op::tangent:
+      (void)child_is_real(0);  // looked at for what is wrong in it
       return true;
     case Op::negate:
     case Op::absolute:
@@ -145,6 +153,18 @@ struct RealExpression::Part {
         return -a;
       case Op::absolute:
         return std::fabs(a);
+      case Op::square_root:
+        return std::sqrt(a);
+      case Op::exponential:
+        return std::exp(a);
+      case Op::logarithm:
+        return std::log(a);
+      case Op::sine:
+        return std::sin(a);
+      case Op::cosine:
+        return std::cos(a);
+      case Op::tangent:
+        return std::tan(a);
       case Op::add:
         return a + b;
       case Op::subtract:

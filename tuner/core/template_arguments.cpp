@@ -201,7 +201,7 @@ bool occurs_in_code(std::string_view source, std::string_view word) {
   return find_word(without_directives(code_of(source)), word, 0) != std::string_view::npos;
 }
 
-int unguarded_definition(std::string_view source, std::string_view macro, const std::set<std::string>& defined) {
+int unguarded_definition(std::string_view source, std::string_view macro, std::set<std::string> defined) {
   struct Conditional {
     bool is_left_out;    // what is read now
     bool leaves_others;  // whether `#else` and `#elif` are
@@ -239,6 +239,10 @@ int unguarded_definition(std::string_view source, std::string_view macro, const 
     } else if ((directive == "define" || directive == "undef") && name_of_word(words, 1) == macro) {
       const auto is_left_out = [](const Conditional& one) { return one.is_left_out; };
       if (std::none_of(conditionals.begin(), conditionals.end(), is_left_out)) return number + 1;
+    } else if (directive == "define" && conditionals.empty()) {
+      defined.insert(name_of_word(words, 1));
+    } else if (directive == "undef") {
+      defined.erase(name_of_word(words, 1));
     }
   }
   return 0;

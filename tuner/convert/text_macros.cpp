@@ -1,0 +1,138 @@
+#include <tuner/convert/text_macros.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include <tuner/convert/signature.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/expression.hpp>
+#include <tuner/core/words.hpp>
+
+namespace tuner::convert {
+namespace {
+
+constexpr int kMostRounds = 8;                    // of macros that stand for macros
+constexpr std::size_t kLongestCondition = 4'096;  // that is worked out
+constexpr std::size_t kLongestValue = 256;        // of a macro that is known
+
+std::string_view first_word(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+  return text.substr(0, end);
+}
+
+/// The next line of \p text, with those that it is continued on.
+std::string next_line(std::string_view& text) {
+  std::string line;
+  for (bool goes_on = true; goes_on && !text.empty();) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (part.ends_with('\r')) part.remove_suffix(1);
+    goes_on = part.ends_with('\\');
+    if (goes_on) part.remove_suffix(1);
+    line += part;
+  }
+  return line;
+}
+
+}  // namespace
+
+TextMacros::TextMacros(std::string_view code, std::map<std::string, std::string, std::less<>> given)
+    : values_(std::move(given)) {
+  struct Conditional {
+    Truth is_read;   // the branch at hand
+    Truth was_read;  // any branch of it so far
+  };
+  std::vector<Conditional> open;
+  const auto both = [](Truth a, Truth b) { return a == Truth::no || b == Truth::no ? Truth::no : std::max(a, b); };
+  const auto negated = [](Truth a) { return a == Truth::unknown ? a : a == Truth::yes ? Truth::no : Truth::yes; };
+  while (!code.empty()) {
+    const std::string line = next_line(code);
+    std::string_view rest = trimmed(line);
+    if (!rest.starts_with('#')) continue;
+    rest = trimmed(rest.substr(1));
+    const std::string_view directive = first_word(rest);
+    rest = trimmed(rest.substr(directive.size()));
+    const bool begins = directive == "if" || directive == "ifdef" || directive == "ifndef";
+    if (begins || ((directive == "elif" || directive == "else") && !open.empty())) {
+      Truth truth = Truth::yes;
+      if (directive == "if" || directive == "elif") truth = holds(rest);
+      if (directive == "ifdef") truth = is_defined(std::string(first_word(rest)));
+      if (directive == "ifndef") truth = negated(is_defined(std::string(first_word(rest))));
+      if (begins) open.push_back({Truth::no, Truth::no});
+      Conditional& at = open.back();
+      at.is_read = both(negated(at.was_read), truth);
+      if (at.was_read != Truth::yes) at.was_read = at.is_read == Truth::no ? at.was_read : at.is_read;
+    } else if (directive == "endif" && !open.empty()) {
+      open.pop_back();
+    } else {
+      Truth all = Truth::yes;
+      for (const Conditional& one : open) all = both(all, one.is_read);
+      read(directive, rest, all);
+    }
+  }
+}
+
+std::optional<std::string> TextMacros::value(const std::string& name) const {
+  std::string text = name;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const auto found = values_.find(text);
+    if (unknown_.contains(text)) return std::nullopt;
+    if (found == values_.end()) return round == 0 ? std::nullopt : std::optional(text);
+    text = found->second;
+  }
+  return std::nullopt;
+}
+
+TextMacros::Truth TextMacros::is_defined(const std::string& name) const {
+  if (unknown_.contains(name)) return Truth::unknown;
+  return values_.contains(name) ? Truth::yes : Truth::no;
+}
+
+TextMacros::Truth TextMacros::holds(std::string_view condition) const {
+  if (condition.size() > kLongestCondition) return Truth::unknown;
+  std::string text(condition);
+  constexpr std::string_view kDefined = "defined";
+  for (std::size_t at = text.find(kDefined); at != std::string::npos; at = text.find(kDefined)) {
+    std::size_t begin = text.find_first_not_of(" (", at + kDefined.size());
+    if (begin == std::string::npos) return Truth::unknown;
+    const std::string name(first_word(std::string_view(text).substr(begin)));
+    begin += name.size();
+    if (text.substr(at, begin - at).find('(') != std::string::npos) begin = text.find(')', begin) + 1;
+    const Truth truth = is_defined(name);
+    if (name.empty() || begin == 0 || truth == Truth::unknown) return Truth::unknown;
+    text.replace(at, begin - at, truth == Truth::yes ? "(1)" : "(0)");
+  }
+  for (int round = 0; round < kMostRounds && text.size() <= kLongestCondition; ++round)
+    text = substitute_words(text, values_);
+  if (text.size() > kLongestCondition) return Truth::unknown;
+  std::map<std::string, std::string, std::less<>> zeros;  // what no macro is called counts as zero
+  for (const std::string_view word : words_of(text)) {
+    if (unknown_.contains(std::string(word))) return Truth::unknown;
+    if (is_identifier(word) && word != "true" && word != "false") zeros[std::string(word)] = "0";
+  }
+  try {
+    return Expression::parse(substitute_words(text, zeros), {}).evaluate_integer({}) != 0 ? Truth::yes : Truth::no;
+  } catch (const Error&) {
+    return Truth::unknown;
+  }
+}
+
+void TextMacros::read(std::string_view directive, std::string_view rest, Truth is_read) {
+  if ((directive != "define" && directive != "undef") || is_read == Truth::no) return;
+  const std::string name(first_word(rest));
+  rest.remove_prefix(name.size());
+  const bool has_value = directive == "define" && !rest.starts_with('(') && rest.size() <= kLongestValue;
+  const bool changes_nothing = has_value && values_.contains(name) && values_.at(name) == trimmed(rest);
+  if (is_read == Truth::unknown && changes_nothing) return;
+  values_.erase(name);
+  unknown_.erase(name);
+  if (is_read == Truth::unknown || (directive == "define" && !has_value))
+    unknown_.insert(name);
+  else if (has_value)
+    values_[name] = trimmed(rest);
+}
+
+}  // namespace tuner::convert
