@@ -20,8 +20,8 @@ std::string template_argument_problem(std::string_view source, std::string_view 
 std::vector<std::string_view> ignored_template_arguments(std::string_view source, std::string_view instantiation);
 
 /// The line in which \p source defines \p macro, or takes its definition away, where the macros \p defined are: a
-/// `#define` or `#undef` that no `#ifndef` or `!defined` of one of those, or of one that the text defines itself, leaves
-/// out. 0: there is none.
+/// `#define` or `#undef` that no `#ifndef` or `!defined` of one of those, or of one that the text defines itself,
+/// leaves out. 0: there is none.
 int unguarded_definition(std::string_view source, std::string_view macro, std::set<std::string> defined);
 
 }  // namespace tuner
