@@ -33,7 +33,7 @@ using ::testing::UnorderedElementsAre;
 constexpr const char* kernel_text = R"(
 #pragma tuner kernel      scripted
 #pragma tuner size        n : int = 64
-#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_hangs compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled
+#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_is_killed compiler_is_killed_once compiler_hangs compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled
 #pragma tuner in          a[n] : float
 #pragma tuner out         c[n] : float
 #pragma tuner block       32
@@ -176,7 +176,7 @@ TEST_F(IsolationTest, DoesNotWaitLongerForAnEventThanItWasTold) {
 }
 
 TEST_F(IsolationTest, GivesWhatRanInAStoppedOrKilledWorkerASecondTry) {
-  for (const std::string what : {"is_stopped_once", "is_killed_once"}) {
+  for (const std::string what : {"is_stopped_once", "is_killed_once", "compiler_is_killed_once"}) {
     const testing::TemporaryFolder folder;
     ::setenv("TUNER_TEST_MARKER", (folder / "ran").c_str(), 1);
     IsolatedEvaluator evaluator(spec, {}, {}, options);
@@ -187,8 +187,9 @@ TEST_F(IsolationTest, GivesWhatRanInAStoppedOrKilledWorkerASecondTry) {
 
 TEST_F(IsolationTest, DoesNotBlameWhatRanInAWorkerThatIsKilledEachTime) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
-  const auto trials = evaluate(evaluator, {"is_killed", "well"});
+  const auto trials = evaluate(evaluator, {"is_killed", "compiler_is_killed", "well"});
   EXPECT_EQ(kind(trials.at("is_killed").outcome), "launch");
+  EXPECT_EQ(kind(trials.at("compiler_is_killed").outcome), "compile");
   EXPECT_FALSE(trials.at("is_killed").crashed);
   EXPECT_EQ(kind(trials.at("well").outcome), "ok");
 }

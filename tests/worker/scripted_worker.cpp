@@ -40,18 +40,27 @@ bool has(const std::string& text, const char* word) { return text.find(word) != 
 
 std::string marker(const std::string& of) { return std::getenv("TUNER_TEST_MARKER") + of; }
 
-/// Of all workers of a test, for one value of the parameter `copy`, if there is one.
-bool first_time(const Configuration& configuration) {
-  const Value* const copy = configuration.find("copy");
-  const int fd = ::open(marker(copy ? copy->text() : "").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
+/// Of all workers of a test.
+bool first_time(const std::string& of) {
+  const int fd = ::open(marker(of).c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
   if (fd >= 0) ::close(fd);
   return fd >= 0;
+}
+
+/// The same for one value of the parameter `copy`, if there is one.
+bool first_time(const Configuration& configuration) {
+  const Value* const copy = configuration.find("copy");
+  return first_time(copy ? copy->text() : "");
 }
 
 void compile(const Compile& message) {
   Image image;
   for (const std::string& expression : message.request.expressions) {
     if (has(expression, "compiler_crashes")) crash();
+    if (has(expression, "compiler_is_killed") && (!has(expression, "once") || first_time("compiler"))) {
+      std::raise(SIGKILL);
+      hang();
+    }
     if (has(expression, "compiler_hangs")) hang();
     if (has(expression, "compiler_babbles")) (void)!::write(out, "what?  this is no message", 25);
     if (has(expression, "refused")) {

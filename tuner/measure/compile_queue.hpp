@@ -17,6 +17,7 @@ struct CompileJob {
   Configuration configuration;
   CompileRequest request;  ///< of this configuration alone
   double seconds = 0;      ///< compile time so far, its share of batches
+  bool again = false;      ///< its compiler was killed from outside: this is its second try
 };
 
 class CompileQueue {

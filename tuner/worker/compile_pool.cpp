@@ -27,7 +27,11 @@ void CompilePool::start() {
 void CompilePool::start(Worker& worker) {
   worker.open = false;
   if (!worker.host->in_use) return;
-  worker.slot.start(worker.host->begin);
+  try {
+    worker.slot.start(worker.host->begin);
+  } catch (const WorkerError& error) {
+    return give_up(*worker.host, error.what());
+  }
   Open open;
   open.role = Role::compile;
   open.backend = options_.backend;
@@ -115,13 +119,24 @@ void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> resul
 void CompilePool::lost(Worker& worker, const Loss& loss) {
   if (!worker.open) return start_failed(worker, loss.message, false);
   ++times_.compile_restarts;
-  if (!worker.jobs.empty()) {
+  if (!worker.jobs.empty() && !(loss.innocent && try_again(worker))) {
     const std::string message = loss.hung
                                     ? fmt::format("the compiler did not end within {:g} s", options_.compile_timeout_s)
                                     : "the compiler crashed: " + loss.message;
     finish(worker, CompileError{message, {}}, seconds_since(worker.since));
   }
   start(worker);
+}
+
+/// Gives what it compiled a second try, each by itself, if this was the first.
+bool CompilePool::try_again(Worker& worker) {
+  const auto is_second = [](const CompileJob& job) { return job.again; };
+  if (std::any_of(worker.jobs.begin(), worker.jobs.end(), is_second)) return false;
+  for (CompileJob& job : std::exchange(worker.jobs, {})) {
+    job.again = true;
+    urgent_.push_back(std::move(job));
+  }
+  return true;
 }
 
 void CompilePool::start_failed(Worker& worker, const std::string& message, bool final) {
