@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include <tuner/cli/cache_command.hpp>
 #include <tuner/cli/compare_command.hpp>
@@ -132,8 +133,16 @@ int flushed(int code) {
 
 }  // namespace
 
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int program(int argc, char** argv, const TuneCommand& tune) {
   occupy_closed_streams();
+  raise_descriptor_limit();
   std::signal(SIGXFSZ, SIG_IGN);  // what passes `ulimit -f` is an error of its write
   try {
     return flushed(dispatch(argc, argv, tune));

@@ -1,7 +1,5 @@
 // The `tune-mpi` program: `tune` on all ranks of an MPI job. Rank 0 owns search, database and report; the others lend
 // it their host's compile workers and one device each.
-#include <sys/resource.h>
-
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -56,14 +54,6 @@ void join(TuneRequest& request, const std::vector<std::string>& texts, mpi::Hub&
            return hub.start(rank);
          }});
   }
-}
-
-/// Each worker takes six descriptors of rank 0's, and a soft limit is often 1024.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /// What the others wait for will not come: the job ends, as with a rank that dies. What was measured is stored by then.

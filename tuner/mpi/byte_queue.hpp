@@ -26,7 +26,11 @@ class ByteQueue {
       const ssize_t count = ::write(fd, left.data(), left.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) return;
-      if (count < 0) return parts_.clear();
+      if (count < 0) {
+        parts_.clear();
+        written_ = 0;
+        return;
+      }
       written_ += static_cast<std::size_t>(count);
       if (written_ < parts_.front().size()) continue;
       parts_.pop_front();
