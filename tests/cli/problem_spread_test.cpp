@@ -71,8 +71,18 @@ TEST(ProblemSpread, BringsTheProblemOfALostDeviceToAnotherOnce) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->problem, 0u);
   EXPECT_THAT(again->devices, ElementsAre(2));
-  EXPECT_FALSE(spread.lost(*again)) << "it lost two devices: it may be to blame";
+  EXPECT_FALSE(spread.lost(*again)) << "it lost two devices: it is to blame";
   EXPECT_EQ(spread.waiting(), 0u);
+  EXPECT_EQ(spread.devices(), 3u) << "and they are not";
+}
+
+TEST(ProblemSpread, TakesADeviceAwayForGoodWhereItsProblemSucceedsOnAnother) {
+  ProblemSpread spread(any(2), 2);
+  const std::vector<Share> first = begin(spread);
+  EXPECT_TRUE(spread.lost(first[0]));
+  spread.done(first[1]);
+  spread.done(*spread.next());
+  EXPECT_EQ(spread.devices(), 1u);
 }
 
 TEST(ProblemSpread, RisksOneDeviceForAProblemThatLostSome) {
@@ -90,11 +100,22 @@ TEST(ProblemSpread, DoesNotUseADeviceAgainThatOneOfSeveralLost) {
   EXPECT_EQ(spread.devices(), 1u);
 }
 
-TEST(ProblemSpread, KeepsWhatWaitsWhenNoDeviceIsLeft) {
-  ProblemSpread spread(any(3), 1);
+TEST(ProblemSpread, TriesTheLastDeviceAgain) {
+  ProblemSpread spread(any(2), 1);
   EXPECT_TRUE(spread.lost(*spread.next()));
+  const std::optional<Share> again = spread.next();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->problem, 0u);
+  EXPECT_FALSE(spread.lost(*again));
+  EXPECT_EQ(spread.next()->problem, 1u) << "for the others it may do";
+}
+
+TEST(ProblemSpread, KeepsWhatWaitsOnceTheLastDeviceDoesForNoProblemAnyMore) {
+  ProblemSpread spread(any(5), 1);
+  for (int lost = 0; lost < 6; ++lost) EXPECT_EQ(spread.lost(*spread.next()), lost % 2 == 0);
+  EXPECT_EQ(spread.devices(), 0u);
   EXPECT_FALSE(spread.next());
-  EXPECT_EQ(spread.waiting(), 3u);
+  EXPECT_EQ(spread.waiting(), 2u);
 }
 
 TEST(ProblemSpread, DividesTheCoresByDevices) {

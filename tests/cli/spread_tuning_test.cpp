@@ -183,10 +183,20 @@ TEST(SpreadTuning, GivesAProblemUpThatLosesTwoDevices) {
 
 TEST(SpreadTuning, SaysWhatStaysUntunedWhenNoDeviceIsLeft) {
   const Printed run =
-      tune(jobs(3, gpus(1)), gpus(1), [](const TuneJob&, const TuneSink&, Seat&) -> int { throw WorkerError("gone"); });
+      tune(jobs(4, gpus(1)), gpus(1), [](const TuneJob&, const TuneSink&, Seat&) -> int { throw WorkerError("gone"); });
   EXPECT_EQ(run.result.code, kFailed);
-  EXPECT_THAT(run.err, HasSubstr("no device is left"));
-  EXPECT_THAT(run.out, HasSubstr("3  shift   n=3      not tuned: no device is left"));
+  EXPECT_THAT(run.err, HasSubstr("GPU 0 is not used any more: gone"));
+  EXPECT_THAT(run.out, HasSubstr("4  shift   n=4      not tuned: no device is left"));
+}
+
+TEST(SpreadTuning, GoesOnOnTheOnlyDeviceBehindAProblemThatLosesIt) {
+  const Printed run = tune(jobs(3, gpus(1)), gpus(1), [](const TuneJob& job, const TuneSink& sink, Seat&) -> int {
+    if (n_of(job) == 1) throw WorkerError("killed by signal 9");
+    return found(sink, 1000);
+  });
+  EXPECT_EQ(run.result.code, kFailed);
+  EXPECT_THAT(run.err, HasSubstr("shift n=1: tuned again"));
+  EXPECT_THAT(run.err, HasSubstr("2 of 3 done"));
 }
 
 TEST(SpreadTuning, DoesNotUseADeviceAgainThatASessionGaveUp) {

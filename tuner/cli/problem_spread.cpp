@@ -5,13 +5,19 @@
 #include <utility>
 
 namespace tuner::cli {
+namespace {
+
+constexpr std::size_t kMostBlamed = 3;  // in a row: it is not them
+
+}  // namespace
 
 ProblemSpread::ProblemSpread(std::vector<std::size_t> most_devices, std::size_t devices)
     : most_devices_(std::move(most_devices)),
       devices_(devices),
       free_(devices),
       waiting_(most_devices_.size()),
-      went_back_(most_devices_.size()) {
+      went_back_(most_devices_.size()),
+      taken_(most_devices_.size()) {
   std::iota(free_.begin(), free_.end(), std::size_t{0});
   std::iota(waiting_.begin(), waiting_.end(), std::size_t{0});
 }
@@ -29,6 +35,11 @@ std::optional<ProblemSpread::Share> ProblemSpread::next() {
 }
 
 void ProblemSpread::done(const Share& share, const std::vector<std::size_t>& lost) {
+  blamed_in_a_row_ = 0;
+  give_back(share, lost);
+}
+
+void ProblemSpread::give_back(const Share& share, const std::vector<std::size_t>& lost) {
   for (const std::size_t device : share.devices) {
     const bool is_lost = std::find(lost.begin(), lost.end(), device) != lost.end();
     is_lost ? void(--devices_) : free_.push_back(device);
@@ -37,11 +48,23 @@ void ProblemSpread::done(const Share& share, const std::vector<std::size_t>& los
 }
 
 bool ProblemSpread::lost(const Share& share) {
-  done(share, share.devices);
-  if (went_back_[share.problem]) return false;
-  went_back_[share.problem] = true;
-  waiting_.push_front(share.problem);
-  return true;
+  std::vector<std::size_t>& taken = taken_[share.problem];
+  if (!went_back_[share.problem]) {
+    went_back_[share.problem] = true;
+    if (share.devices.size() < devices_) taken = share.devices;
+    give_back(share, taken);
+    waiting_.push_front(share.problem);
+    return true;
+  }
+  if (++blamed_in_a_row_ >= kMostBlamed) {
+    give_back(share, share.devices);
+    return false;
+  }
+  devices_ += taken.size();
+  free_.insert(free_.end(), taken.begin(), taken.end());
+  taken.clear();
+  give_back(share, {});
+  return false;
 }
 
 std::size_t ProblemSpread::part(const Share& share, std::size_t all) const {

@@ -24,8 +24,9 @@ class ProblemSpread {
   std::optional<Share> next();
   /// \p share has ended, its problem as well as it can be. Devices in \p lost are not used again.
   void done(const Share& share, const std::vector<std::size_t>& lost = {});
-  /// All devices of \p share were lost, and its problem was not done: it goes back to the list, once, for one device,
-  /// as it may be to blame. Whether it did.
+  /// All devices of \p share were lost, and its problem was not done: it goes back to the list, once, for one device.
+  /// Whether it did. The devices are not used again, unless no other is left. A problem that loses devices twice is to
+  /// blame, and all of them are used again; but where nothing else succeeds between three such, the devices are.
   bool lost(const Share& share);
 
   /// How many are not lost.
@@ -37,11 +38,15 @@ class ProblemSpread {
   std::size_t part(const Share& share, std::size_t all) const;
 
  private:
+  void give_back(const Share& share, const std::vector<std::size_t>& lost);
+
   std::vector<std::size_t> most_devices_;
-  std::size_t devices_;              // not lost
-  std::vector<std::size_t> free_;    // of them, ascending
-  std::deque<std::size_t> waiting_;  // problems
-  std::vector<bool> went_back_;      // for each problem
+  std::size_t devices_;                          // not lost
+  std::vector<std::size_t> free_;                // of them, ascending
+  std::deque<std::size_t> waiting_;              // problems
+  std::vector<bool> went_back_;                  // for each problem
+  std::vector<std::vector<std::size_t>> taken_;  // from each problem, and not used again
+  std::size_t blamed_in_a_row_ = 0;              // problems
 };
 
 }  // namespace tuner::cli

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -132,12 +133,20 @@ class SpreadTuning {
         continue;
       }
       const std::size_t number = next_thread_++;
-      threads_.emplace(number, [this, number, one = std::move(*share)] {
-        tune(one);
-        const std::lock_guard guard(mutex_);
-        ended_.push_back(number);
-        changed_.notify_one();
-      });
+      try {
+        threads_.emplace(number, [this, number, one = *share] {
+          tune(one);
+          const std::lock_guard guard(mutex_);
+          ended_.push_back(number);
+          changed_.notify_one();
+        });
+      } catch (const std::system_error& failure) {
+        --running_;
+        entry.ended = true;
+        entry.error = fmt::format("no thread can be started for it: {}", failure.what());
+        spread_.done(*share);
+        conclude(entry, {});
+      }
     }
   }
 
@@ -190,20 +199,24 @@ class SpreadTuning {
     conclude(entry, text);
   }
 
-  /// Its devices cannot be used any more. Whether its problem is tuned again.
+  /// Its devices could not be used any more. Whether its problem is tuned again.
   bool give_up(const Share& share, const std::string& reason) {
+    seats_[share.devices.front()].backend.reset();
     const std::string name = entries_[share.problem].name();
-    const bool back = spread_.lost(share), again = back && spread_.devices() > 0;
-    console_.warning(fmt::format("{} {} not used any more: {}", names(share.devices),
-                                 share.devices.size() == 1 ? "is" : "are", reason));
-    console_.warning(name + (again  ? ": tuned again on another device"
-                             : back ? ": not tuned, no device is left"
-                                    : ": not tuned, it lost its devices twice"));
+    const std::size_t before = spread_.devices();
+    const bool again = spread_.lost(share), taken = spread_.devices() < before;
+    console_.warning(taken ? fmt::format("{} {} not used any more: {}", names(share.devices),
+                                         share.devices.size() == 1 ? "is" : "are", reason)
+                           : fmt::format("{}: {}", names(share.devices), reason));
+    console_.warning(name + (!again  ? ": not tuned, it lost its devices twice"
+                             : taken ? ": tuned again on another device"
+                                     : ": tuned again"));
     return again;
   }
 
   std::vector<std::size_t> lost_of(const Share& share, const ProblemResult& result) {
     std::vector<std::size_t> lost;
+    if (result.lost.size() >= spread_.devices()) return lost;  // the last one may yet do for another problem
     for (const std::size_t position : result.lost)
       if (position < share.devices.size()) lost.push_back(share.devices[position]);
     if (!lost.empty())
@@ -218,7 +231,7 @@ class SpreadTuning {
     if (!side_by_side_) return;
     const ProblemResult& found = entry.result;
     std::string what = "nothing was found";
-    if (!found.configuration.empty()) what = format_ns(found.median_ns);
+    if (found.is_found()) what = format_ns(found.median_ns);
     if (const std::string times = against_default(found); !times.empty())
       what += fmt::format(", {}x the default", times);
     if (found.known) what += ", known before";
@@ -274,7 +287,7 @@ class SpreadTuning {
     for (Entry& entry : entries_) {
       if (!entry.ended && !stop_) entry.error = "not tuned: no device is left";
       all.code = std::max(all.code, entry.ended || !stop_ ? entry.code : kDone);
-      tuned += entry.ended && entry.code == kDone && !entry.result.configuration.empty();
+      tuned += entry.ended && entry.code == kDone && entry.result.is_found();
       known += entry.result.known;
       if (!request_.json) continue;
       all.documents.push_back(
@@ -301,7 +314,7 @@ class SpreadTuning {
     Table table({{"#", right}, {"kernel"}, {"problem"}, {"best", right}, {"speed-up", right}, {"configuration"}});
     for (const Entry& entry : entries_) {
       const ProblemResult& found = entry.result;
-      const bool has = !found.configuration.empty();
+      const bool has = found.is_found();
       table.add({std::to_string(table.rows() + 1), entry.job.spec->name, entry.size().text(),
                  has ? format_ns(found.median_ns) : "", has ? against_default(found) : "",
                  has ? printable(found.configuration) : printable(first_line(reason(entry)))});
@@ -387,15 +400,19 @@ int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, const TuneSin
   SpreadResult result = tune_jobs(std::move(jobs), job.devices, stop, sink, run_share(stop));
   if (!job.request.json) return result.code;
   Json document;
-  Json results = Json::array();
+  Json results = Json::array(), failed = Json::array();
   for (Json& one : result.documents) {
-    if (!one.contains("results")) continue;
+    if (!one.contains("results")) {
+      failed.push_back(std::move(one));
+      continue;
+    }
     for (Json& found : one["results"]) results.push_back(std::move(found));
     if (document.is_null()) document = std::move(one);
   }
   if (document.is_null()) document = {{"tuner", kVersion}, {"kernel", job.spec->name}, {"file", job.spec->file}};
   document["interrupted"] = stop.load();
   document["results"] = std::move(results);
+  if (!failed.empty()) document["failed"] = std::move(failed);
   give(std::move(document), sink);
   return result.code;
 }

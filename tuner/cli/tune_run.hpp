@@ -41,11 +41,13 @@ struct Seat {
 
 /// What became of a problem, in a line of a table.
 struct ProblemResult {
-  std::string configuration;         ///< empty: none was found
-  double median_ns = 0;              ///< of it
+  std::string configuration;         ///< empty: none was found, or the kernel has no parameters
+  double median_ns = 0;              ///< of it; 0: none was found
   std::optional<double> default_ns;  ///< of the kernel's own configuration, where it was measured too
   bool known = false;                ///< from the cache; nothing was measured
   std::vector<std::size_t> lost;     ///< the job's devices that were given up, by position
+
+  bool is_found() const { return median_ns > 0; }
 };
 
 /// Where a tuning's results go in place of stdout and stderr; null: there.
