@@ -180,6 +180,15 @@ TEST(TextMacros, AreThoseOfTheBranchesThatAreRead) {
   EXPECT_EQ(macros.value("G"), "7");
 }
 
+TEST(TextMacros, ThatTheCompilerOrAnotherFileMayDefineAreNotKnown) {
+  const std::string text = "#if __CUDA_ARCH__ >= 600\n#define BLOCK 32\n#else\n#define BLOCK 16\n#endif\n";
+  EXPECT_EQ(TextMacros(text, {}).value("BLOCK"), std::nullopt);
+  const std::string other = "#ifdef WIDE\n#define BLOCK 32\n#else\n#define BLOCK 16\n#endif\n";
+  EXPECT_EQ(TextMacros(other, {}).value("BLOCK"), "16");
+  EXPECT_EQ(TextMacros("#include \"sizes.h\"\n" + other, {}).value("BLOCK"), std::nullopt);
+  EXPECT_EQ(TextMacros("#include <cstdint>\n" + other, {}).value("BLOCK"), "16");
+}
+
 TEST(TextMacros, ThatStandForEachOtherAreNotFollowedForEver) {
   const TextMacros macros("#define A B\n#define B A\n#if A\n#define C 1\n#endif\n", {});
   EXPECT_EQ(macros.value("A"), std::nullopt);

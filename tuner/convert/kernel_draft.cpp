@@ -282,13 +282,17 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     return ++steps < kMostDefaults && threads_of() > 0;
   };
   // The fewest parameters that have to be others, the last ones first.
-  const std::function<bool(std::size_t, int)> change = [&](std::size_t end, int count) {
+  std::vector<std::size_t> open;  // those that can be others
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].values.size() > 1) open.push_back(i);
+  const std::function<bool(std::size_t, std::size_t)> change = [&](std::size_t end, std::size_t count) {
     if (count == 0) return holds();
-    for (std::size_t i = end; i-- > 0 && steps < kMostDefaults;) {
+    for (std::size_t at = end; at-- > count - 1 && steps < kMostDefaults;) {
+      const std::size_t i = open[at];
       for (std::size_t digit = 0; digit < parameters[i].values.size(); ++digit) {
         if (digit == own[i]) continue;
         digits[i] = digit;
-        if (change(i, count - 1)) return true;
+        if (change(at, count - 1)) return true;
       }
       digits[i] = own[i];
     }
@@ -296,9 +300,9 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
   };
   const auto nearest = [&]() -> std::optional<std::vector<std::string>> {
     steps = 0;
-    for (int count = 0; count <= static_cast<int>(parameters.size()) && steps < kMostDefaults; ++count) {
+    for (std::size_t count = 0; count <= open.size() && steps < kMostDefaults; ++count) {
       digits = own;
-      if (!change(parameters.size(), count)) continue;
+      if (!change(open.size(), count)) continue;
       if (count > 0 && presets > 0) leave("the original's default meets not all conditions: it is another one here");
       return values();
     }

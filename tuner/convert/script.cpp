@@ -116,7 +116,7 @@ class LineReader {
     // Defaults of a function's arguments are what it is called with, as far as can be known.
     if (begins_with_word(statement, {"def"})) try {
         std::size_t at = 0;
-        const Tree function = python::parse_prefix(without_annotations(statement.substr(4)), at);
+        const Tree function = python::parse_prefix(without_annotations(statement.substr(3)), at);
         for (std::size_t i = 1; i < function->children.size(); ++i)
           if (!function->keywords[i - 1].empty())
             define(Node{Node::Kind::name, function->keywords[i - 1], {}, {}, {}}, function->children[i]);

@@ -44,9 +44,10 @@ TextMacros::TextMacros(std::string_view code, std::map<std::string, std::string,
   struct Conditional {
     Truth is_read;   // the branch at hand
     Truth was_read;  // any branch of it so far
+    Truth is_in;     // what stands around it
+    Truth all() const { return both(is_in, is_read); }
   };
   std::vector<Conditional> open;
-  const auto both = [](Truth a, Truth b) { return a == Truth::no || b == Truth::no ? Truth::no : std::max(a, b); };
   const auto negated = [](Truth a) { return a == Truth::unknown ? a : a == Truth::yes ? Truth::no : Truth::yes; };
   while (!code.empty()) {
     const std::string line = next_line(code);
@@ -61,16 +62,14 @@ TextMacros::TextMacros(std::string_view code, std::map<std::string, std::string,
       if (directive == "if" || directive == "elif") truth = holds(rest);
       if (directive == "ifdef") truth = is_defined(std::string(first_word(rest)));
       if (directive == "ifndef") truth = negated(is_defined(std::string(first_word(rest))));
-      if (begins) open.push_back({Truth::no, Truth::no});
+      if (begins) open.push_back({Truth::no, Truth::no, open.empty() ? Truth::yes : open.back().all()});
       Conditional& at = open.back();
       at.is_read = both(negated(at.was_read), truth);
       if (at.was_read != Truth::yes) at.was_read = at.is_read == Truth::no ? at.was_read : at.is_read;
     } else if (directive == "endif" && !open.empty()) {
       open.pop_back();
     } else {
-      Truth all = Truth::yes;
-      for (const Conditional& one : open) all = both(all, one.is_read);
-      read(directive, rest, all);
+      read(directive, rest, open.empty() ? Truth::yes : open.back().all());
     }
   }
 }
@@ -88,7 +87,8 @@ std::optional<std::string> TextMacros::value(const std::string& name) const {
 
 TextMacros::Truth TextMacros::is_defined(const std::string& name) const {
   if (unknown_.contains(name)) return Truth::unknown;
-  return values_.contains(name) ? Truth::yes : Truth::no;
+  if (values_.contains(name)) return Truth::yes;
+  return may_be_elsewhere(name) ? Truth::unknown : Truth::no;
 }
 
 TextMacros::Truth TextMacros::holds(std::string_view condition) const {
@@ -111,7 +111,9 @@ TextMacros::Truth TextMacros::holds(std::string_view condition) const {
   std::map<std::string, std::string, std::less<>> zeros;  // what no macro is called counts as zero
   for (const std::string_view word : words_of(text)) {
     if (unknown_.contains(std::string(word))) return Truth::unknown;
-    if (is_identifier(word) && word != "true" && word != "false") zeros[std::string(word)] = "0";
+    if (!is_identifier(word) || word == "true" || word == "false") continue;
+    if (may_be_elsewhere(word)) return Truth::unknown;
+    zeros[std::string(word)] = "0";
   }
   try {
     return Expression::parse(substitute_words(text, zeros), {}).evaluate_integer({}) != 0 ? Truth::yes : Truth::no;
@@ -120,7 +122,12 @@ TextMacros::Truth TextMacros::holds(std::string_view condition) const {
   }
 }
 
+bool TextMacros::may_be_elsewhere(std::string_view name) const {
+  return includes_ || name.starts_with("__") || name.starts_with("CUDA") || name == "NDEBUG";
+}
+
 void TextMacros::read(std::string_view directive, std::string_view rest, Truth is_read) {
+  if (directive == "include" && rest.starts_with('"') && is_read != Truth::no) includes_ = true;
   if ((directive != "define" && directive != "undef") || is_read == Truth::no) return;
   const std::string name(first_word(rest));
   rest.remove_prefix(name.size());

@@ -1,0 +1,2 @@
+def
+tune_kernel
