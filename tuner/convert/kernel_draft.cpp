@@ -339,9 +339,9 @@ bool is_output(const DraftArgument& one) {
 
 /// Whether no input is drawn at random: an answer that is known is the answer for other numbers then.
 bool KernelDraft::knows_inputs() const {
-  using Role = DraftArgument::Role;
+  using enum DraftArgument::Role;
   return std::none_of(arguments.begin(), arguments.end(), [](const DraftArgument& one) {
-    const bool is_input = one.role != Role::size && one.role != Role::scalar && one.role != Role::out;
+    const bool is_input = one.role != size && one.role != scalar && one.role != out;
     return is_input && one.file.empty() && (one.fill.empty() || one.fill.starts_with("uniform"));
   });
 }
