@@ -11,7 +11,6 @@
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/options.hpp>
-#include <tuner/cli/problem_list.hpp>
 #include <tuner/cli/problems.hpp>
 #include <tuner/core/kernel_file.hpp>
 
@@ -52,7 +51,7 @@ void values_of(const std::string& text) {
     for (const auto& [name, size] : cli::parse_sizes(text, "--size")) must(!name.empty() && size >= 0);
   });
   attempt([&] { cli::parse_assignments(text, "--choice"); });
-  attempt([&] { must(!cli::parse_problem_list(text, "list").empty()); });
+  attempt([&] { cli::split_words(text, "list:1"); });
   for (const std::string& part : cli::split({text}, ',')) must(!part.empty());
 }
 

@@ -143,4 +143,25 @@ std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::stri
   return sizes;
 }
 
+std::vector<std::string> split_words(std::string_view line, const std::string& place) {
+  constexpr std::string_view kBlanks = " \t\r";
+  std::vector<std::string> words;
+  for (std::size_t at = line.find_first_not_of(kBlanks); at < line.size() && line[at] != '#';
+       at = line.find_first_not_of(kBlanks, at)) {
+    std::string& word = words.emplace_back();
+    while (at < line.size() && kBlanks.find(line[at]) == std::string_view::npos) {
+      const char c = line[at++];
+      if (c != '\'' && c != '"') {
+        word += c;
+        continue;
+      }
+      const std::size_t end = line.find(c, at);
+      if (end == std::string_view::npos) throw UsageError(fmt::format("{}: a quote ({}) is not closed", place, c));
+      word += line.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
 }  // namespace tuner::cli

@@ -42,4 +42,8 @@ std::map<std::string, std::vector<std::string>> parse_lists(std::string_view tex
 /// Each element split at \p separator, blanks around parts removed, empty parts left out.
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator);
 
+/// The words of \p line, separated by blanks; '…' and "…" keep blanks. A word that begins with # ends the line. Throws
+/// UsageError, beginning with \p place, for quotes that are not closed.
+std::vector<std::string> split_words(std::string_view line, const std::string& place);
+
 }  // namespace tuner::cli

@@ -15,8 +15,4 @@ std::vector<ListedRequest> read_problem_list(const std::string& file);
 /// The same of \p text, what \p file holds.
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file);
 
-/// The words of \p line, separated by blanks; '…' and "…" keep blanks. A word that begins with # ends the line. Throws
-/// UsageError, beginning with \p place, for quotes that are not closed.
-std::vector<std::string> split_words(std::string_view line, const std::string& place);
-
 }  // namespace tuner::cli
