@@ -300,7 +300,8 @@ class Validator {
   /// The reference starts from the same data, so its program needs the kernel that makes them.
   void in_the_references_text(const LaunchSpec& prepare) const {
     if (!spec_.has_reference_sources()) return;
-    const std::vector<std::string_view> words = words_of(prepare.instantiate.substr(0, prepare.instantiate.find('<')));
+    const std::vector<std::string_view> words =
+        words_of(std::string_view(prepare.instantiate).substr(0, prepare.instantiate.find('<')));
     if (words.empty() || may_occur(spec_, ProgramPart::reference, words.back())) return;
     fail_at(prepare, "the reference, which has a text of its own, begins with " + in_quotes(words.back()) +
                          " too: define it in the kernel file, which both are compiled with");

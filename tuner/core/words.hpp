@@ -1,6 +1,7 @@
 #pragma once
 /// Words of kernels and of their files: which may name things, and where they stand in a text.
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,8 +22,10 @@ const std::vector<std::string>& device_limit_names();
 
 /// \p text with each word of \p values replaced by its value.
 std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values);
-/// The words of \p text, in order.
+/// The words of \p text, in order: pieces of it, which a string that ends with the call would take with it.
 std::vector<std::string_view> words_of(std::string_view text);
+template <std::same_as<std::string> Temporary>
+void words_of(Temporary&& text) = delete;
 
 /// \p text with blanks for its comments and literals; everything keeps its place, the ends of lines too.
 std::string code_of(std::string_view text);
