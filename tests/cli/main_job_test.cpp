@@ -77,7 +77,8 @@ TEST_F(MainJob, HoldsAKnownAnswerAgainstTheStoredCeilingsInsteadOfMeasuringThem)
 }
 
 TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {
-  const Finished run = tune({"--kernel", small_kernel(), "--json", "--size", "n=1k;n=500", "--type", "int"});
+  const Finished run =
+      tune({"--kernel", small_kernel(), "--json", "--size", "n=1k;n=500", "--type", "int", "--trials", "8"});
   ASSERT_EQ(run.code, 0) << run.err;
   const json document = json::parse(run.out);
   EXPECT_EQ(document["kernel"], "scale");
