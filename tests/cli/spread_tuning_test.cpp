@@ -300,7 +300,8 @@ TEST_F(SpreadOverTheHost, TunesEachProblemOnceIntoOneDatabaseAndKnowsThemThen) {
     EXPECT_EQ(result["trials"].size(), 2u);
     EXPECT_TRUE(result["best"]["verified"]);
   }
-  for (const Json& one : tune(list)["problems"]) EXPECT_TRUE(one["results"][0]["from_cache"]);
+  const Json again = tune(list)["problems"];
+  for (const Json& one : again) EXPECT_TRUE(one["results"][0]["from_cache"]);
 }
 
 TEST_F(SpreadOverTheHost, GivesTheProblemsOfOneKernelOneDocument) {

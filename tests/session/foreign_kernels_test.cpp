@@ -259,16 +259,19 @@ TEST_F(ForeignKernels, StartEachRunFromWhatPreparesIt) {
   }
 }
 
-TEST_F(ForeignKernels, GoOnCountingWhereNothingPreparesThem) {
+#ifndef TUNER_TEST_NEEDS_GPU  // where such writes may hit anything
+TEST_F(ForeignKernels, WriteBehindTheirListWhereNothingPreparesIt) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer reports the writes that this kernel makes out of bounds";
+#endif
   std::string directives = kFilterDirectives;
-  const std::string list = "kept[n]";
-  directives.replace(directives.find(list), list.size(), "kept[64 * n]");  // room for each run to append its own
   const std::size_t begin = directives.find("#pragma tuner prepare"), end = directives.find("#pragma tuner verify");
   directives.erase(begin, end - begin);
   directives += "#pragma tuner fill kept = constant 0\n#pragma tuner fill count = constant 0\n";
   const Trial wrong = trial(directives, "BLOCK=32", 30);
-  EXPECT_EQ(kind(wrong.outcome), "wrong") << "right once, and then it goes on counting";
+  EXPECT_FALSE(wrong.verified) << "right once, and then it goes on counting";
 }
+#endif
 
 TEST_F(ForeignKernels, NameTheComponentThatIsWrong) {
   const Trial wrong = trial(kPointsDirectives, "threads=64 per_thread=1 factor=0.5");
