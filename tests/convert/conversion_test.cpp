@@ -66,6 +66,18 @@ constexpr const char* kArguments = R"("Arguments": [
     {"Name": "x", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Random", "FillValue": 20.0, "Size": "4096"},
     {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 4096}])";
 
+TEST_F(Converting, WhatTheKernelSaysItselfIsNotSaidAgain) {
+  const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "4096"}, )" + std::string(kArguments)));
+  for (const char* directive : {"instantiate", "define      block_size_x", "block  ", "arguments"})
+    EXPECT_THAT(made.text, Not(HasSubstr("#pragma tuner " + std::string(directive))));
+  const KernelSpec spec = parsed(made);
+  EXPECT_EQ(spec.launches[0].instantiate, "scale");
+  EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
+  EXPECT_EQ(spec.launches[0].block[0].text(), "block_size_x");
+  const auto macros = spec.macros.size();
+  EXPECT_EQ(macros, 3u) << "kernel_tuner too";
+}
+
 TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
   const Conversion made = convert("scale.json", t1(R"("GlobalSizeType": "OpenCL", "GlobalSize": {"X": "4096 // tile"},
     "CompilerOptions": ["-use_fast_math", "-std=c++11"], )" +

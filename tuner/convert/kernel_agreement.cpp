@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/kernel_draft.hpp>
-#include <tuner/convert/signature.hpp>
+#include <tuner/core/signature.hpp>
 #include <tuner/convert/text_macros.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>

@@ -10,7 +10,8 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/floating_value.hpp>
-#include <tuner/convert/signature.hpp>
+#include <tuner/convert/shorter.hpp>
+#include <tuner/core/signature.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
@@ -511,13 +512,14 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
         "threadIdx.x;\n  if (i < n) {0}[i] = {2};\n}}\n",
         safe_name(one), cpp_type(one.type), one.answer_formula);
 
+  const std::string line = is_inline ? "" : fmt::format("#pragma tuner source      \"{}\"\n", seen_from_output(source));
+  const auto read = [&](std::string whole) {
+    if (const std::size_t at = line.empty() ? std::string::npos : whole.find(line); at != std::string::npos)
+      whole.replace(at, line.size(), source_text);
+    return parse_kernel_file(whole, "the kernel file");
+  };
   if (!order.empty() && !source_text.empty()) try {
-      const std::string line =
-          is_inline ? "" : fmt::format("#pragma tuner source      \"{}\"\n", seen_from_output(source));
-      std::string whole = text;
-      if (const std::size_t at = line.empty() ? std::string::npos : whole.find(line); at != std::string::npos)
-        whole.replace(at, line.size(), source_text);
-      (void)parse_kernel_file(whole, "the kernel file");
+      text = without_what_its_kernel_says(text, read);
     } catch (const Error& error) {
       leave(fmt::format("tune does not take it as it is: {}", first_line(error.what())));
     }
@@ -567,17 +569,6 @@ std::optional<DraftType> element_type(const std::string& name) {
     for (const int count : {2, 3, 4, 8, 16})
       if (name == base + std::to_string(count)) return DraftType{base, count};
   return std::nullopt;
-}
-
-std::string plain_type(std::string type) {
-  const std::map<std::string, std::string, std::less<>> nothing = {
-      {"const", ""}, {"volatile", ""}, {"__restrict__", ""}, {"__restrict", ""}, {"restrict", ""}};
-  type = substitute_words(type, nothing);
-  std::erase(type, '*');
-  std::string plain;
-  std::istringstream words(type);
-  for (std::string word; words >> word;) plain += (plain.empty() ? "" : " ") + word;
-  return plain;
 }
 
 std::string number_text(double value) {

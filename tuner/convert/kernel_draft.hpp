@@ -110,8 +110,6 @@ struct DraftType {
   int count = 1;
 };
 std::optional<DraftType> element_type(const std::string& name);
-/// `const float *__restrict__` as `float`.
-std::string plain_type(std::string type);
 /// Whether \p text can stand in a line of a kernel file: no line ends, quotes, backslashes.
 bool is_plain(const std::string& text);
 /// Throws Error when \p text, from \p file, is not plain.

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <tuner/convert/json_text.hpp>
 #include <tuner/convert/kernel_draft.hpp>
-#include <tuner/convert/signature.hpp>
+#include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/words.hpp>

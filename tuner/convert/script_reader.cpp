@@ -8,7 +8,7 @@
 
 #include <tuner/convert/kernel_draft.hpp>
 #include <tuner/convert/script.hpp>
-#include <tuner/convert/signature.hpp>
+#include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/message_text.hpp>

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include <tuner/convert/signature.hpp>
+#include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/words.hpp>

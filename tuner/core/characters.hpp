@@ -6,6 +6,8 @@ namespace tuner {
 
 /// White space within a line.
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+/// White space, ends of lines too: an expression may go on over them.
+inline bool is_space(char c) { return is_blank(c) || c == '\n'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_word(char c) { return is_word_start(c) || is_digit(c); }

@@ -76,6 +76,41 @@ std::optional<VectorType> vector_type(std::string_view name) {
   return VectorType{at->type, name.back() - '0'};
 }
 
+std::optional<VectorType> numbers_of(std::string_view spelling) {
+  constexpr std::array<Alias, 26> spellings{{{"bool", ElementType::uint8},
+                                             {"char", ElementType::int8},
+                                             {"int8_t", ElementType::int8},
+                                             {"uint8_t", ElementType::uint8},
+                                             {"int16_t", ElementType::int16},
+                                             {"uint16_t", ElementType::uint16},
+                                             {"short int", ElementType::int16},
+                                             {"unsigned short int", ElementType::uint16},
+                                             {"signed", ElementType::int32},
+                                             {"signed int", ElementType::int32},
+                                             {"int32_t", ElementType::int32},
+                                             {"uint32_t", ElementType::uint32},
+                                             {"uint", ElementType::uint32},
+                                             {"unsigned", ElementType::uint32},
+                                             {"long", ElementType::int64},
+                                             {"long int", ElementType::int64},
+                                             {"long long int", ElementType::int64},
+                                             {"int64_t", ElementType::int64},
+                                             {"ptrdiff_t", ElementType::int64},
+                                             {"unsigned long", ElementType::uint64},
+                                             {"unsigned long int", ElementType::uint64},
+                                             {"unsigned long long int", ElementType::uint64},
+                                             {"uint64_t", ElementType::uint64},
+                                             {"size_t", ElementType::uint64},
+                                             {"half", ElementType::half},
+                                             {"nv_bfloat16", ElementType::bfloat16}}};
+  if (spelling.starts_with("std::")) spelling.remove_prefix(std::string_view("std::").size());
+  for (const ElementTypeInfo& candidate : kTypes)
+    if (candidate.spelling == spelling) return VectorType{candidate.type, 1};
+  for (const Alias& candidate : spellings)
+    if (candidate.alias == spelling) return VectorType{candidate.type, 1};
+  return vector_type(spelling);
+}
+
 std::optional<IntegerRange> integer_range(ElementType type) {
   const ElementTypeInfo& wanted = info(type);
   if (wanted.is_floating) return std::nullopt;

@@ -31,6 +31,9 @@ struct VectorType {
 /// CUDA's vector types by their names.
 std::optional<VectorType> vector_type(std::string_view name);
 
+/// What elements of the C++ type \p spelling are made of: `unsigned char`, `size_t`, `float4`. Nothing for other types.
+std::optional<VectorType> numbers_of(std::string_view spelling);
+
 struct IntegerRange {
   std::int64_t low = 0, high = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <tuner/core/left_out.hpp>
 #include <tuner/core/template_arguments.hpp>
 
 namespace tuner {
@@ -173,12 +174,20 @@ void finish_prepare(KernelDraft& draft, const LaunchDraft& finished) {
 
 }  // namespace
 
+void count_in_numbers(BufferSpec& buffer) {
+  if (buffer.components == 1) return;
+  const std::string components = std::to_string(buffer.components);
+  buffer.count = combine(Op::multiply, {buffer.count, Expression::constant(buffer.components)},
+                         components + " * (" + buffer.count.text() + ')');
+}
+
 KernelSpec finish(KernelDraft draft) {
   include_beside_sources(draft.spec);
   draft.spec.includes = includes_of(draft.spec, ProgramPart::kernel);
   if (draft.spec.has_reference_sources())
     draft.spec.reference_includes = includes_of(draft.spec, ProgramPart::reference);
   require_lets_before_use(draft);
+  fill_in_from_text(draft);
   require_template_arguments(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
   const auto type = std::find_if(draft.spec.choices.begin(), draft.spec.choices.end(),

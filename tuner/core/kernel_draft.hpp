@@ -56,6 +56,9 @@ struct KernelDraft {
   std::vector<Expression> expressions;  ///< all of them
 };
 
+/// Makes the count of \p buffer, in elements as the file declares them, one in numbers.
+void count_in_numbers(BufferSpec& buffer);
+
 /// Fills in what was left out and checks the whole. Throws SpecError at the place of what does not fit together.
 KernelSpec finish(KernelDraft draft);
 

@@ -35,10 +35,7 @@ void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& bu
       throw SpecError(place, "an element is made up of 1 to " + std::to_string(kMostComponents) + " numbers");
     buffer.components *= static_cast<int>(count);
   }
-  if (buffer.components == 1) return;
-  const std::string components = std::to_string(buffer.components);
-  buffer.count = combine(Op::multiply, {buffer.count, Expression::constant(buffer.components)},
-                         components + " * (" + buffer.count.text() + ')');
+  count_in_numbers(buffer);
 }
 
 template <BufferRole role>

@@ -8,9 +8,6 @@
 namespace tuner {
 namespace {
 
-/// An expression may go on over lines.
-bool is_space(char c) { return is_blank(c) || c == '\n'; }
-
 constexpr std::array<std::string_view, 8> kTwoCharacters{"==", "!=", "<=", ">=", "<<", ">>", "&&", "||"};
 constexpr std::string_view kOneCharacter = "+-*/%<>!?:,=()[]{}";
 

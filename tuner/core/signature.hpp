@@ -1,5 +1,5 @@
 #pragma once
-/// The head of a kernel in C++ text: what it takes, and what it is a template of. Internal to the room.
+/// The head of a kernel in C++ text: what it takes, and what it is a template of. Private to this room and to convert.
 
 #include <cstddef>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tuner::convert {
+namespace tuner {
 
 struct Declared {
   std::string type;  ///< without its name: `const float *`, `typename`
@@ -27,6 +27,9 @@ struct Signature {
 /// \p text without the blanks at its ends.
 std::string_view trimmed(std::string_view text);
 
+/// `const float *__restrict__` as `float`.
+std::string plain_type(std::string type);
+
 /// The parts of \p list between its commas that are not in brackets, nor in `<>` that stand outside of all brackets and
 /// close again: `layout<a, b>` is one part, `a < b, c > d` is with \p compares two.
 std::vector<std::string_view> at_commas(std::string_view list, bool compares = false);
@@ -44,4 +47,4 @@ bool adds_to(std::string_view code, std::string_view pointer);
 /// Whether it changes what \p pointer points to in any way that can be seen there: `y[i] = 1`, `*y = x`, or adds to it.
 bool writes_to(std::string_view code, std::string_view pointer);
 
-}  // namespace tuner::convert
+}  // namespace tuner

@@ -1,16 +1,15 @@
-#include <tuner/convert/signature.hpp>
+#include <tuner/core/signature.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <map>
+#include <sstream>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/words.hpp>
 
-namespace tuner::convert {
+namespace tuner {
 namespace {
-
-bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 constexpr std::string_view kOpening = "([{", kClosing = ")]}";
 
@@ -33,7 +32,7 @@ Declared declared(std::string_view part) {
     part = trimmed(part.substr(0, part.rfind('[')));
   }
   std::size_t begin = part.size();
-  while (begin > 0 && is_of_word(part[begin - 1])) --begin;
+  while (begin > 0 && is_word(part[begin - 1])) --begin;
   std::string name(part.substr(begin));
   std::string type(trimmed(part.substr(0, begin)));
   constexpr std::array<std::string_view, 6> kTypes = {"int", "float", "double", "char", "typename", "class"};
@@ -82,9 +81,20 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
+}
+
+std::string plain_type(std::string type) {
+  const std::map<std::string, std::string, std::less<>> nothing = {
+      {"const", ""}, {"volatile", ""}, {"__restrict__", ""}, {"__restrict", ""}, {"restrict", ""}};
+  type = substitute_words(type, nothing);
+  std::erase(type, '*');
+  std::string plain;
+  std::istringstream words(type);
+  for (std::string word; words >> word;) plain += (plain.empty() ? "" : " ") + word;
+  return plain;
 }
 
 std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
@@ -143,7 +153,7 @@ bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool 
     through = true;
     // y[i].x
     if (at != std::string_view::npos && code.substr(at, 1) == ".")
-      for (++at; at < code.size() && is_of_word(code[at]);) ++at;
+      for (++at; at < code.size() && is_word(code[at]);) ++at;
     if (at != std::string_view::npos) at = code.find_first_not_of(" \t\r\n", at);
   }
   if (through && (before.ends_with("++") || before.ends_with("--"))) return true;
@@ -163,8 +173,8 @@ std::string namespaces_at(std::string_view code, std::size_t end) {
   for (std::size_t at = 0; at < std::min(end, code.size()); ++at) {
     constexpr std::string_view kNamespace = "namespace";
     const std::size_t behind = at + kNamespace.size();
-    if (code.substr(at, kNamespace.size()) == kNamespace && (at == 0 || !is_of_word(code[at - 1])) &&
-        behind < code.size() && !is_of_word(code[behind])) {
+    if (code.substr(at, kNamespace.size()) == kNamespace && (at == 0 || !is_word(code[at - 1])) &&
+        behind < code.size() && !is_word(code[behind])) {
       const std::size_t stop = code.find_first_of("{;=", at);
       if (stop == std::string_view::npos) break;
       opens = code[stop] == '{' ? trimmed(code.substr(behind, stop - behind)) : "";
@@ -190,7 +200,7 @@ bool changes(std::string_view code, std::string_view pointer, bool assigned) {
   const std::string_view inside = code.substr(body, end - body);
   for (std::size_t at = inside.find(pointer); at != std::string_view::npos; at = inside.find(pointer, at + 1)) {
     const std::size_t stop = at + pointer.size();
-    const bool is_alone = !is_of_word(inside[at - 1]) && (stop == inside.size() || !is_of_word(inside[stop]));
+    const bool is_alone = !is_word(inside[at - 1]) && (stop == inside.size() || !is_word(inside[stop]));
     if (is_alone && is_changed(inside, at, stop, assigned)) return true;
   }
   return false;
@@ -216,7 +226,7 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
       if (open == std::string_view::npos || text[open] != '(') break;
       const std::string_view head = trimmed(text.substr(global, open - global));
       std::size_t begin = head.size();
-      while (begin > 0 && is_of_word(head[begin - 1])) --begin;
+      while (begin > 0 && is_word(head[begin - 1])) --begin;
       name = head.substr(begin);
       if (!name.starts_with("__") || !name.ends_with("__")) break;
       open = behind_brackets(text, open);
@@ -240,4 +250,4 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
   return std::nullopt;
 }
 
-}  // namespace tuner::convert
+}  // namespace tuner

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tuner/convert/signature.hpp>
+#include <tuner/core/signature.hpp>
 
-namespace tuner::convert {
+namespace tuner {
 namespace {
 
 TEST(Signatures, NameWhatAKernelTakes) {
@@ -58,4 +58,4 @@ TEST(Signatures, TakeNoTemplateOfAnotherFunction) {
 }
 
 }  // namespace
-}  // namespace tuner::convert
+}  // namespace tuner

@@ -1,0 +1,116 @@
+// What a kernel file need not say because the text of its kernel does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <tests/error_of.hpp>
+
+#include "kernel_texts.hpp"
+
+namespace tuner {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::parse;
+
+/// Says nothing that its kernel does; \p more: lines behind it, \p text: its kernel.
+std::string scale_with(const std::string& more, const std::string& text) {
+  return "#pragma tuner kernel    scale\n#pragma tuner size n = 1000\n"
+         "#pragma tuner parameter block_size_x = 32 64\n#pragma tuner parameter tile = 1 2\n"
+         "#pragma tuner in x[n]\n#pragma tuner out y[n]\n#pragma tuner grid ceil_div(n, block_size_x * tile)\n" +
+         more + "#pragma tuner default block_size_x=64 tile=1\n#pragma tuner reference default\n" + text;
+}
+constexpr const char* kScale =
+    "extern \"C\" __global__ void __launch_bounds__(block_size_x) scale(double* __restrict__ y, const float* x, int n) "
+    "{\n  for (int i = 0; i < tile; ++i) y[i] = x[i];\n}\n";
+std::string scale(const std::string& more = "") { return scale_with(more, kScale); }
+
+std::vector<std::string> macros_of(const KernelSpec& spec) {
+  std::vector<std::string> all;
+  for (const MacroSpec& one : spec.macros) all.push_back(one.name + '=' + one.value.text());
+  return all;
+}
+
+TEST(LeftOut, IsTheFunctionThatHasTheKernelsNameWithItsArguments) {
+  const KernelSpec spec = parse(scale());
+  ASSERT_EQ(spec.launches.size(), 1u);
+  EXPECT_EQ(spec.launches[0].instantiate, "scale");
+  EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
+}
+
+TEST(LeftOut, IsTheFunctionOfANamespace) {
+  const KernelSpec spec =
+      parse(scale_with("", "namespace a { namespace b {\n" + std::string(kScale).substr(11) + "}}\n"));
+  EXPECT_EQ(spec.launches[0].instantiate, "a::b::scale");
+}
+
+TEST(LeftOut, IsTheBlockOfKernelTunersNames) {
+  EXPECT_EQ(parse(scale()).launches[0].block[0].text(), "block_size_x");
+  std::string text = scale("#pragma tuner parameter block_size_y = 1 2\n");
+  text.replace(text.find("default block"), 13, "default block_size_y=1 block");
+  const LaunchSpec launch = parse(text).launches[0];
+  EXPECT_EQ(launch.block[0].text() + ", " + launch.block[1].text() + ", " + launch.block[2].text(),
+            "block_size_x, block_size_y, 1");
+  EXPECT_EQ(parse(scale("#pragma tuner block 32\n")).launches[0].block[0].text(), "32");
+}
+
+TEST(LeftOut, AreTheTypesOfItsPointers) {
+  const KernelSpec spec = parse(scale());
+  EXPECT_EQ(spec.find_buffer("x")->type, "float");
+  EXPECT_EQ(spec.find_buffer("y")->type, "double");
+}
+
+TEST(LeftOut, AreVectorsAndNumbersByValue) {
+  const KernelSpec spec = parse(
+      scale_with("#pragma tuner scalar alpha = 2\n",
+                 "__global__ void scale(float4 *y, unsigned char const *x, long long int n, const double alpha) {}\n"));
+  const Bindings names = bindings(spec, complete(spec, {{{"n", 10}}, {}}), {});
+  EXPECT_EQ(spec.find_buffer("y")->components, 4);
+  EXPECT_EQ(spec.find_buffer("y")->count.evaluate_integer(names), 40);
+  EXPECT_EQ(spec.find_buffer("x")->type, "uint8");
+  EXPECT_EQ(spec.scalars[0].type, "double");
+}
+
+TEST(LeftOut, AreTheMacrosThatTheTextNames) {
+  EXPECT_THAT(macros_of(parse(scale())), ElementsAre("block_size_x=block_size_x", "tile=tile"));
+  const std::string text = "__global__ void scale(double* y, const float* x, int n, int tile) {}  // block_size_x\n";
+  EXPECT_THAT(macros_of(parse(scale_with("", text))), IsEmpty()) << "an argument, and a word of a comment";
+  EXPECT_THAT(macros_of(parse(scale("#pragma tuner define tile\n"))),
+              ElementsAre("tile=tile", "block_size_x=block_size_x"));
+}
+
+TEST(LeftOut, AreNoMacrosWhereAKernelIsInstantiated) {
+  EXPECT_THAT(macros_of(parse(scale("#pragma tuner instantiate scale\n"))), IsEmpty());
+}
+
+TEST(LeftOut, IsWhatALetIsCalled) {
+  const KernelSpec spec =
+      parse(scale_with("#pragma tuner let items = 2 * tile\n",
+                       "__global__ void scale(double* y, const float* x, int n, long long items) {}\n"));
+  const ComputedArgument* const items = spec.launches[0].find_computed("items");
+  ASSERT_NE(items, nullptr);
+  EXPECT_EQ(items->type, "int64");
+}
+
+TEST(LeftOut, IsSaidWhereTheTextDoesNot) {
+  const auto error = [](const std::string& text) { return error_of([&] { parse(text); }); };
+  EXPECT_THAT(error(scale_with("", "__global__ void other(double* y) {}\n")),
+              HasSubstr("k.cu:7:15: launch 'scale' has no 'instantiate', and the text no __global__ function of that "
+                        "name"));
+  EXPECT_THAT(
+      error(scale_with("", "template <int tile> __global__ void scale(double* y, const float* x) {}\n")),
+      HasSubstr("has no 'instantiate', and 'scale' is a template: say of what, as in 'instantiate scale<tile>'"));
+  EXPECT_THAT(error(scale_with("", "__global__ void scale(double* y, const float* x, int m) {}\n")),
+              HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is no buffer, size, scalar or parameter"));
+  EXPECT_THAT(error(scale_with("", "__global__ void scale(double*, const float* x) {}\n")),
+              HasSubstr("has no 'arguments', and 'scale' takes one without a name"));
+  EXPECT_THAT(error(scale_with("", "struct P;\n__global__ void scale(P* y, const float* x, int n) {}\n")),
+              HasSubstr("k.cu:6:19: an element type is needed"));
+}
+
+}  // namespace
+}  // namespace tuner

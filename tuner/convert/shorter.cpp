@@ -1,0 +1,49 @@
+#include <tuner/convert/shorter.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tuner::convert {
+namespace {
+
+/// All that the lines which may go decide.
+std::string meaning_of(const KernelSpec& spec) {
+  std::string all;
+  for (const LaunchSpec& launch : spec.launches) {
+    all += fmt::format("{}({})", launch.instantiate, fmt::join(launch.arguments, ","));
+    for (const ComputedArgument& one : launch.computed_arguments) all += fmt::format(" {}:{}", one.name, one.type);
+    for (const Expression& extent : launch.block) all += ' ' + extent.text();
+    all += '\n';
+  }
+  for (const BufferSpec& buffer : spec.buffers)
+    all += fmt::format("{}:{}*{}\n", buffer.name, buffer.type, buffer.components);
+  std::set<std::string> macros;  // in any order, and without those that stand for nothing
+  for (const MacroSpec& one : spec.macros)
+    if (may_occur(spec, ProgramPart::kernel, one.name)) macros.insert(one.name + '=' + one.value.text());
+  return all + fmt::format("{}", fmt::join(macros, " "));
+}
+
+}  // namespace
+
+std::string without_what_its_kernel_says(const std::string& text,
+                                         const std::function<KernelSpec(const std::string&)>& read) {
+  const std::string meaning = meaning_of(read(text));
+  std::string result = text;
+  // Without `instantiate` more becomes a macro by itself, so that goes first.
+  for (const char* directive : {"instantiate", "define", "block", "arguments"}) {
+    const std::size_t begin = result.find(fmt::format("\n#pragma tuner {} ", directive));
+    if (begin == std::string::npos || begin > result.find("\n#pragma tuner reference ")) continue;
+    std::string shorter = result;
+    shorter.erase(begin, result.find('\n', begin + 1) - begin);
+    try {
+      if (meaning_of(read(shorter)) == meaning) result = std::move(shorter);
+    } catch (const Error&) {  // the kernel does not say it
+    }
+  }
+  return result;
+}
+
+}  // namespace tuner::convert

@@ -1,0 +1,182 @@
+#include <tuner/core/left_out.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/kernel_program.hpp>
+#include <tuner/core/signature.hpp>
+#include <tuner/core/suggestion.hpp>
+
+namespace tuner {
+namespace {
+
+bool is_of_kernel(const LaunchDraft& one) { return one.role == LaunchDraft::Role::kernel; }
+
+class LeftOut {
+ public:
+  explicit LeftOut(KernelDraft& draft) : draft_(draft), text_(program_text(draft.spec)) {}
+
+  void fill_in() {
+    bool by_name = false, all_by_name = true;
+    for (LaunchDraft& one : draft_.launches) {
+      if (!is_of_kernel(one)) continue;
+      const bool named = instantiate(one);
+      by_name = by_name || named;
+      all_by_name = all_by_name && named;
+      arguments(one);
+      block(one);
+    }
+    types();
+    if (by_name && all_by_name) macros();
+  }
+
+ private:
+  [[noreturn]] static void fail(const LaunchDraft& one, const char* directive, const std::string& why) {
+    throw SpecError(one.launch.location,
+                    "launch " + in_quotes(one.launch.name) + " has no " + in_quotes(directive) + why);
+  }
+  static bool lacks(LaunchDraft& one, const std::string& directive) {
+    return one.given.emplace(directive, one.launch.location).second;
+  }
+
+  /// Whether it was left out.
+  bool instantiate(LaunchDraft& one) {
+    if (!lacks(one, "instantiate")) return false;
+    const auto head = find_signature(text_, one.launch.name);
+    if (!head) fail(one, "instantiate", ", and the text no __global__ function of that name");
+    if (!head->template_parameters.empty())
+      fail(one, "instantiate",
+           ", and " + in_quotes(head->name) + " is a template: say of what, as in 'instantiate " + head->name + "<" +
+               head->template_parameters.front().name + ">'");
+    one.launch.instantiate = namespaces_at(code_of(text_), head->begin) + head->name;
+    one.instantiate_place = one.launch.location;
+    return true;
+  }
+
+  /// That of the function that \p one launches, where it stands in the text.
+  std::optional<Signature> head_of(const LaunchDraft& one) const {
+    const std::string_view name = one.launch.instantiate;
+    const std::vector<std::string_view> words = words_of(name.substr(0, name.find('<')));
+    return words.empty() ? std::nullopt : find_signature(text_, words.back());
+  }
+
+  void arguments(LaunchDraft& one) {
+    if (!lacks(one, "arguments")) return;
+    const auto head = head_of(one);
+    if (!head) fail(one, "arguments", ", and what it launches does not stand in the text");
+    const std::vector<std::string> names = argument_names();
+    for (const Declared& argument : head->arguments) {
+      if (argument.name.empty()) fail(one, "arguments", ", and " + in_quotes(head->name) + " takes one without a name");
+      if (const auto let = draft_.lets.find(argument.name); let != draft_.lets.end()) {
+        one.launch.computed_arguments.push_back(
+            {argument.name, named(argument.name, one.launch.location), number_type(argument)});
+      } else if (std::find(names.begin(), names.end(), argument.name) == names.end()) {
+        fail(one, "arguments",
+             ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
+                 " takes, is no buffer, size, scalar or parameter" + suggestion(argument.name, names));
+      }
+      one.launch.arguments.push_back(argument.name);
+    }
+  }
+
+  std::vector<std::string> argument_names() const {
+    std::vector<std::string> names;
+    for (const BufferSpec& buffer : draft_.spec.buffers)
+      if (buffer.role != BufferRole::constant) names.push_back(buffer.name);
+    for (const SizeSpec& size : draft_.spec.sizes) names.push_back(size.name);
+    for (const ScalarSpec& scalar : draft_.spec.scalars) names.push_back(scalar.name);
+    for (const TuningParameter& parameter : draft_.parameters) names.push_back(parameter.name);
+    return names;
+  }
+
+  Expression named(const std::string& name, const SourceLocation& place) const {
+    const LogicalLine line = LogicalLine::from(name, place);
+    TokenCursor cursor(line);
+    return ExpressionAccess::parse(cursor, draft_.lets);
+  }
+
+  void block(LaunchDraft& one) {
+    constexpr const char* kNames[] = {"block_size_x", "block_size_y", "block_size_z"};
+    const auto is_known = [&](const char* name) {
+      const auto is_it = [&](const TuningParameter& parameter) { return parameter.name == name; };
+      return std::any_of(draft_.parameters.begin(), draft_.parameters.end(), is_it);
+    };
+    if (one.given.count("block") != 0 || !is_known(kNames[0])) return;
+    one.given.emplace("block", one.launch.location);
+    for (std::size_t i = 0; i < one.launch.block.size(); ++i)
+      if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
+  }
+
+  static std::string number_type(const Declared& argument) {
+    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(plain_type(argument.type));
+    return type && type->components == 1 ? std::string(info(type->type).name) : "int";
+  }
+
+  /// Where the file has a `type`, that is what is left out.
+  void types() {
+    const auto is_type = [](const ChoiceSpec& choice) { return choice.is_type; };
+    if (std::any_of(draft_.spec.choices.begin(), draft_.spec.choices.end(), is_type)) return;
+    for (const LaunchDraft& one : draft_.launches) {
+      if (!is_of_kernel(one)) continue;
+      const auto head = head_of(one);
+      for (std::size_t i = 0; head && i < std::min(head->arguments.size(), one.launch.arguments.size()); ++i)
+        type(one.launch.arguments[i], head->arguments[i]);
+    }
+  }
+
+  void type(const std::string& name, const Declared& argument) {
+    const auto numbers = numbers_of(plain_type(argument.type));
+    if (!numbers) return;
+    for (BufferSpec& buffer : draft_.spec.buffers) {
+      if (buffer.name != name || !buffer.type.empty() || !argument.is_pointer()) continue;
+      buffer.type = info(numbers->type).name;
+      buffer.components = numbers->components;
+      count_in_numbers(buffer);
+    }
+    for (ScalarSpec& scalar : draft_.spec.scalars)
+      if (scalar.name == name && scalar.type.empty() && !argument.is_pointer() && numbers->components == 1)
+        scalar.type = info(numbers->type).name;
+  }
+
+  void macros() {
+    std::vector<std::string> names;
+    for (const TuningParameter& parameter : draft_.parameters) names.push_back(parameter.name);
+    for (const ChoiceSpec& choice : draft_.spec.choices) names.push_back(choice.name);
+    for (const std::string& name : names) {
+      const auto is_argument = [&](const LaunchDraft& one) {
+        return std::find(one.launch.arguments.begin(), one.launch.arguments.end(), name) != one.launch.arguments.end();
+      };
+      const auto is_it = [&](const MacroSpec& macro) { return macro.name == name; };
+      if (std::any_of(draft_.launches.begin(), draft_.launches.end(), is_argument) ||
+          std::any_of(draft_.spec.macros.begin(), draft_.spec.macros.end(), is_it) ||
+          !may_occur(draft_.spec, ProgramPart::kernel, name))
+        continue;
+      const SourceLocation& place = draft_.places.at(name);
+      draft_.spec.macros.push_back({name, named(name, place), place});
+    }
+  }
+
+  KernelDraft& draft_;
+  const std::string text_;
+};
+
+}  // namespace
+
+void fill_in_from_text(KernelDraft& draft) {
+  const auto says_all = [](const LaunchDraft& one) {
+    const auto says = [&](const char* directive) { return one.given.count(directive) != 0; };
+    return !is_of_kernel(one) || (says("instantiate") && says("arguments") && says("block"));
+  };
+  const auto has_type = [](const auto& one) { return !one.type.empty(); };
+  const KernelSpec& spec = draft.spec;
+  const bool types_are_known =
+      std::any_of(spec.choices.begin(), spec.choices.end(), [](const ChoiceSpec& one) { return one.is_type; }) ||
+      (std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
+       std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type));
+  if (types_are_known && std::all_of(draft.launches.begin(), draft.launches.end(), says_all)) return;
+  LeftOut(draft).fill_in();
+}
+
+}  // namespace tuner
