@@ -206,7 +206,7 @@ TEST_F(LanesTest, EndTheSessionOnceNoneIsLeft) {
 TEST_F(LanesTest, AreRefusedWhereDevicesAreOfDifferentKinds) {
   ::setenv("TUNER_TEST_WORKER", "of all kinds", 1);
   IsolatedEvaluator evaluator(spec, {}, {}, options);
-  evaluator.submit(one("well", 1), 0);
+  evaluator.submit(one("meets_others", 1), 0);  // not done before the other device has said what it is
   EXPECT_THAT(testing::error_of([&] { evaluator.next(); }), AllOf(HasSubstr("cc=0.1"), HasSubstr("cc=0.2")));
 }
 
