@@ -27,6 +27,11 @@ if(TUNER_SANITIZE)
   list(JOIN TUNER_SANITIZE "," sanitizers)
   # Undefined behaviour ends the program: what is only printed fails no test.
   add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  # What the address sanitizer sees by itself, or what takes as long to compile as everything else together; fuzzers
+  # have them all.
+  if(NOT TUNER_FUZZ)
+    add_compile_options(-fno-sanitize=null,alignment,vptr,object-size,pointer-overflow)
+  endif()
   add_link_options(-fsanitize=${sanitizers})
 endif()
 

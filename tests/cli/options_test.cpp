@@ -53,6 +53,12 @@ TEST(TuneRequest, ReadsEveryLimit) {
   EXPECT_EQ(budget.until_unlikely, 0.01);
 }
 
+TEST(TuneRequest, ReadsHowLongOneConfigurationIsMeasured) {
+  EXPECT_EQ(read({"--kernel", "k"}).tuning.measure.max_seconds, 1);
+  EXPECT_EQ(read({"--kernel", "k", "--measure-for", "200ms"}).tuning.measure.max_seconds, 0.2);
+  EXPECT_THAT(complaint({"--kernel", "k", "--measure-for", "soon"}), HasSubstr("--measure-for"));
+}
+
 TEST(TuneRequest, RefusesAnObjectiveThatNothingMeasures) {
   for (const char* const name : {"energy_j", "tiem", ""})
     EXPECT_THAT(complaint({"--kernel", "k", "--objective", name}), HasSubstr("nown: time, time_hot")) << name;

@@ -49,7 +49,8 @@ class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest();
 
-  /// `tune` with \p arguments; stderr and stdout are files.
+  /// `tune` with \p arguments; stderr and stdout are files. Where it tunes, each configuration is measured for a
+  /// twentieth of a second.
   Finished tune(const std::vector<std::string>& arguments);
   Started start(const std::vector<std::string>& arguments);
   /// The same of small_kernel() on the host.

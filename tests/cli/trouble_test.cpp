@@ -154,7 +154,7 @@ TEST_F(Trouble, AFullDiskCostsAWarningAndTheResultIsStillPrinted) {
   // RLIMIT_FSIZE, in blocks of 512 bytes, stands for a full disk: no file, the database least of all, can grow.
   const Finished run =
       shell("trap '' XFSZ; ulimit -f $(($(stat -c %s cache/wisdom.db) / 512)); exec \"$TUNE\" --kernel " + kernel +
-            " --size 'n=701;n=702;n=703;n=704;n=705;n=706;n=707;n=708'");
+            " --measure-for 50ms --size 'n=701;n=702;n=703;n=704;n=705;n=706;n=707;n=708'");
   EXPECT_EQ(run.code, 1) << "what was found last is not stored";
   EXPECT_THAT(run.err, HasSubstr("warning:"));
   EXPECT_THAT(run.out, HasSubstr("n=708\nbest  block="));

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sample.hpp"
 
 namespace tuner {
@@ -23,7 +25,8 @@ void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int6
     const ProblemSize size = complete(spec, {sizes, choice});
     if (adapt) adapt(spec, size);
     const EnumeratedSpace space = enumerate(spec, size, subject.backend->device().limits);
-    testing::expect_right(*subject.backend, spec, size, picker.pick(space, each / subject.share));
+    testing::expect_right(*subject.backend, spec, size,
+                          picker.pick(space, std::max<std::size_t>(each / subject.share, 1)));
     if (::testing::Test::HasFatalFailure()) return;
   }
 }

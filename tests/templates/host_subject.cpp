@@ -11,7 +11,7 @@ Subject subject() {
   Subject result;
   result.backend = make_host_backend(options);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  result.share = 10;  // enough to prove accesses in bounds
+  result.share = 40;  // enough to prove accesses in bounds
 #endif
   return result;
 }

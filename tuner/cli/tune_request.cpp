@@ -188,6 +188,9 @@ po::options_description tune_options() {
   add_how("metrics-for", po::value<Text>()->default_value("finalists")->value_name("finalists|all"),
           "of which configurations they are collected");
   add_how("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
+  add_how("measure-for", po::value<Text>()->default_value("1s")->value_name("1s"),
+          "longest time for the samples of one configuration, of which ten are always taken; they end sooner where the "
+          "median is known within 1%");
   add_how("isolation", po::value<Text>()->default_value("process")->value_name("process|none"),
           "run kernels in worker processes, so that one that crashes costs one trial, or in this one");
   add_how("no-host-check", po::bool_switch(),
@@ -258,6 +261,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   session.seed = read_seed(text_of(given, "seed"));
   choose_objective(given, request);
   choose_metrics(given, request.tuning.measure);
+  request.tuning.measure.max_seconds = parse_duration(text_of(given, "measure-for"), "--measure-for").count();
   request.tuning.isolation = read_isolation(text_of(given, "isolation"));
   request.tuning.measure.verify = !given["unverified"].as<bool>();
   request.tuning.host_check = !given["no-host-check"].as<bool>();
