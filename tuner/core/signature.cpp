@@ -13,8 +13,13 @@ namespace {
 
 constexpr std::string_view kOpening = "([{", kClosing = ")]}";
 
-/// Behind the bracket that closes the one at \p open; npos where none does.
-std::size_t behind_brackets(std::string_view text, std::size_t open) {
+/// Of an index or a list of types, in characters. Those that begin at many places of a text are looked at no farther:
+/// one that nothing closes must not cost the square of what follows.
+constexpr std::size_t kLongestList = 4'096;
+
+/// Behind the bracket that closes the one at \p open; npos where none does within \p longest characters.
+std::size_t behind_brackets(std::string_view text, std::size_t open, std::size_t longest = std::string_view::npos) {
+  text = text.substr(0, longest < text.size() - open ? open + longest : text.size());
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
     if (kOpening.find(text[i]) != std::string_view::npos) ++depth;
@@ -46,7 +51,7 @@ std::size_t behind_angles(std::string_view text, std::size_t open) {
   int angles = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
     if (kOpening.find(text[i]) != std::string_view::npos) {
-      i = behind_brackets(text, i);
+      i = behind_brackets(text, i, kLongestList);
       if (i == std::string_view::npos) return i;
       --i;
     } else if (text.substr(i, 2) == "<<") {
@@ -149,7 +154,7 @@ bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool 
   bool through = before.ends_with('*');
   std::size_t at = code.find_first_not_of(" \t\r\n", end);
   if (at != std::string_view::npos && code[at] == '[') {
-    at = behind_brackets(code, at);
+    at = behind_brackets(code, at, kLongestList);
     through = true;
     // y[i].x
     if (at != std::string_view::npos && code.substr(at, 1) == ".")
