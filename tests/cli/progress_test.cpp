@@ -37,30 +37,40 @@ TEST(OutcomeCounts, ListsKindsInAFixedOrderWithoutThoseThatDidNotOccur) {
 }
 
 TEST(ProgressLine, SaysHowFarHowFastHowLongAndHowGood) {
-  EXPECT_EQ(progress_line(half_way(), some_outcomes(), "12.3 us 4.21 TB/s", 200),
+  EXPECT_EQ(progress_line(half_way(), some_outcomes(), {}, "12.3 us 4.21 TB/s", 200),
             "[########--------] 50/100  best 12.3 us 4.21 TB/s  1:48 left  5/s  2 ok, 1 compile, 1 wrong");
 }
 
 TEST(ProgressLine, NeverPassesTheWidthAndKeepsTheCountLongest) {
   for (std::size_t width = 6; width < 120; ++width) {
-    const std::string line = progress_line(half_way(), some_outcomes(), "12.3 us 4.21 TB/s", width);
+    const std::string line = progress_line(half_way(), some_outcomes(), {}, "12.3 us 4.21 TB/s", width);
     EXPECT_LE(display_width(line), width);
     EXPECT_THAT(line, HasSubstr("50/100"));
   }
-  EXPECT_THAT(progress_line(half_way(), some_outcomes(), "12.3 us", 50), Not(HasSubstr("compile")));
+  EXPECT_THAT(progress_line(half_way(), some_outcomes(), {}, "12.3 us", 50), Not(HasSubstr("compile")));
 }
 
 TEST(ProgressLine, FillsItsBarByTimeWhenNoNumberOfTrialsIsPlanned) {
   Progress progress = half_way();
   progress.planned.reset();
   progress.remaining = std::chrono::duration<double>(30);
-  EXPECT_THAT(progress_line(progress, {}, "", 200), StartsWith("[####------------] 50  30 s left"));
+  EXPECT_THAT(progress_line(progress, {}, {}, "", 200), StartsWith("[####------------] 50  30 s left"));
+}
+
+TEST(ProgressLine, TellsWhatEachOfSeveralLanesHasRun) {
+  LaneCounts one(1), three(3);
+  for (const int lane : {1, 3, 1, 0}) {
+    one.add(lane);
+    three.add(lane);
+  }
+  EXPECT_THAT(progress_line(half_way(), {}, three, "", 200), HasSubstr("  lanes 2 0 1"));
+  EXPECT_THAT(progress_line(half_way(), {}, one, "", 200), Not(HasSubstr("lanes")));
 }
 
 TEST(ProgressLine, MentionsResumedTrials) {
   Progress progress = half_way();
   progress.resumed = 7;
-  EXPECT_THAT(progress_line(progress, {}, "", 200), HasSubstr("7 resumed"));
+  EXPECT_THAT(progress_line(progress, {}, {}, "", 200), HasSubstr("7 resumed"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <tuner/cli/json.hpp>
@@ -74,8 +75,16 @@ std::string OutcomeCounts::text() const {
   return text;
 }
 
-std::string progress_line(const Progress& progress, const OutcomeCounts& counts, std::string_view best,
-                          std::size_t width) {
+void LaneCounts::add(int lane) {
+  if (lane > 0 && static_cast<std::size_t>(lane) <= trials_.size()) ++trials_[static_cast<std::size_t>(lane) - 1];
+}
+
+std::string LaneCounts::text() const {
+  return trials_.empty() ? std::string() : fmt::format("lanes {}", fmt::join(trials_, " "));
+}
+
+std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const LaneCounts& lanes,
+                          std::string_view best, std::size_t width) {
   const double seconds = progress.elapsed.count();
   std::string done = fmt::format("{}", progress.finished);
   if (progress.planned) done += fmt::format("/{}", *progress.planned);
@@ -84,6 +93,7 @@ std::string progress_line(const Progress& progress, const OutcomeCounts& counts,
   if (progress.remaining) parts.push_back(fmt::format("{} left", format_seconds(progress.remaining->count())));
   if (seconds > 0) parts.push_back(fmt::format("{:.3g}/s", static_cast<double>(progress.finished) / seconds));
   parts.push_back(counts.text());
+  parts.push_back(lanes.text());
   if (progress.resumed > 0) parts.push_back(fmt::format("{} resumed", progress.resumed));
 
   std::string line = bar(done_fraction(progress)) + ' ' + parts[0];
@@ -96,6 +106,7 @@ std::string progress_line(const Progress& progress, const OutcomeCounts& counts,
 void ProgressObserver::on_start(const SessionPlan& plan) {
   plan_ = plan;
   counts_ = {};
+  lanes_ = LaneCounts(plan.lanes);
   console_.line(fmt::format("space     {} combinations, {} valid; strategy {}", format_count(plan.product),
                             format_count(static_cast<double>(plan.valid)), plan.strategy));
   if (plan.resumed > 0)
@@ -110,14 +121,16 @@ void ProgressObserver::on_start(const SessionPlan& plan) {
 
 void ProgressObserver::on_trial(const Trial& trial, const Progress& progress) {
   counts_.add(trial.outcome);
+  lanes_.add(trial.lane);
   if (verbose_) {
     const Measurement* const measured = trial.measurement();
     const std::string result =
         measured ? format_ns(measured->median_ns) : fmt::format("{}: {}", kind(trial.outcome), message(trial.outcome));
     console_.line(fmt::format("  {}  {}", trial.configuration.text(), result.substr(0, result.find('\n'))));
   }
-  console_.status(
-      [&](std::size_t width) { return progress_line(progress, counts_, best_text(plan_, progress.best), width); });
+  console_.status([&](std::size_t width) {
+    return progress_line(progress, counts_, lanes_, best_text(plan_, progress.best), width);
+  });
 }
 
 void ProgressObserver::on_finalists(std::size_t count) {

@@ -29,10 +29,24 @@ class OutcomeCounts {
 /// The kinds in their order.
 const std::vector<std::string>& outcome_kinds();
 
-/// `[####----] 124/512  8.1/s  0:48 left  best 12.3 us 4.2 TB/s  118 ok, 3 compile`, cut to \p width columns; the
-/// least important parts go first.
-std::string progress_line(const Progress& progress, const OutcomeCounts& counts, std::string_view best,
-                          std::size_t width);
+/// What each of several lanes has run: `lanes 62 58 0 61`.
+class LaneCounts {
+ public:
+  LaneCounts() = default;
+  explicit LaneCounts(std::size_t lanes) : trials_(lanes > 1 ? lanes : 0) {}
+  /// \p lane: Trial::lane.
+  void add(int lane);
+  /// Empty where there are not several.
+  std::string text() const;
+
+ private:
+  std::vector<std::size_t> trials_;
+};
+
+/// `[####----] 124/512  8.1/s  0:48 left  best 12.3 us 4.2 TB/s  118 ok, 3 compile  lanes 62 62`, cut to \p width
+/// columns; the least important parts go first.
+std::string progress_line(const Progress& progress, const OutcomeCounts& counts, const LaneCounts& lanes,
+                          std::string_view best, std::size_t width);
 
 /// Reports a session on a console.
 class ProgressObserver : public Observer {
@@ -50,6 +64,7 @@ class ProgressObserver : public Observer {
   Console& console_;
   bool verbose_ = false;
   OutcomeCounts counts_;
+  LaneCounts lanes_;
   SessionPlan plan_;
 };
 
