@@ -291,7 +291,7 @@ TEST_F(FromLauncher, WisdomGivesTheParametersAndWhatWasBest) {
 )");
   EXPECT_THAT(made.text, HasSubstr("parameter   threads = 32 64 256\n"));
   EXPECT_THAT(made.text, HasSubstr("default     threads=32 items=2\n"));
-  EXPECT_THAT(made.text, HasSubstr("size        problem_y = 20\n"));
+  EXPECT_THAT(made.text, HasSubstr("problem_y = 20\n"));
   EXPECT_THAT(made.left, Contains(HasSubstr("on K20 the best of 2 at 1000x20 took 2.5 ms: threads=32 items=2")));
   EXPECT_THAT(made.left, Contains(HasSubstr("add its `source`")));
 }

@@ -148,6 +148,28 @@ TEST(KernelFile, ReadsSizesAsTheCommandLineDoes) {
   EXPECT_EQ(parse(with_line(17, "#pragma tuner verify n=4k offset=1")).verify[0].sizes.at("n"), 4096);
 }
 
+TEST(KernelFile, TakesSizesOfSeveralDefaultsInOneLine) {
+  const KernelSpec spec = parse(with_line(3, "#pragma tuner size m n = 4k, k : int64 = 16M, o"));
+  ASSERT_EQ(spec.sizes.size(), 4u);
+  EXPECT_EQ(spec.sizes[0].default_value, 4096);
+  EXPECT_EQ(spec.sizes[1].default_value, 4096);
+  EXPECT_EQ(spec.sizes[2].type, ElementType::int64);
+  EXPECT_EQ(spec.sizes[2].default_value, 16777216);
+  EXPECT_EQ(spec.sizes[3].type, ElementType::int32);
+  EXPECT_FALSE(spec.sizes[3].default_value);
+}
+
+TEST(KernelFile, GivesSeveralParametersTheSameValues) {
+  const KernelSpec spec = parse(
+      "#pragma tuner kernel k\n#pragma tuner out c[1] : int\n#pragma tuner grid 1\n#pragma tuner block 1\n"
+      "#pragma tuner arguments c\n#pragma tuner instantiate k<p, q>\n#pragma tuner parameter p q = 1 2..4\n");
+  ASSERT_EQ(spec.space.parameters().size(), 2u);
+  EXPECT_EQ(spec.space.parameters()[0].name, "p");
+  EXPECT_EQ(spec.space.parameters()[1].name, "q");
+  EXPECT_EQ(spec.space.find("q")->values.size(), 4u);
+  EXPECT_EQ(spec.space.find("p")->values, spec.space.find("q")->values);
+}
+
 TEST(KernelFile, ReadsRangesStepsAndPowersAsTheirValues) {
   const auto values_of = [](const std::string& text) {
     const KernelSpec spec = parse(

@@ -401,11 +401,17 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   }
   for (const DraftArgument& one : arguments)
     if (one.role == DraftArgument::Role::size && said.insert(one.name).second) add_size(one.name, one.type, one.value);
-  for (const auto& [end, all] : sized) text += fmt::format("#pragma tuner size        {}{}\n", all, end);
+  std::string all_sized;
+  for (const auto& [end, all] : sized) all_sized += (all_sized.empty() ? "" : ", ") + all + end;
+  if (!sized.empty()) text += "#pragma tuner size        " + all_sized + '\n';
   text += '\n';
   std::string names;
-  for (const DraftParameter& one : parameters) {
-    text += fmt::format("#pragma tuner parameter   {} = {}\n", safe_name(one.name), values_text(one.values));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const DraftParameter& one = parameters[i];
+    const bool begins = i == 0 || parameters[i - 1].values != one.values;
+    const bool ends = i + 1 == parameters.size() || parameters[i + 1].values != one.values;
+    text += (begins ? "#pragma tuner parameter   " : " ") + safe_name(one.name);
+    if (ends) text += fmt::format(" = {}\n", values_text(one.values));
     if (!parameters_are_macros || !one.is_macro) continue;
     const auto& limits = device_limit_names();
     if (safe_name(one.name) == one.name)

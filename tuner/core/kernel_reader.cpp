@@ -53,18 +53,18 @@ Expression KernelReader::expression(TokenCursor& cursor, std::string_view closin
   return result;
 }
 
-std::vector<Value> KernelReader::values(TokenCursor& cursor, const std::string& name) {
+std::vector<Value> KernelReader::values(TokenCursor& cursor, const std::vector<std::string>& names) {
   cursor.expect("=", "the name");
-  if (cursor.at_end()) cursor.fail(in_quotes(name) + " has no values");
+  if (cursor.at_end()) cursor.fail(in_quotes(names.back()) + " has no values");
   std::vector<Value> result;
   std::set<Value> seen;
   while (!cursor.at_end()) {
     const SourceLocation place = cursor.place();
     for (Value& next : parse_values(cursor)) {
-      if (++values_ > kMostValues)
+      if ((values_ += names.size()) > kMostValues)
         throw SpecError(place, "more than " + std::to_string(kMostValues) + " values in one kernel");
       if (!seen.insert(next).second) throw SpecError(place, in_quotes(next.text()) + " is given twice");
-      places[name + "=" + next.text()] = place;
+      for (const std::string& name : names) places[name + "=" + next.text()] = place;
       result.push_back(std::move(next));
     }
   }

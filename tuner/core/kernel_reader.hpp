@@ -35,8 +35,8 @@ struct KernelReader {
   std::string declare(TokenCursor& cursor, std::string_view what, bool in_expressions);
   /// Ends at the end of the line, a comma or \p closing.
   Expression expression(TokenCursor& cursor, std::string_view closing = "]", Numbers numbers = Numbers::integers);
-  /// `= VALUE VALUE …` to the end of the line, each once.
-  std::vector<Value> values(TokenCursor& cursor, const std::string& name);
+  /// `= VALUE VALUE …` to the end of the line, each once, of all \p names.
+  std::vector<Value> values(TokenCursor& cursor, const std::vector<std::string>& names);
   /// The name of a type; of an element type its canonical one.
   std::string type_name(TokenCursor& cursor, const std::string& key);
   /// `NAME=VALUE` to the end of the line, each name once: calls \p read with each name, at its value.

@@ -69,7 +69,7 @@ std::int64_t parse_size(TokenCursor& cursor, const std::string& what) {
   if (!cursor.at_number()) return parse_integer(cursor, what);
   // `2^24` is several tokens, which nothing parts.
   const std::string_view rest = cursor.rest();
-  const std::string_view text = rest.substr(0, rest.find_first_of(" \t"));
+  const std::string_view text = rest.substr(0, rest.find_first_of(" \t,"));
   if (text.find_first_of("^*kKMGTe") == std::string_view::npos) return parse_integer(cursor, what);
   const auto count = parse_count(text);
   if (!count) cursor.fail(in_quotes(text) + " is not " + std::string(kCountExamples));
@@ -100,7 +100,7 @@ bool is_floating_literal(std::string_view text) {
 Value parse_value(TokenCursor& cursor) {
   if (cursor.at_identifier()) return Value::parse(cursor.take().text);
   const std::string_view rest = cursor.rest();
-  if (const std::string_view word = rest.substr(0, rest.find_first_of(" \t")); is_floating_literal(word)) {
+  if (const std::string_view word = rest.substr(0, rest.find_first_of(" \t,")); is_floating_literal(word)) {
     cursor.skip(word.size());
     return {std::string(word)};
   }

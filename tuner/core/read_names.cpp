@@ -54,11 +54,12 @@ void read_type(KernelReader& kernel, TokenCursor& cursor) {
 
 void read_choice(KernelReader& kernel, TokenCursor& cursor) {
   ChoiceSpec choice{kernel.declare(cursor, "choice", true), false, {}};
-  for (const Value& one : kernel.values(cursor, choice.name)) choice.values.push_back(one.text());
+  for (const Value& one : kernel.values(cursor, {choice.name})) choice.values.push_back(one.text());
   kernel.spec.choices.push_back(std::move(choice));
 }
 
-void read_size(KernelReader& kernel, TokenCursor& cursor) {
+/// Sizes that have the type and the default in common.
+void read_sizes(KernelReader& kernel, TokenCursor& cursor) {
   const std::size_t first = kernel.spec.sizes.size();
   do {
     kernel.spec.sizes.push_back({kernel.declare(cursor, "size", true), ElementType::int32, std::nullopt});
@@ -87,11 +88,20 @@ void read_size(KernelReader& kernel, TokenCursor& cursor) {
   }
 }
 
+void read_size(KernelReader& kernel, TokenCursor& cursor) {
+  do read_sizes(kernel, cursor);
+  while (cursor.accept(","));
+}
+
 void read_parameter(KernelReader& kernel, TokenCursor& cursor) {
-  const std::string name = kernel.declare(cursor, "parameter", true);
-  if (kernel.draft.parameters.size() == kMostParameters)
-    throw SpecError(kernel.places.at(name), "more than " + std::to_string(kMostParameters) + " parameters");
-  kernel.draft.parameters.push_back({name, kernel.values(cursor, name)});
+  std::vector<std::string> names;
+  do {
+    names.push_back(kernel.declare(cursor, "parameter", true));
+    if (kernel.draft.parameters.size() + names.size() > kMostParameters)
+      throw SpecError(kernel.places.at(names.back()), "more than " + std::to_string(kMostParameters) + " parameters");
+  } while (cursor.at_identifier());
+  const std::vector<Value> values = kernel.values(cursor, names);
+  for (std::string& name : names) kernel.draft.parameters.push_back({std::move(name), values});
 }
 
 void read_let(KernelReader& kernel, TokenCursor& cursor) {
