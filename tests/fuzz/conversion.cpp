@@ -1,42 +1,18 @@
 /// libFuzzer: T1 descriptions, Kernel Tuner scripts, and what Kernel Launcher writes and reads; behind the first line
 /// `// f.cu`, the text of the kernel that they are held against.
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include <tests/temporary_folder.hpp>
 #include <tuner/convert/conversion.hpp>
 #include <tuner/core/error.hpp>
 
-namespace {
-
-/// A folder of this process, gone when it ends.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tuner-fuzz-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Folder folder;
+  static const tuner::testing::TemporaryFolder folder;
   static const std::string line = "\n// f.cu\n";
   const std::string text(reinterpret_cast<const char*>(data), size);
   const std::size_t kernel = text.find(line);
