@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <tuner/core/left_out.hpp>
+#include <tuner/core/record_type.hpp>
 #include <tuner/core/template_arguments.hpp>
 
 namespace tuner {
@@ -89,6 +90,20 @@ void apply(KernelDraft& draft, const ComparedDraft& pending) {
   named_output(draft, pending.buffer, pending.location).compared = pending.when;
 }
 
+void fill_field(BufferSpec& buffer, const FillDraft& pending) {
+  if (!buffer.record)
+    throw SpecError(pending.location, in_quotes(buffer.name) + " has no fields: its elements are no structs");
+  std::vector<std::string> names;
+  for (RecordField& field : buffer.record->fields) {
+    names.push_back(field.name);
+    if (field.name != pending.field) continue;
+    field.fill = {pending.computed ? std::nullopt : std::optional(pending.fill), pending.computed};
+    return;
+  }
+  throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
+                                        suggestion(pending.field, names));
+}
+
 void apply(KernelDraft& draft, const FillDraft& pending) {
   BufferSpec* const at = named_buffer(draft, pending.buffer, pending.location);
   if (at->role != BufferRole::in && at->role != BufferRole::constant && at->role != BufferRole::inout &&
@@ -97,12 +112,13 @@ void apply(KernelDraft& draft, const FillDraft& pending) {
         pending.location,
         in_quotes(pending.buffer) + " is no input: only 'in', 'constant', 'inout' and 'consumed' buffers are filled");
   }
+  draft.places["fill " + filled_name(pending)] = pending.location;
+  if (!pending.field.empty()) return fill_field(*at, pending);
   if (pending.computed) {
     at->computed_fill = pending.computed;
   } else {
     at->fill = pending.fill;
   }
-  draft.places["fill " + pending.buffer] = pending.location;
 }
 
 void record_arguments(KernelDraft& draft, const LaunchDraft& finished, const std::string& key) {
@@ -174,6 +190,10 @@ void finish_prepare(KernelDraft& draft, const LaunchDraft& finished) {
 
 }  // namespace
 
+std::string filled_name(const FillDraft& fill) {
+  return fill.field.empty() ? fill.buffer : fill.buffer + '.' + fill.field;
+}
+
 void count_in_numbers(BufferSpec& buffer) {
   if (buffer.components == 1) return;
   const std::string components = std::to_string(buffer.components);
@@ -200,6 +220,8 @@ KernelSpec finish(KernelDraft draft) {
     if (scalar.type.empty()) scalar.type = first_type;
   }
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
+  for (BufferSpec& buffer : draft.spec.buffers)
+    if (buffer.record) settle_record(buffer);
   for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
   for (const ComparedDraft& pending : draft.compared) apply(draft, pending);
   for (const LaunchDraft& finished : draft.launches) {

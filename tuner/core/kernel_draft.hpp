@@ -25,6 +25,7 @@ struct LaunchDraft {
 
 struct FillDraft {
   std::string buffer;
+  std::string field;  ///< of its records; empty: all
   Fill fill;
   std::optional<ComputedFill> computed = {};
   SourceLocation location;
@@ -55,6 +56,9 @@ struct KernelDraft {
   SpecPlaces places;                    ///< where everything stands
   std::vector<Expression> expressions;  ///< all of them
 };
+
+/// `stars`, or `stars.mass`.
+std::string filled_name(const FillDraft& fill);
 
 /// Makes the count of \p buffer, in elements as the file declares them, one in numbers.
 void count_in_numbers(BufferSpec& buffer);

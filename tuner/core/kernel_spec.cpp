@@ -430,8 +430,12 @@ std::vector<std::filesystem::path> data_files(const KernelSpec& spec) {
     std::filesystem::path file = beside(spec, path);
     if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
   };
-  for (const BufferSpec& buffer : spec.buffers)
+  for (const BufferSpec& buffer : spec.buffers) {
     if (buffer.computed_fill && !buffer.computed_fill->path.empty()) add(buffer.computed_fill->path);
+    if (!buffer.record) continue;
+    for (const RecordField& field : buffer.record->fields)
+      if (field.fill.computed && !field.fill.computed->path.empty()) add(field.fill.computed->path);
+  }
   for (const BufferSpec& buffer : spec.buffers)
     if (buffer.answer) add(buffer.answer->path);
   return files;

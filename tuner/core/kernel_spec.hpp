@@ -74,6 +74,27 @@ struct AnswerFile {
   SourceLocation location;
 };
 
+/// What one buffer, or one field of its records, is filled with.
+struct FieldFill {
+  std::optional<Fill> numbers;           ///< Fill::by_default() when left out
+  std::optional<ComputedFill> computed;  ///< in their place
+};
+
+/// Some numbers of one type in a record: `float3 position`, `int id[2]`.
+struct RecordField {
+  std::string name;
+  ElementType type = ElementType::float32;
+  int count = 1;           ///< numbers
+  std::size_t offset = 0;  ///< bytes from where the record begins
+  FieldFill fill = {};
+};
+
+/// Elements that are structs of several types: what they hold, and where C++ puts that.
+struct RecordType {
+  std::vector<RecordField> fields;
+  std::size_t bytes = 0;  ///< of a record, with the padding at its end
+};
+
 enum class BufferRole {
   in,        ///< filled, never written by the kernel (checked)
   constant,  ///< filled; copied into the program's `__constant__` variable of this name, never an argument
@@ -94,6 +115,7 @@ struct BufferSpec {
   std::optional<AnswerFile> answer = {};           ///< of an output: what it is compared with
   std::optional<Expression> compared = {};  ///< of an output: of element `i`, whether it is compared; all when left out
   int components = 1;                       ///< of `type` in one element as the file declares it: 4 for float4
+  std::optional<RecordType> record = {};    ///< what an element is; `type` is then uint8, and `components` its bytes
 };
 
 /// A by-value argument that is not a size: `scalar alpha : float = 2`.

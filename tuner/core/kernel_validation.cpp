@@ -165,32 +165,39 @@ class Validator {
       const bool work_space = buffer.role == BufferRole::scratch || buffer.role == BufferRole::zeroed;
       check(buffer.count, work_space ? Parameters::allowed : Parameters::refused,
             "only scratch and zeroed buffers may depend on parameters");
-      computed_fill(buffer);
+      fill(buffer.name, buffer.name, buffer.type, {buffer.fill, buffer.computed_fill});
+      if (buffer.record) {
+        for (const RecordField& field : buffer.record->fields)
+          fill(buffer.name + '.' + field.name, buffer.name, info(field.type).name, field.fill);
+      }
       if (buffer.compared)
         of_element(*buffer.compared, "compare " + buffer.name, "all configurations are compared alike");
-      if (!buffer.fill) continue;
-      const Fill& given = *buffer.fill;
-      if (!std::isfinite(given.low) || !std::isfinite(given.high) ||
-          (given.kind == Fill::Kind::uniform && given.low >= given.high)) {
-        fail({"fill " + buffer.name, buffer.name}, "the lower bound of a fill must be below the upper one");
-      }
     }
     for (const ScalarSpec& scalar : spec_.scalars) require_type(scalar.type, {"type of " + scalar.name, scalar.name});
   }
 
-  void computed_fill(const BufferSpec& buffer) {
-    if (!buffer.computed_fill) return;
+  /// Of \p name, a buffer or a field of one, with elements of \p type.
+  void fill(const std::string& name, const std::string& buffer, std::string_view type, const FieldFill& given) {
+    if (given.computed) return computed_fill(name, type, *given.computed);
+    if (!given.numbers) return;
+    const Fill& numbers = *given.numbers;
+    if (!std::isfinite(numbers.low) || !std::isfinite(numbers.high) ||
+        (numbers.kind == Fill::Kind::uniform && numbers.low >= numbers.high))
+      fail({"fill " + name, buffer}, "the lower bound of a fill must be below the upper one");
+  }
+
+  void computed_fill(const std::string& name, std::string_view type_name, const ComputedFill& fill) {
     const std::string why = "inputs are the same for every configuration";
-    const ComputedFill& fill = *buffer.computed_fill;
     for (const auto* bound : {&fill.low, &fill.high})
       if (*bound) check(**bound, Parameters::refused, why);
     if (!fill.element) return;
-    of_element(*fill.element, "fill " + buffer.name + " = expression", why);
+    of_element(*fill.element, "fill " + name + " = expression", why);
     (void)is_real(*ExpressionAccess::root(*fill.element));
-    const auto type = element_type(buffer.type);
+    const auto type = element_type(type_name);
     if (type && !info(*type).is_floating && has_reals(*fill.element))
-      throw SpecError(located(fill.element->location()), in_quotes(buffer.name) + " has elements of " + buffer.type +
-                                                             ", which are filled with integers alone");
+      throw SpecError(
+          located(fill.element->location()),
+          in_quotes(name) + " has elements of " + std::string(type_name) + ", which are filled with integers alone");
   }
 
   /// What names an element's index too.
@@ -307,6 +314,18 @@ class Validator {
                          " too: define it in the kernel file, which both are compiled with");
   }
 
+  static bool is_random(const FieldFill& fill) {
+    if (!fill.computed) return !fill.numbers || fill.numbers->kind == Fill::Kind::uniform;
+    return fill.computed->numbers.kind == Fill::Kind::uniform && !fill.computed->element && fill.computed->path.empty();
+  }
+
+  static bool has_random_elements(const BufferSpec& buffer) {
+    const FieldFill whole{buffer.fill, buffer.computed_fill};
+    if (!buffer.record || whole.computed) return is_random(whole);
+    return std::any_of(buffer.record->fields.begin(), buffer.record->fields.end(),
+                       [](const RecordField& field) { return is_random(field.fill); });
+  }
+
   void answer_files() {
     const auto with_answer = std::find_if(spec_.buffers.begin(), spec_.buffers.end(),
                                           [](const BufferSpec& buffer) { return buffer.answer.has_value(); });
@@ -323,11 +342,7 @@ class Validator {
       if (is_output && !buffer.answer)
         fail("the answer is in files, and there is none of " + in_quotes(buffer.name) + ": add 'reference file " +
              buffer.name + " = \"...\"'");
-      const bool at_random = buffer.computed_fill
-                                 ? buffer.computed_fill->numbers.kind == Fill::Kind::uniform &&
-                                       !buffer.computed_fill->element && buffer.computed_fill->path.empty()
-                                 : !buffer.fill || buffer.fill->kind == Fill::Kind::uniform;
-      if (is_input && at_random)
+      if (is_input && has_random_elements(buffer))
         fail(in_quotes(buffer.name) +
              " is filled at random, and an answer in a file is for one set of inputs: give 'fill " + buffer.name +
              " = file \"...\"', or another that is the same each time");
@@ -576,7 +591,10 @@ class Validator {
     if (element_type(name) || is_type_choice(name)) return;
     const auto is_named = [&](const DerivedTypeSpec& type) { return type.name == name; };
     if (std::any_of(spec_.derived_types.begin(), spec_.derived_types.end(), is_named)) return;
-    if (name.empty()) fail(keys, "an element type is needed, as in ': float': the kernel has no 'type' to use instead");
+    if (name.empty())
+      fail(keys,
+           "an element type is needed, as in ': float' or ': { float x; int id; }': the kernel has no 'type' to use "
+           "instead");
     fail(keys, "unknown type " + in_quotes(name) + suggestion(name, type_names(true)));
   }
 

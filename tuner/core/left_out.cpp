@@ -6,6 +6,7 @@
 
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_program.hpp>
+#include <tuner/core/record_type.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/suggestion.hpp>
 
@@ -128,7 +129,7 @@ class LeftOut {
 
   void type(const std::string& name, const Declared& argument) {
     const auto numbers = numbers_of(plain_type(argument.type));
-    if (!numbers) return;
+    if (!numbers) return record(name, argument);
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty() || !argument.is_pointer()) continue;
       buffer.type = info(numbers->type).name;
@@ -138,6 +139,16 @@ class LeftOut {
     for (ScalarSpec& scalar : draft_.spec.scalars)
       if (scalar.name == name && scalar.type.empty() && !argument.is_pointer() && numbers->components == 1)
         scalar.type = info(numbers->type).name;
+  }
+
+  /// Elements of a type that is none of numbers: a struct that stands in the text.
+  void record(const std::string& name, const Declared& argument) {
+    if (!argument.is_pointer()) return;
+    for (BufferSpec& buffer : draft_.spec.buffers) {
+      if (buffer.name != name || !buffer.type.empty()) continue;
+      buffer.record = record_called(code_of(text_), plain_type(argument.type));
+      if (buffer.record) buffer.type = info(ElementType::uint8).name;
+    }
   }
 
   void macros() {

@@ -8,6 +8,7 @@
 
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/record_type.hpp>
 
 namespace tuner {
 namespace {
@@ -15,8 +16,14 @@ namespace {
 // A struct of more is no element.
 constexpr std::int64_t kMostComponents = 4096;
 
-/// `TYPE`, a vector type (`float4`) or `TYPE[COUNT]`: elements of several numbers, as structs of one type are.
+/// `TYPE`, a vector type (`float4`), `TYPE[COUNT]`, which is several numbers as structs of one type are, or the fields
+/// of a struct: `{ float3 position; int id; }`.
 void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& buffer) {
+  if (cursor.peek().is("{")) {
+    buffer.record = read_record(cursor);
+    buffer.type = info(ElementType::uint8).name;
+    return;
+  }
   const std::string key = "type of " + buffer.name;
   const std::string_view word = cursor.peek().text;
   if (const auto vector = element_type(word) ? std::nullopt : vector_type(word)) {
@@ -99,7 +106,8 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   std::vector<FillDraft> all;  // alike but for their buffers
   do {
     const Token token = cursor.expect_identifier("the name of a buffer");
-    all.push_back({std::string(token.text), {}, {}, cursor.place(token)});
+    FillDraft& one = all.emplace_back(FillDraft{std::string(token.text), {}, {}, {}, cursor.place(token)});
+    if (cursor.accept(".")) one.field = cursor.expect_identifier("the name of a field").text;
   } while (cursor.accept(","));
   FillDraft& pending = all.front();
   cursor.expect("=", "the buffer's name");
@@ -129,7 +137,7 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   for (FillDraft& one : all) {
     one.fill = pending.fill;
     one.computed = pending.computed;
-    kernel.once("fill " + one.buffer);
+    kernel.once("fill " + filled_name(one));
   }
   std::move(all.begin(), all.end(), std::back_inserter(kernel.draft.fills));
 }

@@ -130,8 +130,9 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
                    spec.buffers[argument.index].role == BufferRole::zeroed))
       continue;
     if (may_take(taken[i], argument.type, buffer)) continue;
+    const bool structs = buffer && spec.buffers[argument.index].record;
     return here + "'" + launch.arguments[i] + "' is declared as " + (buffer ? "a buffer of " : "") +
-           std::string(info(argument.type).name) + ", but parameter " + std::to_string(i + 1) + " of " + expression +
+           (structs ? "structs" : std::string(info(argument.type).name)) + ", but parameter " + std::to_string(i + 1) + " of " + expression +
            " is " + taken[i];
   }
   return std::nullopt;

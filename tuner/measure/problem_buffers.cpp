@@ -12,10 +12,10 @@
 
 #include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/real_expression.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/expressions.hpp>
+#include <tuner/measure/record_data.hpp>
 #include <tuner/measure/sampler.hpp>
 
 namespace tuner {
@@ -26,54 +26,24 @@ constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // what a 32-bit index
 constexpr std::size_t kMostRunsOnDevice = 16;             // each is a launch and a copy of its own
 constexpr unsigned char kPoisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
 
-/// `c[7]`; of elements of several numbers `c[1].w` or `c[1][6]`.
+/// `c[7]`; of elements of several numbers `c[1].w` or `c[1][6]`, of records `c[1].mass` or `c[1].position[2]`.
 std::string element_name(const BufferSpec& buffer, std::int64_t index) {
   if (buffer.components == 1) return fmt::format("{}[{}]", buffer.name, index);
   const std::int64_t component = ((index % buffer.components) + buffer.components) % buffer.components;
   const std::int64_t element = (index - component) / buffer.components;
+  if (buffer.record) {
+    const auto at = static_cast<std::size_t>(component);
+    const RecordField* const field = field_at(*buffer.record, at);
+    if (field == nullptr) return fmt::format("{}[{}]", buffer.name, element);
+    if (field->count == 1) return fmt::format("{}[{}].{}", buffer.name, element, field->name);
+    return fmt::format("{}[{}].{}[{}]", buffer.name, element, field->name,
+                       (at - field->offset) / info(field->type).bytes);
+  }
   if (buffer.components <= 4) return fmt::format("{}[{}].{}", buffer.name, element, "xyzw"[component]);
   return fmt::format("{}[{}][{}]", buffer.name, element, component);
 }
 
 std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
-
-/// Element i is \p element with this `i`. Throws SpecError where that has no answer or does not fit \p type.
-std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
-                                         const Bindings& names) {
-  static const std::string index = "i";
-  const OpenExpression open(element, {&index, 1}, names);
-  const std::size_t size = info(type).bytes;
-  std::vector<std::byte> bytes(bytes_of(type, count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    const std::optional<std::int64_t> value = open.evaluate(&at);
-    if (!value) {
-      Bindings here = names;
-      here.set(index, at);
-      static_cast<void>(element.evaluate_integer(here));  // says why
-    }
-    if (!store_number(bytes.data() + i * size, type, *value))
-      throw SpecError(element.location(),
-                      fmt::format("element {} is {}, which does not fit the type {}", i, *value, info(type).name));
-  }
-  return bytes;
-}
-
-/// The same of an expression that has numbers with a point.
-std::vector<std::byte> computed_reals(ElementType type, std::size_t count, const Expression& element,
-                                      const Bindings& names) {
-  if (!info(type).is_floating)
-    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
-  const RealExpression value(element, "i", names);
-  const std::size_t size = info(type).bytes;
-  std::vector<std::byte> bytes(bytes_of(type, count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const double number = value.evaluate(static_cast<std::int64_t>(i));
-    if (!std::isfinite(number)) throw SpecError(element.location(), fmt::format("element {} is {}", i, number));
-    store_number(bytes.data() + i * size, type, number);
-  }
-  return bytes;
-}
 
 const std::string* captured_text(const std::map<std::string, std::string>& texts, const std::string& name) {
   const auto at = texts.find(name);
@@ -97,27 +67,50 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
     Buffer& buffer = buffers_.emplace_back();
     buffer.spec = &buffer_spec;
     buffer.type = resolved_type(spec_, size_, buffer_spec.type);
-    buffer.seed = seed + 0x9e3779b97f4a7c15ULL * buffers_.size();
     if (buffer.is_work_space()) continue;
-    buffer.tolerance = tolerance_for(spec_, size_, backend_.device().limits, buffer.type);
     set_count(buffer, names);
-    const std::string* const file = captured_ ? captured_text(captured_->inputs, buffer_spec.name) : nullptr;
-    if (file == nullptr)
-      choose_fill(buffer, names);
-    else
-      buffer.content = read_data_file(*file, buffer.type, buffer.count);
+    const FilledBy by{spec_, names, text()};
+    choose_fill(buffer, by, seed + 0x9e3779b97f4a7c15ULL * buffers_.size());
+    choose_tolerances(buffer);
     buffer.actual = allocate(buffer);
     if (buffer.is_output()) answer(buffer).expected = allocate(buffer);
     choose_compared(buffer, names);
     if (buffer.spec->answer && options_.verify && buffer.count > 0)
-      buffer.expected_content = read_file(buffer, buffer.spec->answer->path, buffer.spec->answer->location, "answer");
+      buffer.expected_content = numbers_from_file(by, buffer_spec.name, "answer", buffer_spec.answer->path,
+                                                  buffer_spec.answer->location, buffer.type, buffer.count);
   }
   restore_inputs();
 }
 
+void ProblemBuffers::choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const {
+  const BufferSpec& spec = *buffer.spec;
+  const std::string* const file = captured_ ? captured_text(captured_->inputs, spec.name) : nullptr;
+  if (file != nullptr) {
+    buffer.fills = {{buffer.type, buffer.count, {}, read_data_file(*file, buffer.type, buffer.count), seed}};
+  } else if (!spec.record || spec.computed_fill) {
+    buffer.fills = {filled_numbers(by, spec.name, {spec.fill, spec.computed_fill}, buffer.type, buffer.count, seed)};
+  } else {
+    for (const RecordField& field : spec.record->fields) {
+      const std::size_t count = buffer.count / spec.record->bytes * static_cast<std::size_t>(field.count);
+      const std::uint64_t own = seed ^ (buffer.fills.size() * 0xbf58476d1ce4e5b9ULL);
+      buffer.fills.push_back(filled_numbers(by, spec.name + '.' + field.name, field.fill, field.type, count, own));
+    }
+    buffer.is_filled_by_field = true;
+  }
+}
+
+void ProblemBuffers::choose_tolerances(Buffer& buffer) const {
+  const auto add = [&](ElementType type) {
+    buffer.tolerances.push_back(tolerance_for(spec_, size_, backend_.device().limits, type));
+  };
+  if (!buffer.spec->record) return add(buffer.type);
+  for (const RecordField& field : buffer.spec->record->fields) add(field.type);
+}
+
 void ProblemBuffers::want_two_inputs() {
   const bool differ = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& buffer) {
-    return buffer.is_filled() && buffer.count > 0 && buffer.content.empty() && buffer.fill.kind == Fill::Kind::uniform;
+    return buffer.is_filled() && std::any_of(buffer.fills.begin(), buffer.fills.end(),
+                                             [](const FilledNumbers& numbers) { return numbers.are_random(); });
   });
   if (!differ) return;
   try {
@@ -183,32 +176,6 @@ std::uint64_t ProblemBuffers::fingerprint(DevicePointer from, std::size_t bytes)
   return bytes > 0 ? backend_.fingerprint(from, bytes) : 0;
 }
 
-void ProblemBuffers::choose_fill(Buffer& buffer, const Bindings& names) const {
-  buffer.fill = buffer.spec->fill.value_or(Fill::by_default(buffer.type));
-  if (!buffer.spec->computed_fill) return;
-  const ComputedFill& computed = *buffer.spec->computed_fill;
-  buffer.fill = computed.numbers;
-  if (computed.low) buffer.fill.low = static_cast<double>(computed.low->evaluate_integer(names));
-  if (computed.high) buffer.fill.high = static_cast<double>(computed.high->evaluate_integer(names));
-  if (buffer.count == 0) return;
-  if (buffer.fill.kind == Fill::Kind::uniform && (computed.low || computed.high) && buffer.fill.low >= buffer.fill.high)
-    throw SpecError(computed.location,
-                    fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, "
-                                "{}",
-                                buffer.spec->name, text(), buffer.fill.high, buffer.fill.low));
-  if (computed.element)
-    buffer.content = (has_reals(*computed.element) ? computed_reals : computed_elements)(buffer.type, buffer.count,
-                                                                                         *computed.element, names);
-  if (!computed.path.empty()) buffer.content = read_file(buffer, computed.path, computed.location, "fill");
-}
-
-std::vector<std::byte> ProblemBuffers::read_file(const Buffer& buffer, const std::string& path,
-                                                 const SourceLocation& place, std::string_view what) const try {
-  return read_data_file(beside(spec_, path), buffer.type, buffer.count);
-} catch (const Error& error) {
-  throw SpecError(place, fmt::format("the {} of {} on {}: {}", what, buffer.spec->name, text(), error.what()));
-}
-
 void ProblemBuffers::choose_compared(Buffer& buffer, const Bindings& names) const {
   if (!buffer.spec->compared || buffer.count == 0) return;
   const Expression& when = *buffer.spec->compared;
@@ -220,11 +187,17 @@ void ProblemBuffers::choose_compared(Buffer& buffer, const Bindings& names) cons
 }
 
 std::size_t ProblemBuffers::compared_count(const Buffer& buffer) {
-  return buffer.compared ? count_of(*buffer.compared) : buffer.count;
+  const std::size_t count = buffer.compared ? count_of(*buffer.compared) : buffer.count;
+  const auto& record = buffer.spec->record;
+  return record ? count / record->bytes * numbers_in(*record) : count;
 }
 
-Comparison ProblemBuffers::compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected,
-                                   const Tolerance& tolerance) {
+Comparison ProblemBuffers::compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, Within within) {
+  if (const auto& record = buffer.spec->record)
+    return compare_records(
+        *record, buffer.compared, copy(buffer, actual).bytes, copy(buffer, expected).bytes,
+        within == Within::tolerance ? buffer.tolerances : std::vector<Tolerance>(buffer.tolerances.size()));
+  const Tolerance tolerance = within == Within::tolerance ? buffer.tolerances.front() : Tolerance{};
   if (!buffer.compared) return backend_.compare(actual, expected, buffer.type, buffer.count, tolerance);
   if (buffer.compared->size() > kMostRunsOnDevice)
     return compare_on_host(*buffer.compared, copy(buffer, actual), copy(buffer, expected), tolerance);
@@ -256,10 +229,27 @@ std::string ProblemBuffers::answer_name(const Buffer& buffer) const {
   return std::string(reference_name(spec_));
 }
 
-void ProblemBuffers::fill(const Buffer& buffer, const Region& region) {
-  if (!buffer.content.empty()) return backend_.upload(region.data(), buffer.content.data(), buffer.content.size());
-  if (buffer.count > 0)
-    backend_.fill(region.data(), buffer.type, buffer.count, buffer.fill, used_ == 0 ? buffer.seed : ~buffer.seed);
+void ProblemBuffers::fill(Buffer& buffer, const Region& region) {
+  if (buffer.count == 0) return;
+  if (!buffer.is_filled_by_field) return buffer.fills.front().write(backend_, region.data(), used_ != 0);
+  std::vector<std::byte>& records = buffer.records[used_];
+  if (records.empty()) records = filled_records(buffer);
+  backend_.upload(region.data(), records.data(), records.size());
+}
+
+/// The backend fills, so that the numbers are the same on every one; padding is zero.
+std::vector<std::byte> ProblemBuffers::filled_records(const Buffer& buffer) {
+  const RecordType& type = *buffer.spec->record;
+  std::vector<std::byte> records(buffer.count);
+  for (std::size_t i = 0; i < type.fields.size(); ++i) {
+    const FilledNumbers& numbers = buffer.fills[i];
+    std::vector<std::byte> bytes(bytes_of(numbers.type, numbers.count));
+    const std::unique_ptr<DeviceMemory> memory = backend_.allocate(bytes.size());
+    numbers.write(backend_, memory->address(), used_ != 0);
+    backend_.download(bytes.data(), memory->address(), bytes.size());
+    put_numbers(type, type.fields[i], bytes, records);
+  }
+  return records;
 }
 
 void ProblemBuffers::restore_inputs() {
@@ -321,17 +311,17 @@ void ProblemBuffers::accept_reference() {
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
     answer(buffer).expected_fingerprint = fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes);
-    if (info(buffer.type).is_floating) {
-      const Comparison self = compare(buffer, answer(buffer).expected.data(), answer(buffer).expected.data(), {});
-      if (self.mismatches == 0) continue;
+    const Comparison self = holds_floating(buffer) ? compare(buffer, answer(buffer).expected.data(),
+                                                             answer(buffer).expected.data(), Within::nothing)
+                                                   : Comparison{};
+    if (self.mismatches > 0) {
       if (buffer.expected_content.empty() && holds(buffer, answer(buffer).expected, self.first_index, kPoisons[0]))
         refuse_unwritten(buffer, self);
       throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here?", spec_.name,
                               answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(),
-                              buffer.spec->name, info(buffer.type).name));
-    } else if (buffer.spec->role == BufferRole::out) {
-      choose_poison(buffer);
+                              buffer.spec->name, type_text(buffer)));
     }
+    if (has_integers_to_write(buffer)) choose_poison(buffer);
   }
 }
 
@@ -341,14 +331,14 @@ void ProblemBuffers::refuse_unwritten(const Buffer& buffer, const Comparison& fo
       fmt::format("{}: {} does not write {}{} on {}. Is `{}` as long as `{}`, and of the type {} "
                   "that is declared here?",
                   spec_.name, reference_name(spec_), element_name(*buffer.spec, found.first_index), and_more(found),
-                  text(), buffer.spec->name, buffer.spec->count.text(), info(buffer.type).name));
+                  text(), buffer.spec->name, buffer.spec->count.text(), type_text(buffer)));
 }
 
 bool ProblemBuffers::looks_unwritten() {
   return std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
     if (!has_integers_to_write(buffer)) return false;
     set_bytes(buffer.actual.data(), kPoisons[0], buffer.actual.bytes);
-    return compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Tolerance{}).mismatches <
+    return compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing).mismatches <
            compared_count(buffer);
   });
 }
@@ -366,7 +356,7 @@ void ProblemBuffers::poison_reference_again() {
 void ProblemBuffers::check_written() {
   for (const Buffer& buffer : buffers_) {
     if (!has_integers_to_write(buffer)) continue;
-    const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Tolerance{});
+    const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing);
     // What differs otherwise is a reference that gives something else each time: no configuration will match it.
     if (found.mismatches > 0 && holds(buffer, answer(buffer).expected, found.first_index, kPoisons[1]))
       refuse_unwritten(buffer, found);
@@ -376,7 +366,7 @@ void ProblemBuffers::check_written() {
 void ProblemBuffers::choose_poison(Buffer& buffer) {
   for (const unsigned char poison : kPoisons) {
     set_bytes(buffer.actual.data(), poison, buffer.actual.bytes);
-    const Comparison unwritten = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), {});
+    const Comparison unwritten = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing);
     answer(buffer).poison = poison;
     if (unwritten.mismatches == compared_count(buffer)) return;
   }
@@ -434,7 +424,7 @@ void ProblemBuffers::reset(std::size_t pass) {
 }
 
 void ProblemBuffers::reset_for_measuring() {
-  for (const Buffer& buffer : buffers_) {
+  for (Buffer& buffer : buffers_) {
     if (buffer.is_work_space()) reset_work_space(buffer);
     if (buffer.spec->role == BufferRole::inout || buffer.spec->role == BufferRole::consumed)
       fill(buffer, buffer.actual);
@@ -451,8 +441,8 @@ void ProblemBuffers::reset_work_space(const Buffer& buffer) {
 std::string ProblemBuffers::outside(const Buffer& buffer, std::ptrdiff_t bytes) {
   const auto size = static_cast<std::ptrdiff_t>(info(buffer.type).bytes);
   const std::ptrdiff_t index = bytes / size - (bytes % size < 0 ? 1 : 0);
-  return fmt::format("{}, which has {} elements of {}", element_name(*buffer.spec, index), buffer.count,
-                     info(buffer.type).name);
+  const std::size_t count = buffer.spec->record ? buffer.count / buffer.spec->record->bytes : buffer.count;
+  return fmt::format("{}, which has {} elements of {}", element_name(*buffer.spec, index), count, type_text(buffer));
 }
 
 std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const Region& region) {
@@ -518,7 +508,7 @@ std::optional<std::string> ProblemBuffers::damage() {
 std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
-    const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), buffer.tolerance);
+    const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::tolerance);
     if (found.mismatches == 0) continue;
     const std::string element = element_name(*buffer.spec, static_cast<std::int64_t>(found.first_index));
     const std::string count = fmt::format("({} of {}{} elements differ)", found.mismatches, compared_count(buffer),
@@ -526,9 +516,10 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
     if (still_poisoned(buffer, found.first_index, pass))
       return fmt::format("{} was not written, expected {:.9g} {}", element, found.expected, count);
     std::string allowed;
-    if (info(buffer.type).is_floating)
+    const Number number = number_at(buffer, found.first_index);
+    if (info(number.type).is_floating)
       allowed = fmt::format(", tolerance {:.2g}",
-                            buffer.tolerance.absolute + buffer.tolerance.relative * std::abs(found.expected));
+                            number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
     return fmt::format("{} is {:.9g}, expected {:.9g}{} {}", element, found.actual, found.expected, allowed, count);
   }
   return std::nullopt;
@@ -538,6 +529,26 @@ unsigned char ProblemBuffers::poison_of(const Buffer& buffer, std::size_t pass) 
   return pass == 0 ? answer(buffer).poison : kPoisons[1];
 }
 
+/// That of \p element; of records that is the byte where the number begins.
+ProblemBuffers::Number ProblemBuffers::number_at(const Buffer& buffer, std::size_t element) {
+  const auto& record = buffer.spec->record;
+  if (!record) return {buffer.type, bytes_of(buffer.type, element), buffer.tolerances.front()};
+  const RecordField* const field = field_at(*record, element % record->bytes);
+  if (field == nullptr) return {buffer.type, element, {}};
+  return {field->type, element, buffer.tolerances[static_cast<std::size_t>(field - record->fields.data())]};
+}
+
+bool ProblemBuffers::holds_floating(const Buffer& buffer) {
+  const auto& record = buffer.spec->record;
+  if (!record) return info(buffer.type).is_floating;
+  return std::any_of(record->fields.begin(), record->fields.end(),
+                     [](const RecordField& field) { return info(field.type).is_floating; });
+}
+
+std::string ProblemBuffers::type_text(const Buffer& buffer) {
+  return buffer.spec->record ? tuner::text(*buffer.spec->record) : std::string(info(buffer.type).name);
+}
+
 /// Whether \p element of an `out` buffer holds what reset() put there.
 bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const {
   return buffer.spec->role == BufferRole::out && holds(buffer, buffer.actual, element, poison_of(buffer, pass));
@@ -545,8 +556,9 @@ bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, s
 
 /// Whether all bytes of \p element are \p value.
 bool ProblemBuffers::holds(const Buffer& buffer, const Region& region, std::size_t element, unsigned char value) const {
-  std::vector<unsigned char> bytes(info(buffer.type).bytes);
-  backend_.download(bytes.data(), region.data() + element * bytes.size(), bytes.size());
+  const Number number = number_at(buffer, element);
+  std::vector<unsigned char> bytes(info(number.type).bytes);
+  backend_.download(bytes.data(), region.data() + number.at, bytes.size());
   return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == value; });
 }
 
@@ -564,31 +576,45 @@ HostBuffer ProblemBuffers::copy(const Buffer& buffer, DevicePointer from) const 
   return host;
 }
 
+/// \p data of \p buffer by its name; of records, each field by its own.
+void ProblemBuffers::add(HostBuffers& all, const Buffer& buffer, HostBuffer data) {
+  const std::string& name = buffer.spec->name;
+  if (const auto& record = buffer.spec->record) {
+    for (const RecordField& field : record->fields)
+      all[name + '.' + field.name] = numbers_of(*record, field, data.bytes);
+  } else {
+    all[name] = std::move(data);
+  }
+}
+
 HostBuffers ProblemBuffers::outputs() const {
   HostBuffers all;
   for (const Buffer& buffer : buffers_)
-    if (buffer.is_output()) all[buffer.spec->name] = copy(buffer, buffer.actual);
+    if (buffer.is_output()) add(all, buffer, copy(buffer, buffer.actual));
   return all;
 }
 
 HostBuffers ProblemBuffers::expected() const {
   HostBuffers all;
   for (const Buffer& buffer : buffers_)
-    if (buffer.is_output()) all[buffer.spec->name] = copy(buffer, answer(buffer).expected);
+    if (buffer.is_output()) add(all, buffer, copy(buffer, answer(buffer).expected));
   return all;
 }
 
 HostBuffers ProblemBuffers::expected_of_outputs() const {
-  HostBuffers all = expected();
+  HostBuffers all;
   for (const Buffer& buffer : buffers_) {
-    if (!buffer.is_output() || !buffer.compared) continue;
-    const std::size_t size = info(buffer.type).bytes;
-    std::vector<std::byte> bytes = copy(buffer, buffer.actual).bytes;
-    HostBuffer& expected = all.at(buffer.spec->name);
-    for (const NumberRun& run : *buffer.compared)
-      std::memcpy(bytes.data() + run.begin * size, expected.bytes.data() + run.begin * size,
-                  (run.end - run.begin) * size);
-    expected.bytes = std::move(bytes);
+    if (!buffer.is_output()) continue;
+    HostBuffer expected = copy(buffer, answer(buffer).expected);
+    if (buffer.compared) {
+      const std::size_t size = info(buffer.type).bytes;
+      HostBuffer merged = copy(buffer, buffer.actual);
+      for (const NumberRun& run : *buffer.compared)
+        std::memcpy(merged.bytes.data() + run.begin * size, expected.bytes.data() + run.begin * size,
+                    (run.end - run.begin) * size);
+      expected = std::move(merged);
+    }
+    add(all, buffer, std::move(expected));
   }
   return all;
 }

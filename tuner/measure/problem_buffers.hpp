@@ -13,6 +13,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/measure/compared_elements.hpp>
+#include <tuner/measure/filled_numbers.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
 
@@ -117,11 +118,11 @@ class ProblemBuffers {
     std::size_t count = 0;
     Region actual;
     std::array<Answer, 2> answers;
-    std::uint64_t seed = 0;
-    Fill fill;
-    std::vector<std::byte> content;           ///< what it is filled with in place of that
-    std::vector<std::byte> expected_content;  ///< what a file says of it
-    Tolerance tolerance;
+    std::vector<FilledNumbers> fills;  ///< one, or one for each field of its records
+    bool is_filled_by_field = false;
+    std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: what the fills of fields make
+    std::vector<std::byte> expected_content;         ///< what a file says of it
+    std::vector<Tolerance> tolerances;               ///< one, or one for each field of its records
     std::optional<std::vector<NumberRun>> compared;  ///< nothing: all numbers
     bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }
     bool is_work_space() const { return spec->role == BufferRole::scratch || spec->role == BufferRole::zeroed; }
@@ -140,15 +141,26 @@ class ProblemBuffers {
   void set_bytes(DevicePointer to, unsigned char value, std::size_t bytes);
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes);
   void give_up_second_inputs();
-  void choose_fill(Buffer& buffer, const Bindings& names) const;
-  std::vector<std::byte> read_file(const Buffer& buffer, const std::string& path, const SourceLocation& place,
-                                   std::string_view what) const;
+  void choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const;
+  void choose_tolerances(Buffer& buffer) const;
   std::string answer_name(const Buffer& buffer) const;
   void choose_compared(Buffer& buffer, const Bindings& names) const;
   static std::size_t compared_count(const Buffer& buffer);
+  enum class Within { nothing, tolerance };
   /// Of what is compared of \p buffer.
-  Comparison compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, const Tolerance& tolerance);
-  void fill(const Buffer& buffer, const Region& region);
+  Comparison compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, Within within);
+  void fill(Buffer& buffer, const Region& region);
+  std::vector<std::byte> filled_records(const Buffer& buffer);
+  static void add(HostBuffers& all, const Buffer& buffer, HostBuffer data);
+  /// One number of a buffer.
+  struct Number {
+    ElementType type{};
+    std::size_t at = 0;  ///< bytes from the buffer's start
+    Tolerance tolerance;
+  };
+  static Number number_at(const Buffer& buffer, std::size_t element);
+  static bool holds_floating(const Buffer& buffer);
+  static std::string type_text(const Buffer& buffer);
   void choose_poison(Buffer& buffer);
   unsigned char poison_of(const Buffer& buffer, std::size_t pass) const;
   bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const;

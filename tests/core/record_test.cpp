@@ -1,0 +1,132 @@
+// Elements that are structs of several types: as a kernel file writes them, and as the kernel's own text does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+#include <tests/error_of.hpp>
+#include <tuner/core/element_type.hpp>
+
+#include "kernel_texts.hpp"
+
+namespace tuner {
+namespace {
+
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::parse;
+
+/// A kernel of `y[n]` with elements of \p type (nothing: as \p text says), and \p more lines.
+std::string move_with(const std::string& type, const std::string& text = "", const std::string& more = "") {
+  return "#pragma tuner kernel    move\n#pragma tuner size n = 1000\n#pragma tuner parameter block_size_x = 32 64\n"
+         "#pragma tuner in       x[n]" +
+         type + "\n#pragma tuner out y[n]" + type + "\n#pragma tuner grid n\n" + more +
+         "#pragma tuner default block_size_x=32\n#pragma tuner reference default\n" + text +
+         "__global__ void move(const Star *x, Star* y, int n) { int i = blockIdx.x * block_size_x; }\n";
+}
+
+const BufferSpec& x_of(const KernelSpec& spec) { return *spec.find_buffer("x"); }
+
+/// `float position[3] 0, double mass 16; 24`: each field with its offset, then the bytes of all.
+std::string layout(const BufferSpec& buffer) {
+  if (!buffer.record) return buffer.type + " x " + std::to_string(buffer.components);
+  std::string all;
+  for (const RecordField& field : buffer.record->fields)
+    all += std::string(info(field.type).name) + ' ' + field.name + '[' + std::to_string(field.count) + "] " +
+           std::to_string(field.offset) + ", ";
+  return all + std::to_string(buffer.record->bytes);
+}
+std::string layout(const std::string& type, const std::string& text = "") {
+  return layout(x_of(parse(move_with(type, text))));
+}
+
+TEST(Records, LieWhereThisCompilerPutsThem) {
+  struct Star {
+    float position[3];
+    double mass;
+    short id[2];
+    unsigned char bright;
+    float spectrum[4];
+  };
+  EXPECT_EQ(layout(" : { float position[3]; double mass; short id[2]; unsigned char bright; float spectrum[4]; }"),
+            "float position[3] " + std::to_string(offsetof(Star, position)) + ", double mass[1] " +
+                std::to_string(offsetof(Star, mass)) + ", int16 id[2] " + std::to_string(offsetof(Star, id)) +
+                ", uint8 bright[1] " + std::to_string(offsetof(Star, bright)) + ", float spectrum[4] " +
+                std::to_string(offsetof(Star, spectrum)) + ", " + std::to_string(sizeof(Star)));
+}
+
+TEST(Records, AlignVectorsOfTwoAndFourAsAWhole) {
+  EXPECT_EQ(layout(" : { char c; float3 a; float4 b; short s; half2 h; double2 d; }"),
+            "int8 c[1] 0, float a[3] 4, float b[4] 16, int16 s[1] 32, half h[2] 36, double d[2] 48, 64");
+}
+
+TEST(Records, CountTheirElements) {
+  const KernelSpec spec = parse(move_with(" : { double mass; int id; }"));
+  EXPECT_EQ(x_of(spec).count.evaluate_integer(bindings(spec, complete(spec, {{{"n", 10}}, {}}), {})), 160);
+}
+
+TEST(Records, OfOneTypeArePlainNumbersUnlessAFieldIsFilledByItself) {
+  EXPECT_EQ(layout(" : { float x, y, z; float rest[4]; }"), "float x 7");
+  EXPECT_EQ(layout(" : { double x; double2 y; }"), "double x[1] 0, double y[2] 16, 32") << "padding is not compared";
+  EXPECT_EQ(layout(x_of(parse(move_with(" : { int x, y; }", "", "#pragma tuner fill x.y = iota\n")))),
+            "int x[1] 0, int y[1] 4, 8");
+}
+
+TEST(Records, AreReadFromTheTextOfTheKernel) {
+  const std::string fields = "double mass[1] 0, uint16 id[1] 8, ";
+  EXPECT_EQ(layout("", "struct Star {\n  double mass;  // of the sun\n  uint16_t id;\n};\n"), fields + "16");
+  EXPECT_EQ(layout("", "struct Planet { int id; };\ntypedef struct { double mass; std::uint16_t id; } Star;\n"),
+            fields + "16");
+  EXPECT_EQ(layout("", "struct __align__(32) Star { double mass; const unsigned short id; };\n"), fields + "32");
+}
+
+TEST(Records, ThatHoldMoreThanNumbersHaveToBeSaid) {
+  for (const char* const body : {"float* p; int id;", "struct { int x; } y;", "int id() const { return 0; }",
+                                 "int id : 3; float x;", "Planet p; float x;", "float x; int n[N];"}) {
+    EXPECT_THAT(error_of([&] { parse(move_with("", "struct Star { " + std::string(body) + " };\n")); }),
+                HasSubstr("4:24: an element type is needed, as in ': float' or ': { float x; int id; }'"))
+        << body;
+  }
+}
+
+TEST(Records, FillEachFieldAsItSays) {
+  const KernelSpec spec = parse(move_with(" : { double mass; int id; bool bright; float x; }", "",
+                                          "#pragma tuner fill x.id = expression i * 2\n#pragma tuner fill x = constant "
+                                          "3\n#pragma tuner fill x.mass = uniform 1 2\n"));
+  const std::vector<RecordField>& fields = x_of(spec).record->fields;
+  EXPECT_EQ(fields[0].fill.numbers->low, 1);
+  EXPECT_TRUE(fields[1].fill.computed->element);
+  EXPECT_EQ(fields[2].fill.numbers->high, 2) << "a bool holds nothing else";
+  EXPECT_EQ(fields[3].fill.numbers->kind, Fill::Kind::constant) << "the fill of the whole";
+}
+
+TEST(Records, TellTheFilesOfTheirFields) {
+  const KernelSpec spec =
+      parse(move_with(" : { double mass; int id; }", "", "#pragma tuner fill x.id = file \"ids\"\n"));
+  EXPECT_EQ(data_files(spec).size(), 1u);
+}
+
+TEST(Records, SayWhatIsWrongWithThemAndWhere) {
+  const auto error = [](const std::string& type, const std::string& more = "") {
+    return error_of([&] { parse(move_with(" : " + type, "", more)); });
+  };
+  EXPECT_THAT(error("{ float x; Mass mass; }"), HasSubstr("4:42: 'Mass' is no type of a field"));
+  EXPECT_THAT(error("{ float x; int x; }"), HasSubstr("4:46: 'x' is given twice"));
+  EXPECT_THAT(error("{ float; }"), HasSubstr("expected the name of a field of type 'float'"));
+  EXPECT_THAT(error("{ float x[0]; }"), HasSubstr("at most 256 fields and 65536 bytes"));
+  EXPECT_THAT(error("{ float x[4][9000]; }"), HasSubstr("at most 256 fields and 65536 bytes"));
+  EXPECT_THAT(error("{ float x int id; }"), HasSubstr("4:33: 'float x int' is no type of a field"));
+  EXPECT_THAT(error("{ float x; int id;"), HasSubstr("4:"));
+  EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.ids = iota\n"),
+              HasSubstr("7:20: 'x' has no field 'ids'; did you mean 'id'?"));
+  EXPECT_THAT(error("float", "#pragma tuner fill x.id = iota\n"),
+              HasSubstr("7:20: 'x' has no fields: its elements are no structs"));
+  EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.id = iota\n#pragma tuner fill x.id = iota\n"),
+              HasSubstr("8:"));
+  EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.id = expression 0.5 * i\n"),
+              HasSubstr("'x.id' has elements of int, which are filled with integers alone"));
+}
+
+}  // namespace
+}  // namespace tuner

@@ -1,0 +1,148 @@
+// Buffers of structs: what is filled, what is compared, and what is said of them.
+#include <tuner/measure/runner.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tuner/measure/expressions.hpp>
+
+#include "scale_spec.hpp"
+
+namespace tuner {
+namespace {
+
+using testing::argument;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+struct Star {
+  float position[2];
+  std::uint8_t bright;  // and three bytes of padding
+  int id;
+};
+
+class RecordsTest : public ::testing::Test {
+ protected:
+  RecordsTest() : spec_(testing::scale_spec()) {
+    RecordType star;
+    star.fields = {{"position", ElementType::float32, 2, offsetof(Star, position), {}},
+                   {"bright", ElementType::uint8, 1, offsetof(Star, bright), {}},
+                   {"id", ElementType::int32, 1, offsetof(Star, id), {Fill{Fill::Kind::iota, 0, 0}, {}}}};
+    star.bytes = sizeof(Star);
+    for (BufferSpec& buffer : spec_.buffers) {
+      buffer.type = "uint8";
+      buffer.components = sizeof(Star);
+      buffer.record = star;
+      buffer.count = testing::parsed("16 * n");
+    }
+    for (const char* const name : {"reference", "scale<32>"})
+      backend_.kernels[name] = [](const Launch& l) { return move(l); };
+  }
+
+  /// What a right kernel does: all but padding.
+  static std::optional<Outcome> move(const Launch& launch, int from = 0) {
+    const auto* const in = argument<const Star*>(launch, 0);
+    auto* const out = argument<Star*>(launch, 1);
+    for (int i = from; i < argument<int>(launch, 2); ++i) {
+      out[i].position[0] = in[i].position[1];
+      out[i].position[1] = in[i].position[0] + 1;
+      out[i].bright = in[i].bright;
+      out[i].id = in[i].id - 1;  // -1 is what poison looks like
+    }
+    return std::nullopt;
+  }
+  /// What is said of a kernel that is right but for what \p change does.
+  template <typename Change>
+  std::string failure(Change change) {
+    backend_.kernels["scale<32>"] = [change](const Launch& launch) {
+      move(launch);
+      change(argument<Star*>(launch, 1));
+      return std::nullopt;
+    };
+    const Trial trial = evaluate();
+    return trial.verified ? "verified" : std::string(message(trial.outcome));
+  }
+  Trial evaluate() {
+    prepare();
+    const Image image = compile(launch_expressions(spec_, size(), backend_.device().limits, testing::block(32)));
+    return runner_->evaluate(testing::block(32), image, 0);
+  }
+  void prepare() {
+    runner_ = std::make_unique<Runner>(backend_, spec_, ProblemSize{}, MeasureOptions{});
+    const Image image = compile(reference_expressions(spec_, size(), backend_.device().limits));
+    runner_->prepare(&image);
+  }
+  ProblemSize size() const { return complete(spec_, {}); }
+  Image compile(std::vector<std::string> expressions) {
+    return std::get<Image>(backend_.compiler().compile(
+        compile_request(spec_, size(), backend_.device().limits, "fake", std::move(expressions), {})));
+  }
+
+  testing::FakeBackend backend_;
+  KernelSpec spec_;
+  std::unique_ptr<Runner> runner_;
+};
+
+TEST_F(RecordsTest, AreComparedWithoutTheirPadding) {
+  EXPECT_EQ(failure([](Star* out) { reinterpret_cast<unsigned char*>(out)[9] = 1; }), "verified");
+}
+
+TEST_F(RecordsTest, NameTheFieldThatIsWrong) {
+  EXPECT_THAT(failure([](Star* out) { out[7].id = 70; }), HasSubstr("c[7].id is 70, expected 6 (1 of 4000 elements"));
+  EXPECT_THAT(failure([](Star* out) { out[7].position[1] = 9, out[8].id = 0; }),
+              ::testing::AllOf(HasSubstr("c[7].position[1] is 9, expected 1."), HasSubstr("tolerance"),
+                               HasSubstr("(2 of 4000 elements differ)")));
+  EXPECT_THAT(failure([](Star* out) { out[9].position[0] = std::numeric_limits<float>::quiet_NaN(); }),
+              HasSubstr("c[9].position[0] is nan"));
+}
+
+TEST_F(RecordsTest, AllowFloatsTheirTolerance) {
+  EXPECT_EQ(failure([](Star* out) { out[7].position[1] *= 1.0000001f; }), "verified");
+}
+
+TEST_F(RecordsTest, SeeWhatWasNotWritten) {
+  backend_.kernels["scale<32>"] = [](const Launch& launch) { return move(launch, 1); };
+  EXPECT_THAT(std::string(message(evaluate().outcome)), HasSubstr("c[0].position[0] was not written"));
+}
+
+TEST_F(RecordsTest, RefuseAReferenceThatLeavesAFieldOut) {
+  backend_.kernels["reference"] = [](const Launch& launch) {
+    const auto* const in = argument<const Star*>(launch, 0);
+    auto* const out = argument<Star*>(launch, 1);
+    for (int i = 0; i < argument<int>(launch, 2); ++i) {
+      out[i].position[0] = out[i].position[1] = in[i].position[0];
+      out[i].bright = 1;
+    }
+    return std::nullopt;
+  };
+  EXPECT_THAT(error_of([&] { prepare(); }),
+              HasSubstr("the reference does not write c[0].id and 999 more elements on n=1000. Is `c` as long as "
+                        "`16 * n`, and of the type { float position[2]; uint8 bright; int id; }"));
+}
+
+TEST_F(RecordsTest, CompareOnlyTheElementsThatMeanSomething) {
+  spec_.buffers[1].compared = testing::parsed("i != 7");
+  EXPECT_EQ(failure([](Star* out) { out[7].id = 70; }), "verified");
+  EXPECT_THAT(failure([](Star* out) { out[8].id = 70; }), HasSubstr("(1 of 3996 compared elements differ)"));
+}
+
+TEST_F(RecordsTest, ShowTheirOutputsFieldByField) {
+  ASSERT_TRUE(evaluate().verified);
+  const HostBuffers outputs = runner_->outputs();
+  EXPECT_EQ(outputs.at("c.position").count, 2000u);
+  EXPECT_EQ(element(outputs.at("c.id"), 5), 4);
+  EXPECT_EQ(element(runner_->expected().at("c.id"), 5), 4);
+}
+
+TEST_F(RecordsTest, SayWhereAWriteOutOfBoundsIs) {
+  EXPECT_THAT(failure([](Star* out) { out[1000].id = 1; }),
+              HasSubstr("writes out of bounds: c[1000].id, which has 1000 elements of { float position[2]; "));
+}
+
+}  // namespace
+}  // namespace tuner

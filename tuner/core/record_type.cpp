@@ -1,0 +1,237 @@
+#include <tuner/core/record_type.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <tuner/core/characters.hpp>
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/kernel_draft.hpp>
+#include <tuner/core/literals.hpp>
+#include <tuner/core/words.hpp>
+
+namespace tuner {
+namespace {
+
+// A struct of more is no element.
+constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kMostFields = 256;
+
+/// CUDA aligns vectors of two and four numbers as a whole, up to 16 bytes ("Built-in Vector Types", CUDA C++
+/// Programming Guide).
+std::size_t alignment_of(const VectorType& type) {
+  const std::size_t one = info(type.type).bytes;
+  const bool as_a_whole = type.components == 2 || type.components == 4;
+  return as_a_whole ? std::min<std::size_t>(16, one * static_cast<std::size_t>(type.components)) : one;
+}
+
+std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Puts fields one behind the other, as C++ does.
+class Layout {
+ public:
+  explicit Layout(std::size_t least_alignment = 1) : alignment_(least_alignment) {}
+
+  /// \p count of \p type. Throws SpecError at \p place.
+  void add(std::string name, const VectorType& type, std::int64_t count, bool is_bool, const SourceLocation& place) {
+    const std::size_t alignment = alignment_of(type);
+    RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), {}};
+    if (count < 1 || count > static_cast<std::int64_t>(kMostBytes) || record_.fields.size() == kMostFields ||
+        field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostBytes)
+      throw SpecError(place, "an element has at most " + std::to_string(kMostFields) + " fields and " +
+                                 std::to_string(kMostBytes) + " bytes");
+    for (const RecordField& other : record_.fields)
+      if (other.name == field.name) throw SpecError(place, in_quotes(field.name) + " is given twice");
+    field.count = static_cast<int>(count) * type.components;
+    if (is_bool) field.fill.numbers = Fill{Fill::Kind::uniform, 0, 2};  // anything else is no bool
+    end_ = field.offset + static_cast<std::size_t>(field.count) * info(field.type).bytes;
+    alignment_ = std::max(alignment_, alignment);
+    record_.fields.push_back(std::move(field));
+  }
+
+  RecordType finish() && {
+    record_.bytes = rounded_up(end_, alignment_);
+    return std::move(record_);
+  }
+
+ private:
+  RecordType record_;
+  std::size_t end_ = 0;
+  std::size_t alignment_;
+};
+
+/// A type and the first name behind it; words and `::` alone.
+struct TypeAndName {
+  std::string type;
+  Token name;
+};
+
+TypeAndName read_type_and_name(TokenCursor& cursor) {
+  TypeAndName result;
+  const Token first = cursor.peek();
+  for (Token last = cursor.expect_identifier("a type");; last = cursor.expect_identifier("a name")) {
+    if (cursor.accept("::") || (cursor.accept(":") && (cursor.expect(":", "':'"), true))) {
+      result.type += std::string(last.text) + "::";
+      continue;
+    }
+    if (!cursor.at_identifier()) {
+      result.name = last;
+      if (result.type.empty()) cursor.fail("expected the name of a field of type " + in_quotes(last.text));
+      return result;
+    }
+    if (last.text == "const") continue;
+    if (!result.type.empty() && !result.type.ends_with("::")) result.type += ' ';
+    result.type += last.text;
+    if (result.type.size() > 64) throw SpecError(cursor.place(first), "expected a type and the name of a field");
+  }
+}
+
+std::optional<VectorType> field_type(std::string_view type) {
+  if (const auto number = element_type(type)) return VectorType{*number, 1};
+  return numbers_of(type);
+}
+
+RecordType read_fields(TokenCursor& cursor, Layout layout) {
+  cursor.expect("{", "the struct");
+  do {
+    const SourceLocation place = cursor.place();
+    TypeAndName one = read_type_and_name(cursor);
+    const auto type = field_type(one.type);
+    if (!type)
+      throw SpecError(place, in_quotes(one.type) +
+                                 " is no type of a field: these are numbers, vectors of CUDA's, and arrays of them");
+    for (;;) {
+      std::int64_t count = 1;
+      while (cursor.accept("[")) {
+        const std::int64_t more = parse_integer(cursor, "how many there are");
+        cursor.expect("]", "how many there are");
+        count =
+            more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
+        if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() says so
+      }
+      layout.add(std::string(one.name.text), *type, count, one.type == "bool", cursor.place(one.name));
+      if (!cursor.accept(",")) break;
+      one.name = cursor.expect_identifier("a name");
+    }
+    if (!cursor.peek().is("}")) cursor.expect(";", "the field");
+  } while (!cursor.peek().is("}"));
+  cursor.expect("}", "the fields");
+  return std::move(layout).finish();
+}
+
+std::size_t behind_blanks(std::string_view code, std::size_t at) {
+  while (at < code.size() && is_space(code[at])) ++at;
+  return at;
+}
+
+/// The word that begins at \p at.
+std::string_view word_at(std::string_view code, std::size_t at) {
+  std::size_t stop = at;
+  while (stop < code.size() && is_word(code[stop])) ++stop;
+  return code.substr(at, stop - at);
+}
+
+/// `struct __align__(16) NAME {`, from behind `struct`.
+struct StructHead {
+  std::size_t alignment = 1;
+  std::string_view name;
+  std::size_t brace = 0;  ///< where `{` stands
+};
+
+std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
+  StructHead head;
+  for (;;) {
+    at = behind_blanks(code, at);
+    if (at == code.size()) return std::nullopt;
+    if (code[at] == '{') {
+      head.brace = at;
+      return head;
+    }
+    const std::string_view word = word_at(code, at);
+    if (word.empty()) return std::nullopt;
+    at += word.size();
+    if (word != "__align__" && word != "alignas") {
+      head.name = word;
+      continue;
+    }
+    at = behind_blanks(code, at);
+    if (at == code.size() || code[at] != '(') return std::nullopt;
+    const std::string_view number = word_at(code, behind_blanks(code, at + 1));
+    std::size_t alignment = 0;
+    for (const char c : number)
+      alignment = c >= '0' && c <= '9' ? alignment * 10 + static_cast<std::size_t>(c - '0') : 0;
+    at = code.find(')', at);
+    if (at == std::string_view::npos || number.size() > 4 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+      return std::nullopt;
+    ++at;
+    head.alignment = std::max(head.alignment, alignment);
+  }
+}
+
+/// The name behind the `}` that ends what begins at \p brace: that of a typedef.
+std::string_view name_behind(std::string_view code, std::size_t brace) {
+  const std::size_t end = code.find('}', brace);
+  return end == std::string_view::npos ? std::string_view{} : word_at(code, behind_blanks(code, end + 1));
+}
+
+}  // namespace
+
+RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout()); }
+
+std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
+  constexpr std::string_view word = "struct";
+  for (std::size_t at = code.find(word); at != std::string_view::npos; at = code.find(word, at + 1)) {
+    if (word_at(code, at) != word || (at > 0 && is_word(code[at - 1]))) continue;
+    const auto head = read_head(code, at + word.size());
+    if (!head || (head->name != name && name_behind(code, head->brace) != name)) continue;
+    const std::size_t end = code.find('}', head->brace);
+    if (end == std::string_view::npos || end - head->brace > kMostBytes) return std::nullopt;
+    try {
+      const LogicalLine line = LogicalLine::from(code.substr(head->brace, end + 1 - head->brace), {});
+      TokenCursor cursor(line);
+      return read_fields(cursor, Layout(head->alignment));
+    } catch (const SpecError&) {  // functions, pointers, structs of structs
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// As many numbers of the first field's type as a record holds, where it holds nothing else; else 0.
+std::size_t numbers_alike(const RecordType& record) {
+  const RecordField& first = record.fields.front();
+  std::size_t numbers = 0;
+  for (const RecordField& field : record.fields) {
+    if (field.type != first.type || field.fill.numbers || field.fill.computed) return 0;
+    numbers += static_cast<std::size_t>(field.count);
+  }
+  return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
+}
+
+}  // namespace
+
+void settle_record(BufferSpec& buffer) {
+  RecordType& record = *buffer.record;
+  if (const std::size_t numbers = numbers_alike(record); numbers > 0) {
+    buffer.type = info(record.fields.front().type).name;
+    buffer.components = static_cast<int>(numbers);
+    buffer.record.reset();
+  } else {
+    buffer.type = info(ElementType::uint8).name;
+    buffer.components = static_cast<int>(record.bytes);
+    const bool from_a_file = buffer.computed_fill && !buffer.computed_fill->path.empty();
+    if (!from_a_file) {
+      for (RecordField& field : record.fields)
+        if (!field.fill.numbers && !field.fill.computed) field.fill = {buffer.fill, buffer.computed_fill};
+      buffer.fill.reset();
+      buffer.computed_fill.reset();
+    }
+  }
+  count_in_numbers(buffer);
+}
+
+}  // namespace tuner

@@ -1,0 +1,92 @@
+#include <tuner/measure/filled_numbers.hpp>
+
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <tuner/core/data_file.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/real_expression.hpp>
+#include <tuner/measure/bound_arguments.hpp>
+
+namespace tuner {
+namespace {
+
+/// Element i is \p element with this `i`. Throws SpecError where that has no answer or does not fit \p type.
+std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
+                                         const Bindings& names) {
+  static const std::string index = "i";
+  const OpenExpression open(element, {&index, 1}, names);
+  const std::size_t size = info(type).bytes;
+  std::vector<std::byte> bytes(count * info(type).bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::optional<std::int64_t> value = open.evaluate(&at);
+    if (!value) {
+      Bindings here = names;
+      here.set(index, at);
+      static_cast<void>(element.evaluate_integer(here));  // says why
+    }
+    if (!store_number(bytes.data() + i * size, type, *value))
+      throw SpecError(element.location(),
+                      fmt::format("element {} is {}, which does not fit the type {}", i, *value, info(type).name));
+  }
+  return bytes;
+}
+
+/// The same of an expression that has numbers with a point.
+std::vector<std::byte> computed_reals(ElementType type, std::size_t count, const Expression& element,
+                                      const Bindings& names) {
+  if (!info(type).is_floating)
+    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
+  const RealExpression value(element, "i", names);
+  const std::size_t size = info(type).bytes;
+  std::vector<std::byte> bytes(count * info(type).bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double number = value.evaluate(static_cast<std::int64_t>(i));
+    if (!std::isfinite(number)) throw SpecError(element.location(), fmt::format("element {} is {}", i, number));
+    store_number(bytes.data() + i * size, type, number);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void FilledNumbers::write(Backend& backend, DevicePointer to, bool other) const {
+  if (count == 0) return;
+  if (!content.empty()) return backend.upload(to, content.data(), content.size());
+  backend.fill(to, type, count, fill, other ? ~seed : seed);
+}
+
+FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const FieldFill& fill, ElementType type,
+                             std::size_t count, std::uint64_t seed) {
+  FilledNumbers numbers{type, count, fill.numbers.value_or(Fill::by_default(type)), {}, seed};
+  if (!fill.computed) return numbers;
+  const ComputedFill& computed = *fill.computed;
+  numbers.fill = computed.numbers;
+  Fill& bounds = numbers.fill;
+  if (computed.low) bounds.low = static_cast<double>(computed.low->evaluate_integer(by.names));
+  if (computed.high) bounds.high = static_cast<double>(computed.high->evaluate_integer(by.names));
+  if (count == 0) return numbers;
+  if (bounds.kind == Fill::Kind::uniform && (computed.low || computed.high) && bounds.low >= bounds.high)
+    throw SpecError(computed.location,
+                    fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, {}", name,
+                                by.problem, bounds.high, bounds.low));
+  if (computed.element)
+    numbers.content =
+        (has_reals(*computed.element) ? computed_reals : computed_elements)(type, count, *computed.element, by.names);
+  if (!computed.path.empty())
+    numbers.content = numbers_from_file(by, name, "fill", computed.path, computed.location, type, count);
+  return numbers;
+}
+
+std::vector<std::byte> numbers_from_file(const FilledBy& by, const std::string& name, std::string_view what,
+                                         const std::string& path, const SourceLocation& place, ElementType type,
+                                         std::size_t count) try {
+  return read_data_file(beside(by.spec, path), type, count);
+} catch (const Error& error) {
+  throw SpecError(place, fmt::format("the {} of {} on {}: {}", what, name, by.problem, error.what()));
+}
+
+}  // namespace tuner
