@@ -35,7 +35,8 @@ class KernelBuilder {
   KernelBuilder& constraint(const std::string& name, const std::string& predicate) {
     return directive("constraint", name + ": " + predicate);
   }
-  /// \p count: elements, an expression; \p type: of an element, the first type() when empty. The same for all buffers.
+  /// \p count: elements, an expression; \p type: of an element, `float`, `float4` or `{ float x; int id; }`, the first
+  /// type() when empty. The same for all buffers.
   KernelBuilder& in(const std::string& name, const std::string& count, const std::string& type = "") {
     return buffer("in", name, count, type);
   }
@@ -56,6 +57,14 @@ class KernelBuilder {
   }
   /// \p how: "uniform 0 1", "constant 2", "iota".
   KernelBuilder& fill(const std::string& name, const std::string& how) { return directive("fill", name + " = " + how); }
+  /// \p of: `pixels[nx, ny] linear`.
+  KernelBuilder& texture(const std::string& name, const std::string& of) {
+    return directive("texture", name + " = " + of);
+  }
+  /// \p of: `result[nx, ny]`.
+  KernelBuilder& surface(const std::string& name, const std::string& of) {
+    return directive("surface", name + " = " + of);
+  }
   /// \p value: the value used while tuning.
   KernelBuilder& scalar(const std::string& name, const std::string& type, double value) {
     return directive("scalar", name + " : " + type + " = " + number(value));

@@ -109,7 +109,7 @@ struct LaunchArgument {
   enum class Kind : std::uint8_t { pointer, floating, signed_integer, unsigned_integer };
   Kind kind = Kind::pointer;
   bool is_const = false;     ///< a pointer to const: no output
-  std::int8_t element = -1;  ///< of a pointer; -1: to void
+  std::int8_t element = -1;  ///< of a pointer; -1: to void or to structs
   const void* pointer = nullptr;
   double number = 0;          ///< floating
   std::uint64_t integer = 0;  ///< the bits of an integer
@@ -123,7 +123,8 @@ LaunchArgument launch_argument(T value) {
     argument.pointer = value;
     argument.is_const = std::is_const_v<Pointee>;
     if constexpr (!std::is_void_v<Pointee>) {
-      static_assert(element_code<Pointee>() >= 0, "tuner knows no element type for this pointer");
+      static_assert(element_code<Pointee>() >= 0 || (std::is_class_v<Pointee> && std::is_trivially_copyable_v<Pointee>),
+                    "a pointer is to numbers, or to structs and vectors of them");
       argument.element = element_code<Pointee>();
     }
   } else {

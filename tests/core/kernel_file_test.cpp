@@ -258,6 +258,29 @@ TEST(KernelFile, CountsTheNumbersOfElementsThatHaveSeveral) {
   EXPECT_EQ(spec.find_buffer("weights")->role, BufferRole::constant);
 }
 
+TEST(KernelFile, HasTexturesAndSurfacesOfItsBuffers) {
+  const KernelSpec spec = parse(with_line(0,
+                                          "#pragma tuner texture image = a[n / 8, 8] linear normalized mirror\n"
+                                          "#pragma tuner texture row = b[n]\n#pragma tuner surface result = b[n]\n"
+                                          "#pragma tuner launch again\n#pragma tuner arguments image, row, result, n\n"
+                                          "#pragma tuner grid 1\n#pragma tuner block 1\n"
+                                          "#pragma tuner instantiate again\n// tex1Dfetch is only spoken of"));
+  ASSERT_EQ(spec.textures.size(), 3u);
+  const TextureSpec& image = *spec.find_texture("image");
+  EXPECT_EQ(image.extent.size(), 2u);
+  EXPECT_TRUE(image.reading.linear && image.reading.normalized && !image.reading.as_float);
+  EXPECT_EQ(image.reading.outside, TextureReading::Outside::mirror);
+  EXPECT_FALSE(spec.find_texture("row")->is_fetched);
+  EXPECT_TRUE(spec.find_texture("result")->is_surface);
+}
+
+TEST(KernelFile, KnowsWhichTexturesAreFetched) {
+  const std::string lines = "#pragma tuner texture row = b[n]\n#pragma tuner texture plane = a[n, 1]\n";
+  const KernelSpec spec = parse(with_line(0, lines + "__device__ int f() { return tex1Dfetch<int>(0, 1); }"));
+  EXPECT_TRUE(spec.find_texture("row")->is_fetched);
+  EXPECT_FALSE(spec.find_texture("plane")->is_fetched);
+}
+
 class KernelElsewhere : public ::testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& text) const {

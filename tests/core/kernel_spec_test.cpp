@@ -478,7 +478,7 @@ TEST(Validate, ChecksASpecificationThatCodeBuilt) {
   EXPECT_EQ(with([](KernelSpec& s) { s.name = ""; }), "the kernel has no name");
   EXPECT_EQ(with([](KernelSpec& s) { s.sizes[0].name = "block"; }), "'block' names two things");
   EXPECT_EQ(with([](KernelSpec& s) { s.launches[0].arguments = {"d"}; }),
-            "unknown argument 'd': no buffer, size, scalar or parameter");
+            "unknown argument 'd': no buffer, size, scalar, texture or parameter");
   EXPECT_EQ(with([](KernelSpec& s) { s.launches[0].grid[0] = Expression::parse("blok + 1", {}); }),
             "unknown name 'blok'; did you mean 'block'? in 'blok + 1'");
   EXPECT_EQ(with([](KernelSpec& s) { s.choices[0].values = {"floaty"}; }),

@@ -105,7 +105,8 @@ TEST(LeftOut, IsSaidWhereTheTextDoesNot) {
       error(scale_with("", "template <int tile> __global__ void scale(double* y, const float* x) {}\n")),
       HasSubstr("has no 'instantiate', and 'scale' is a template: say of what, as in 'instantiate scale<tile>'"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double* y, const float* x, int m) {}\n")),
-              HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is no buffer, size, scalar or parameter"));
+              HasSubstr("has no 'arguments', and 'm', which 'scale' takes, is no buffer, size, scalar, "
+                        "texture or parameter"));
   EXPECT_THAT(error(scale_with("", "__global__ void scale(double*, const float* x) {}\n")),
               HasSubstr("has no 'arguments', and 'scale' takes one without a name"));
   EXPECT_THAT(error(scale_with("", "struct P;\n__global__ void scale(P* y, const float* x, int n) {}\n")),

@@ -80,18 +80,6 @@ __global__ void k(int* out) {
   EXPECT_EQ(out[63], 32 + 3200 + 310000);
 }
 
-TEST(HostHeaders, SayThatThereAreNoTexturesWhereOneIsRead) {
-  int out = 0;
-  const auto outcome =
-      run("__global__ void k(int* out, cudaTextureObject_t t) {\n if (*out) *out = tex2D<float4>(t, 1.0f, 2.0f).x;\n}",
-          "k", shape(1, 1), &out, 0ULL);
-  EXPECT_EQ(text(outcome), "done");
-  out = 1;
-  EXPECT_THAT(text(run("__global__ void k(int* out, cudaTextureObject_t t) {\n *out = tex1Dfetch<int>(t, 1);\n}", "k",
-                       shape(1, 1), &out, 0ULL)),
-              HasSubstr("textures and surfaces are not available on the host backend (test.cu:2)"));
-}
-
 constexpr const char* kProgram = R"(#include "common/util.h"
 #include <vector>
 #define CHECK(call) if ((call) != cudaSuccess) exit(1)

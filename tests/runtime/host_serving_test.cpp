@@ -97,6 +97,50 @@ __global__ void endsReference(const float* x, float* y, int n) {}
   }
 }
 
+TEST_F(HostServing, TakesPointersToTheStructsThatAKernelDefines) {
+  struct Star {
+    double mass;
+    int id;
+  };
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel age
+#pragma tuner size n
+#pragma tuner parameter block_size_x = 32 64
+#pragma tuner in stars[n]
+#pragma tuner out older[n]
+#pragma tuner grid max(1, ceil_div(n, block_size_x))
+#pragma tuner reference default
+#pragma tuner default block_size_x=32
+struct Star { double mass; int id; };
+extern "C" __global__ void age(const Star* stars, Star* older, int n) {
+  const int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) older[i] = {stars[i].mass / 2, stars[i].id};
+})",
+                                            "age.cu");
+  const std::vector<Star> stars(100, {3, 7});
+  std::vector<Star> older(100);
+  kernel.launch(nullptr, {100}, stars.data(), older.data());
+  EXPECT_EQ(older[99].mass, 1.5);
+  EXPECT_EQ(older[99].id, 7);
+}
+
+TEST_F(HostServing, RefusesAKernelThatTakesTextures) {
+  const Kernel kernel = Kernel::from_source(R"(
+#pragma tuner kernel look
+#pragma tuner size n
+#pragma tuner parameter block_size_x = 32 64
+#pragma tuner in x[n] : float
+#pragma tuner out y[n] : float
+#pragma tuner texture t = x[n]
+#pragma tuner grid 1
+#pragma tuner reference default
+#pragma tuner default block_size_x=32
+extern "C" __global__ void look(cudaTextureObject_t t, float* y, int n) { y[block_size_x] = tex1D<float>(t, n); })",
+                                            "look.cu");
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, x_.data(), y_.data()); }),
+              HasSubstr("reads or writes through 't', a copy of its buffer that calls do not make"));
+}
+
 TEST_F(HostServing, AddsToWhatTheCallerLeftWhateverATuningPrepares) {
   const Kernel kernel = KernelBuilder("count", R"(
 template <int block> __global__ void count(int* total, int n) {

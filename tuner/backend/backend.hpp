@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include <tuner/backend/array_shape.hpp>
 #include <tuner/backend/stopwatch.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/element_type.hpp>
@@ -97,6 +98,19 @@ class DeviceMemory {
   virtual std::size_t bytes() const = 0;
 };
 
+/// Owns elements that texture and surface objects show, and these objects.
+class DeviceArray {
+ public:
+  virtual ~DeviceArray() = default;
+  /// A `cudaTextureObject_t` of it. Throws Error where the device cannot read it so.
+  virtual std::uint64_t texture(const TextureReading& reading) = 0;
+  /// A `cudaSurfaceObject_t` of it. Throws Error.
+  virtual std::uint64_t surface() = 0;
+  /// Copies all elements, x fastest, from or to memory, and waits for it.
+  virtual void load(DevicePointer from) = 0;
+  virtual void store(DevicePointer to) = 0;
+};
+
 /// A kernel argument by value: a device pointer or a scalar in the kernel's own type, at most 16 bytes.
 struct Argument {
   alignas(16) std::byte bytes[16] = {};
@@ -128,6 +142,14 @@ struct Launch {
     std::size_t bytes = 0;
   };
   std::vector<Constant> constants = {};
+  /// Arrays that its objects show, and the memory that they are copies of: for whoever runs launches to load and, where
+  /// the kernel writes them, to store.
+  struct Array {
+    DeviceArray* array = nullptr;
+    DevicePointer memory = 0;
+    bool is_written = false;
+  };
+  std::vector<Array> arrays = {};
 };
 
 /// What one sample is: \p batch consecutive runs of all launches between two events.
@@ -208,6 +230,10 @@ class Backend {
   virtual std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) = 0;
   /// Throws Error when there is no room; \p zero fills it with zero bytes.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+  /// Throws Error when there is no room, or no such array on this device.
+  virtual std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& /*shape*/) {
+    throw Error("this backend has no textures");
+  }
   virtual void upload(DevicePointer to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, DevicePointer from, std::size_t bytes) = 0;
   virtual void fill_bytes(DevicePointer to, unsigned char value, std::size_t bytes) = 0;

@@ -231,6 +231,9 @@ KernelSpec finish(KernelDraft draft) {
     if (finished.role == LaunchDraft::Role::reference) finish_reference(draft, finished);
     if (finished.role == LaunchDraft::Role::prepare) finish_prepare(draft, finished);
   }
+  for (TextureSpec& texture : draft.spec.textures)
+    texture.is_fetched =
+        !texture.is_surface && texture.extent.size() == 1 && may_occur(draft.spec, ProgramPart::kernel, "tex1Dfetch");
   validate(draft.spec, draft.places);
   const KnownNames known = known_names(draft.spec, Parameters::allowed);
   for (const auto& [name, expression] : draft.lets) check_names(expression, known);

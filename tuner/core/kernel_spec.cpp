@@ -217,6 +217,7 @@ const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { retur
 const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
 const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }
 const ScalarSpec* KernelSpec::find_scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
+const TextureSpec* KernelSpec::find_texture(std::string_view wanted) const { return find_named(textures, wanted); }
 
 ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   std::vector<std::string> names;

@@ -118,6 +118,27 @@ struct BufferSpec {
   std::optional<RecordType> record = {};    ///< what an element is; `type` is then uint8, and `components` its bytes
 };
 
+/// How a texture object reads ("Texture Object API", CUDA C++ Programming Guide).
+struct TextureReading {
+  enum class Outside { clamp, border, wrap, mirror };
+  Outside outside = Outside::clamp;  ///< what is read there: the nearest element, zero, or the picture repeated
+  bool linear = false;               ///< interpolates; else the element nearest to the coordinates
+  bool normalized = false;           ///< coordinates go from 0 to 1
+  bool as_float = false;             ///< integers are read as numbers from 0, or -1, to 1
+};
+
+/// An argument through which a kernel reads or writes a buffer: `texture image = pixels[nx, ny] linear`, `surface to =
+/// result[nx, ny]`. It holds a copy of the buffer, made before each run; what a surface holds is copied back after it.
+struct TextureSpec {
+  std::string name;
+  bool is_surface = false;
+  std::string buffer;
+  std::vector<Expression> extent;  ///< one to three: elements in x, y and z
+  TextureReading reading = {};     ///< of a texture
+  bool is_fetched = false;         ///< by tex1Dfetch, which takes memory of another kind than tex1D does
+  SourceLocation location;
+};
+
 /// A by-value argument that is not a size: `scalar alpha : float = 2`.
 struct ScalarSpec {
   std::string name;
@@ -148,7 +169,7 @@ struct LaunchSpec {
   std::array<Expression, 3> grid{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   std::array<Expression, 3> block{Expression::constant(1), Expression::constant(1), Expression::constant(1)};
   Expression shared_bytes;  ///< dynamic shared memory
-  /// Names of buffers, sizes, scalars, parameters and `computed_arguments`, in order.
+  /// Names of buffers, sizes, scalars, textures, parameters and `computed_arguments`, in order.
   std::vector<std::string> arguments;
   std::vector<ComputedArgument> computed_arguments;
   std::optional<Expression> when;         ///< launched only where it holds
@@ -226,6 +247,7 @@ struct KernelSpec {
   SearchSpace space;
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
+  std::vector<TextureSpec> textures;
   std::vector<LaunchSpec> launches;
   std::vector<LaunchSpec> reference;  ///< launches of ReferenceKind::kernel
   /// Made before every run, of the reference too, and never timed: what a run finds in the buffers that it changes.
@@ -255,6 +277,7 @@ struct KernelSpec {
   const SizeSpec* find_size(std::string_view name) const;
   const BufferSpec* find_buffer(std::string_view name) const;
   const ScalarSpec* find_scalar(std::string_view name) const;
+  const TextureSpec* find_texture(std::string_view name) const;
 };
 
 /// Where a file that \p spec names as \p path is: beside the kernel file, unless its path is absolute.

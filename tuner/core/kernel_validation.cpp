@@ -41,6 +41,7 @@ class Validator {
     compile_options();
     macros();
     constants();
+    textures();
     defaults();
   }
 
@@ -68,6 +69,7 @@ class Validator {
     for (const TuningParameter& parameter : spec_.space.parameters()) declare(parameter.name, true);
     for (const BufferSpec& buffer : spec_.buffers) declare(buffer.name, false);
     for (const ScalarSpec& scalar : spec_.scalars) declare(scalar.name, false);
+    for (const TextureSpec& texture : spec_.textures) declare(texture.name, false);
   }
 
   void choices() {
@@ -467,6 +469,50 @@ class Validator {
         fail({buffer.name}, "the program has no variable " + in_quotes(buffer.name));
   }
 
+  void textures() {
+    for (const TextureSpec& texture : spec_.textures) {
+      const auto fail = [&](const std::string& message) { throw SpecError(located(texture.location), message); };
+      const std::string quoted = in_quotes(texture.name), what = texture.is_surface ? "surface " : "texture ";
+      const BufferSpec* const buffer = spec_.find_buffer(texture.buffer);
+      if (buffer == nullptr) {
+        std::vector<std::string> names;
+        for (const BufferSpec& one : spec_.buffers) names.push_back(one.name);
+        fail("unknown buffer " + in_quotes(texture.buffer) + suggestion(texture.buffer, names));
+      }
+      const bool is_written = buffer->role == BufferRole::out || buffer->role == BufferRole::inout;
+      if (buffer->role != BufferRole::in && !(texture.is_surface && is_written))
+        fail(what + quoted + " is one of " + in_quotes(buffer->name) +
+             (texture.is_surface ? ", which is no 'in', 'out' or 'inout' buffer" : ", which is no 'in' buffer"));
+      if (buffer->record) fail(what + quoted + " holds numbers, and " + in_quotes(buffer->name) + " structs");
+      if (buffer->components == 3 || buffer->components > 4)
+        fail(what + quoted + " has elements of 1, 2 or 4 numbers, not of " + std::to_string(buffer->components));
+      for (const Expression& extent : texture.extent)
+        check(extent, Parameters::refused, "textures are the same for every configuration");
+      if (!texture.reading.normalized && (texture.reading.outside == TextureReading::Outside::wrap ||
+                                          texture.reading.outside == TextureReading::Outside::mirror))
+        fail("'wrap' and 'mirror' are for 'normalized' coordinates");
+      if (texture.is_surface && is_written) not_by_pointer(texture, fail);
+    }
+  }
+
+  /// What a surface holds is copied to its buffer after a run, over what has been written there.
+  template <typename Fail>
+  void not_by_pointer(const TextureSpec& surface, const Fail& fail) const {
+    for (const auto* const launches : {&spec_.launches, &spec_.reference}) {
+      const auto takes = [&](const std::string& name) {
+        return std::any_of(launches->begin(), launches->end(), [&](const LaunchSpec& launch) {
+          return std::count(launch.arguments.begin(), launch.arguments.end(), name) > 0;
+        });
+      };
+      if (takes(surface.name) && takes(surface.buffer))
+        fail("the kernel writes " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
+             ", and is given its pointer too: what it leaves there would be lost");
+    }
+    for (const LaunchSpec& launch : spec_.prepare)
+      if (std::count(launch.arguments.begin(), launch.arguments.end(), surface.buffer) > 0)
+        fail("'prepare' changes " + in_quotes(surface.buffer) + ", and a surface holds a copy of it");
+  }
+
   void compile_options() {
     for (const CompileOptionSpec& option : spec_.compile_options) {
       const auto fail = [&](const std::string& message) { throw SpecError(located(option.location), message); };
@@ -569,7 +615,8 @@ class Validator {
   void require_argument(const std::string& key, const LaunchSpec& launch, const std::string& name) const {
     if (const BufferSpec* const buffer = spec_.find_buffer(name); buffer && buffer->role == BufferRole::constant)
       fail_at(launch, key + name, in_quotes(name) + " is 'constant': a variable of the program and no argument");
-    if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || launch.find_computed(name))
+    if (spec_.find_buffer(name) || spec_.find_size(name) || spec_.find_scalar(name) || spec_.find_texture(name) ||
+        launch.find_computed(name))
       return;
     if (const TuningParameter* parameter = spec_.space.find(name)) {
       if (parameter->values.front().is_integer()) return;
@@ -583,8 +630,10 @@ class Validator {
     for (const BufferSpec& buffer : spec_.buffers) names.push_back(buffer.name);
     for (const SizeSpec& size : spec_.sizes) names.push_back(size.name);
     for (const ScalarSpec& scalar : spec_.scalars) names.push_back(scalar.name);
+    for (const TextureSpec& texture : spec_.textures) names.push_back(texture.name);
     fail_at(launch, key + name,
-            "unknown argument " + in_quotes(name) + ": no buffer, size, scalar or parameter" + suggestion(name, names));
+            "unknown argument " + in_quotes(name) + ": no buffer, size, scalar, texture or parameter" +
+                suggestion(name, names));
   }
 
   void require_type(const std::string& name, std::initializer_list<std::string> keys) const {

@@ -76,7 +76,7 @@ class LeftOut {
       } else if (std::find(names.begin(), names.end(), argument.name) == names.end()) {
         fail(one, "arguments",
              ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
-                 " takes, is no buffer, size, scalar or parameter" + suggestion(argument.name, names));
+                 " takes, is no buffer, size, scalar, texture or parameter" + suggestion(argument.name, names));
       }
       one.launch.arguments.push_back(argument.name);
     }
@@ -88,6 +88,7 @@ class LeftOut {
       if (buffer.role != BufferRole::constant) names.push_back(buffer.name);
     for (const SizeSpec& size : draft_.spec.sizes) names.push_back(size.name);
     for (const ScalarSpec& scalar : draft_.spec.scalars) names.push_back(scalar.name);
+    for (const TextureSpec& texture : draft_.spec.textures) names.push_back(texture.name);
     for (const TuningParameter& parameter : draft_.parameters) names.push_back(parameter.name);
     return names;
   }

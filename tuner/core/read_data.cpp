@@ -151,6 +151,50 @@ void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   kernel.spec.scalars.push_back(std::move(scalar));
 }
 
+void read_reading(TokenCursor& cursor, TextureReading& reading) {
+  using Outside = TextureReading::Outside;
+  struct Word {
+    std::string_view name;
+    void (*set)(TextureReading&);
+  };
+  static constexpr Word words[] = {{"linear", [](TextureReading& r) { r.linear = true; }},
+                                   {"normalized", [](TextureReading& r) { r.normalized = true; }},
+                                   {"as_float", [](TextureReading& r) { r.as_float = true; }},
+                                   {"clamp", [](TextureReading& r) { r.outside = Outside::clamp; }},
+                                   {"border", [](TextureReading& r) { r.outside = Outside::border; }},
+                                   {"wrap", [](TextureReading& r) { r.outside = Outside::wrap; }},
+                                   {"mirror", [](TextureReading& r) { r.outside = Outside::mirror; }}};
+  while (cursor.at_identifier()) {
+    const Token word = cursor.take();
+    const auto at = std::find_if(std::begin(words), std::end(words), [&](const Word& w) { return word.is(w.name); });
+    if (at == std::end(words)) {
+      std::vector<std::string> names;
+      for (const Word& one : words) names.emplace_back(one.name);
+      throw SpecError(cursor.place(word),
+                      "unknown way to read a texture: " + in_quotes(word.text) + suggestion(word.text, names));
+    }
+    at->set(reading);
+  }
+}
+
+template <bool is_surface>
+void read_texture(KernelReader& kernel, TokenCursor& cursor) {
+  TextureSpec texture;
+  texture.location = cursor.place();
+  texture.is_surface = is_surface;
+  texture.name = kernel.declare(cursor, is_surface ? "surface" : "texture", false);
+  cursor.expect("=", "the name");
+  texture.buffer = cursor.expect_identifier("the name of a buffer").text;
+  cursor.expect("[", "the buffer: its extent follows, as in pixels[nx, ny]");
+  do {
+    if (texture.extent.size() == 3) cursor.fail("a texture has one to three dimensions");
+    texture.extent.push_back(kernel.expression(cursor));
+  } while (cursor.accept(","));
+  cursor.expect("]", "the extent");
+  if (!is_surface) read_reading(cursor, texture.reading);
+  kernel.spec.textures.push_back(std::move(texture));
+}
+
 void read_verify(KernelReader& kernel, TokenCursor& cursor) {
   VerifySpec verify;
   kernel.assignments(cursor, "verify " + std::to_string(kernel.spec.verify.size()), [&](const std::string& name) {
@@ -217,6 +261,8 @@ std::span<const Directive> data_directives() {
       {"zeroed", read_buffers<BufferRole::zeroed>},
       {"fill", read_fill},
       {"scalar", read_scalar},
+      {"texture", read_texture<false>},
+      {"surface", read_texture<true>},
       {"verify", read_verify},
       {"tolerance", read_tolerance},
       {"compare", read_compare},

@@ -90,6 +90,8 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
       bound = {Kind::size, sized, spec.sizes[sized].type, {}};
     } else if (const std::size_t scalar = place_of(spec.scalars, name); scalar < spec.scalars.size()) {
       bound = {Kind::scalar, scalar, resolved_type(spec, size, spec.scalars[scalar].type), {}};
+    } else if (const std::size_t texture = place_of(spec.textures, name); texture < spec.textures.size()) {
+      bound = {Kind::texture, texture, ElementType::uint64, {}};
     } else if (const ComputedArgument* const computed = launch.find_computed(name)) {
       bound = {Kind::computed, 0, resolved_type(spec, size, computed->type), {}, &computed->value};
     } else if (const Value* value = configuration.find(name); value != nullptr && !value->is_string()) {
@@ -98,7 +100,7 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
     } else {
       const std::string place = launch.location.text();
       throw Error((place.empty() ? "kernel '" + spec.name + "'" : place) + ": argument '" + name +
-                  "' is no buffer, size, scalar or integer parameter");
+                  "' is no buffer, size, scalar, texture or integer parameter");
     }
   }
   return result;
@@ -125,15 +127,15 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const BoundArgument& argument = arguments[i];
     const bool buffer = argument.kind == BoundArgument::Kind::buffer;
-    if (argument.kind == BoundArgument::Kind::constant) continue;
+    if (argument.kind == BoundArgument::Kind::constant || argument.kind == BoundArgument::Kind::texture) continue;
     if (buffer && (spec.buffers[argument.index].role == BufferRole::scratch ||
                    spec.buffers[argument.index].role == BufferRole::zeroed))
       continue;
     if (may_take(taken[i], argument.type, buffer)) continue;
     const bool structs = buffer && spec.buffers[argument.index].record;
     return here + "'" + launch.arguments[i] + "' is declared as " + (buffer ? "a buffer of " : "") +
-           (structs ? "structs" : std::string(info(argument.type).name)) + ", but parameter " + std::to_string(i + 1) + " of " + expression +
-           " is " + taken[i];
+           (structs ? "structs" : std::string(info(argument.type).name)) + ", but parameter " + std::to_string(i + 1) +
+           " of " + expression + " is " + taken[i];
   }
   return std::nullopt;
 }

@@ -15,9 +15,9 @@ namespace tuner {
 
 /// What one argument of a launch stands for.
 struct BoundArgument {
-  enum class Kind { buffer, size, scalar, constant, computed };
+  enum class Kind { buffer, size, scalar, texture, constant, computed };
   Kind kind = Kind::constant;
-  std::size_t index = 0;                 ///< in the spec's buffers, sizes or scalars
+  std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars or textures
   ElementType type{};                    ///< of a buffer's elements, or of the number as the kernel takes it
   Argument constant;                     ///< the value of a parameter
   const Expression* computed = nullptr;  ///< into the launch: worked out for each problem

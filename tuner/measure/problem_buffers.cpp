@@ -79,7 +79,36 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
       buffer.expected_content = numbers_from_file(by, buffer_spec.name, "answer", buffer_spec.answer->path,
                                                   buffer_spec.answer->location, buffer.type, buffer.count);
   }
+  for (const TextureSpec& texture : spec_.textures) add_texture(texture, names);
   restore_inputs();
+}
+
+/// All textures and surfaces of a buffer show one array.
+void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names) {
+  Buffer& buffer =
+      *std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& one) { return one.spec->name == spec.buffer; });
+  ArrayShape shape;
+  shape.type = buffer.type;
+  shape.components = buffer.spec->components;
+  for (std::size_t i = 0; i < spec.extent.size(); ++i) {
+    const std::int64_t extent = spec.extent[i].evaluate_integer(names);
+    if (extent < 1)
+      throw SpecError(spec.location, fmt::format("{} has an extent of {} on {}", spec.name, extent, text()));
+    shape.extent[i] = static_cast<std::size_t>(extent);
+  }
+  const std::size_t elements = buffer.count / static_cast<std::size_t>(buffer.spec->components);
+  if (shape.elements() != elements)
+    throw SpecError(spec.location, fmt::format("{} shows {} elements on {}, and {} has {}", spec.name, shape.elements(),
+                                               text(), spec.buffer, elements));
+  shape.is_fetched = spec.is_fetched;
+  try {
+    if (buffer.array == nullptr) buffer.array = backend_.allocate_array(shape);
+    textures_.push_back(spec.is_surface ? buffer.array->surface() : buffer.array->texture(spec.reading));
+  } catch (const SpecError&) {
+    throw;
+  } catch (const Error& error) {
+    throw SpecError(spec.location, fmt::format("{} on {}: {}", spec.name, text(), error.what()));
+  }
 }
 
 void ProblemBuffers::choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const {
@@ -635,6 +664,19 @@ std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, cons
   return all;
 }
 
+std::vector<Launch::Array> ProblemBuffers::arrays(const LaunchSpec& launch, bool reference) const {
+  std::vector<Launch::Array> all;
+  for (const TextureSpec& texture : spec_.textures) {
+    if (std::count(launch.arguments.begin(), launch.arguments.end(), texture.name) == 0) continue;
+    const Buffer& buffer = *std::find_if(buffers_.begin(), buffers_.end(),
+                                         [&](const Buffer& one) { return one.spec->name == texture.buffer; });
+    all.push_back({buffer.array.get(),
+                   (reference && buffer.is_output() ? answer(buffer).expected : buffer.actual).data(),
+                   texture.is_surface && buffer.is_output()});
+  }
+  return all;
+}
+
 std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const Configuration& configuration,
                                                 bool reference) const {
   std::vector<Argument> result;
@@ -656,6 +698,9 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
         result.push_back(given ? captured_number(bound.type, *given) : number_argument(bound.type, scalar.value));
         break;
       }
+      case BoundArgument::Kind::texture:
+        result.push_back(Argument::of(textures_[bound.index]));
+        break;
       case BoundArgument::Kind::constant:
         result.push_back(bound.constant);
         break;

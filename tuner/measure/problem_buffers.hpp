@@ -89,6 +89,8 @@ class ProblemBuffers {
   /// The `constant` buffers and their variables of \p module, which was loaded from \p image. Throws Error where one is
   /// too small.
   std::vector<Launch::Constant> constants(const Image& image, const Module& module) const;
+  /// Those that the textures and surfaces of \p launch show; \p reference: of outputs the expected ones.
+  std::vector<Launch::Array> arrays(const LaunchSpec& launch, bool reference) const;
   /// Arguments of \p launch; \p reference: outputs are the expected ones. Throws Error for an unknown name.
   std::vector<Argument> arguments(const LaunchSpec& launch, const Configuration& configuration, bool reference) const;
 
@@ -120,6 +122,7 @@ class ProblemBuffers {
     std::array<Answer, 2> answers;
     std::vector<FilledNumbers> fills;  ///< one, or one for each field of its records
     bool is_filled_by_field = false;
+    std::unique_ptr<DeviceArray> array;              ///< what its textures and surfaces show
     std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: what the fills of fields make
     std::vector<std::byte> expected_content;         ///< what a file says of it
     std::vector<Tolerance> tolerances;               ///< one, or one for each field of its records
@@ -143,6 +146,7 @@ class ProblemBuffers {
   void give_up_second_inputs();
   void choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const;
   void choose_tolerances(Buffer& buffer) const;
+  void add_texture(const TextureSpec& spec, const Bindings& names);
   std::string answer_name(const Buffer& buffer) const;
   void choose_compared(Buffer& buffer, const Bindings& names) const;
   static std::size_t compared_count(const Buffer& buffer);
@@ -180,6 +184,7 @@ class ProblemBuffers {
   std::int64_t offset_ = 0;
   std::uint64_t regions_ = 0;  // made so far
   std::vector<Buffer> buffers_;
+  std::vector<std::uint64_t> textures_;  // objects, as in the spec
   std::optional<Configuration> work_space_for_;
   std::size_t used_ = 0;  // set of inputs
   bool two_inputs_ = false;

@@ -127,6 +127,10 @@ struct Runner::State {
   Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
               const Module& module, const Configuration& configuration, bool reference) const;
   void copy_constants(const Launch& launch);
+  /// What \p launches read that is a copy of buffers.
+  void load_copies(const std::vector<Launch>& launches);
+  /// What they wrote to copies.
+  static void store_copies(const std::vector<Launch>& launches);
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                              double* seconds = nullptr);
   void compute_reference(ProblemBuffers& problem);
@@ -182,6 +186,7 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
     result.launches.push_back(
         {&module, *function, resolved.shape, problem.arguments(*resolved.spec, configuration, reference), pending});
     result.launches.back().constants = constants;
+    result.launches.back().arrays = problem.arrays(*resolved.spec, reference);
     return resources;
   };
   for (const ResolvedLaunch& resolved : resolve_prepare(spec, problem.size(), limits())) add(resolved);
@@ -203,17 +208,30 @@ void Runner::State::copy_constants(const Launch& launch) {
   }
 }
 
+void Runner::State::load_copies(const std::vector<Launch>& launches) {
+  if (!launches.empty()) copy_constants(launches.front());  // all launches have the same
+  for (const Launch& launch : launches)
+    for (const Launch::Array& copy : launch.arrays) copy.array->load(copy.memory);
+}
+
+void Runner::State::store_copies(const std::vector<Launch>& launches) {
+  for (const Launch& launch : launches)
+    for (const Launch::Array& copy : launch.arrays)
+      if (copy.is_written) copy.array->store(copy.memory);
+}
+
 std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                                           double* seconds) {
   double limit_s = problem.run_limit_s();
   for (const Launch& launch : launches)
     limit_s = std::max(limit_s, kPendingLaunchSeconds * double(launch.device_launches));
   announce(phase, limit_s);
-  if (!launches.empty()) copy_constants(launches.front());
+  load_copies(launches);
   const auto start = Clock::now();
   auto failure = backend.run(launches, limit_s);
   const double spent = seconds_since(start);
   if (!failure) problem.saw_run(spent);
+  if (!failure) store_copies(launches);
   if (auto* error = failure ? std::get_if<LaunchError>(&*failure) : nullptr) {
     if (const auto place = error->address != 0 ? problem.place(error->address) : std::nullopt)
       error->message += fmt::format(": {}", *place);
@@ -417,7 +435,7 @@ void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) 
   std::map<MetricSource, std::vector<std::string>> asked;
   for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
   measurement.no_metrics.clear();
-  if (!run.launches.empty()) copy_constants(run.launches.front());  // other inputs were there last
+  load_copies(run.launches);  // other inputs were there last
   if (asked.contains(MetricSource::counters)) count(run, asked[MetricSource::counters], measurement);
   if (asked.contains(MetricSource::sensor)) measure_energy(run, asked[MetricSource::sensor], measurement);
   if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
@@ -436,6 +454,7 @@ void Runner::State::count(const Ready& counted_run, std::vector<std::string> cou
     request.cold = options.cold;
     request.restore = [&] {
       problems.front()->reset_for_measuring();
+      load_copies(counted_run.launches);
       if (counted_run.prepare.empty()) return;
       if (const auto failure = backend.run(counted_run.prepare, main().run_limit_s()))
         throw Error(fmt::format("preparing a run that is counted failed: {}", message(*failure)));
@@ -457,6 +476,7 @@ void Runner::State::measure_energy(const Ready& repeated, const std::vector<std:
   if (no_energy.empty()) {
     announce(Phase::measure, kHousekeepingSeconds + options.energy_seconds);
     problems.front()->reset_for_measuring();
+    load_copies(repeated.launches);
     const EnergyResult result = backend.energy(repeated.timed, options.energy_seconds);
     if (const auto* const energy = std::get_if<Energy>(&result)) {
       for (const std::string& name : asked) {

@@ -133,6 +133,9 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     if (buffer.role == BufferRole::constant)
       throw Error("kernel '" + spec.name + "' reads constant memory ('" + buffer.name +
                   "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
+  if (!spec.textures.empty())
+    throw Error("kernel '" + spec.name + "' reads or writes through '" + spec.textures.front().name +
+                "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
   const Sized sized(spec, bound, limits, configuration);
   auto made = std::make_unique<Plan>(*device.backend);
   Plan& plan = *made;

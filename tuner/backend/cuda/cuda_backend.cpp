@@ -9,6 +9,7 @@
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/ceilings.hpp>
 #include <tuner/backend/cuda/counters.hpp>
+#include <tuner/backend/cuda/cuda_array.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/peaks.hpp>
@@ -101,6 +102,12 @@ class CudaBackend final : public Backend {
     }
     watch(result, "cuMemAlloc");
     return std::make_unique<CudaMemory>(state_, address, bytes);
+  }
+
+  std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {
+    require_elements(shape);
+    const ContextGuard guard = enter();
+    return std::make_unique<CudaArray>(state_, shape);
   }
 
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {

@@ -29,6 +29,8 @@ namespace tuner::cuda {
 #define TUNER_CUDA_OPTIONAL(X) \
   X(cuThreadExchangeStreamCaptureMode) X(cuStreamBeginCapture) X(cuStreamEndCapture) \
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
+  X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuMemcpyDtoDAsync) X(cuTexObjectCreate) \
+  X(cuTexObjectDestroy) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) \
   TUNER_CUDA_OPTIONAL_12(X)
 #if CUDA_VERSION >= 12000
 #define TUNER_CUDA_OPTIONAL_12(X) \

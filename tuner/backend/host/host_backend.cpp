@@ -14,6 +14,7 @@
 #include <tuner/backend/host/memory.hpp>
 #include <tuner/backend/host/module.hpp>
 #include <tuner/backend/host/pool.hpp>
+#include <tuner/backend/host/texture.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
@@ -48,6 +49,7 @@ class HostBackend final : public Backend {
   }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return host::allocate(bytes); }
+  std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override { return host::allocate_array(shape); }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     if (bytes != 0) std::memcpy(pointer(to), from, bytes);
   }

@@ -5,7 +5,7 @@
 namespace tuner_host {
 
 /// Raised with every change below; a kernel of another version is not loaded.
-inline constexpr unsigned kAbiVersion = 6;
+inline constexpr unsigned kAbiVersion = 7;
 
 struct Index {
   unsigned x, y, z;
@@ -15,6 +15,19 @@ struct Index {
 struct Thread {
   Index index;
   unsigned linear;  // x + y * dim.x + z * dim.x * dim.y
+};
+
+/// What a texture or surface object points to. Begins with its own address, which tells it from other numbers.
+struct TextureObject {
+  const TextureObject* self;
+  unsigned char* data;         // elements, x fastest
+  unsigned long long size[3];  // in elements; 1 where there is no such dimension
+  int dimensions;
+  int components;
+  int bytes;  // of a component
+  enum Kind : int { kSigned, kUnsigned, kHalf, kFloat } kind;
+  enum Outside : int { kClamp, kBorder, kWrap, kMirror } outside;
+  bool linear, normalized, as_float;
 };
 
 struct Api;

@@ -1,0 +1,52 @@
+#pragma once
+/// What texture and surface objects can show, as GPUs have it; every backend refuses the rest alike.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include <tuner/core/element_type.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/kernel_spec.hpp>
+
+namespace tuner {
+
+/// Elements in memory of their own that texture and surface objects show.
+struct ArrayShape {
+  ElementType type = ElementType::float32;
+  int components = 1;                   ///< 1, 2 or 4
+  std::array<std::size_t, 3> extent{};  ///< elements in x, y and z; 0: there is no such dimension
+  bool is_fetched = false;              ///< read by tex1Dfetch alone
+
+  std::size_t element_bytes() const { return static_cast<std::size_t>(components) * info(type).bytes; }
+  std::size_t row_bytes() const { return extent[0] * element_bytes(); }
+  std::size_t rows() const { return std::max<std::size_t>(extent[1], 1); }
+  std::size_t layers() const { return std::max<std::size_t>(extent[2], 1); }
+  std::size_t elements() const { return extent[0] * rows() * layers(); }
+  std::size_t bytes() const { return elements() * element_bytes(); }
+};
+
+/// Throws Error for elements that there are no textures and surfaces of.
+inline void require_elements(const ArrayShape& shape) {
+  const ElementTypeInfo& type = info(shape.type);
+  if (type.bytes > 4 || shape.type == ElementType::bfloat16)
+    throw Error("textures and surfaces hold integers of 8, 16 and 32 bits, half and float, not " +
+                std::string(type.name));
+  if (shape.components != 1 && shape.components != 2 && shape.components != 4)
+    throw Error("textures and surfaces have elements of 1, 2 or 4 numbers");
+}
+
+/// Throws Error for a way in which such elements cannot be read.
+inline void require_readable(const ArrayShape& shape, const TextureReading& reading) {
+  const ElementTypeInfo& type = info(shape.type);
+  if (reading.as_float && (type.is_floating || type.bytes > 2))
+    throw Error("'as_float' is for integers of 8 and 16 bits, not for " + std::string(type.name));
+  if (reading.linear && !type.is_floating && !reading.as_float)
+    throw Error("'linear' interpolates floating numbers, or integers of 8 and 16 bits with 'as_float', not " +
+                std::string(type.name));
+  if (shape.is_fetched && (reading.linear || reading.normalized || reading.outside != TextureReading::Outside::clamp))
+    throw Error("tex1Dfetch knows no 'linear', no 'normalized' and none of what is outside");
+}
+
+}  // namespace tuner
