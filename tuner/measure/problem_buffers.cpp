@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,27 +20,9 @@
 namespace tuner {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // what a 32-bit index reaches when it overflows
 constexpr std::size_t kMostRunsOnDevice = 16;             // each is a launch and a copy of its own
 constexpr unsigned char kPoisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
-
-/// `c[7]`; of elements of several numbers `c[1].w` or `c[1][6]`, of records `c[1].mass` or `c[1].position[2]`.
-std::string element_name(const BufferSpec& buffer, std::int64_t index) {
-  if (buffer.components == 1) return fmt::format("{}[{}]", buffer.name, index);
-  const std::int64_t component = ((index % buffer.components) + buffer.components) % buffer.components;
-  const std::int64_t element = (index - component) / buffer.components;
-  if (buffer.record) {
-    const auto at = static_cast<std::size_t>(component);
-    const RecordField* const field = field_at(*buffer.record, at);
-    if (field == nullptr) return fmt::format("{}[{}]", buffer.name, element);
-    if (field->count == 1) return fmt::format("{}[{}].{}", buffer.name, element, field->name);
-    return fmt::format("{}[{}].{}[{}]", buffer.name, element, field->name,
-                       (at - field->offset) / info(field->type).bytes);
-  }
-  if (buffer.components <= 4) return fmt::format("{}[{}].{}", buffer.name, element, "xyzw"[component]);
-  return fmt::format("{}[{}][{}]", buffer.name, element, component);
-}
 
 std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
 
@@ -176,25 +157,10 @@ void ProblemBuffers::set_count(Buffer& buffer, const Bindings& names) const {
   buffer.count = static_cast<std::size_t>(count);
 }
 
-ProblemBuffers::Region ProblemBuffers::allocate(const Buffer& buffer) {
-  Region region;
+GuardedMemory ProblemBuffers::allocate(const Buffer& buffer) {
   const std::size_t shift =
       buffer.is_work_space() ? 0 : bytes_of(buffer.type, static_cast<std::size_t>(offset_ * buffer.spec->components));
-  region.front = options_.guard_bytes + shift;
-  region.bytes = bytes_of(buffer.type, buffer.count);
-  region.back = options_.guard_bytes;
-  // Canaries to the end of the last page, behind which the host backend lets nobody write.
-  if (options_.guard_bytes > 0) region.back += -(region.front + region.bytes + region.back) % kPageBytes;
-  region.memory = backend_.allocate(std::max<std::size_t>(region.front + region.bytes + region.back, 1));
-  region.guards.resize(std::max(region.front, options_.guard_bytes + kPageBytes));
-  std::mt19937_64 random(++regions_);
-  for (unsigned char& byte : region.guards) byte = static_cast<unsigned char>(random());
-  return region;
-}
-
-void ProblemBuffers::write_guards(const Region& region) {
-  if (region.front > 0) backend_.upload(region.memory->address(), region.guards.data(), region.front);
-  if (region.back > 0) backend_.upload(region.data() + region.bytes, region.guards.data(), region.back);
+  return {backend_, bytes_of(buffer.type, buffer.count), shift, options_.guard_bytes, ++regions_};
 }
 
 void ProblemBuffers::set_bytes(DevicePointer to, unsigned char value, std::size_t bytes) {
@@ -258,7 +224,7 @@ std::string ProblemBuffers::answer_name(const Buffer& buffer) const {
   return std::string(reference_name(spec_));
 }
 
-void ProblemBuffers::fill(Buffer& buffer, const Region& region) {
+void ProblemBuffers::fill(Buffer& buffer, const GuardedMemory& region) {
   if (buffer.count == 0) return;
   if (!buffer.is_filled_by_field) return buffer.fills.front().write(backend_, region.data(), used_ != 0);
   std::vector<std::byte>& records = buffer.records[used_];
@@ -284,12 +250,12 @@ std::vector<std::byte> ProblemBuffers::filled_records(const Buffer& buffer) {
 void ProblemBuffers::restore_inputs() {
   for (Buffer& buffer : buffers_) {
     if (buffer.is_work_space()) continue;
-    write_guards(buffer.actual);
-    if (buffer.is_output()) write_guards(answer(buffer).expected);
+    buffer.actual.write_guards();
+    if (buffer.is_output()) answer(buffer).expected.write_guards();
     if (!buffer.is_filled()) continue;
     fill(buffer, buffer.actual);
     if (buffer.spec->role == BufferRole::in)
-      answer(buffer).fingerprint = fingerprint(buffer.actual.data(), buffer.actual.bytes);
+      answer(buffer).fingerprint = fingerprint(buffer.actual.data(), buffer.actual.bytes());
   }
 }
 
@@ -309,8 +275,8 @@ void ProblemBuffers::reset_for_reference() {
 
 void ProblemBuffers::fill_expected(unsigned char poison) {
   for (Buffer& buffer : buffers_) {
-    const Region& expected = answer(buffer).expected;
-    if (buffer.spec->role == BufferRole::out) set_bytes(expected.data(), poison, expected.bytes);
+    const GuardedMemory& expected = answer(buffer).expected;
+    if (buffer.spec->role == BufferRole::out) set_bytes(expected.data(), poison, expected.bytes());
     if (buffer.spec->role == BufferRole::inout) fill(buffer, expected);
   }
 }
@@ -324,9 +290,9 @@ void ProblemBuffers::compute_reference(const HostReference& reference) {
   for (const Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
     const std::vector<std::byte>& bytes = host.at(buffer.spec->name).bytes;
-    if (bytes.size() != answer(buffer).expected.bytes)
+    if (bytes.size() != answer(buffer).expected.bytes())
       throw Error(fmt::format("{}: the reference function changed the size of {} from {} to {} bytes", spec_.name,
-                              buffer.spec->name, answer(buffer).expected.bytes, bytes.size()));
+                              buffer.spec->name, answer(buffer).expected.bytes(), bytes.size()));
     backend_.upload(answer(buffer).expected.data(), bytes.data(), bytes.size());
   }
 }
@@ -339,7 +305,7 @@ void ProblemBuffers::accept_reference() {
   if (broken) throw Error(fmt::format("{}: {} {} on {}", spec_.name, reference_name(spec_), *broken, text()));
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
-    answer(buffer).expected_fingerprint = fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes);
+    answer(buffer).expected_fingerprint = fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes());
     const Comparison self = holds_floating(buffer) ? compare(buffer, answer(buffer).expected.data(),
                                                              answer(buffer).expected.data(), Within::nothing)
                                                    : Comparison{};
@@ -366,7 +332,7 @@ void ProblemBuffers::refuse_unwritten(const Buffer& buffer, const Comparison& fo
 bool ProblemBuffers::looks_unwritten() {
   return std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
     if (!has_integers_to_write(buffer)) return false;
-    set_bytes(buffer.actual.data(), kPoisons[0], buffer.actual.bytes);
+    set_bytes(buffer.actual.data(), kPoisons[0], buffer.actual.bytes());
     return compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing).mismatches <
            compared_count(buffer);
   });
@@ -394,7 +360,7 @@ void ProblemBuffers::check_written() {
 
 void ProblemBuffers::choose_poison(Buffer& buffer) {
   for (const unsigned char poison : kPoisons) {
-    set_bytes(buffer.actual.data(), poison, buffer.actual.bytes);
+    set_bytes(buffer.actual.data(), poison, buffer.actual.bytes());
     const Comparison unwritten = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing);
     answer(buffer).poison = poison;
     if (unwritten.mismatches == compared_count(buffer)) return;
@@ -412,7 +378,7 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
     if (!buffer.is_work_space()) continue;
     set_count(buffer, names);
     const std::size_t bytes = bytes_of(buffer.type, buffer.count);
-    if (!buffer.actual.memory || buffer.actual.memory->bytes() < bytes + 2 * options_.guard_bytes) {
+    if (!buffer.actual.has_room(bytes)) {
       buffer.actual = {};  // first, so that both never exist at once
       try {
         buffer.actual = allocate(buffer);
@@ -423,16 +389,14 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
         buffer.actual = allocate(buffer);
       }
     }
-    buffer.actual.bytes = bytes;
-    buffer.actual.back =
-        std::min(buffer.actual.memory->bytes() - buffer.actual.front - bytes, options_.guard_bytes + kPageBytes);
+    buffer.actual.resize(bytes);
   }
   work_space_for_ = configuration;
 }
 
 void ProblemBuffers::reset(std::size_t pass) {
   for (Buffer& buffer : buffers_) {
-    if (!buffer.actual.memory) continue;  // work space that the reference does not use
+    if (!buffer.actual.is_made()) continue;  // work space that the reference does not use
     switch (buffer.spec->role) {
       case BufferRole::in:
       case BufferRole::constant:
@@ -442,7 +406,7 @@ void ProblemBuffers::reset(std::size_t pass) {
         fill(buffer, buffer.actual);
         break;
       case BufferRole::out:
-        set_bytes(buffer.actual.data(), poison_of(buffer, pass), buffer.actual.bytes);
+        set_bytes(buffer.actual.data(), poison_of(buffer, pass), buffer.actual.bytes());
         break;
       case BufferRole::scratch:
       case BufferRole::zeroed:
@@ -461,9 +425,9 @@ void ProblemBuffers::reset_for_measuring() {
 }
 
 void ProblemBuffers::reset_work_space(const Buffer& buffer) {
-  write_guards(buffer.actual);
+  buffer.actual.write_guards();
   // 0xff shows reads of what was never written.
-  set_bytes(buffer.actual.data(), buffer.spec->role == BufferRole::zeroed ? 0 : 0xff, buffer.actual.bytes);
+  set_bytes(buffer.actual.data(), buffer.spec->role == BufferRole::zeroed ? 0 : 0xff, buffer.actual.bytes());
 }
 
 /// An element outside of \p buffer, \p bytes from its start.
@@ -474,23 +438,10 @@ std::string ProblemBuffers::outside(const Buffer& buffer, std::ptrdiff_t bytes) 
   return fmt::format("{}, which has {} elements of {}", element_name(*buffer.spec, index), count, type_text(buffer));
 }
 
-std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const Region& region) {
-  std::vector<unsigned char> bytes(region.guards.size());
-  const auto says = [&](std::ptrdiff_t from_start) {
-    return fmt::format("writes out of bounds: {}", outside(buffer, from_start));
-  };
-  if (region.front > 0) {
-    backend_.download(bytes.data(), region.memory->address(), region.front);
-    for (std::size_t i = region.front; i-- > 0;)
-      if (bytes[i] != region.guards[i])
-        return says(static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(region.front));
-  }
-  if (region.back > 0) {
-    backend_.download(bytes.data(), region.data() + region.bytes, region.back);
-    for (std::size_t i = 0; i < region.back; ++i)
-      if (bytes[i] != region.guards[i]) return says(static_cast<std::ptrdiff_t>(region.bytes + i));
-  }
-  return std::nullopt;
+std::optional<std::string> ProblemBuffers::broken_guard(const Buffer& buffer, const GuardedMemory& region) {
+  const std::optional<std::ptrdiff_t> at = region.broken();
+  if (!at) return std::nullopt;
+  return fmt::format("writes out of bounds: {}", outside(buffer, *at));
 }
 
 std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
@@ -498,10 +449,10 @@ std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
   std::ptrdiff_t offset = 0;
   std::size_t least = kFarBytes;
   for (const Buffer& buffer : buffers_) {
-    for (const Region* region : {&buffer.actual, &buffer.answers[0].expected, &buffer.answers[1].expected}) {
-      if (!region->memory) continue;
+    for (const GuardedMemory* region : {&buffer.actual, &buffer.answers[0].expected, &buffer.answers[1].expected}) {
+      if (!region->is_made()) continue;
       const auto from_start = static_cast<std::ptrdiff_t>(address - region->data());
-      const auto bytes = static_cast<std::ptrdiff_t>(region->bytes);
+      const auto bytes = static_cast<std::ptrdiff_t>(region->bytes());
       if (from_start >= 0 && from_start < bytes) return std::nullopt;  // a fault of another kind
       const auto distance = static_cast<std::size_t>(from_start < 0 ? -from_start : from_start - bytes);
       if (distance >= least) continue;
@@ -516,18 +467,18 @@ std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
 
 std::optional<std::string> ProblemBuffers::damage() {
   for (Buffer& buffer : buffers_) {
-    if (!buffer.actual.memory) continue;  // work space that the reference does not use
+    if (!buffer.actual.is_made()) continue;  // work space that the reference does not use
     if (auto broken = broken_guard(buffer, buffer.actual)) return broken;
-    const Region& region = buffer.actual;
-    if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes) != answer(buffer).fingerprint)
+    const GuardedMemory& region = buffer.actual;
+    if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes()) != answer(buffer).fingerprint)
       return fmt::format("writes to its input {}", buffer.spec->name);
   }
   for (Buffer& buffer : buffers_) {
-    if (buffer.spec->role != BufferRole::zeroed || !buffer.actual.memory || buffer.actual.bytes == 0) continue;
-    const Region& region = buffer.actual;
-    const std::uint64_t after = fingerprint(region.data(), region.bytes);
-    set_bytes(region.data(), 0, region.bytes);
-    if (after != fingerprint(region.data(), region.bytes))
+    if (buffer.spec->role != BufferRole::zeroed || !buffer.actual.is_made() || buffer.actual.bytes() == 0) continue;
+    const GuardedMemory& region = buffer.actual;
+    const std::uint64_t after = fingerprint(region.data(), region.bytes());
+    set_bytes(region.data(), 0, region.bytes());
+    if (after != fingerprint(region.data(), region.bytes()))
       return fmt::format("does not leave {} zero, as `zeroed` promises: the next run would start wrong",
                          buffer.spec->name);
   }
@@ -584,7 +535,8 @@ bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, s
 }
 
 /// Whether all bytes of \p element are \p value.
-bool ProblemBuffers::holds(const Buffer& buffer, const Region& region, std::size_t element, unsigned char value) const {
+bool ProblemBuffers::holds(const Buffer& buffer, const GuardedMemory& region, std::size_t element,
+                           unsigned char value) const {
   const Number number = number_at(buffer, element);
   std::vector<unsigned char> bytes(info(number.type).bytes);
   backend_.download(bytes.data(), region.data() + number.at, bytes.size());
@@ -594,7 +546,7 @@ bool ProblemBuffers::holds(const Buffer& buffer, const Region& region, std::size
 bool ProblemBuffers::expected_intact() {
   return std::all_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
     return !buffer.is_output() || buffer.count == 0 ||
-           fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes) ==
+           fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes()) ==
                answer(buffer).expected_fingerprint;
   });
 }
@@ -655,11 +607,11 @@ std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, cons
     const std::optional<std::size_t> at = find_function(image, variable_expression(*buffer.spec));
     if (!at) continue;  // a reference may do without
     const Variable variable = module.variable(*at);
-    if (variable.bytes < buffer.actual.bytes)
+    if (variable.bytes < buffer.actual.bytes())
       throw Error(fmt::format("{}: constant buffer {}[{}] has {} bytes, but the variable {} of the program has {}",
-                              spec_.file, buffer.spec->name, buffer.spec->count.text(), buffer.actual.bytes,
+                              spec_.file, buffer.spec->name, buffer.spec->count.text(), buffer.actual.bytes(),
                               buffer.spec->name, variable.bytes));
-    all.push_back({variable, buffer.actual.data(), buffer.actual.bytes});
+    all.push_back({variable, buffer.actual.data(), buffer.actual.bytes()});
   }
   return all;
 }

@@ -14,6 +14,7 @@
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/measure/compared_elements.hpp>
 #include <tuner/measure/filled_numbers.hpp>
+#include <tuner/measure/guarded_memory.hpp>
 #include <tuner/measure/measure_options.hpp>
 #include <tuner/measure/output_values.hpp>
 
@@ -99,17 +100,9 @@ class ProblemBuffers {
   void saw_run(double seconds);
 
  private:
-  /// Device memory: [guard and shift][count elements][guard].
-  /// The guards hold numbers of its own: what was copied from behind another buffer shows too.
-  struct Region {
-    std::unique_ptr<DeviceMemory> memory;
-    std::size_t front = 0, bytes = 0, back = 0;
-    std::vector<unsigned char> guards;  ///< as many as the longer one has
-    DevicePointer data() const { return memory->address() + front; }
-  };
   /// What one set of inputs is known by, and what it gives.
   struct Answer {
-    Region expected;                // out and inout
+    GuardedMemory expected;         // out and inout
     std::uint64_t fingerprint = 0;  // in: of the filled data
     std::uint64_t expected_fingerprint = 0;
     unsigned char poison = 0xff;
@@ -118,7 +111,7 @@ class ProblemBuffers {
     const BufferSpec* spec = nullptr;
     ElementType type = ElementType::float32;
     std::size_t count = 0;
-    Region actual;
+    GuardedMemory actual;
     std::array<Answer, 2> answers;
     std::vector<FilledNumbers> fills;  ///< one, or one for each field of its records
     bool is_filled_by_field = false;
@@ -134,12 +127,11 @@ class ProblemBuffers {
 
   Answer& answer(Buffer& buffer) const { return buffer.answers[used_]; }
   const Answer& answer(const Buffer& buffer) const { return buffer.answers[used_]; }
-  HostBuffer copy(const Buffer& buffer, const Region& from) const { return copy(buffer, from.data()); }
+  HostBuffer copy(const Buffer& buffer, const GuardedMemory& from) const { return copy(buffer, from.data()); }
   HostBuffer copy(const Buffer& buffer, DevicePointer from) const;
-  Region allocate(const Buffer& buffer);
-  void write_guards(const Region& region);
+  GuardedMemory allocate(const Buffer& buffer);
   static std::string outside(const Buffer& buffer, std::ptrdiff_t bytes);
-  std::optional<std::string> broken_guard(const Buffer& buffer, const Region& region);
+  std::optional<std::string> broken_guard(const Buffer& buffer, const GuardedMemory& region);
   void reset_work_space(const Buffer& buffer);
   void set_bytes(DevicePointer to, unsigned char value, std::size_t bytes);
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes);
@@ -153,7 +145,7 @@ class ProblemBuffers {
   enum class Within { nothing, tolerance };
   /// Of what is compared of \p buffer.
   Comparison compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, Within within);
-  void fill(Buffer& buffer, const Region& region);
+  void fill(Buffer& buffer, const GuardedMemory& region);
   std::vector<std::byte> filled_records(const Buffer& buffer);
   static void add(HostBuffers& all, const Buffer& buffer, HostBuffer data);
   /// One number of a buffer.
@@ -168,7 +160,7 @@ class ProblemBuffers {
   void choose_poison(Buffer& buffer);
   unsigned char poison_of(const Buffer& buffer, std::size_t pass) const;
   bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const;
-  bool holds(const Buffer& buffer, const Region& region, std::size_t element, unsigned char value) const;
+  bool holds(const Buffer& buffer, const GuardedMemory& region, std::size_t element, unsigned char value) const;
   static bool has_integers_to_write(const Buffer& buffer) {
     return buffer.spec->role == BufferRole::out && buffer.count > 0 && !info(buffer.type).is_floating;
   }

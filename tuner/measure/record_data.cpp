@@ -36,6 +36,22 @@ std::string text(const RecordType& type) {
   return all + " }";
 }
 
+std::string element_name(const BufferSpec& buffer, std::int64_t index) {
+  if (buffer.components == 1) return fmt::format("{}[{}]", buffer.name, index);
+  const std::int64_t component = ((index % buffer.components) + buffer.components) % buffer.components;
+  const std::int64_t element = (index - component) / buffer.components;
+  if (buffer.record) {
+    const auto at = static_cast<std::size_t>(component);
+    const RecordField* const field = field_at(*buffer.record, at);
+    if (field == nullptr) return fmt::format("{}[{}]", buffer.name, element);
+    if (field->count == 1) return fmt::format("{}[{}].{}", buffer.name, element, field->name);
+    return fmt::format("{}[{}].{}[{}]", buffer.name, element, field->name,
+                       (at - field->offset) / info(field->type).bytes);
+  }
+  if (buffer.components <= 4) return fmt::format("{}[{}].{}", buffer.name, element, "xyzw"[component]);
+  return fmt::format("{}[{}][{}]", buffer.name, element, component);
+}
+
 HostBuffer numbers_of(const RecordType& type, const RecordField& field, std::span<const std::byte> records) {
   const std::size_t count = records.size() / type.bytes, size = bytes_of(field);
   HostBuffer numbers{field.type, count * static_cast<std::size_t>(field.count), std::vector<std::byte>(count * size)};

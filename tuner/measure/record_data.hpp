@@ -24,6 +24,10 @@ const RecordField* field_at(const RecordType& type, std::size_t at);
 /// `{ float position[3]; int id; }`
 std::string text(const RecordType& type);
 
+/// Number \p index of \p buffer, of records the one at byte \p index: `c[7]`; of elements of several numbers `c[1].w`
+/// or `c[1][6]`, of records `c[1].mass` or `c[1].position[2]`.
+std::string element_name(const BufferSpec& buffer, std::int64_t index);
+
 /// The numbers of \p field in \p records, one behind the other.
 HostBuffer numbers_of(const RecordType& type, const RecordField& field, std::span<const std::byte> records);
 

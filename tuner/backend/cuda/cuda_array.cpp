@@ -63,7 +63,9 @@ std::uint64_t CudaArray::texture(const TextureReading& reading) {
   const ContextGuard guard(state_->context.handle());
   const CUDA_RESOURCE_DESC of = resource();
   CUDA_TEXTURE_DESC how{};
-  for (CUaddress_mode& mode : how.addressMode) mode = mode_of(reading.outside);
+  // Along a dimension that it does not have, a texture would be interpolated with what is outside.
+  for (std::size_t i = 0; i < shape_.extent.size(); ++i)
+    how.addressMode[i] = shape_.extent[i] > 0 ? mode_of(reading.outside) : CU_TR_ADDRESS_MODE_CLAMP;
   how.filterMode = reading.linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
   if (!reading.as_float && !info(shape_.type).is_floating) how.flags |= CU_TRSF_READ_AS_INTEGER;
   if (reading.normalized) how.flags |= CU_TRSF_NORMALIZED_COORDINATES;
