@@ -259,26 +259,30 @@ TEST(KernelFile, CountsTheNumbersOfElementsThatHaveSeveral) {
 }
 
 TEST(KernelFile, HasTexturesAndSurfacesOfItsBuffers) {
-  const KernelSpec spec = parse(with_line(0,
-                                          "#pragma tuner texture image = a[n / 8, 8] linear normalized mirror\n"
-                                          "#pragma tuner texture row = b[n]\n#pragma tuner surface result = b[n]\n"
-                                          "#pragma tuner launch again\n#pragma tuner arguments image, row, result, n\n"
-                                          "#pragma tuner grid 1\n#pragma tuner block 1\n"
-                                          "#pragma tuner instantiate again\n// tex1Dfetch is only spoken of"));
+  const KernelSpec spec =
+      parse(with_line(0,
+                      "#pragma tuner texture image = a[n / 8, 8] linear normalized mirror\n"
+                      "#pragma tuner texture row = b[n] fetched\n#pragma tuner surface result = c[n]\n"
+                      "#pragma tuner launch again\n#pragma tuner arguments image, row, n\n"
+                      "#pragma tuner grid 1\n#pragma tuner block 1\n"
+                      "#pragma tuner instantiate again\n// tex1Dfetch is only spoken of"));
   ASSERT_EQ(spec.textures.size(), 3u);
   const TextureSpec& image = *spec.find_texture("image");
   EXPECT_EQ(image.extent.size(), 2u);
   EXPECT_TRUE(image.reading.linear && image.reading.normalized && !image.reading.as_float);
   EXPECT_EQ(image.reading.outside, TextureReading::Outside::mirror);
-  EXPECT_FALSE(spec.find_texture("row")->is_fetched);
+  EXPECT_TRUE(spec.find_texture("row")->reading.fetched);
   EXPECT_TRUE(spec.find_texture("result")->is_surface);
 }
 
-TEST(KernelFile, KnowsWhichTexturesAreFetched) {
-  const std::string lines = "#pragma tuner texture row = b[n]\n#pragma tuner texture plane = a[n, 1]\n";
-  const KernelSpec spec = parse(with_line(0, lines + "__device__ int f() { return tex1Dfetch<int>(0, 1); }"));
-  EXPECT_TRUE(spec.find_texture("row")->is_fetched);
-  EXPECT_FALSE(spec.find_texture("plane")->is_fetched);
+TEST(KernelFile, TakesATextureOfOneDimensionForWhatTheKernelReadsItWith) {
+  const std::string line = "#pragma tuner texture row = b[n]\n";
+  const auto with = [&](const std::string& body) {
+    return parse(with_line(0, line + "__device__ float f() { return " + body + "; }"));
+  };
+  EXPECT_NO_THROW(with("tex1D<float>(0, 1)"));
+  EXPECT_NO_THROW(with("tex1D<float>(0, 1) + tex1Dfetch<float>(0, 1)")) << "another one may be fetched";
+  EXPECT_THROW(with("tex1Dfetch<float>(0, 1)"), SpecError);
 }
 
 class KernelElsewhere : public ::testing::Test {

@@ -90,6 +90,35 @@ TEST(Records, ThatHoldMoreThanNumbersHaveToBeSaid) {
   }
 }
 
+TEST(Records, AreNotReadWhereTheirLayoutIsNotPlain) {
+  const std::string fields = "{ double mass; int id; }";
+  for (const std::string& text :
+       {"struct Star " + fields + " __attribute__((packed));\n", "#pragma pack(1)\nstruct Star " + fields + ";\n",
+        "struct alignas(4 * sizeof(float)) Star " + fields + ";\n", "struct __align__(A16) Star " + fields + ";\n",
+        "struct Star " + fields + " star;\n", "struct Star : Planet " + fields + ";\n",
+        "#ifdef WIDE\nstruct Star { double mass; double id; };\n#else\nstruct Star " + fields + ";\n#endif\n",
+        std::string("struct Star { half3 color; int id; };\n")})
+    EXPECT_THAT(error_of([&] { parse(move_with("", text)); }), HasSubstr("an element type is needed")) << text;
+}
+
+TEST(Records, AreReadWhereTheFileHasATypeToo) {
+  const KernelSpec spec =
+      parse(move_with("", "struct Star { double mass; int id; };\n", "#pragma tuner type T = float double\n"));
+  EXPECT_EQ(layout(x_of(spec)), "double mass[1] 0, int id[1] 8, 16");
+}
+
+TEST(Records, FillBoolsWithZeroAndOne) {
+  const auto fill = [](const std::string& how) {
+    const KernelSpec spec = parse(move_with(" : { int id; bool bright; }", "", how));
+    return *x_of(spec).record->fields[1].fill.numbers;
+  };
+  EXPECT_EQ(fill("").high, 2);
+  EXPECT_EQ(fill("#pragma tuner fill x = constant 1\n").kind, Fill::Kind::constant);
+  EXPECT_EQ(fill("#pragma tuner fill x = constant 1\n").low, 1);
+  EXPECT_EQ(fill("#pragma tuner fill x = constant 7\n").high, 2);
+  EXPECT_EQ(fill("#pragma tuner fill x = iota\n").high, 2);
+}
+
 TEST(Records, FillEachFieldAsItSays) {
   const KernelSpec spec = parse(move_with(" : { double mass; int id; bool bright; float x; }", "",
                                           "#pragma tuner fill x.id = expression i * 2\n#pragma tuner fill x = constant "
@@ -124,6 +153,8 @@ TEST(Records, SayWhatIsWrongWithThemAndWhere) {
               HasSubstr("7:20: 'x' has no fields: its elements are no structs"));
   EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.id = iota\n#pragma tuner fill x.id = iota\n"),
               HasSubstr("8:"));
+  EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x = file \"s\"\n#pragma tuner fill x.id = iota\n"),
+              HasSubstr("8:20: all fields of 'x' are filled from 's'"));
   EXPECT_THAT(error("{ float x; int id; }", "#pragma tuner fill x.id = expression 0.5 * i\n"),
               HasSubstr("'x.id' has elements of int, which are filled with integers alone"));
 }

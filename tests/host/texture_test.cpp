@@ -1,5 +1,6 @@
 // Texture and surface objects: what they give, where and how.
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "host_fixture.hpp"
@@ -14,7 +15,7 @@ using Outside = TextureReading::Outside;
 template <typename T>
 std::unique_ptr<DeviceArray> array_of(std::vector<T> values, ElementType type, std::array<std::size_t, 3> extent,
                                       int components = 1) {
-  auto array = backend().allocate_array({type, components, extent});
+  auto array = backend().allocate_array({type, components, extent, false, true});
   array->load(reinterpret_cast<DevicePointer>(values.data()));
   return array;
 }
@@ -75,13 +76,39 @@ TEST(HostTextures, ReadHalvesAsFloats) {
 }
 
 TEST(HostTextures, FetchByIndexAndGiveZeroOutside) {
-  const auto array = array_of<int>({7, 8, 9}, ElementType::int32, {3, 0, 0});
+  const std::vector<int> values{7, 8, 9};
+  const auto array = backend().allocate_array({ElementType::int32, 1, {3, 0, 0}, true, false});
+  array->load(reinterpret_cast<DevicePointer>(values.data()));
+  TextureReading fetched;
+  fetched.fetched = true;
   int to[3] = {1, 1, 1};
   EXPECT_EQ(text(run("__global__ void k(cudaTextureObject_t t, int* to) {\n"
                      "  to[0] = tex1Dfetch<int>(t, 2); to[1] = tex1Dfetch<int>(t, -1); tex1Dfetch(to + 2, t, 3);\n}",
-                     "k", shape(1, 1), array->texture({}), &to[0])),
+                     "k", shape(1, 1), array->texture(fetched), &to[0])),
             "done");
   EXPECT_THAT(to, ElementsAre(9, 0, 0));
+}
+
+TEST(HostTextures, AreReadEitherByIndexOrByPlace) {
+  const std::vector<float> values{7, 8, 9};
+  TextureReading fetched;
+  fetched.fetched = true;
+  const auto linear = backend().allocate_array({ElementType::float32, 1, {3, 0, 0}, true, false});
+  const auto array = floats(values, {3, 0, 0});
+  const auto said = [](const std::string& read, std::uint64_t object) {
+    float to = 0;
+    return text(run("__global__ void k(cudaTextureObject_t t, float* to) { *to = " + read + "; }", "k", shape(1, 1),
+                    object, &to));
+  };
+  EXPECT_THAT(said("tex1Dfetch<float>(t, 1)", array->texture({})), HasSubstr("tex1Dfetch reads linear memory"));
+  EXPECT_THAT(said("tex1D<float>(t, 1)", linear->texture(fetched)), HasSubstr("otherwise than with tex1Dfetch"));
+}
+
+TEST(HostTextures, AreReadFarOutside) {
+  const auto array = floats({10, 20, 30}, {3, 0, 0});
+  const float far = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(read(array->texture({Outside::clamp}), {1e30f, -1e30f, far}), ElementsAre(30, 10, 30));
+  EXPECT_THAT(read(array->texture({Outside::clamp, true}), {far, -far}), ElementsAre(30, 10));
 }
 
 TEST(HostTextures, HaveUpToThreeDimensionsAndFourComponents) {
@@ -141,7 +168,7 @@ TEST(HostTextures, SayWhatIsWrongWithAnAccess) {
 TEST(HostTextures, RefuseWhatAGpuCannotShow) {
   const auto refusal = [](ElementType type, int components, TextureReading reading, bool fetched = false) {
     try {
-      backend().allocate_array({type, components, {4, 0, 0}, fetched})->texture(reading);
+      backend().allocate_array({type, components, {4, 0, 0}, fetched, false})->texture(reading);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -151,7 +178,10 @@ TEST(HostTextures, RefuseWhatAGpuCannotShow) {
   EXPECT_THAT(refusal(ElementType::float32, 3, {}), HasSubstr("1, 2 or 4 numbers"));
   EXPECT_THAT(refusal(ElementType::int32, 1, {Outside::clamp, true}), HasSubstr("'linear' interpolates floating"));
   EXPECT_THAT(refusal(ElementType::float32, 1, {Outside::clamp, false, false, true}), HasSubstr("'as_float' is for"));
-  EXPECT_THAT(refusal(ElementType::float32, 1, {Outside::border}, true), HasSubstr("tex1Dfetch knows no 'linear'"));
+  EXPECT_THAT(refusal(ElementType::float32, 1, {}, true), HasSubstr("what is 'fetched' has memory of its own kind"));
+  EXPECT_THAT(refusal(ElementType::float32, 1, {Outside::clamp, true, false, false, true}, true),
+              HasSubstr("tex1Dfetch knows no 'linear'"));
+  EXPECT_THROW(backend().allocate_array({ElementType::float32, 1, {4, 4, 0}})->surface(), Error);
   EXPECT_EQ(refusal(ElementType::half, 4, {Outside::mirror, true, true}), "none");
 }
 

@@ -69,6 +69,23 @@ class FakeMemory : public DeviceMemory {
   std::byte* data_;
 };
 
+/// Its objects are the address of its elements.
+class FakeArray : public DeviceArray {
+ public:
+  explicit FakeArray(const ArrayShape& shape) : elements_(shape.bytes()) {}
+  std::uint64_t texture(const TextureReading&) override { return reinterpret_cast<std::uint64_t>(elements_.data()); }
+  std::uint64_t surface() override { return texture({}); }
+  void load(DevicePointer from) override {
+    std::memcpy(elements_.data(), reinterpret_cast<const void*>(from), elements_.size());
+  }
+  void store(DevicePointer to) override {
+    std::memcpy(reinterpret_cast<void*>(to), elements_.data(), elements_.size());
+  }
+
+ private:
+  std::vector<std::byte> elements_;
+};
+
 class FakeBackend : public Backend {
  public:
   FakeBackend() {
@@ -83,6 +100,10 @@ class FakeBackend : public Backend {
     return std::unique_ptr<Module>(new FakeModule(image));
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<FakeMemory>(bytes); }
+  std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {
+    shapes.push_back(shape);
+    return std::make_unique<FakeArray>(shape);
+  }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   }
@@ -173,6 +194,7 @@ class FakeBackend : public Backend {
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;
+  std::vector<ArrayShape> shapes;  // of the arrays that were asked for
   struct Counted {
     std::string expression;
     std::size_t samples_before;  // when it was counted

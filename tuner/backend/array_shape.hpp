@@ -17,7 +17,8 @@ struct ArrayShape {
   ElementType type = ElementType::float32;
   int components = 1;                   ///< 1, 2 or 4
   std::array<std::size_t, 3> extent{};  ///< elements in x, y and z; 0: there is no such dimension
-  bool is_fetched = false;              ///< read by tex1Dfetch alone
+  bool is_fetched = false;              ///< linear memory, read by tex1Dfetch alone
+  bool has_surfaces = false;            ///< arrays that have may be smaller
 
   std::size_t element_bytes() const { return static_cast<std::size_t>(components) * info(type).bytes; }
   std::size_t row_bytes() const { return extent[0] * element_bytes(); }
@@ -25,6 +26,7 @@ struct ArrayShape {
   std::size_t layers() const { return std::max<std::size_t>(extent[2], 1); }
   std::size_t elements() const { return extent[0] * rows() * layers(); }
   std::size_t bytes() const { return elements() * element_bytes(); }
+  friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 
 /// Throws Error for elements that there are no textures and surfaces of.
@@ -45,8 +47,14 @@ inline void require_readable(const ArrayShape& shape, const TextureReading& read
   if (reading.linear && !type.is_floating && !reading.as_float)
     throw Error("'linear' interpolates floating numbers, or integers of 8 and 16 bits with 'as_float', not " +
                 std::string(type.name));
-  if (shape.is_fetched && (reading.linear || reading.normalized || reading.outside != TextureReading::Outside::clamp))
-    throw Error("tex1Dfetch knows no 'linear', no 'normalized' and none of what is outside");
+  if (reading.fetched != shape.is_fetched) throw Error("what is 'fetched' has memory of its own kind");
+  if (reading.fetched && (reading.linear || reading.normalized))
+    throw Error("tex1Dfetch knows no 'linear' and no 'normalized'");
+}
+
+/// Throws Error for what cannot be a surface.
+inline void require_surface(const ArrayShape& shape) {
+  if (shape.is_fetched || !shape.has_surfaces) throw Error("such memory can be no surface");
 }
 
 }  // namespace tuner

@@ -41,10 +41,8 @@ class KernelCopy {
     for (const auto& includes : {spec.includes, spec.reference_includes})
       if (includes)
         for (const IncludedFile& file : includes->files) add(file.path, file.text);
-    for (const BufferSpec& buffer : spec.buffers)
-      if (buffer.computed_fill && !buffer.computed_fill->path.empty() &&
-          fs::path(buffer.computed_fill->path).is_relative())
-        data_.push_back(place_of(beside(spec, buffer.computed_fill->path).string()));
+    for (const std::string& path : fill_files(spec))
+      if (fs::path(path).is_relative()) data_.push_back(place_of(beside(spec, path).string()));
   }
 
   fs::path write(const fs::path& folder) const {

@@ -121,6 +121,14 @@ void apply(KernelDraft& draft, const FillDraft& pending) {
   }
 }
 
+/// A file holds whole records: a field has no other fill beside it.
+void require_one_source(KernelDraft& draft, const FillDraft& pending) {
+  const BufferSpec& buffer = *named_buffer(draft, pending.buffer, pending.location);
+  if (!pending.field.empty() && buffer.computed_fill && !buffer.computed_fill->path.empty())
+    throw SpecError(pending.location, "all fields of " + in_quotes(buffer.name) + " are filled from " +
+                                          in_quotes(buffer.computed_fill->path) + ": leave one of both out");
+}
+
 void record_arguments(KernelDraft& draft, const LaunchDraft& finished, const std::string& key) {
   for (std::size_t i = 0; i < finished.argument_places.size(); ++i) {
     draft.places.emplace(key + " " + finished.launch.arguments[i], finished.argument_places[i]);
@@ -220,6 +228,7 @@ KernelSpec finish(KernelDraft draft) {
     if (scalar.type.empty()) scalar.type = first_type;
   }
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
+  for (const FillDraft& pending : draft.fills) require_one_source(draft, pending);
   for (BufferSpec& buffer : draft.spec.buffers)
     if (buffer.record) settle_record(buffer);
   for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
@@ -231,9 +240,6 @@ KernelSpec finish(KernelDraft draft) {
     if (finished.role == LaunchDraft::Role::reference) finish_reference(draft, finished);
     if (finished.role == LaunchDraft::Role::prepare) finish_prepare(draft, finished);
   }
-  for (TextureSpec& texture : draft.spec.textures)
-    texture.is_fetched =
-        !texture.is_surface && texture.extent.size() == 1 && may_occur(draft.spec, ProgramPart::kernel, "tex1Dfetch");
   validate(draft.spec, draft.places);
   const KnownNames known = known_names(draft.spec, Parameters::allowed);
   for (const auto& [name, expression] : draft.lets) check_names(expression, known);

@@ -425,18 +425,26 @@ std::filesystem::path beside(const KernelSpec& spec, const std::string& path) {
   return std::filesystem::path(spec.file).parent_path() / path;
 }
 
+std::vector<std::string> fill_files(const KernelSpec& spec) {
+  std::vector<std::string> paths;
+  const auto add = [&](const std::optional<ComputedFill>& fill) {
+    if (fill && !fill->path.empty()) paths.push_back(fill->path);
+  };
+  for (const BufferSpec& buffer : spec.buffers) {
+    add(buffer.computed_fill);
+    if (!buffer.record) continue;
+    for (const RecordField& field : buffer.record->fields) add(field.fill.computed);
+  }
+  return paths;
+}
+
 std::vector<std::filesystem::path> data_files(const KernelSpec& spec) {
   std::vector<std::filesystem::path> files;
   const auto add = [&](const std::string& path) {
     std::filesystem::path file = beside(spec, path);
     if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
   };
-  for (const BufferSpec& buffer : spec.buffers) {
-    if (buffer.computed_fill && !buffer.computed_fill->path.empty()) add(buffer.computed_fill->path);
-    if (!buffer.record) continue;
-    for (const RecordField& field : buffer.record->fields)
-      if (field.fill.computed && !field.fill.computed->path.empty()) add(field.fill.computed->path);
-  }
+  for (const std::string& path : fill_files(spec)) add(path);
   for (const BufferSpec& buffer : spec.buffers)
     if (buffer.answer) add(buffer.answer->path);
   return files;

@@ -86,6 +86,7 @@ struct RecordField {
   ElementType type = ElementType::float32;
   int count = 1;           ///< numbers
   std::size_t offset = 0;  ///< bytes from where the record begins
+  bool is_bool = false;    ///< holds 0 or 1
   FieldFill fill = {};
 };
 
@@ -125,17 +126,18 @@ struct TextureReading {
   bool linear = false;               ///< interpolates; else the element nearest to the coordinates
   bool normalized = false;           ///< coordinates go from 0 to 1
   bool as_float = false;             ///< integers are read as numbers from 0, or -1, to 1
+  bool fetched = false;              ///< one dimension, in linear memory: by tex1Dfetch, and by nothing else
 };
 
 /// An argument through which a kernel reads or writes a buffer: `texture image = pixels[nx, ny] linear`, `surface to =
-/// result[nx, ny]`. It holds a copy of the buffer, made before each run; what a surface holds is copied back after it.
+/// result[nx, ny]`. It shows a copy of the buffer, made before runs that are verified or timed; what a surface shows is
+/// copied back after those that are verified.
 struct TextureSpec {
   std::string name;
   bool is_surface = false;
   std::string buffer;
   std::vector<Expression> extent;  ///< one to three: elements in x, y and z
   TextureReading reading = {};     ///< of a texture
-  bool is_fetched = false;         ///< by tex1Dfetch, which takes memory of another kind than tex1D does
   SourceLocation location;
 };
 
@@ -282,6 +284,8 @@ struct KernelSpec {
 
 /// Where a file that \p spec names as \p path is: beside the kernel file, unless its path is absolute.
 std::filesystem::path beside(const KernelSpec& spec, const std::string& path);
+/// The files that inputs of \p spec are filled from, as it names them.
+std::vector<std::string> fill_files(const KernelSpec& spec);
 /// The files of numbers that \p spec names, each once. What is measured with them belongs to what they hold.
 std::vector<std::filesystem::path> data_files(const KernelSpec& spec);
 

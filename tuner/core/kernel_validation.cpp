@@ -491,8 +491,30 @@ class Validator {
       if (!texture.reading.normalized && (texture.reading.outside == TextureReading::Outside::wrap ||
                                           texture.reading.outside == TextureReading::Outside::mirror))
         fail("'wrap' and 'mirror' are for 'normalized' coordinates");
-      if (texture.is_surface && is_written) not_by_pointer(texture, fail);
+      kind_of_memory(texture, fail);
+      if (texture.is_surface) not_by_pointer(texture, fail);
     }
+  }
+
+  /// tex1Dfetch takes memory of another kind than tex1D does, and on a GPU neither says so.
+  template <typename Fail>
+  void kind_of_memory(const TextureSpec& texture, const Fail& fail) const {
+    if (texture.is_surface || texture.extent.size() > 1) {
+      if (texture.reading.fetched) fail("only a texture of one dimension can be 'fetched'");
+      return;
+    }
+    const std::string text = program_text(spec_) + program_text(spec_, ProgramPart::reference);
+    const std::vector<std::string_view> words = words_of(text);
+    const auto has = [&](std::string_view begin, bool whole) {
+      return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+        return whole ? word == begin : word.starts_with(begin) && word != "tex1Dfetch";
+      });
+    };
+    if (!texture.reading.fetched && has("tex1Dfetch", true) && !has("tex1D", false))
+      fail("the kernel reads with tex1Dfetch, which takes memory of another kind: say so, as in 'texture " +
+           texture.name + " = " + texture.buffer + "[...] fetched'");
+    if (texture.reading.fetched && texture.reading.outside != TextureReading::Outside::clamp)
+      fail("what tex1Dfetch reads outside is zero: leave out what is said of it");
   }
 
   /// What a surface holds is copied to its buffer after a run, over what has been written there.
@@ -505,8 +527,8 @@ class Validator {
         });
       };
       if (takes(surface.name) && takes(surface.buffer))
-        fail("the kernel writes " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
-             ", and is given its pointer too: what it leaves there would be lost");
+        fail("the kernel is given " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
+             " and by its pointer too: what it writes through one would be lost to the other");
     }
     for (const LaunchSpec& launch : spec_.prepare)
       if (std::count(launch.arguments.begin(), launch.arguments.end(), surface.buffer) > 0)

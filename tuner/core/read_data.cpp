@@ -160,6 +160,7 @@ void read_reading(TokenCursor& cursor, TextureReading& reading) {
   static constexpr Word words[] = {{"linear", [](TextureReading& r) { r.linear = true; }},
                                    {"normalized", [](TextureReading& r) { r.normalized = true; }},
                                    {"as_float", [](TextureReading& r) { r.as_float = true; }},
+                                   {"fetched", [](TextureReading& r) { r.fetched = true; }},
                                    {"clamp", [](TextureReading& r) { r.outside = Outside::clamp; }},
                                    {"border", [](TextureReading& r) { r.outside = Outside::border; }},
                                    {"wrap", [](TextureReading& r) { r.outside = Outside::wrap; }},

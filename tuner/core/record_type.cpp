@@ -1,7 +1,7 @@
 #include <tuner/core/record_type.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <charconv>
 #include <utility>
 
 #include <tuner/core/characters.hpp>
@@ -37,7 +37,7 @@ class Layout {
   /// \p count of \p type. Throws SpecError at \p place.
   void add(std::string name, const VectorType& type, std::int64_t count, bool is_bool, const SourceLocation& place) {
     const std::size_t alignment = alignment_of(type);
-    RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), {}};
+    RecordField field{std::move(name), type.type, 0, rounded_up(end_, alignment), is_bool, {}};
     if (count < 1 || count > static_cast<std::int64_t>(kMostBytes) || record_.fields.size() == kMostFields ||
         field.offset + static_cast<std::size_t>(count * type.components) * info(type.type).bytes > kMostBytes)
       throw SpecError(place, "an element has at most " + std::to_string(kMostFields) + " fields and " +
@@ -45,7 +45,6 @@ class Layout {
     for (const RecordField& other : record_.fields)
       if (other.name == field.name) throw SpecError(place, in_quotes(field.name) + " is given twice");
     field.count = static_cast<int>(count) * type.components;
-    if (is_bool) field.fill.numbers = Fill{Fill::Kind::uniform, 0, 2};  // anything else is no bool
     end_ = field.offset + static_cast<std::size_t>(field.count) * info(field.type).bytes;
     alignment_ = std::max(alignment_, alignment);
     record_.fields.push_back(std::move(field));
@@ -90,7 +89,11 @@ TypeAndName read_type_and_name(TokenCursor& cursor) {
 
 std::optional<VectorType> field_type(std::string_view type) {
   if (const auto number = element_type(type)) return VectorType{*number, 1};
-  return numbers_of(type);
+  const auto vector = numbers_of(type);
+  // CUDA has no half3: where somebody else has, its alignment is not known.
+  if (vector && vector->components > 2 && info(vector->type).is_floating && info(vector->type).bytes == 2)
+    return std::nullopt;
+  return vector;
 }
 
 RecordType read_fields(TokenCursor& cursor, Layout layout) {
@@ -158,22 +161,41 @@ std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
     }
     at = behind_blanks(code, at);
     if (at == code.size() || code[at] != '(') return std::nullopt;
-    const std::string_view number = word_at(code, behind_blanks(code, at + 1));
+    at = behind_blanks(code, at + 1);
+    const std::string_view number = word_at(code, at);
     std::size_t alignment = 0;
-    for (const char c : number)
-      alignment = c >= '0' && c <= '9' ? alignment * 10 + static_cast<std::size_t>(c - '0') : 0;
-    at = code.find(')', at);
-    if (at == std::string_view::npos || number.size() > 4 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), alignment);
+    if (error != std::errc() || end != number.data() + number.size() || alignment == 0 || alignment > kMostBytes ||
+        (alignment & (alignment - 1)) != 0)
       return std::nullopt;
+    at = behind_blanks(code, at + number.size());
+    if (at == code.size() || code[at] != ')') return std::nullopt;
     ++at;
     head.alignment = std::max(head.alignment, alignment);
   }
 }
 
-/// The name behind the `}` that ends what begins at \p brace: that of a typedef.
-std::string_view name_behind(std::string_view code, std::size_t brace) {
-  const std::size_t end = code.find('}', brace);
-  return end == std::string_view::npos ? std::string_view{} : word_at(code, behind_blanks(code, end + 1));
+/// A definition of a struct in a text.
+struct Definition {
+  std::string_view code;  ///< with its braces
+  std::size_t alignment = 1;
+};
+
+/// That of \p name, whose `struct` ends before \p at: `struct NAME {...};` or `typedef struct {...} NAME;`. Nothing for
+/// what is called otherwise; an empty text where there is more to it than that.
+std::optional<Definition> definition_at(std::string_view code, std::size_t at, std::string_view name) {
+  const auto head = read_head(code, at);
+  if (!head) return std::nullopt;
+  const std::size_t end = code.find('}', head->brace);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::size_t behind = behind_blanks(code, end + 1);
+  const std::string_view other = word_at(code, behind);
+  if (head->name != name && other != name) return std::nullopt;
+  behind = behind_blanks(code, behind + other.size());
+  const bool is_plain =
+      behind < code.size() && code[behind] == ';' && (other.empty() || other == name) && end - head->brace < kMostBytes;
+  if (!is_plain) return Definition{};
+  return Definition{code.substr(head->brace, end + 1 - head->brace), head->alignment};
 }
 
 }  // namespace
@@ -182,21 +204,23 @@ RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(
 
 std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
   constexpr std::string_view word = "struct";
+  std::optional<Definition> only;
   for (std::size_t at = code.find(word); at != std::string_view::npos; at = code.find(word, at + 1)) {
     if (word_at(code, at) != word || (at > 0 && is_word(code[at - 1]))) continue;
-    const auto head = read_head(code, at + word.size());
-    if (!head || (head->name != name && name_behind(code, head->brace) != name)) continue;
-    const std::size_t end = code.find('}', head->brace);
-    if (end == std::string_view::npos || end - head->brace > kMostBytes) return std::nullopt;
-    try {
-      const LogicalLine line = LogicalLine::from(code.substr(head->brace, end + 1 - head->brace), {});
-      TokenCursor cursor(line);
-      return read_fields(cursor, Layout(head->alignment));
-    } catch (const SpecError&) {  // functions, pointers, structs of structs
-      return std::nullopt;
-    }
+    const auto here = definition_at(code, at + word.size(), name);
+    if (!here) continue;
+    if (only) return std::nullopt;  // which one holds is up to the preprocessor, or to a namespace
+    only = here;
   }
-  return std::nullopt;
+  // Packed structs lie otherwise.
+  if (!only || only->code.empty() || code.find("pack") != std::string_view::npos) return std::nullopt;
+  try {
+    const LogicalLine line = LogicalLine::from(only->code, {});
+    TokenCursor cursor(line);
+    return read_fields(cursor, Layout(only->alignment));
+  } catch (const SpecError&) {  // functions, pointers, structs of structs
+    return std::nullopt;
+  }
 }
 
 namespace {
@@ -206,10 +230,18 @@ std::size_t numbers_alike(const RecordType& record) {
   const RecordField& first = record.fields.front();
   std::size_t numbers = 0;
   for (const RecordField& field : record.fields) {
-    if (field.type != first.type || field.fill.numbers || field.fill.computed) return 0;
+    if (field.type != first.type || field.is_bool || field.fill.numbers || field.fill.computed) return 0;
     numbers += static_cast<std::size_t>(field.count);
   }
   return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
+}
+
+/// What \p field, of which nothing is said, is filled with: as the whole buffer, but for a bool, which is 0 or 1.
+FieldFill fill_of(const RecordField& field, const BufferSpec& buffer) {
+  const bool fits =
+      buffer.fill && buffer.fill->kind == Fill::Kind::constant && (buffer.fill->low == 0 || buffer.fill->low == 1);
+  if (field.is_bool && !fits) return {Fill{Fill::Kind::uniform, 0, 2}, {}};
+  return {buffer.fill, buffer.computed_fill};
 }
 
 }  // namespace
@@ -224,9 +256,9 @@ void settle_record(BufferSpec& buffer) {
     buffer.type = info(ElementType::uint8).name;
     buffer.components = static_cast<int>(record.bytes);
     const bool from_a_file = buffer.computed_fill && !buffer.computed_fill->path.empty();
+    for (RecordField& field : record.fields)
+      if (!from_a_file && !field.fill.numbers && !field.fill.computed) field.fill = fill_of(field, buffer);
     if (!from_a_file) {
-      for (RecordField& field : record.fields)
-        if (!field.fill.numbers && !field.fill.computed) field.fill = {buffer.fill, buffer.computed_fill};
       buffer.fill.reset();
       buffer.computed_fill.reset();
     }

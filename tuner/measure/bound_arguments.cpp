@@ -127,15 +127,18 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const BoundArgument& argument = arguments[i];
     const bool buffer = argument.kind == BoundArgument::Kind::buffer;
-    if (argument.kind == BoundArgument::Kind::constant || argument.kind == BoundArgument::Kind::texture) continue;
+    if (argument.kind == BoundArgument::Kind::constant) continue;
     if (buffer && (spec.buffers[argument.index].role == BufferRole::scratch ||
                    spec.buffers[argument.index].role == BufferRole::zeroed))
       continue;
     if (may_take(taken[i], argument.type, buffer)) continue;
     const bool structs = buffer && spec.buffers[argument.index].record;
-    return here + "'" + launch.arguments[i] + "' is declared as " + (buffer ? "a buffer of " : "") +
-           (structs ? "structs" : std::string(info(argument.type).name)) + ", but parameter " + std::to_string(i + 1) +
-           " of " + expression + " is " + taken[i];
+    const std::string type = structs ? "structs" : std::string(info(argument.type).name);
+    return here + "'" + launch.arguments[i] + "' is declared as " +
+           (argument.kind == BoundArgument::Kind::texture ? "a texture or surface"
+            : buffer                                      ? "a buffer of " + type
+                                                          : type) +
+           ", but parameter " + std::to_string(i + 1) + " of " + expression + " is " + taken[i];
   }
   return std::nullopt;
 }

@@ -26,6 +26,7 @@ struct HostBuffer {
 
 /// Called once for the problem and once for each `verify` problem. \p buffers: every `in`, `inout`, `consumed` and
 /// `out` buffer by name, filled as a kernel would see it; the function writes what it expects into `out` and `inout`.
+/// A buffer of structs of several types is one of bytes (`uint8`): `as<Star>()` gives its elements.
 using HostReference = std::function<void(const ProblemSize& size, std::map<std::string, HostBuffer>& buffers)>;
 
 }  // namespace tuner

@@ -64,13 +64,14 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
   restore_inputs();
 }
 
-/// All textures and surfaces of a buffer show one array.
-void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names) {
-  Buffer& buffer =
-      *std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& one) { return one.spec->name == spec.buffer; });
+ArrayShape ProblemBuffers::shape_of(const TextureSpec& spec, const Buffer& buffer, const Bindings& names) const {
   ArrayShape shape;
   shape.type = buffer.type;
   shape.components = buffer.spec->components;
+  shape.is_fetched = spec.reading.fetched;
+  shape.has_surfaces = std::any_of(spec_.textures.begin(), spec_.textures.end(), [&](const TextureSpec& other) {
+    return other.is_surface && other.buffer == spec.buffer;
+  });
   for (std::size_t i = 0; i < spec.extent.size(); ++i) {
     const std::int64_t extent = spec.extent[i].evaluate_integer(names);
     if (extent < 1)
@@ -81,12 +82,25 @@ void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names)
   if (shape.elements() != elements)
     throw SpecError(spec.location, fmt::format("{} shows {} elements on {}, and {} has {}", spec.name, shape.elements(),
                                                text(), spec.buffer, elements));
-  shape.is_fetched = spec.is_fetched;
+  return shape;
+}
+
+/// Textures and surfaces of one shape show one array: what is written through one is read through the others.
+void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names) {
+  Buffer& buffer =
+      *std::find_if(buffers_.begin(), buffers_.end(), [&](const Buffer& one) { return one.spec->name == spec.buffer; });
+  const ArrayShape shape = shape_of(spec, buffer, names);
+  auto at =
+      std::find_if(buffer.arrays.begin(), buffer.arrays.end(), [&](const auto& array) { return array.first == shape; });
+  if (at == buffer.arrays.end() && shape.has_surfaces && !buffer.arrays.empty())
+    throw SpecError(spec.location, fmt::format("{} shows {} in another shape than the textures and surfaces above, on "
+                                               "{}: with a surface among them, all have one",
+                                               spec.name, spec.buffer, text()));
   try {
-    if (buffer.array == nullptr) buffer.array = backend_.allocate_array(shape);
-    textures_.push_back(spec.is_surface ? buffer.array->surface() : buffer.array->texture(spec.reading));
-  } catch (const SpecError&) {
-    throw;
+    if (at == buffer.arrays.end())
+      at = buffer.arrays.emplace(buffer.arrays.end(), shape, backend_.allocate_array(shape));
+    DeviceArray& array = *at->second;
+    textures_.push_back({&buffer, &array, spec.is_surface ? array.surface() : array.texture(spec.reading)});
   } catch (const Error& error) {
     throw SpecError(spec.location, fmt::format("{} on {}: {}", spec.name, text(), error.what()));
   }
@@ -124,8 +138,11 @@ void ProblemBuffers::want_two_inputs() {
   });
   if (!differ) return;
   try {
-    for (Buffer& buffer : buffers_)
+    for (Buffer& buffer : buffers_) {
       if (buffer.is_output()) buffer.answers[1].expected = allocate(buffer);
+      if (buffer.is_filled_by_field && buffer.is_filled() && buffer.count > 0)
+        buffer.records[1] = filled_records(buffer, 1);
+    }
     two_inputs_ = true;
   } catch (const Error&) {  // no room: one set has to do
     give_up_second_inputs();
@@ -228,19 +245,19 @@ void ProblemBuffers::fill(Buffer& buffer, const GuardedMemory& region) {
   if (buffer.count == 0) return;
   if (!buffer.is_filled_by_field) return buffer.fills.front().write(backend_, region.data(), used_ != 0);
   std::vector<std::byte>& records = buffer.records[used_];
-  if (records.empty()) records = filled_records(buffer);
+  if (records.empty()) records = filled_records(buffer, used_);
   backend_.upload(region.data(), records.data(), records.size());
 }
 
 /// The backend fills, so that the numbers are the same on every one; padding is zero.
-std::vector<std::byte> ProblemBuffers::filled_records(const Buffer& buffer) {
+std::vector<std::byte> ProblemBuffers::filled_records(const Buffer& buffer, std::size_t which) {
   const RecordType& type = *buffer.spec->record;
   std::vector<std::byte> records(buffer.count);
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     const FilledNumbers& numbers = buffer.fills[i];
     std::vector<std::byte> bytes(bytes_of(numbers.type, numbers.count));
     const std::unique_ptr<DeviceMemory> memory = backend_.allocate(bytes.size());
-    numbers.write(backend_, memory->address(), used_ != 0);
+    numbers.write(backend_, memory->address(), which != 0);
     backend_.download(bytes.data(), memory->address(), bytes.size());
     put_numbers(type, type.fields[i], bytes, records);
   }
@@ -361,7 +378,8 @@ void ProblemBuffers::check_written() {
 void ProblemBuffers::choose_poison(Buffer& buffer) {
   for (const unsigned char poison : kPoisons) {
     set_bytes(buffer.actual.data(), poison, buffer.actual.bytes());
-    const Comparison unwritten = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing);
+    const Comparison unwritten =
+        compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::tolerance);
     answer(buffer).poison = poison;
     if (unwritten.mismatches == compared_count(buffer)) return;
   }
@@ -618,13 +636,13 @@ std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, cons
 
 std::vector<Launch::Array> ProblemBuffers::arrays(const LaunchSpec& launch, bool reference) const {
   std::vector<Launch::Array> all;
-  for (const TextureSpec& texture : spec_.textures) {
+  for (std::size_t i = 0; i < textures_.size(); ++i) {
+    const TextureSpec& texture = spec_.textures[i];
     if (std::count(launch.arguments.begin(), launch.arguments.end(), texture.name) == 0) continue;
-    const Buffer& buffer = *std::find_if(buffers_.begin(), buffers_.end(),
-                                         [&](const Buffer& one) { return one.spec->name == texture.buffer; });
-    all.push_back({buffer.array.get(),
-                   (reference && buffer.is_output() ? answer(buffer).expected : buffer.actual).data(),
-                   texture.is_surface && buffer.is_output()});
+    const Buffer& buffer = *textures_[i].buffer;
+    const GuardedMemory& memory = reference && buffer.is_output() ? answer(buffer).expected : buffer.actual;
+    // Of an input too: then damage() sees it.
+    all.push_back({textures_[i].array, memory.data(), texture.is_surface});
   }
   return all;
 }
@@ -651,7 +669,7 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
         break;
       }
       case BoundArgument::Kind::texture:
-        result.push_back(Argument::of(textures_[bound.index]));
+        result.push_back(Argument::of(textures_[bound.index].object));
         break;
       case BoundArgument::Kind::constant:
         result.push_back(bound.constant);

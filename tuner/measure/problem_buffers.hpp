@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -115,7 +116,7 @@ class ProblemBuffers {
     std::array<Answer, 2> answers;
     std::vector<FilledNumbers> fills;  ///< one, or one for each field of its records
     bool is_filled_by_field = false;
-    std::unique_ptr<DeviceArray> array;              ///< what its textures and surfaces show
+    std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces
     std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: what the fills of fields make
     std::vector<std::byte> expected_content;         ///< what a file says of it
     std::vector<Tolerance> tolerances;               ///< one, or one for each field of its records
@@ -138,6 +139,7 @@ class ProblemBuffers {
   void give_up_second_inputs();
   void choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const;
   void choose_tolerances(Buffer& buffer) const;
+  ArrayShape shape_of(const TextureSpec& spec, const Buffer& buffer, const Bindings& names) const;
   void add_texture(const TextureSpec& spec, const Bindings& names);
   std::string answer_name(const Buffer& buffer) const;
   void choose_compared(Buffer& buffer, const Bindings& names) const;
@@ -146,7 +148,7 @@ class ProblemBuffers {
   /// Of what is compared of \p buffer.
   Comparison compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, Within within);
   void fill(Buffer& buffer, const GuardedMemory& region);
-  std::vector<std::byte> filled_records(const Buffer& buffer);
+  std::vector<std::byte> filled_records(const Buffer& buffer, std::size_t which);
   static void add(HostBuffers& all, const Buffer& buffer, HostBuffer data);
   /// One number of a buffer.
   struct Number {
@@ -176,7 +178,13 @@ class ProblemBuffers {
   std::int64_t offset_ = 0;
   std::uint64_t regions_ = 0;  // made so far
   std::vector<Buffer> buffers_;
-  std::vector<std::uint64_t> textures_;  // objects, as in the spec
+  /// As in the spec.
+  struct Texture {
+    const Buffer* buffer = nullptr;
+    DeviceArray* array = nullptr;
+    std::uint64_t object = 0;
+  };
+  std::vector<Texture> textures_;
   std::optional<Configuration> work_space_for_;
   std::size_t used_ = 0;  // set of inputs
   bool two_inputs_ = false;

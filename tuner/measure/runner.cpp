@@ -642,6 +642,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       if (entry.failure) continue;
       launch_all(entry, finalists[i].configuration, *finalists[i].image);
       problem.reset_for_measuring();
+      s.load_copies(entry.run.launches);
       const SampleRequest wanted = s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch,
                                                      entry.run_s, entry.run.prepare);
       s.announce(Phase::measure, wanted.timeout_s);

@@ -7,7 +7,7 @@
 #pragma tuner in        weights[9] : float
 #pragma tuner out       blurred[nx * ny] : float
 #pragma tuner texture   image = pixels[nx, ny] linear as_float normalized mirror
-#pragma tuner texture   kernel_weights = weights[9]
+#pragma tuner texture   kernel_weights = weights[9] fetched
 #pragma tuner surface   result = blurred[nx, ny]
 #pragma tuner grid      ceil_div(nx, block_size_x), ceil_div(ny, block_size_y)
 #pragma tuner tolerance relative 1e-5 absolute 1e-6

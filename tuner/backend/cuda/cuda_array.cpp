@@ -42,7 +42,7 @@ CudaArray::CudaArray(SharedState state, const ArrayShape& shape) : state_(std::m
   description.Depth = shape.extent[2];
   description.Format = format();
   description.NumChannels = static_cast<unsigned>(shape.components);
-  description.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+  if (shape.has_surfaces) description.Flags = CUDA_ARRAY3D_SURFACE_LDST;
   watch(driver().cuArray3DCreate(&array_, &description), what);
 }
 
@@ -76,7 +76,7 @@ std::uint64_t CudaArray::texture(const TextureReading& reading) {
 }
 
 std::uint64_t CudaArray::surface() {
-  if (shape_.is_fetched) throw Error("what tex1Dfetch reads cannot be a surface too");
+  require_surface(shape_);
   const ContextGuard guard(state_->context.handle());
   const CUDA_RESOURCE_DESC of = resource();
   CUsurfObject made = 0;

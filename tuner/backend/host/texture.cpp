@@ -47,9 +47,13 @@ class HostArray final : public DeviceArray {
     object.linear = reading.linear;
     object.normalized = reading.normalized;
     object.as_float = reading.as_float;
+    object.fetched = reading.fetched;
     return keep(object);
   }
-  std::uint64_t surface() override { return keep(object_); }
+  std::uint64_t surface() override {
+    require_surface(shape_);
+    return keep(object_);
+  }
   void load(DevicePointer from) override {
     std::memcpy(object_.data, reinterpret_cast<const void*>(from), shape_.bytes());
   }

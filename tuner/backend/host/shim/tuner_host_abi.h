@@ -28,6 +28,7 @@ struct TextureObject {
   enum Kind : int { kSigned, kUnsigned, kHalf, kFloat } kind;
   enum Outside : int { kClamp, kBorder, kWrap, kMirror } outside;
   bool linear, normalized, as_float;
+  bool fetched;  // linear memory: by tex1Dfetch alone
 };
 
 struct Api;

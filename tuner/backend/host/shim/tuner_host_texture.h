@@ -124,6 +124,12 @@ inline float texture_between(const TextureObject& texture, const float (&coordin
   return sum;
 }
 
+/// What integers can be made of; far outside is outside.
+inline float bounded_coordinate(float at) {
+  constexpr float far = 1e12f;
+  return at != at ? 0 : at < -far ? -far : at > far ? far : at;
+}
+
 /// What each component of an element is, by \p number(component), as a float or a vector of floats.
 template <typename T, typename Number>
 inline T texture_numbers(const TextureObject& texture, Number number, const TextureSite& site) {
@@ -152,6 +158,7 @@ inline T texture_element(const TextureObject& texture, const unsigned char* elem
 template <typename T>
 inline T fetch_texture(unsigned long long object, int x, const TextureSite& site) {
   const TextureObject& texture = texture_of(object, 1, site);
+  if (!texture.fetched) texture_fails("tex1Dfetch reads linear memory, which a texture is that is 'fetched'", site);
   const bool outside = x < 0 || static_cast<unsigned long long>(x) >= texture.size[0];
   return texture_element<T>(texture, outside ? nullptr : texel(texture, {x, 0, 0}), site);
 }
@@ -159,10 +166,12 @@ inline T fetch_texture(unsigned long long object, int x, const TextureSite& site
 template <typename T>
 inline T read_texture(unsigned long long object, int dimensions, float x, float y, float z, const TextureSite& site) {
   const TextureObject& texture = texture_of(object, dimensions, site);
+  if (texture.fetched) texture_fails("reads a texture that is 'fetched' otherwise than with tex1Dfetch", site);
   float coordinates[3] = {x, y, z};
   long long nearest[3] = {0, 0, 0};
   for (int axis = 0; axis < dimensions; ++axis) {
     if (texture.normalized) coordinates[axis] *= static_cast<float>(texture.size[axis]);
+    coordinates[axis] = bounded_coordinate(coordinates[axis]);
     nearest[axis] = static_cast<long long>(__builtin_floorf(coordinates[axis]));
   }
   if (!texture.linear) return texture_element<T>(texture, texel(texture, nearest), site);

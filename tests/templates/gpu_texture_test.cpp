@@ -1,8 +1,11 @@
 // Textures and surfaces on a GPU, held against what the host backend's kernels read from the same elements.
-#include "gpu_fixture.hpp"
+#include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <tuner/backend/host/host_backend.hpp>
@@ -16,7 +19,9 @@ inline const Api* api = nullptr;
 }  // namespace tuner_host
 #include <tuner/backend/host/shim/tuner_host_texture.h>
 
-namespace tuner::cuda {
+#include "sample.hpp"
+
+namespace tuner {
 namespace {
 
 using Outside = TextureReading::Outside;
@@ -45,8 +50,44 @@ __global__ void add_one(cudaSurfaceObject_t s) {
 }
 )";
 
-class GpuTextures : public GpuTest {
+class GpuTextures : public ::testing::Test {
  protected:
+  void SetUp() override {
+    if (!on().backend) GTEST_SKIP() << on().why_not;
+  }
+  static const testing::Subject& on() {
+    static const testing::Subject subject = testing::subject();
+    return subject;
+  }
+  static Backend& backend() { return *on().backend; }
+
+  static std::unique_ptr<Module> load(const std::string& source, std::vector<std::string> expressions) {
+    const CompileResult compiled =
+        backend().compiler().compile({source, "test.cu", std::move(expressions), {}, backend().architecture()});
+    if (const CompileError* const error = std::get_if<CompileError>(&compiled))
+      throw Error(error->message + "\n" + error->log);
+    auto loaded = backend().load(std::get<Image>(compiled));
+    if (const LaunchError* const error = std::get_if<LaunchError>(&loaded)) throw Error(error->message);
+    return std::get<std::unique_ptr<Module>>(std::move(loaded));
+  }
+  template <typename T>
+  static std::vector<T> contents(DevicePointer from, std::size_t count) {
+    std::vector<T> data(count);
+    backend().download(data.data(), from, count * sizeof(T));
+    return data;
+  }
+  static Launch launch(std::size_t function, std::array<std::int64_t, 3> block, std::vector<Argument> arguments) {
+    Launch ready;
+    ready.module = &kernels();
+    ready.function = function;
+    ready.shape.grid[0] = 4;
+    ready.shape.block = block;
+    ready.arguments = std::move(arguments);
+    return ready;
+  }
+  static std::string failure(const std::optional<Outcome>& outcome) {
+    return outcome ? std::string(kind(*outcome)) + ": " + std::string(message(*outcome)) : "ok";
+  }
   static const Module& kernels() {
     static const std::unique_ptr<Module> module = load(kTextureKernels, {"plane", "row", "box", "fetch", "add_one"});
     return *module;
@@ -92,7 +133,7 @@ class GpuTextures : public GpuTest {
     const auto where = backend().allocate(at.size() * sizeof(float)),
                to = backend().allocate(at.size() * sizeof(float));
     backend().upload(where->address(), at.data(), at.size() * sizeof(float));
-    const Launch reads = launch(kernels(), function, 4, 128,
+    const Launch reads = launch(function, {128, 1, 1},
                                 {Argument::of(on_gpu->texture(reading)), Argument::of(where->address()),
                                  Argument::of(to->address()), Argument::of(n)});
     EXPECT_EQ(failure(backend().run({&reads, 1}, 10)), "ok");
@@ -146,11 +187,13 @@ TEST_F(GpuTextures, OfOneAndThreeDimensionsAreToo) {
 }
 
 TEST_F(GpuTextures, AreFetchedFromLinearMemory) {
-  const auto array = backend().allocate_array({ElementType::int32, 4, {100, 0, 0}, true});
+  const auto array = backend().allocate_array({ElementType::int32, 4, {100, 0, 0}, true, false});
   const auto memory = backend().allocate(1600), to = backend().allocate(102 * 16);
   backend().fill(memory->address(), ElementType::int32, 400, {Fill::Kind::iota, 0, 0}, 0);
   array->load(memory->address());
-  const Launch fetch = launch(kernels(), 3, 1, 102, {Argument::of(array->texture({})), Argument::of(to->address())});
+  TextureReading fetched;
+  fetched.fetched = true;
+  const Launch fetch = launch(3, {102, 1, 1}, {Argument::of(array->texture(fetched)), Argument::of(to->address())});
   EXPECT_EQ(failure(backend().run({&fetch, 1}, 10)), "ok");
   const auto seen = contents<int>(to->address(), 408);
   EXPECT_EQ(seen[0], 0) << "outside";
@@ -159,12 +202,12 @@ TEST_F(GpuTextures, AreFetchedFromLinearMemory) {
 }
 
 TEST_F(GpuTextures, ShareTheirElementsWithSurfaces) {
-  const auto array = backend().allocate_array({ElementType::float32, 2, {16, 8, 0}});
+  const auto array = backend().allocate_array({ElementType::float32, 2, {16, 8, 0}, false, true});
   const auto memory = backend().allocate(1024);
   backend().fill(memory->address(), ElementType::float32, 256, {Fill::Kind::iota, 0, 0}, 0);
   array->load(memory->address());
-  Launch add = launch(kernels(), 4, 1, 16, {Argument::of(array->surface())});
-  add.shape.block[1] = 8;
+  Launch add = launch(4, {16, 8, 1}, {Argument::of(array->surface())});
+  add.shape.grid[0] = 1;
   EXPECT_EQ(failure(backend().run({&add, 1}, 10)), "ok");
   backend().fill_bytes(memory->address(), 0, 1024);
   array->store(memory->address());
@@ -186,4 +229,4 @@ TEST_F(GpuTextures, ThatAreTooLargeAreRefusedInASentence) {
 }
 
 }  // namespace
-}  // namespace tuner::cuda
+}  // namespace tuner
