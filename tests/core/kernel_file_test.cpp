@@ -265,7 +265,7 @@ TEST(KernelFile, HasTexturesAndSurfacesOfItsBuffers) {
                       "#pragma tuner texture row = b[n] fetched\n#pragma tuner surface result = c[n]\n"
                       "#pragma tuner launch again\n#pragma tuner arguments image, row, n\n"
                       "#pragma tuner grid 1\n#pragma tuner block 1\n"
-                      "#pragma tuner instantiate again\n// tex1Dfetch is only spoken of"));
+                      "#pragma tuner instantiate again\n"));
   ASSERT_EQ(spec.textures.size(), 3u);
   const TextureSpec& image = *spec.find_texture("image");
   EXPECT_EQ(image.extent.size(), 2u);
@@ -282,7 +282,13 @@ TEST(KernelFile, TakesATextureOfOneDimensionForWhatTheKernelReadsItWith) {
   };
   EXPECT_NO_THROW(with("tex1D<float>(0, 1)"));
   EXPECT_NO_THROW(with("tex1D<float>(0, 1) + tex1Dfetch<float>(0, 1)")) << "another one may be fetched";
+  EXPECT_NO_THROW(with("0; // not tex1Dfetch"));
   EXPECT_THROW(with("tex1Dfetch<float>(0, 1)"), SpecError);
+  EXPECT_THROW(with("tex1Dfetch<float>(0, 1)  /* not tex1D */"), SpecError);
+  EXPECT_THROW(parse(with_line(0,
+                               "#pragma tuner texture row = b[n] fetched\n__device__ float f() { return "
+                               "tex1D<float>(0, 1); }")),
+               SpecError);
 }
 
 class KernelElsewhere : public ::testing::Test {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <tests/error_of.hpp>
 #include <tuner/core/element_type.hpp>
@@ -68,6 +69,11 @@ TEST(Records, CountTheirElements) {
 
 TEST(Records, OfOneTypeArePlainNumbersUnlessAFieldIsFilledByItself) {
   EXPECT_EQ(layout(" : { float x, y, z; float rest[4]; }"), "float x 7");
+  EXPECT_EQ(layout(x_of(parse(move_with(" : { int x, y; }", "", "#pragma tuner fill x = iota\n")))),
+            "int x[1] 0, int y[1] 4, 8")
+      << "i counts the numbers of a field";
+  EXPECT_EQ(x_of(parse(move_with(" : { int mass, place[2]; }"))).component_names,
+            (std::vector<std::string>{"mass", "place[0]", "place[1]"}));
   EXPECT_EQ(layout(" : { double x; double2 y; }"), "double x[1] 0, double y[2] 16, 32") << "padding is not compared";
   EXPECT_EQ(layout(x_of(parse(move_with(" : { int x, y; }", "", "#pragma tuner fill x.y = iota\n")))),
             "int x[1] 0, int y[1] 4, 8");
@@ -95,28 +101,42 @@ TEST(Records, AreNotReadWhereTheirLayoutIsNotPlain) {
   for (const std::string& text :
        {"struct Star " + fields + " __attribute__((packed));\n", "#pragma pack(1)\nstruct Star " + fields + ";\n",
         "struct alignas(4 * sizeof(float)) Star " + fields + ";\n", "struct __align__(A16) Star " + fields + ";\n",
+        "#define A16 __align__(16)\nstruct A16 Star " + fields + ";\n",
+        "#ifdef A\nstruct __attribute__((aligned(32))) Star " + fields + ";\n#else\nstruct Star " + fields +
+            ";\n#endif\n",
         "struct Star " + fields + " star;\n", "struct Star : Planet " + fields + ";\n",
         "#ifdef WIDE\nstruct Star { double mass; double id; };\n#else\nstruct Star " + fields + ";\n#endif\n",
         std::string("struct Star { half3 color; int id; };\n")})
     EXPECT_THAT(error_of([&] { parse(move_with("", text)); }), HasSubstr("an element type is needed")) << text;
 }
 
-TEST(Records, AreReadWhereTheFileHasATypeToo) {
+TEST(Records, AreReadBesideWordsThatOnlyLookLikePacking) {
+  EXPECT_EQ(layout("", "struct Star { double mass; int id; };\n__device__ int unpack(int pack_size);  // no pack\n"),
+            "double mass[1] 0, int id[1] 8, 16");
+}
+
+TEST(Records, AreWhatAFileWithATypeSaysAlone) {
   const KernelSpec spec =
       parse(move_with("", "struct Star { double mass; int id; };\n", "#pragma tuner type T = float double\n"));
-  EXPECT_EQ(layout(x_of(spec)), "double mass[1] 0, int id[1] 8, 16");
+  EXPECT_EQ(layout(x_of(spec)), "T x 1") << "what is left out is the first type";
 }
 
 TEST(Records, FillBoolsWithZeroAndOne) {
-  const auto fill = [](const std::string& how) {
+  const auto bools = [](const std::string& how) {
     const KernelSpec spec = parse(move_with(" : { int id; bool bright; }", "", how));
-    return *x_of(spec).record->fields[1].fill.numbers;
+    const Fill fill = *x_of(spec).record->fields[1].fill.numbers;
+    return fill.kind == Fill::Kind::constant ? "constant " + std::to_string(static_cast<int>(fill.low))
+                                             : "uniform 0 " + std::to_string(static_cast<int>(fill.high));
   };
-  EXPECT_EQ(fill("").high, 2);
-  EXPECT_EQ(fill("#pragma tuner fill x = constant 1\n").kind, Fill::Kind::constant);
-  EXPECT_EQ(fill("#pragma tuner fill x = constant 1\n").low, 1);
-  EXPECT_EQ(fill("#pragma tuner fill x = constant 7\n").high, 2);
-  EXPECT_EQ(fill("#pragma tuner fill x = iota\n").high, 2);
+  EXPECT_EQ(bools(""), "uniform 0 2");
+  EXPECT_EQ(bools("#pragma tuner fill x = uniform 0 100\n"), "uniform 0 2");
+  EXPECT_EQ(bools("#pragma tuner fill x = constant 1\n"), "constant 1");
+  EXPECT_EQ(bools("#pragma tuner fill x = constant 7\n"), "constant 0");
+  EXPECT_EQ(bools("#pragma tuner fill x = iota\n"), "constant 0");
+  EXPECT_EQ(bools("#pragma tuner fill x.bright = constant 1\n"), "constant 1");
+  for (const char* const how : {"iota", "constant 2", "uniform 0 3", "expression i"})
+    EXPECT_THAT(error_of([&] { bools("#pragma tuner fill x.bright = " + std::string(how) + "\n"); }),
+                HasSubstr("7:20: 'x.bright' is a bool: "));
 }
 
 TEST(Records, FillEachFieldAsItSays) {
@@ -126,7 +146,7 @@ TEST(Records, FillEachFieldAsItSays) {
   const std::vector<RecordField>& fields = x_of(spec).record->fields;
   EXPECT_EQ(fields[0].fill.numbers->low, 1);
   EXPECT_TRUE(fields[1].fill.computed->element);
-  EXPECT_EQ(fields[2].fill.numbers->high, 2) << "a bool holds nothing else";
+  EXPECT_EQ(fields[2].fill.numbers->low, 0) << "a bool holds no 3";
   EXPECT_EQ(fields[3].fill.numbers->kind, Fill::Kind::constant) << "the fill of the whole";
 }
 

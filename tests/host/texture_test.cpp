@@ -161,6 +161,8 @@ TEST(HostTextures, SayWhatIsWrongWithAnAccess) {
   EXPECT_THAT(said("surf2Dwrite(1.0f, o, 8, 0);", array->surface()),
               HasSubstr("beyond the edge of a surface (test.cu:2)"));
   EXPECT_THAT(said("surf2Dwrite(1.0f, o, 2, 0);", array->surface()), HasSubstr("between two elements"));
+  EXPECT_THAT(said("surf2Dwrite(1.0f, o, 0, 0);", array->texture({})), HasSubstr("a texture as a surface"));
+  EXPECT_THAT(said("*to = tex2D<float>(o, 0, 0);", array->surface()), HasSubstr("a surface as a texture"));
   EXPECT_THAT(said("*to = tex2DLayered<float>(o, 0, 0, 0);", array->texture({})),
               HasSubstr("layered textures, cube maps and gathers are not available on the host backend"));
 }

@@ -72,10 +72,11 @@ class FakeMemory : public DeviceMemory {
 /// Its objects are the address of its elements.
 class FakeArray : public DeviceArray {
  public:
-  explicit FakeArray(const ArrayShape& shape) : elements_(shape.bytes()) {}
+  FakeArray(const ArrayShape& shape, std::size_t& loads) : elements_(shape.bytes()), loads_(loads) {}
   std::uint64_t texture(const TextureReading&) override { return reinterpret_cast<std::uint64_t>(elements_.data()); }
   std::uint64_t surface() override { return texture({}); }
   void load(DevicePointer from) override {
+    ++loads_;
     std::memcpy(elements_.data(), reinterpret_cast<const void*>(from), elements_.size());
   }
   void store(DevicePointer to) override {
@@ -84,6 +85,7 @@ class FakeArray : public DeviceArray {
 
  private:
   std::vector<std::byte> elements_;
+  std::size_t& loads_;
 };
 
 class FakeBackend : public Backend {
@@ -102,7 +104,7 @@ class FakeBackend : public Backend {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<FakeMemory>(bytes); }
   std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {
     shapes.push_back(shape);
-    return std::make_unique<FakeArray>(shape);
+    return std::make_unique<FakeArray>(shape, loads);
   }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
@@ -195,6 +197,7 @@ class FakeBackend : public Backend {
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;
   std::vector<ArrayShape> shapes;  // of the arrays that were asked for
+  std::size_t loads = 0;           // of all arrays
   struct Counted {
     std::string expression;
     std::size_t samples_before;  // when it was counted

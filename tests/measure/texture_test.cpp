@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <tests/error_of.hpp>
+#include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/expressions.hpp>
 
 #include "scale_spec.hpp"
@@ -118,6 +119,34 @@ TEST_F(TexturesTest, OfAnInoutBufferAreMadeAnewForEachRun) {
   };
   backend_.kernels = {{"reference", add}, {"scale<32>", add}};
   EXPECT_EQ(outcome(), "verified");
+}
+
+TEST_F(TexturesTest, AreMadeAnewInEachRoundOfTheFinals) {
+  const auto loads = [&](std::size_t rounds) {
+    MeasureOptions options;
+    options.finalist_rounds = rounds;
+    Runner runner(backend_, spec_, ProblemSize{}, options);
+    const Image reference = compile(reference_expressions(spec_, size(), backend_.device().limits));
+    runner.prepare(&reference);
+    const Image image = compile(launch_expressions(spec_, size(), backend_.device().limits, testing::block(32)));
+    const Runner::Finalist finalist{testing::block(32), &image};
+    const std::size_t before = backend_.loads;
+    runner.remeasure({&finalist, 1});
+    return backend_.loads - before;
+  };
+  EXPECT_EQ(loads(5) - loads(3), 2u * 2) << "two objects in two more rounds";
+}
+
+TEST_F(TexturesTest, AreNoPointersAndNoNumbersOfAnotherSize) {
+  const LaunchSpec& launch = spec_.launches[0];
+  const auto bound = bind_arguments(spec_, launch, size(), testing::block(32));
+  const auto problem = [&](const std::string& first) {
+    return wrong_type(spec_, launch, "scale", bound, {first, "unsigned long long", "int"});
+  };
+  EXPECT_EQ(problem("unsigned long long"), std::nullopt);
+  for (const char* const type : {"float const*", "int"})
+    EXPECT_THAT(problem(type).value_or("fine"),
+                HasSubstr("'from' is declared as a texture or surface, but parameter 1"));
 }
 
 TEST_F(TexturesTest, OfOneBufferShareAnArrayWhereTheyHaveOneShape) {

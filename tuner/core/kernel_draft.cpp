@@ -98,6 +98,9 @@ void fill_field(BufferSpec& buffer, const FillDraft& pending) {
     names.push_back(field.name);
     if (field.name != pending.field) continue;
     field.fill = {pending.computed ? std::nullopt : std::optional(pending.fill), pending.computed};
+    if (field.is_bool && !fits_bool(field.fill))
+      throw SpecError(pending.location, in_quotes(filled_name(pending)) +
+                                            " is a bool: 'constant 0', 'constant 1' or 'uniform 0 2' is what it holds");
     return;
   }
   throw SpecError(pending.location, in_quotes(buffer.name) + " has no field " + in_quotes(pending.field) +
@@ -228,10 +231,10 @@ KernelSpec finish(KernelDraft draft) {
     if (scalar.type.empty()) scalar.type = first_type;
   }
   for (const FillDraft& pending : draft.fills) apply(draft, pending);
+  for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
   for (const FillDraft& pending : draft.fills) require_one_source(draft, pending);
   for (BufferSpec& buffer : draft.spec.buffers)
     if (buffer.record) settle_record(buffer);
-  for (const AnswerDraft& pending : draft.answers) apply(draft, pending);
   for (const ComparedDraft& pending : draft.compared) apply(draft, pending);
   for (const LaunchDraft& finished : draft.launches) {
     if (finished.role == LaunchDraft::Role::kernel) finish_launch(draft, finished);

@@ -116,7 +116,8 @@ struct BufferSpec {
   std::optional<AnswerFile> answer = {};           ///< of an output: what it is compared with
   std::optional<Expression> compared = {};  ///< of an output: of element `i`, whether it is compared; all when left out
   int components = 1;                       ///< of `type` in one element as the file declares it: 4 for float4
-  std::optional<RecordType> record = {};    ///< what an element is; `type` is then uint8, and `components` its bytes
+  std::vector<std::string> component_names = {};  ///< of a struct's numbers; else `x y z w`, or their indices
+  std::optional<RecordType> record = {};  ///< what an element is; `type` is then uint8, and `components` its bytes
 };
 
 /// How a texture object reads ("Texture Object API", CUDA C++ Programming Guide).

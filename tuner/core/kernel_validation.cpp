@@ -6,6 +6,7 @@
 
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/record_type.hpp>
 #include <tuner/core/real_expression.hpp>
 #include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
@@ -316,16 +317,11 @@ class Validator {
                          " too: define it in the kernel file, which both are compiled with");
   }
 
-  static bool is_random(const FieldFill& fill) {
-    if (!fill.computed) return !fill.numbers || fill.numbers->kind == Fill::Kind::uniform;
-    return fill.computed->numbers.kind == Fill::Kind::uniform && !fill.computed->element && fill.computed->path.empty();
-  }
-
   static bool has_random_elements(const BufferSpec& buffer) {
     const FieldFill whole{buffer.fill, buffer.computed_fill};
-    if (!buffer.record || whole.computed) return is_random(whole);
+    if (!buffer.record || whole.computed) return is_drawn(whole);
     return std::any_of(buffer.record->fields.begin(), buffer.record->fields.end(),
-                       [](const RecordField& field) { return is_random(field.fill); });
+                       [](const RecordField& field) { return is_drawn(field.fill); });
   }
 
   void answer_files() {
@@ -503,16 +499,17 @@ class Validator {
       if (texture.reading.fetched) fail("only a texture of one dimension can be 'fetched'");
       return;
     }
-    const std::string text = program_text(spec_) + program_text(spec_, ProgramPart::reference);
-    const std::vector<std::string_view> words = words_of(text);
-    const auto has = [&](std::string_view begin, bool whole) {
-      return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-        return whole ? word == begin : word.starts_with(begin) && word != "tex1Dfetch";
+    const auto has = [&](std::initializer_list<const char*> functions) {
+      return std::any_of(functions.begin(), functions.end(), [&](const char* function) {
+        return may_occur(spec_, ProgramPart::kernel, function) || may_occur(spec_, ProgramPart::reference, function);
       });
     };
-    if (!texture.reading.fetched && has("tex1Dfetch", true) && !has("tex1D", false))
+    const bool fetches = has({"tex1Dfetch"}), samples = has({"tex1D", "tex1DLod", "tex1DGrad", "tex1DLayered"});
+    if (!texture.reading.fetched && fetches && !samples)
       fail("the kernel reads with tex1Dfetch, which takes memory of another kind: say so, as in 'texture " +
            texture.name + " = " + texture.buffer + "[...] fetched'");
+    if (texture.reading.fetched && samples && !fetches)
+      fail("the kernel reads with tex1D, and 'fetched' is memory of another kind, for tex1Dfetch: leave it out");
     if (texture.reading.fetched && texture.reading.outside != TextureReading::Outside::clamp)
       fail("what tex1Dfetch reads outside is zero: leave out what is said of it");
   }
@@ -530,6 +527,7 @@ class Validator {
         fail("the kernel is given " + in_quotes(surface.buffer) + " through " + in_quotes(surface.name) +
              " and by its pointer too: what it writes through one would be lost to the other");
     }
+    if (spec_.find_buffer(surface.buffer)->role != BufferRole::inout) return;
     for (const LaunchSpec& launch : spec_.prepare)
       if (std::count(launch.arguments.begin(), launch.arguments.end(), surface.buffer) > 0)
         fail("'prepare' changes " + in_quotes(surface.buffer) + ", and a surface holds a copy of it");

@@ -116,8 +116,10 @@ class LeftOut {
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
 
-  /// Where the file has a `type`, that is what is left out of numbers.
+  /// Where the file has a `type`, that is what is left out.
   void types() {
+    const auto is_type = [](const ChoiceSpec& choice) { return choice.is_type; };
+    if (std::any_of(draft_.spec.choices.begin(), draft_.spec.choices.end(), is_type)) return;
     for (const LaunchDraft& one : draft_.launches) {
       if (!is_of_kernel(one)) continue;
       const auto head = head_of(one);
@@ -129,8 +131,6 @@ class LeftOut {
   void type(const std::string& name, const Declared& argument) {
     const auto numbers = numbers_of(plain_type(argument.type));
     if (!numbers) return record(name, argument);
-    const auto is_type = [](const ChoiceSpec& choice) { return choice.is_type; };
-    if (std::any_of(draft_.spec.choices.begin(), draft_.spec.choices.end(), is_type)) return;
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty() || !argument.is_pointer()) continue;
       buffer.type = info(numbers->type).name;
@@ -147,7 +147,7 @@ class LeftOut {
     if (!argument.is_pointer()) return;
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty()) continue;
-      buffer.record = record_called(code_of(text_), plain_type(argument.type));
+      buffer.record = record_called(text_, plain_type(argument.type));
       if (buffer.record) buffer.type = info(ElementType::uint8).name;
     }
   }
@@ -183,8 +183,10 @@ void fill_in_from_text(KernelDraft& draft) {
   };
   const auto has_type = [](const auto& one) { return !one.type.empty(); };
   const KernelSpec& spec = draft.spec;
-  const bool types_are_known = std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
-                               std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type);
+  const bool types_are_known =
+      std::any_of(spec.choices.begin(), spec.choices.end(), [](const ChoiceSpec& one) { return one.is_type; }) ||
+      (std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
+       std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type));
   if (types_are_known && std::all_of(draft.launches.begin(), draft.launches.end(), says_all)) return;
   LeftOut(draft).fill_in();
 }

@@ -156,6 +156,7 @@ std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
     if (word.empty()) return std::nullopt;
     at += word.size();
     if (word != "__align__" && word != "alignas") {
+      if (!head.name.empty()) return std::nullopt;  // one of them is a macro
       head.name = word;
       continue;
     }
@@ -198,22 +199,38 @@ std::optional<Definition> definition_at(std::string_view code, std::size_t at, s
   return Definition{code.substr(head->brace, end + 1 - head->brace), head->alignment};
 }
 
+/// How often \p name stands where a type is defined: before `{` or `:`, or behind `}`.
+std::size_t definitions(std::string_view code, std::string_view name) {
+  std::size_t count = 0;
+  for (std::size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
+    if (word_at(code, at) != name || (at > 0 && is_word(code[at - 1]))) continue;
+    const std::size_t behind = behind_blanks(code, at + name.size());
+    std::size_t before = at;
+    while (before > 0 && is_space(code[before - 1])) --before;
+    const bool opens =
+        behind < code.size() && (code[behind] == '{' || (code[behind] == ':' && code.substr(behind, 2) != "::"));
+    if (opens || (before > 0 && code[before - 1] == '}')) ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout()); }
 
-std::optional<RecordType> record_called(std::string_view code, std::string_view name) {
+std::optional<RecordType> record_called(std::string_view text, std::string_view name) {
   constexpr std::string_view word = "struct";
+  const std::string code = code_of(text);
+  if (definitions(code, name) != 1) return std::nullopt;  // which one holds is up to the preprocessor, or a namespace
+  for (const char* const packs : {"pack", "packed", "__packed__"})
+    if (occurs_in_code(text, packs)) return std::nullopt;
   std::optional<Definition> only;
   for (std::size_t at = code.find(word); at != std::string_view::npos; at = code.find(word, at + 1)) {
     if (word_at(code, at) != word || (at > 0 && is_word(code[at - 1]))) continue;
-    const auto here = definition_at(code, at + word.size(), name);
-    if (!here) continue;
-    if (only) return std::nullopt;  // which one holds is up to the preprocessor, or to a namespace
-    only = here;
+    only = definition_at(code, at + word.size(), name);
+    if (only) break;
   }
-  // Packed structs lie otherwise.
-  if (!only || only->code.empty() || code.find("pack") != std::string_view::npos) return std::nullopt;
+  if (!only || only->code.empty()) return std::nullopt;
   try {
     const LogicalLine line = LogicalLine::from(only->code, {});
     TokenCursor cursor(line);
@@ -221,6 +238,19 @@ std::optional<RecordType> record_called(std::string_view code, std::string_view 
   } catch (const SpecError&) {  // functions, pointers, structs of structs
     return std::nullopt;
   }
+}
+
+bool is_drawn(const FieldFill& fill) {
+  if (!fill.computed) return !fill.numbers || fill.numbers->kind == Fill::Kind::uniform;
+  return fill.computed->numbers.kind == Fill::Kind::uniform && !fill.computed->element && fill.computed->path.empty();
+}
+
+bool fits_bool(const FieldFill& fill) {
+  if (fill.computed) return !fill.computed->path.empty();
+  if (!fill.numbers) return false;
+  const Fill& numbers = *fill.numbers;
+  if (numbers.kind == Fill::Kind::constant) return numbers.low == 0 || numbers.low == 1;
+  return numbers.kind == Fill::Kind::uniform && numbers.low >= 0 && numbers.high <= 2;
 }
 
 namespace {
@@ -236,20 +266,38 @@ std::size_t numbers_alike(const RecordType& record) {
   return numbers * info(first.type).bytes == record.bytes ? numbers : 0;
 }
 
-/// What \p field, of which nothing is said, is filled with: as the whole buffer, but for a bool, which is 0 or 1.
+/// Whether it makes no difference where a number of \p buffer stands: none is filled by its index or from a file.
+bool are_filled_alike(const BufferSpec& buffer) {
+  const auto& computed = buffer.computed_fill;
+  return !buffer.answer && (!buffer.fill || buffer.fill->kind != Fill::Kind::iota) &&
+         (!computed || (!computed->element && computed->path.empty()));
+}
+
+/// `position[2]`, `mass`: of each number.
+std::vector<std::string> number_names(const RecordType& record) {
+  std::vector<std::string> names;
+  for (const RecordField& field : record.fields)
+    for (int i = 0; i < field.count; ++i)
+      names.push_back(field.count == 1 ? field.name : field.name + '[' + std::to_string(i) + ']');
+  return names;
+}
+
+/// What \p field, of which nothing is said, is filled with: as the whole buffer, but for a bool, which is 0 or 1: drawn
+/// where the others are, else 0.
 FieldFill fill_of(const RecordField& field, const BufferSpec& buffer) {
-  const bool fits =
-      buffer.fill && buffer.fill->kind == Fill::Kind::constant && (buffer.fill->low == 0 || buffer.fill->low == 1);
-  if (field.is_bool && !fits) return {Fill{Fill::Kind::uniform, 0, 2}, {}};
-  return {buffer.fill, buffer.computed_fill};
+  const FieldFill whole{buffer.fill, buffer.computed_fill};
+  if (!field.is_bool || fits_bool(whole)) return whole;
+  if (is_drawn(whole)) return {Fill{Fill::Kind::uniform, 0, 2}, {}};
+  return {Fill{Fill::Kind::constant, 0, 0}, {}};
 }
 
 }  // namespace
 
 void settle_record(BufferSpec& buffer) {
   RecordType& record = *buffer.record;
-  if (const std::size_t numbers = numbers_alike(record); numbers > 0) {
+  if (const std::size_t numbers = numbers_alike(record); numbers > 0 && are_filled_alike(buffer)) {
     buffer.type = info(record.fields.front().type).name;
+    buffer.component_names = number_names(record);
     buffer.components = static_cast<int>(numbers);
     buffer.record.reset();
   } else {

@@ -48,6 +48,8 @@ std::string element_name(const BufferSpec& buffer, std::int64_t index) {
     return fmt::format("{}[{}].{}[{}]", buffer.name, element, field->name,
                        (at - field->offset) / info(field->type).bytes);
   }
+  if (!buffer.component_names.empty())
+    return fmt::format("{}[{}].{}", buffer.name, element, buffer.component_names[static_cast<std::size_t>(component)]);
   if (buffer.components <= 4) return fmt::format("{}[{}].{}", buffer.name, element, "xyzw"[component]);
   return fmt::format("{}[{}][{}]", buffer.name, element, component);
 }

@@ -52,7 +52,9 @@ class HostArray final : public DeviceArray {
   }
   std::uint64_t surface() override {
     require_surface(shape_);
-    return keep(object_);
+    TextureObject object = object_;
+    object.surface = true;
+    return keep(object);
   }
   void load(DevicePointer from) override {
     std::memcpy(object_.data, reinterpret_cast<const void*>(from), shape_.bytes());

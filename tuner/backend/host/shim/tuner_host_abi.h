@@ -29,6 +29,7 @@ struct TextureObject {
   enum Outside : int { kClamp, kBorder, kWrap, kMirror } outside;
   bool linear, normalized, as_float;
   bool fetched;  // linear memory: by tex1Dfetch alone
+  bool surface;  // and no texture
 };
 
 struct Api;

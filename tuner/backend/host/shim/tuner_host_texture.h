@@ -28,10 +28,13 @@ template <typename T>
   texture_fails("layered textures, cube maps and gathers are not available on the host backend", {file, line});
 }
 
-inline const TextureObject& texture_of(unsigned long long object, int dimensions, const TextureSite& site) {
+inline const TextureObject& texture_of(unsigned long long object, bool surface, int dimensions,
+                                       const TextureSite& site) {
   const auto* const texture = reinterpret_cast<const TextureObject*>(object);
   if (object % alignof(TextureObject) != 0 || object == 0 || texture->self != texture)
     texture_fails("reads or writes through what is no texture or surface object", site);
+  if (texture->surface != surface)
+    texture_fails(surface ? "reads or writes a texture as a surface" : "reads a surface as a texture", site);
   if (texture->dimensions != dimensions)
     texture_fails("reads or writes a texture or surface of another number of dimensions", site);
   return *texture;
@@ -157,7 +160,7 @@ inline T texture_element(const TextureObject& texture, const unsigned char* elem
 
 template <typename T>
 inline T fetch_texture(unsigned long long object, int x, const TextureSite& site) {
-  const TextureObject& texture = texture_of(object, 1, site);
+  const TextureObject& texture = texture_of(object, false, 1, site);
   if (!texture.fetched) texture_fails("tex1Dfetch reads linear memory, which a texture is that is 'fetched'", site);
   const bool outside = x < 0 || static_cast<unsigned long long>(x) >= texture.size[0];
   return texture_element<T>(texture, outside ? nullptr : texel(texture, {x, 0, 0}), site);
@@ -165,7 +168,7 @@ inline T fetch_texture(unsigned long long object, int x, const TextureSite& site
 
 template <typename T>
 inline T read_texture(unsigned long long object, int dimensions, float x, float y, float z, const TextureSite& site) {
-  const TextureObject& texture = texture_of(object, dimensions, site);
+  const TextureObject& texture = texture_of(object, false, dimensions, site);
   if (texture.fetched) texture_fails("reads a texture that is 'fetched' otherwise than with tex1Dfetch", site);
   float coordinates[3] = {x, y, z};
   long long nearest[3] = {0, 0, 0};
@@ -183,7 +186,7 @@ inline T read_texture(unsigned long long object, int dimensions, float x, float 
 template <typename T>
 inline unsigned char* surface_element(unsigned long long object, int dimensions, int byte, int y, int z,
                                       cudaSurfaceBoundaryMode mode, const TextureSite& site) {
-  const TextureObject& surface = texture_of(object, dimensions, site);
+  const TextureObject& surface = texture_of(object, true, dimensions, site);
   if (sizeof(T) != static_cast<size_t>(surface.bytes * surface.components))
     texture_fails("reads or writes a surface as a type that is not as large as its elements", site);
   if (byte % static_cast<int>(sizeof(T)) != 0)
