@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cache/sha256.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
@@ -27,10 +27,11 @@ namespace {
 
 constexpr std::int64_t kMaxProgramBytes = std::int64_t{1} << 30;
 
-/// Of the two programs that talk to each other over the job's messages.
+/// Of the two programs that talk to each other over the job's messages. No cryptographic hash: it is for accidents, and
+/// all ranks wait for it.
 std::string build_of(const std::filesystem::path& worker_program) {
   const auto hash = [](const std::filesystem::path& file) {
-    return cache::sha256_hex(read_input_file(file, kMaxProgramBytes, "program")).substr(0, 16);
+    return fmt::format("{:016x}", std::hash<std::string>{}(read_input_file(file, kMaxProgramBytes, "program")));
   };
   return fmt::format("{} protocol {} {} {}", kVersion, worker::kProtocolVersion, hash("/proc/self/exe"),
                      hash(worker_program));

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,7 +20,6 @@ using worker::WorkerEnd;
 
 /// A rank that does not answer for so long is gone; MPI then ends the job anyway.
 constexpr std::chrono::seconds kLongestEnd{20};
-constexpr std::chrono::milliseconds kLookAgain{10};
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -46,14 +44,14 @@ struct Hub::Channel {
   std::optional<WorkerEnd> end_behind;  // told, but not all that came before it was passed on
 
   std::mutex mutex;
-  std::condition_variable changed;
   std::optional<WorkerEnd> end;
   bool stopped = false;
 };
 
 class Hub::RemoteWorker final : public worker::WorkerLink {
  public:
-  RemoteWorker(Hub& hub, std::shared_ptr<Channel> channel) : hub_(hub), channel_(std::move(channel)) {
+  RemoteWorker(Hub& hub, std::shared_ptr<Channel> channel)
+      : WorkerLink(kLongestEnd), hub_(hub), channel_(std::move(channel)) {
     take_pipes(std::exchange(channel_->to.write, -1), std::exchange(channel_->from.read, -1),
                std::exchange(channel_->said.read, -1));
   }
@@ -73,23 +71,14 @@ class Hub::RemoteWorker final : public worker::WorkerLink {
     const std::lock_guard lock(channel_->mutex);
     return std::exchange(channel_->stopped, false);
   }
-  WorkerEnd wait() override {
-    const auto since = std::chrono::steady_clock::now();
-    std::unique_lock lock(channel_->mutex);
-    // Its end comes behind all that it wrote, and that may be more than the pipes hold.
-    while (!channel_->changed.wait_for(lock, kLookAgain, [this] { return channel_->end.has_value(); })) {
-      if (std::chrono::steady_clock::now() - since > kLongestEnd) channel_->end = WorkerEnd{"lost", false};
-      lock.unlock();
-      (void)receive();
-      receive_errors();
-      lock.lock();
-    }
-    const WorkerEnd end = *channel_->end;
-    lock.unlock();
-    return with_last_words(end);
-  }
 
  private:
+  std::optional<WorkerEnd> ask_end() override {
+    (void)receive();  // its end comes behind all that it wrote, and that may be more than the pipes hold
+    const std::lock_guard lock(channel_->mutex);
+    return channel_->end;
+  }
+
   Hub& hub_;
   std::shared_ptr<Channel> channel_;
 };
@@ -180,7 +169,6 @@ void Hub::carry(const std::vector<pollfd>& fds) {
       channel.end = channel.end_behind;
       channel.close_outputs();
     }
-    channel.changed.notify_all();
     at = channels_.erase(at);
   }
 }

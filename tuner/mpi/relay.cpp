@@ -31,9 +31,9 @@ class Relay {
       fds.clear();
       for (auto& [channel, child] : children_) {
         child.polled = fds.size();
-        fds.push_back({child.process->read_fd(), POLLIN, 0});
+        fds.push_back({child.open ? child.process->read_fd() : -1, POLLIN, 0});
         fds.push_back({child.says ? child.process->error_fd() : -1, POLLIN, 0});
-        if (!child.in.empty()) fds.push_back({child.process->write_fd(), POLLOUT, 0});
+        if (child.open && !child.in.empty()) fds.push_back({child.process->write_fd(), POLLOUT, 0});
       }
       bool busy = patience.poll(fds);
       carry(fds);
@@ -50,6 +50,7 @@ class Relay {
   struct Child {
     std::unique_ptr<worker::WorkerProcess> process;
     ByteQueue in;
+    bool open = true;  // its pipe; else it is about to end
     bool says = true;
     std::size_t polled = 0;  // among the descriptors of this turn
   };
@@ -62,17 +63,12 @@ class Relay {
       Child& child = at->second;
       if (ask && child.process->was_stopped()) world_.send(0, FrameKind::stopped, channel);
       child.in.write_to(child.process->write_fd());
-      bool open = true;
-      if (fds[child.polled].revents != 0) pass_on(FrameKind::data, channel, child.process->read_fd(), open);
+      if (fds[child.polled].revents != 0) pass_on(FrameKind::data, channel, child.process->read_fd(), child.open);
       if (fds[child.polled + 1].revents != 0) pass_on(FrameKind::said, channel, child.process->error_fd(), child.says);
-      if (open) {
+      if (!child.open && has_ended(channel, child))
+        at = children_.erase(at);
+      else
         ++at;
-        continue;
-      }
-      while (child.says && pass_on(FrameKind::said, channel, child.process->error_fd(), child.says)) {
-      }
-      ended(channel, child.process->wait());
-      at = children_.erase(at);
     }
   }
 
@@ -81,6 +77,15 @@ class Relay {
     const std::span<const std::byte> bytes = reader_.read(fd, open);
     if (!bytes.empty()) world_.send(0, kind, channel, bytes);
     return !bytes.empty();
+  }
+
+  /// One whose kernel hangs may take seconds, in which others go on.
+  bool has_ended(std::uint64_t channel, Child& child) {
+    while (child.says && pass_on(FrameKind::said, channel, child.process->error_fd(), child.says)) {
+    }
+    const std::optional<worker::WorkerEnd>& end = child.process->ended();
+    if (end) ended(channel, *end);
+    return end.has_value();
   }
 
   void ended(std::uint64_t channel, const worker::WorkerEnd& end) {

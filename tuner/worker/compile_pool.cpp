@@ -49,6 +49,7 @@ void CompilePool::stop() {
     ::poll(fds.data(), fds.size(), 20);
     for (Worker& worker : workers_) (void)worker.slot.react(fds, [](const Message&) {});
   }
+  for (Worker& worker : workers_) worker.slot.end({});
   workers_.clear();
 }
 

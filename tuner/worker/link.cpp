@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
+#include <thread>
 
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -47,6 +48,23 @@ void WorkerLink::take_pipes(int to, int from, int errors) {
 void WorkerLink::close_inputs() {
   for (int* fd : {&from_, &errors_})
     if (*fd >= 0) ::close(std::exchange(*fd, -1));
+}
+
+const std::optional<WorkerEnd>& WorkerLink::ended() {
+  if (end_) return end_;
+  const auto now = std::chrono::steady_clock::now();
+  if (!asked_since_) asked_since_ = now;
+  receive_errors();  // who still says something must not wait for us
+  if (std::optional<WorkerEnd> end = ask_end())
+    end_ = with_last_words(std::move(*end));
+  else if (now - *asked_since_ > longest_end_)
+    end_ = with_last_words({"lost", false});
+  return end_;
+}
+
+WorkerEnd WorkerLink::wait() {
+  for (int i = 0; !ended(); ++i) std::this_thread::sleep_for(std::chrono::microseconds(i < 100 ? 100 : 1000));
+  return *end_;
 }
 
 WorkerEnd WorkerLink::with_last_words(WorkerEnd end) {

@@ -2,6 +2,7 @@
 /// A worker as a session sees it: a pair of pipes that messages go through, one for what it says, and its end. It is a
 /// process of this machine (process.hpp), or of another, whose pipes somebody carries. Not thread-safe.
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -49,19 +50,27 @@ class WorkerLink {
   virtual void kill() = 0;
   /// Whether it was stopped, or went on, since this was last asked: then it was not its own fault that it was late.
   virtual bool was_stopped() = 0;
-  /// Waits for its end. Nothing that it started lives on.
-  virtual WorkerEnd wait() = 0;
+  /// Its end, once there is one: nothing that it started lives on. Some that a driver holds never die: \p longest_end
+  /// after this was first asked such a one counts as lost, and is left to the system.
+  const std::optional<WorkerEnd>& ended();
+  /// Waits for that.
+  WorkerEnd wait();
 
  protected:
-  WorkerLink() = default;
+  explicit WorkerLink(std::chrono::seconds longest_end) : longest_end_(longest_end) {}
+  /// Its end, without what was said, if it has ended by now.
+  virtual std::optional<WorkerEnd> ask_end() = 0;
   /// Takes the session's ends of the three pipes.
   void take_pipes(int to, int from, int errors);
   /// Closes the ends that are read from: what the worker still writes is lost.
   void close_inputs();
-  /// \p end with what was said last.
-  WorkerEnd with_last_words(WorkerEnd end);
 
  private:
+  WorkerEnd with_last_words(WorkerEnd end);
+
+  const std::chrono::seconds longest_end_;
+  std::optional<std::chrono::steady_clock::time_point> asked_since_;
+  std::optional<WorkerEnd> end_;
   int to_ = -1, from_ = -1, errors_ = -1;
   std::deque<std::vector<std::byte>> outgoing_;
   std::size_t sent_ = 0;  // of the first

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -18,11 +17,12 @@ extern char** environ;
 namespace tuner::worker {
 namespace {
 
+constexpr std::chrono::seconds kLongestEnd{10};
 constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& program) : WorkerLink(kLongestEnd) {
   Pipe requests, answers, errors;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -59,37 +59,35 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
 }
 
 WorkerProcess::~WorkerProcess() {
-  if (!end_) {
-    kill();
-    wait();
-  }
+  kill();
+  (void)wait();
 }
 
 void WorkerProcess::kill() {
-  if (pid_ > 0 && !end_) ::kill(-pid_, SIGKILL);
+  if (pid_ > 0 && !reaped_) ::kill(-pid_, SIGKILL);
 }
 
 bool WorkerProcess::was_stopped() {
   siginfo_t change{};
-  return !end_ && ::waitid(P_PID, static_cast<id_t>(pid_), &change, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+  return !reaped_ && ::waitid(P_PID, static_cast<id_t>(pid_), &change, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
          change.si_pid == pid_;
 }
 
-WorkerEnd WorkerProcess::wait() {
-  if (end_) return *end_;
+std::optional<WorkerEnd> WorkerProcess::ask_end() {
+  if (pid_ <= 0) return WorkerEnd{"never started", false};
   siginfo_t ended{};
-  // A process that a driver holds may take long to die, and some never do: then it is left to the system.
-  for (int i = 0; i < 10000 && ended.si_pid == 0; ++i) {
-    if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != EINTR) break;
-    if (ended.si_pid == 0) std::this_thread::sleep_for(std::chrono::microseconds(i < 100 ? 100 : 1000));
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    if (errno == EINTR) return std::nullopt;
+    reaped_ = true;
+    return WorkerEnd{"lost", false};  // somebody else has reaped it
   }
+  if (ended.si_pid == 0) return std::nullopt;
   ::kill(-pid_, SIGKILL);  // what it started; until it is reaped, nobody else can have its number
   int status = 0;
-  if (ended.si_pid != 0) ::waitpid(pid_, &status, 0);
+  ::waitpid(pid_, &status, 0);
+  reaped_ = true;
   WorkerEnd end;
-  if (ended.si_pid == 0) {
-    end.text = "lost";
-  } else if (WIFSIGNALED(status)) {
+  if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
     end.text = "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
     end.from_outside = signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT ||
@@ -97,8 +95,7 @@ WorkerEnd WorkerProcess::wait() {
   } else {
     end.text = "ended with status " + std::to_string(WEXITSTATUS(status));
   }
-  end_ = with_last_words(std::move(end));
-  return *end_;
+  return end;
 }
 
 }  // namespace tuner::worker

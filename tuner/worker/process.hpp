@@ -22,11 +22,12 @@ class WorkerProcess final : public WorkerLink {
   pid_t pid() const { return pid_; }
   void kill() override;
   bool was_stopped() override;
-  WorkerEnd wait() override;
 
  private:
+  std::optional<WorkerEnd> ask_end() override;
+
   pid_t pid_ = -1;
-  std::optional<WorkerEnd> end_;
+  bool reaped_ = false;
 };
 
 /// Starts workers of this machine. \p options must outlive it.

@@ -50,7 +50,7 @@ void RunLane::start_worker() {
 }
 
 void RunLane::recall(std::span<const Configuration> configurations) {
-  if (sent_.size() > 1 && !sent_.back().recalled &&
+  if (slot_.running() && sent_.size() > 1 && !sent_.back().recalled &&
       std::find(configurations.begin(), configurations.end(), sent_.back().first()) != configurations.end()) {
     sent_.back().recalled = true;
     slot_.send(Recall{});
@@ -58,6 +58,7 @@ void RunLane::recall(std::span<const Configuration> configurations) {
 }
 
 void RunLane::schedule(std::size_t depth) {
+  if (!slot_.running()) return;
   if (state_ == State::open && queue_.reference) {
     Prepare prepare;
     if (*queue_.reference) prepare.image = **queue_.reference;
@@ -113,10 +114,9 @@ void RunLane::handle(Message message) {
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
     ran(std::move(*answer));
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    if (state_ == State::prepared) return slot_.end({false, false, "ended by an error: " + failed->message});
     slot_.stop();
-    if (state_ == State::prepared)
-      lost({false, false, "ended by an error: " + failed->message});
-    else if (failed->final)
+    if (failed->final)
       throw PrepareError(failed->message);
     else
       start_failed("the device cannot be opened: " + failed->message, false);
@@ -149,7 +149,7 @@ void RunLane::ran(Ran answer) {
   if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
   if (!innocent) events_.finished(number_, std::move(job), std::move(answer.trials));
-  if (!answer.usable) lost({});
+  if (!answer.usable) slot_.end({});  // and its answer has told what happened
 }
 
 /// Gives \p job a second try, if this was its first.
@@ -174,7 +174,6 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
 
 /// \p loss without a message: its last answer has already told what happened.
 void RunLane::lost(const Loss& loss) {
-  slot_.stop();
   if (state_ == State::preparing && !loss.innocent)
     return start_failed(
         fmt::format("{}: the kernel's reference took its worker down, most likely by reading or writing "

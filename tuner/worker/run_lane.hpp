@@ -80,7 +80,9 @@ class RunLane {
   void schedule(std::size_t depth);
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) { slot_.collect(fds, wake_up); }
   void react(const std::vector<pollfd>& fds);
-  /// Kills the worker.
+  /// Kills the worker; stop() then waits for less.
+  void kill() { slot_.end({}); }
+  /// Kills the worker, and waits for its end.
   void stop() { slot_.stop(); }
   /// Kills the worker for good: what it had not begun goes back to the others, what was for it alone is dropped.
   void retire();

@@ -100,6 +100,7 @@ void RunLanes::react(const std::vector<pollfd>& fds) {
 }
 
 void RunLanes::stop() {
+  for (Entry& entry : lanes_) entry.lane.kill();  // all at once: a GPU's takes its time
   for (Entry& entry : lanes_) entry.lane.stop();
 }
 

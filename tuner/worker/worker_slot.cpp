@@ -1,24 +1,44 @@
 #include <tuner/worker/worker_slot.hpp>
 
+#include <chrono>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace tuner::worker {
 
+namespace {
+
+constexpr std::chrono::milliseconds kLookAgain{5};
+
+}  // namespace
+
+void WorkerSlot::end(Loss loss) {
+  if (!running()) return;
+  loss_ = std::move(loss);
+  by_itself_ = false;
+  deadline_.reset();
+  process_->kill();
+}
+
 void WorkerSlot::collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up) {
   first_fd_.reset();
   if (!process_) return;
+  const auto wake_at = loss_ ? std::optional(Clock::now() + kLookAgain) : deadline_;
+  if (wake_at && (!wake_up || *wake_at < *wake_up)) wake_up = wake_at;
+  if (loss_) return;
   first_fd_ = fds.size();
   fds.push_back({process_->read_fd(), POLLIN, 0});
   fds.push_back({process_->error_fd(), POLLIN, 0});
   if (process_->wants_write()) fds.push_back({process_->write_fd(), POLLOUT, 0});
-  if (deadline_ && (!wake_up || *deadline_ < *wake_up)) wake_up = deadline_;
 }
 
 std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle) {
+  if (loss_) return take_loss();
   if (!process_ || !first_fd_) return std::nullopt;
   const std::size_t first = *first_fd_;
   const std::uint64_t generation = generation_;
-  const auto replaced = [&] { return !process_ || generation_ != generation; };
+  const auto is_the_same = [&] { return running() && generation_ == generation; };
   if (fds[first + 1].revents != 0) process_->receive_errors();
   if (process_->wants_write()) process_->flush();
   // Also at the deadline: it may be this process that was stopped, and the answer long there.
@@ -26,30 +46,35 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
   if (fds[first].revents != 0 || late) {
     const bool open = process_->receive();
     try {
-      while (!replaced()) {
+      while (is_the_same()) {
         auto message = process_->next();
         if (!message) break;
         handle(std::move(*message));
       }
     } catch (const ProtocolError& error) {
-      return lose(false, error.what());
+      end({false, false, error.what()});
     }
-    if (replaced()) return std::nullopt;
-    if (!open) return lose(false, {});
+    if (is_the_same() && !open) {
+      loss_.emplace();
+      by_itself_ = true;
+      deadline_.reset();
+    }
   }
-  if (deadline_ && Clock::now() >= *deadline_) return lose(true, fmt::format("did not answer for {:.1f} s", limit_s_));
-  return std::nullopt;
+  if (is_the_same() && deadline_ && Clock::now() >= *deadline_)
+    end({true, process_->was_stopped(), fmt::format("did not answer for {:.1f} s", limit_s_)});
+  return loss_ && generation_ == generation ? take_loss() : std::nullopt;
 }
 
-Loss WorkerSlot::lose(bool hung, const std::string& because) {
-  const bool stopped = hung && process_->was_stopped();
-  if (!because.empty()) process_->kill();
-  const WorkerEnd end = process_->wait();
-  process_.reset();
+/// What became of it, if it has ended by now.
+std::optional<Loss> WorkerSlot::take_loss() {
+  const std::optional<WorkerEnd>& end = process_->ended();
+  if (!end) return std::nullopt;
+  Loss loss = std::move(*loss_);
+  if (by_itself_) loss = {false, end->from_outside, end->text};
+  stop();
   deadline_.reset();
   first_fd_.reset();
-  if (!because.empty()) return {hung, stopped, because};
-  return {hung, end.from_outside, end.text};
+  return loss;
 }
 
 }  // namespace tuner::worker

@@ -30,10 +30,18 @@ class WorkerSlot {
     process_ = start();
     deadline_.reset();
     first_fd_.reset();
+    loss_.reset();
     ++generation_;
   }
-  bool running() const { return process_ != nullptr; }
-  void stop() { process_.reset(); }
+  /// Takes messages: there is one, and it is not about to end.
+  bool running() const { return process_ != nullptr && !loss_; }
+  /// Kills it, and waits for its end.
+  void stop() {
+    process_.reset();
+    loss_.reset();
+  }
+  /// Kills it and does not wait: react() returns \p loss once it has ended.
+  void end(Loss loss);
   void quit() {
     if (process_) process_->send(Quit{});
   }
@@ -51,17 +59,20 @@ class WorkerSlot {
 
   /// Adds its descriptors; react() is called with the same vector after poll().
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
-  /// Reads and writes what can be, and calls \p handle for each message. Returns how it was lost, when it was: then
-  /// it has been stopped. \p handle may throw ProtocolError, which counts as a loss.
+  /// Reads and writes what can be, and calls \p handle for each message. Returns how it was lost, once it has ended: a
+  /// process whose kernel hangs may take seconds to die, in which others go on. \p handle may throw ProtocolError,
+  /// which counts as a loss.
   std::optional<Loss> react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle);
 
  private:
-  Loss lose(bool hung, const std::string& because);
+  std::optional<Loss> take_loss();
 
   std::unique_ptr<WorkerLink> process_;
   std::optional<Clock::time_point> deadline_;
   double limit_s_ = 0;
   std::optional<std::size_t> first_fd_;
+  std::optional<Loss> loss_;      // how it was lost, while it has not ended
+  bool by_itself_ = false;        // its end will tell how
   std::uint64_t generation_ = 0;  // of the process: a message may have it replaced
 };
 

@@ -1,0 +1,132 @@
+#include <tuner/worker/worker_slot.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tuner::worker {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// What a test does with a worker, and sees of it.
+struct Worker {
+  Pipe to, from, said;
+  bool killed = false;
+  std::optional<WorkerEnd> end;  // that it tells when it is asked
+};
+
+class WorkerOfATest final : public WorkerLink {
+ public:
+  explicit WorkerOfATest(std::shared_ptr<Worker> worker)
+      : WorkerLink(std::chrono::seconds(60)), worker_(std::move(worker)) {
+    take_pipes(std::exchange(worker_->to.write, -1), std::exchange(worker_->from.read, -1),
+               std::exchange(worker_->said.read, -1));
+  }
+  void kill() override { worker_->killed = true; }
+  bool was_stopped() override { return false; }
+
+ private:
+  std::optional<WorkerEnd> ask_end() override { return worker_->end; }
+  std::shared_ptr<Worker> worker_;
+};
+
+class WorkerSlotTest : public ::testing::Test {
+ protected:
+  WorkerSlotTest() {
+    slot.start([this] { return std::make_unique<WorkerOfATest>(worker); });
+  }
+  /// One turn of a loop that does not wait.
+  std::optional<Loss> turn() {
+    std::vector<pollfd> fds;
+    wake_up.reset();
+    slot.collect(fds, wake_up);
+    descriptors = fds.size();
+    ::poll(fds.data(), fds.size(), 0);
+    return slot.react(fds, [this](const Message&) { ++messages; });
+  }
+  void write(const std::vector<std::byte>& bytes) {
+    ASSERT_EQ(::write(worker->from.write, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+
+  std::shared_ptr<Worker> worker = std::make_shared<Worker>();
+  WorkerSlot slot;
+  std::optional<Clock::time_point> wake_up;
+  std::size_t descriptors = 0, messages = 0;
+};
+
+TEST_F(WorkerSlotTest, DoesNotWaitForAWorkerThatTakesLongToDie) {
+  slot.expect_within(0);
+  EXPECT_FALSE(turn().has_value());
+  EXPECT_TRUE(worker->killed);
+  EXPECT_FALSE(slot.running());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(turn().has_value());
+    EXPECT_EQ(descriptors, 0u) << "nothing of it is waited for";
+    EXPECT_TRUE(wake_up.has_value()) << "it is asked again";
+  }
+  worker->end = WorkerEnd{"killed by signal 9", true};
+  const std::optional<Loss> loss = turn();
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_TRUE(loss->hung);
+  EXPECT_FALSE(loss->innocent) << "it was we who killed it";
+  EXPECT_THAT(loss->message, HasSubstr("did not answer for 0.0 s"));
+  EXPECT_FALSE(turn().has_value());
+}
+
+TEST_F(WorkerSlotTest, TellsHowOneEndedThatClosedItsPipe) {
+  ::close(std::exchange(worker->from.write, -1));
+  EXPECT_FALSE(turn().has_value()) << "its pipe is closed before it is dead";
+  EXPECT_FALSE(slot.running());
+  EXPECT_FALSE(worker->killed) << "how it ends is its own";
+  worker->end = WorkerEnd{"killed by signal 11", false};
+  const std::optional<Loss> loss = turn();
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_FALSE(loss->hung);
+  EXPECT_EQ(loss->message, "killed by signal 11");
+}
+
+TEST_F(WorkerSlotTest, HearsNothingFromOneThatIsToEnd) {
+  slot.end({false, true, "enough"});
+  write(encode(Prepared{}));
+  EXPECT_FALSE(turn().has_value());
+  worker->end = WorkerEnd{"ended with status 0", false};
+  const std::optional<Loss> loss = turn();
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_EQ(loss->message, "enough");
+  EXPECT_TRUE(loss->innocent);
+  EXPECT_EQ(messages, 0u);
+}
+
+TEST_F(WorkerSlotTest, EndsOneThatBabblesAtOnceWhereItIsDead) {
+  worker->end = WorkerEnd{"killed by signal 9", true};
+  write(std::vector<std::byte>(64, std::byte{'?'}));
+  const std::optional<Loss> loss = turn();
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_TRUE(worker->killed);
+  EXPECT_FALSE(loss->message.empty());
+}
+
+TEST_F(WorkerSlotTest, TakesAnotherInThePlaceOfOneThatIsGone) {
+  worker->end = WorkerEnd{"killed by signal 9", true};
+  slot.end({});
+  ASSERT_TRUE(turn().has_value());
+  worker = std::make_shared<Worker>();
+  slot.start([this] { return std::make_unique<WorkerOfATest>(worker); });
+  EXPECT_TRUE(slot.running());
+  write(encode(Prepared{}));
+  EXPECT_FALSE(turn().has_value());
+  EXPECT_EQ(messages, 1u);
+  worker->end = WorkerEnd{"killed by signal 9", true};
+}
+
+}  // namespace
+}  // namespace tuner::worker
