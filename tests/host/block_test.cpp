@@ -350,6 +350,29 @@ TEST(HostLaunch, IsRefusedWhereItCannotRun) {
   EXPECT_THAT(text(launch(*module, 0, shape(1, 32), 1, backend(), a, 3)), HasSubstr("argument 2 has 4 bytes"));
 }
 
+TEST(HostLaunch, FindsWhatAKernelDoesBeyondItsDynamicSharedMemory) {
+  if (host::sanitizer::kActive) GTEST_SKIP() << "the sanitizer ends the program itself";
+  const std::unique_ptr<Module> module = load(R"(
+extern __shared__ int s[];
+__global__ void write(int at) { s[at] = 1; }
+__global__ void read(int* out, int at) { *out = s[at]; }
+)",
+                                              {"write", "read"});
+  const auto write = [&](int at, int bytes) { return text(launch(*module, 0, shape(2, 1, bytes), 20, backend(), at)); };
+  EXPECT_EQ(write(63, 256), "done");
+  EXPECT_THAT(write(64, 256), HasSubstr("writes beyond the 256 bytes of dynamic shared memory"));
+  EXPECT_THAT(write(1023, 256), HasSubstr("writes beyond the 256 bytes"));
+  EXPECT_THAT(write(0, 0),
+              HasSubstr("beyond the 0 bytes of dynamic shared memory that it is launched with (`shared`)"));
+  EXPECT_THAT(write(5000, 256), HasSubstr("beyond the 256 bytes"));
+  EXPECT_EQ(write(5000, 32768), "done");
+  EXPECT_THAT(write(5000, 256), HasSubstr("beyond the 256 bytes"));
+  int out = 0;
+  EXPECT_THAT(text(launch(*module, 1, shape(1, 1, 64), 20, backend(), &out, 10'000'000)),
+              HasSubstr("beyond the 64 bytes"));
+  EXPECT_EQ(write(63, 256), "done") << "what went wrong before is forgotten";
+}
+
 // ---------------------------------------------------------------- order
 
 /// What \p source's kernel k gives for 64 threads in 3 blocks, in each order.

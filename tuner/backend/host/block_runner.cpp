@@ -46,19 +46,15 @@ const tuner_host::Api& api() {
 BlockRunner::BlockRunner(std::size_t max_threads, std::size_t max_shared, std::size_t stack_bytes)
     : stacks_(max_threads, stack_bytes),
       state_(std::make_unique<State>()),
-      shared_(max_shared + 1024),
+      shared_(max_shared),
       max_shared_(max_shared),
       main_(std::make_unique<Fiber>()) {
   state_->runner = this;
   state_->api = &api();
-  // Aligned as a GPU aligns it at least, so that vector loads from its start are valid.
-  const auto address = (reinterpret_cast<std::uintptr_t>(shared_.data()) + 255) / 256 * 256;
-  state_->shared = reinterpret_cast<void*>(address);
-  sanitizer::poison(state_->shared, max_shared_);
+  state_->shared = shared_.begin();
 }
 
 BlockRunner::~BlockRunner() {
-  sanitizer::unpoison(state_->shared, max_shared_);
   for (Fiber& fiber : fibers_) {
     sanitizer::unpoison(fiber.stack.bottom, fiber.stack.bytes());
     sanitizer::destroy(fiber.sanitizer);
@@ -77,7 +73,7 @@ void BlockRunner::begin(const Kernel& kernel) {
   block.stop = kernel.stop;
   block.order = kernel.order;
   block.cooperative = kernel.cooperative;
-  sanitizer::unpoison(block.shared, kernel.shared_bytes);
+  shared_.resize(kernel.shared_bytes);
   running = this;
   if (kernel.accesses == nullptr) return;
   accesses_ = kernel.accesses();
@@ -98,7 +94,6 @@ void BlockRunner::end() {
     accesses_->updates = 0;
     accesses_ = nullptr;
   }
-  sanitizer::poison(state_->shared, max_shared_);
   context_->block = nullptr;
   context_->thread = nullptr;
   kernel_ = nullptr;
@@ -127,6 +122,7 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   }
   switch_to(main_.get(), next());
   if (dirty_) drop_fibers();
+  if (!shared_.is_intact() && !failure_ && !must_stop()) failure_ = beyond_shared("writes") + " in " + place();
   return std::exchange(failure_, std::nullopt);
 }
 
@@ -322,6 +318,8 @@ void (*BlockRunner::leave(const char* what, const void* address, char** stack))(
     left_because_ = "stack overflow";
     left_address_ = nullptr;  // of no buffer
   }
+  left_shared_ = address != nullptr && shared_.is_beyond(address);
+  if (left_shared_) left_address_ = nullptr;
   sanitizer::unpoison(self->stack.bottom, self->stack.bytes());
   *stack = self->stack.top;
   return &BlockRunner::leave_now;
@@ -332,8 +330,9 @@ void BlockRunner::leave_now() {
   if (runner.left_because_ == nullptr) runner.leave_silently();
   char address[40] = "";
   if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
-  runner.failure_ = std::string(runner.left_because_) + address + " in " + runner.place() + ", " +
-                    runner.thread_text(runner.current()->thread.linear);
+  const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
+  runner.failure_ =
+      what + address + " in " + runner.place() + ", " + runner.thread_text(runner.current()->thread.linear);
   runner.abandon();
 }
 
@@ -348,6 +347,11 @@ std::string BlockRunner::thread_text(unsigned linear) const {
   const tuner_host::Index& d = state_->dim;
   return "thread (" + std::to_string(linear % d.x) + ", " + std::to_string(linear / d.x % d.y) + ", " +
          std::to_string(linear / d.x / d.y) + ")";
+}
+
+std::string BlockRunner::beyond_shared(const char* does) const {
+  return std::string(does) + " beyond the " + std::to_string(shared_.bytes()) +
+         " bytes of dynamic shared memory that it is launched with (`shared`)";
 }
 
 std::string BlockRunner::deadlock() const {

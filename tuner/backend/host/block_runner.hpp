@@ -18,6 +18,7 @@
 
 #include <tuner/backend/host/grid_barrier.hpp>
 #include <tuner/backend/host/shim/tuner_host_abi.h>
+#include <tuner/backend/host/shared_arena.hpp>
 #include <tuner/backend/host/stack_pool.hpp>
 
 namespace tuner::host {
@@ -95,6 +96,7 @@ class BlockRunner {
   void plan_switch();
   void plan_pause();
   std::string deadlock() const;
+  std::string beyond_shared(const char* does) const;
   std::string place() const;
   std::string thread_text(unsigned linear) const;
 
@@ -111,8 +113,8 @@ class BlockRunner {
 
   StackPool stacks_;
   std::unique_ptr<State> state_;
-  std::vector<char> shared_;
-  std::size_t max_shared_;
+  SharedArena shared_;
+  const std::size_t max_shared_;
   std::deque<Fiber> fibers_;
   std::vector<Fiber*> free_;
   std::unique_ptr<Fiber> main_;
@@ -139,6 +141,7 @@ class BlockRunner {
 
   const char* left_because_ = nullptr;
   const void* left_address_ = nullptr;
+  bool left_shared_ = false;  // it was behind the block's dynamic shared memory
 };
 
 /// The table that kernels are bound to.
