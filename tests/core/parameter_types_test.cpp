@@ -36,6 +36,7 @@ TEST(ParameterTypes, TakeWhatIsDeclaredAndIntegersOfItsWidth) {
 }
 
 TEST(ParameterTypes, DoNotTakeAnotherTypeOrANumberForAPointer) {
+  EXPECT_FALSE(may_take("float**", ElementType::float32, true)) << "pointers to pointers are no elements";
   EXPECT_FALSE(may_take("float*", ElementType::int32, true));
   EXPECT_FALSE(may_take("int*", ElementType::int64, true));
   EXPECT_FALSE(may_take("__half*", ElementType::bfloat16, true));

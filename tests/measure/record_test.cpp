@@ -124,8 +124,9 @@ TEST_F(RecordsTest, RefuseAReferenceThatLeavesAFieldOut) {
     return std::nullopt;
   };
   EXPECT_THAT(error_of([&] { prepare(); }),
-              HasSubstr("the reference does not write c[0].id and 999 more elements on n=1000. Is `c` as long as "
-                        "`16 * n`, and of the type { float position[2]; uint8 bright; int id; }"));
+              HasSubstr("the reference does not write c[0].id and 999 more elements on n=1000, or adds to what was "
+                        "there. Is the grid large enough, and `c` as long as "
+                        "`16 * n` and of the type { float position[2]; uint8 bright; int id; }"));
 }
 
 TEST_F(RecordsTest, CompareOnlyTheElementsThatMeanSomething) {

@@ -400,8 +400,9 @@ TEST_F(RunnerTest, SaysWhatAReferenceDoesNotWrite) {
     spec = testing::scale_spec(type);
     backend.kernels["reference"] = [](const Launch&) { return std::nullopt; };
     EXPECT_THAT(testing::error_of([&] { runner(); }),
-                HasSubstr("scale: the reference does not write c[0] and 999 more elements on n=1000. Is `c` as long as "
-                          "`n`, and of the type "));
+                HasSubstr("scale: the reference does not write c[0] and 999 more elements on n=1000, or adds to what "
+                          "was there. Is the grid large enough, and `c` as long as "
+                          "`n` and of the type "));
   }
   spec = testing::scale_spec("int32");
   backend.kernels["reference"] = [](const Launch& launch) {
@@ -410,7 +411,26 @@ TEST_F(RunnerTest, SaysWhatAReferenceDoesNotWrite) {
     return std::nullopt;
   };
   EXPECT_THAT(testing::error_of([&] { runner(); }),
-              HasSubstr("scale: the reference does not write c[998] on n=1000. Is `c`"));
+              HasSubstr("scale: the reference does not write c[998] on n=1000, or adds"));
+}
+
+TEST_F(RunnerTest, NeverVerifiesWhatAddsToAnOutputAsItsReferenceDoes) {
+  for (const char* type : {"int32", "uint8", "uint64"}) {
+    spec = testing::scale_spec(type);
+    const auto add = [type = std::string(type)](const Launch& launch) {
+      for (int i = 0; i < 1000; ++i) {
+        if (type == "int32") argument<int*>(launch, 1)[i] += i % 200 + 1;
+        if (type == "uint8") argument<std::uint8_t*>(launch, 1)[i] += static_cast<std::uint8_t>(i % 200 + 1);
+        if (type == "uint64") argument<std::uint64_t*>(launch, 1)[i] += static_cast<std::uint64_t>(i % 200 + 1);
+      }
+      return std::nullopt;
+    };
+    backend.kernels["reference"] = backend.kernels["scale<32>"] = add;
+    const auto all = runner();
+    const Trial trial = evaluate(*all, block(32));
+    EXPECT_FALSE(trial.verified) << type;
+    EXPECT_THAT(std::string(message(trial.outcome)), HasSubstr("added to what was there")) << type;
+  }
 }
 
 TEST_F(RunnerTest, SaysWhereAReferenceGivesNaN) {

@@ -63,6 +63,7 @@ bool may_take(std::string_view taken, ElementType declared, bool pointer) {
   const bool points = taken.ends_with('*');
   std::string_view base = without(taken, "*");
   base = without(without(without(base, " const"), " volatile"), " const");
+  if (points && base.ends_with('*')) return false;  // a pointer to pointers: no buffer holds those
   const std::string kind = kind_of(base);
   if (kind.empty()) return true;
   const ElementTypeInfo& wanted = info(declared);

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/captured_data.hpp>
@@ -22,7 +21,10 @@ namespace {
 
 constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // what a 32-bit index reaches when it overflows
 constexpr std::size_t kMostRunsOnDevice = 16;             // each is a launch and a copy of its own
-constexpr unsigned char kPoisons[] = {0xff, 0x5a, 0xa5, 0x96, 0x3c, 0x81};
+/// What outputs hold before they are written: the first two where the reference writes, the others for configurations.
+/// What both read before they wrote it would else be the same.
+constexpr unsigned char kReferencePoisons[] = {0xff, 0x5a};
+constexpr unsigned char kPoisons[] = {0xa5, 0x96, 0x3c, 0x81};
 
 std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
 
@@ -50,7 +52,7 @@ ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, Problem
     buffer.type = resolved_type(spec_, size_, buffer_spec.type);
     if (buffer.is_work_space()) continue;
     set_count(buffer, names);
-    const FilledBy by{spec_, names, text()};
+    const FilledBy by{spec_, names, text(), options_};
     choose_fill(buffer, by, seed + 0x9e3779b97f4a7c15ULL * buffers_.size());
     choose_tolerances(buffer);
     buffer.actual = allocate(buffer);
@@ -110,7 +112,7 @@ void ProblemBuffers::choose_fill(Buffer& buffer, const FilledBy& by, std::uint64
   const BufferSpec& spec = *buffer.spec;
   const std::string* const file = captured_ ? captured_text(captured_->inputs, spec.name) : nullptr;
   if (file != nullptr) {
-    buffer.fills = {{buffer.type, buffer.count, {}, read_data_file(*file, buffer.type, buffer.count), seed}};
+    buffer.fills = {{buffer.type, buffer.count, {}, read_numbers(options_, *file, buffer.type, buffer.count), seed}};
   } else if (!spec.record || spec.computed_fill) {
     buffer.fills = {filled_numbers(by, spec.name, {spec.fill, spec.computed_fill}, buffer.type, buffer.count, seed)};
   } else {
@@ -287,7 +289,7 @@ void ProblemBuffers::reset_for_reference() {
   });
   if (needs_work_space) size_work_space(spec_.default_configuration.value_or(Configuration{}));
   reset(0);
-  fill_expected(kPoisons[0]);
+  fill_expected(kReferencePoisons[0]);
 }
 
 void ProblemBuffers::fill_expected(unsigned char poison) {
@@ -327,7 +329,8 @@ void ProblemBuffers::accept_reference() {
                                                              answer(buffer).expected.data(), Within::nothing)
                                                    : Comparison{};
     if (self.mismatches > 0) {
-      if (buffer.expected_content.empty() && holds(buffer, answer(buffer).expected, self.first_index, kPoisons[0]))
+      if (buffer.expected_content.empty() &&
+          holds(buffer, answer(buffer).expected, self.first_index, kReferencePoisons[0]))
         refuse_unwritten(buffer, self);
       throw Error(fmt::format("{}: {} gives NaN at {}{} on {}. Is {} of the type {} that is declared here?", spec_.name,
                               answer_name(buffer), element_name(*buffer.spec, self.first_index), and_more(self), text(),
@@ -340,8 +343,9 @@ void ProblemBuffers::accept_reference() {
 /// \p found: the elements that were not written, or some of them.
 void ProblemBuffers::refuse_unwritten(const Buffer& buffer, const Comparison& found) const {
   throw Error(
-      fmt::format("{}: {} does not write {}{} on {}. Is `{}` as long as `{}`, and of the type {} "
-                  "that is declared here?",
+      fmt::format("{}: {} does not write {}{} on {}, or adds to what was there. Is the grid large enough, and `{}` as "
+                  "long as `{}` and of the type {}? An `out` buffer holds nothing before: one that is read too is "
+                  "`inout`, or filled by `prepare`",
                   spec_.name, reference_name(spec_), element_name(*buffer.spec, found.first_index), and_more(found),
                   text(), buffer.spec->name, buffer.spec->count.text(), type_text(buffer)));
 }
@@ -349,7 +353,7 @@ void ProblemBuffers::refuse_unwritten(const Buffer& buffer, const Comparison& fo
 bool ProblemBuffers::looks_unwritten() {
   return std::any_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
     if (!has_integers_to_write(buffer)) return false;
-    set_bytes(buffer.actual.data(), kPoisons[0], buffer.actual.bytes());
+    set_bytes(buffer.actual.data(), kReferencePoisons[0], buffer.actual.bytes());
     return compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::nothing).mismatches <
            compared_count(buffer);
   });
@@ -362,7 +366,7 @@ void ProblemBuffers::poison_reference_again() {
     const HostBuffer given = copy(buffer, answer(buffer).expected);
     backend_.upload(buffer.actual.data(), given.bytes.data(), given.bytes.size());
   }
-  fill_expected(kPoisons[1]);
+  fill_expected(kReferencePoisons[1]);
 }
 
 void ProblemBuffers::check_written() {
@@ -370,7 +374,7 @@ void ProblemBuffers::check_written() {
     if (!has_integers_to_write(buffer)) continue;
     const Comparison found = compare(buffer, buffer.actual.data(), answer(buffer).expected.data(), Within::tolerance);
     // What differs otherwise is a reference that gives something else each time: no configuration will match it.
-    if (found.mismatches > 0 && holds(buffer, answer(buffer).expected, found.first_index, kPoisons[1]))
+    if (found.mismatches > 0 && holds(buffer, answer(buffer).expected, found.first_index, kReferencePoisons[1]))
       refuse_unwritten(buffer, found);
   }
 }
@@ -518,7 +522,12 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
     if (info(number.type).is_floating)
       allowed = fmt::format(", tolerance {:.2g}",
                             number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
-    return fmt::format("{} is {:.9g}, expected {:.9g}{} {}", element, found.actual, found.expected, allowed, count);
+    const char* const hint = adds_to_poison(buffer, found.first_index, pass)
+                                 ? ": as if it, and what it is compared with, added to what was there; a buffer that "
+                                   "is read before it is written is `inout`, or filled by `prepare`"
+                                 : "";
+    return fmt::format("{} is {:.9g}, expected {:.9g}{} {}{}", element, found.actual, found.expected, allowed, count,
+                       hint);
   }
   return std::nullopt;
 }
@@ -550,6 +559,23 @@ std::string ProblemBuffers::type_text(const Buffer& buffer) {
 /// Whether \p element of an `out` buffer holds what reset() put there.
 bool ProblemBuffers::still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const {
   return buffer.spec->role == BufferRole::out && holds(buffer, buffer.actual, element, poison_of(buffer, pass));
+}
+
+/// Whether \p element of an `out` buffer of integers differs from what is expected as what both began with differs.
+bool ProblemBuffers::adds_to_poison(const Buffer& buffer, std::size_t element, std::size_t pass) const {
+  const Number number = number_at(buffer, element);
+  if (buffer.spec->role != BufferRole::out || info(number.type).is_floating) return false;
+  const auto integer_at = [&](const GuardedMemory& region) {
+    std::uint64_t value = 0;
+    backend_.download(&value, region.data() + number.at, info(number.type).bytes);
+    return value;
+  };
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * info(number.type).bytes);
+  const std::uint64_t repeated = 0x0101010101010101u;
+  const std::uint64_t apart = integer_at(buffer.actual) - integer_at(answer(buffer).expected);
+  return std::any_of(std::begin(kReferencePoisons), std::end(kReferencePoisons), [&](std::uint64_t poison) {
+    return ((apart - (poison_of(buffer, pass) - poison) * repeated) & mask) == 0;
+  });
 }
 
 /// Whether all bytes of \p element are \p value.

@@ -162,6 +162,7 @@ class ProblemBuffers {
   void choose_poison(Buffer& buffer);
   unsigned char poison_of(const Buffer& buffer, std::size_t pass) const;
   bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const;
+  bool adds_to_poison(const Buffer& buffer, std::size_t element, std::size_t pass) const;
   bool holds(const Buffer& buffer, const GuardedMemory& region, std::size_t element, unsigned char value) const;
   static bool has_integers_to_write(const Buffer& buffer) {
     return buffer.spec->role == BufferRole::out && buffer.count > 0 && !info(buffer.type).is_floating;
