@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <tests/error_of.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/cli/job.hpp>
 
 namespace tuner::cli {
@@ -96,6 +97,14 @@ TEST(Job, WarnsOfARankThatIsBoundToOneCoreOfMany) {
   EXPECT_THAT(binding_warning({on("node1"), bound}), HasSubstr("rank 1 on node1 is bound to one of 8 cores"));
   bound.host_cores = 1;
   EXPECT_EQ(binding_warning({bound, bound}), "");
+}
+
+TEST(Job, WarnsOfRanksThatMeasureOnTheSameCores) {
+  Member one = on("node1"), other = on("node2");
+  one.device_key = other.device_key = "host x86-64";
+  EXPECT_EQ(binding_warning({one, other}), "");
+  other.host = one.host;
+  EXPECT_THAT(binding_warning({one, other}), HasSubstr("rank 1 on node1 and rank 0 measure on the same cores"));
 }
 
 TEST(Job, SaysOfAMemberWhyItCannotTakePart) {

@@ -157,7 +157,7 @@ TEST(SpreadTuning, TunesTheProblemOfALostDeviceOnAnother) {
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
     if (job.devices.device.index == 0) {
       ++on_lost;
-      throw WorkerError("it fell off the bus");
+      throw DeviceLostError("it fell off the bus");
     }
     return found(sink, 1000);
   });
@@ -173,7 +173,7 @@ TEST(SpreadTuning, GivesAProblemUpThatLosesTwoDevices) {
   const Printed run = tune(jobs(3, gpus(3)), gpus(3), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
     if (n_of(job) != 2) return found(sink, 1000);
     ++tries;
-    throw WorkerError("it fell off the bus");
+    throw DeviceLostError("it fell off the bus");
   });
   EXPECT_EQ(tries, 2);
   EXPECT_EQ(run.result.code, kFailed);
@@ -182,8 +182,8 @@ TEST(SpreadTuning, GivesAProblemUpThatLosesTwoDevices) {
 }
 
 TEST(SpreadTuning, SaysWhatStaysUntunedWhenNoDeviceIsLeft) {
-  const Printed run =
-      tune(jobs(4, gpus(1)), gpus(1), [](const TuneJob&, const TuneSink&, Seat&) -> int { throw WorkerError("gone"); });
+  const Printed run = tune(jobs(4, gpus(1)), gpus(1),
+                           [](const TuneJob&, const TuneSink&, Seat&) -> int { throw DeviceLostError("gone"); });
   EXPECT_EQ(run.result.code, kFailed);
   EXPECT_THAT(run.err, HasSubstr("GPU 0 is not used any more: gone"));
   EXPECT_THAT(run.out, HasSubstr("4  shift   n=4      not tuned: no device is left"));
@@ -191,7 +191,7 @@ TEST(SpreadTuning, SaysWhatStaysUntunedWhenNoDeviceIsLeft) {
 
 TEST(SpreadTuning, GoesOnOnTheOnlyDeviceBehindAProblemThatLosesIt) {
   const Printed run = tune(jobs(3, gpus(1)), gpus(1), [](const TuneJob& job, const TuneSink& sink, Seat&) -> int {
-    if (n_of(job) == 1) throw WorkerError("killed by signal 9");
+    if (n_of(job) == 1) throw DeviceLostError("killed by signal 9");
     return found(sink, 1000);
   });
   EXPECT_EQ(run.result.code, kFailed);

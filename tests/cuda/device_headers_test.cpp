@@ -126,6 +126,28 @@ TEST_F(DeviceHeadersTest, GiveWayToAFileOfTheirNameBesideTheKernel) {
   EXPECT_EQ(why_not(request), "");
 }
 
+TEST_F(DeviceHeadersTest, StandBesideTheFilesThatARequestCarries) {
+  CompileRequest request{
+      "#include \"inc/near.h\"\n#include <named.h>\n__global__ void k(int* x) { *x = near_one() + kNamed; }",
+      "/nowhere/kernels/k.cu",
+      {"k"},
+      {},
+      "sm_80"};
+  request.include_paths = {"/nowhere/include"};
+  EXPECT_THAT(why_not(request), HasSubstr("near.h"));
+  request.carried = {
+      {"/nowhere/kernels/inc/near.h",
+       "#include \"detail/far.h\"\n#include <cstdint>\n__device__ int near_one() { return far_one(); }\n"},
+      {"/nowhere/kernels/inc/detail/far.h", "#include \"../deep.h\"\n__device__ int far_one() { return kDeep; }\n"},
+      {"/nowhere/kernels/inc/detail/../deep.h", "constexpr int kDeep = 1;\n"},
+      {"/nowhere/include/named.h", "constexpr int kNamed = 2;\n"}};
+  EXPECT_EQ(why_not(request), "");
+  request.carried.back().text = "constexpr int kNamed = missing;\n";
+  EXPECT_THAT(why_not(request), HasSubstr("named.h(1)"));
+  request.carried.back().text = "constexpr int kNamed = 2;\nvoid of_the_host() { throw 1; }\n";
+  EXPECT_EQ(why_not(request), "") << "host functions are left out of them too";
+}
+
 TEST_F(DeviceHeadersTest, ChangeNothingForKernelsThatIncludeNone) {
   const CompileRequest request{"__global__ void k(float* x) { x[0] = sqrtf(x[1]); }", "k.cu", {"k"}, {}, "sm_80"};
   EXPECT_THAT(ptx(request), HasSubstr("sqrt.rn.f32"));

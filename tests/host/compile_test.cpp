@@ -198,6 +198,21 @@ TEST(HostCompile, TakesAssertionsOutWhenAnOptionSaysSo) {
   EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend())), "done");
 }
 
+TEST(HostCompile, ReadsWhatARequestCarriesAsItsFiles) {
+  CompileRequest wanted = request(
+      "#include \"near.h\"\n#include <named.h>\n__global__ void add(int* x) { *x = near_one() + kNamed; }\n", {"add"});
+  wanted.file_name = "/nowhere/kernels/mine.cu";
+  wanted.include_paths = {"/nowhere/include"};
+  EXPECT_THAT(error_of(backend().compiler().compile(wanted)).message, HasSubstr("near.h"));
+  wanted.carried = {
+      {"/nowhere/kernels/near.h", "#include \"../common/far.h\"\n__device__ int near_one() { return far_one(); }\n"},
+      {"/nowhere/kernels/../common/far.h", "__device__ int far_one() { return 1; }\n"},
+      {"/nowhere/include/named.h", "constexpr int kNamed = 2;\n"}};
+  EXPECT_EQ(error_of(backend().compiler().compile(wanted)).message, "compiled");
+  wanted.carried.back().text = "constexpr int kNamed = missing;\n";
+  EXPECT_THAT(error_of(backend().compiler().compile(wanted)).message, StartsWith("/nowhere/include/named.h:1:"));
+}
+
 TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
   const TemporaryFolder folder;
   const std::string log = (folder.path() / "log").string();

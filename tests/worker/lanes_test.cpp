@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 constexpr const char* lanes_kernel = R"(
 #pragma tuner kernel      scripted
 #pragma tuner size        n : int = 64
-#pragma tuner parameter   does = well fast meets_others poisons is_killed_once
+#pragma tuner parameter   does = well fast meets_others poisons is_killed_once falls_off
 #pragma tuner parameter   copy = 1..50
 #pragma tuner in          a[n] : float
 #pragma tuner out         c[n] : float
@@ -131,6 +131,29 @@ TEST_F(LanesTest, MeasureFinalistsEachAndOneOfThemDecides) {
   EXPECT_NEAR(reports[1].offset_low, 1.01, 1e-9);
 }
 
+TEST_F(LanesTest, BelieveNothingOfFinalistsThatADeviceWasLostWith) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  meet(evaluator);
+  const Configuration finalists[] = {one("fast", 1), one("falls_off", 2)};
+  for (const Trial& trial : evaluator.remeasure(finalists)) {
+    EXPECT_EQ(kind(trial.outcome), "ok") << "it is device 1 that is to blame";
+    EXPECT_FALSE(trial.crashed);
+    EXPECT_EQ(trial.lane, 1);
+  }
+  EXPECT_THAT(evaluator.lanes().at(1).lost, HasSubstr("no CUDA-capable device"));
+}
+
+TEST_F(LanesTest, MeasureFinalistsBeforeAnyCompilerIsKnown) {
+  Device known;
+  known.key.backend = "scripted";
+  known.key.compute_capability = 1;
+  options.known_device = known;
+  options.images.get = [](const CompileRequest&, std::string_view) { return std::optional<Image>(); };
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const Configuration finalists[] = {one("fast", 1)};
+  EXPECT_EQ(kind(evaluator.remeasure(finalists).at(0).outcome), "ok");
+}
+
 TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceCannotBeOpened) {
   ::setenv("TUNER_TEST_WORKER", "no device 0", 1);
   IsolatedEvaluator evaluator(spec, {}, {}, options);
@@ -143,6 +166,7 @@ TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceCannotBeOpened) {
   const Configuration finalists[] = {one("fast", 1)};
   EXPECT_EQ(evaluator.remeasure(finalists).at(0).lane, 2);
   EXPECT_THAT(evaluator.lanes().at(0).lost, HasSubstr("no CUDA-capable device is detected"));
+  EXPECT_TRUE(evaluator.lanes().at(0).unusable);
   EXPECT_TRUE(evaluator.lanes().at(1).lost.empty());
   const std::lock_guard lock(mutex);
   EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("GPU 0 is given up"), HasSubstr("no CUDA-capable device"))));
@@ -161,6 +185,7 @@ TEST_F(LanesTest, GoOnWithoutOneWhoseDeviceAloneCannotRunTheReference) {
       EXPECT_EQ(evaluator.remeasure(finalists).at(0).lane, 2);
       wait_for_a_loss();
       EXPECT_THAT(evaluator.lanes().at(0).lost, HasSubstr("reference")) << mode;
+      EXPECT_FALSE(evaluator.lanes().at(0).unusable) << "for another kernel it may do";
     }
     const std::lock_guard lock(mutex);
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("GPU 0 is given up"))) << mode;

@@ -122,14 +122,14 @@ TEST(Protocol, AcceptsMessagesInPiecesOfAnySize) {
 
 TEST(Protocol, NamesTheVersionsWhenTheyDiffer) {
   auto bytes = encode(Quit{});
-  bytes[4] = std::byte{9};
+  bytes[4] = std::byte{kProtocolVersion + 1};
   Decoder decoder;
   decoder.feed(bytes);
   try {
     decoder.next();
     FAIL();
   } catch (const ProtocolError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("version 9"));
+    EXPECT_THAT(error.what(), HasSubstr("version " + std::to_string(kProtocolVersion + 1)));
   }
 }
 

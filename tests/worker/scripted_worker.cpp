@@ -38,7 +38,13 @@ bool has(const std::string& text, const char* word) { return text.find(word) != 
   std::abort();
 }
 
-std::string marker(const std::string& of) { return std::getenv("TUNER_TEST_MARKER") + of; }
+std::string marker(const std::string& of) {
+  const char* const begin = std::getenv("TUNER_TEST_MARKER");
+  return (begin == nullptr ? "/nowhere" : begin) + of;
+}
+
+/// That of device 1 was lost to a finalist that `falls_off`.
+std::string fallen() { return marker(".fallen"); }
 
 /// Of all workers of a test.
 bool first_time(const std::string& of) {
@@ -107,7 +113,8 @@ Trial run(const Configuration& configuration) {
   measurement.samples_ns.assign(10, measurement.median_ns);
   trial.outcome = measurement;
   if (does == "wrong") trial.outcome = WrongResult{"c[0]"};
-  if (does == "poisons") {
+  if (does == "falls_off" && device == 1) ::close(::open(fallen().c_str(), O_CREAT | O_WRONLY, 0600));
+  if (does == "poisons" || (does == "falls_off" && device == 1)) {
     trial.outcome = LaunchError{"illegal address"};
     trial.crashed = true;
   }
@@ -128,7 +135,8 @@ int serve(const std::string& mode) {
         (void)!::write(out, bytes.data(), bytes.size());
         hang();
       }
-      if ((mode == "no device" || mode == "no device " + std::to_string(device)) && role == Role::run) {
+      const bool has_fallen = device == 1 && ::access(fallen().c_str(), F_OK) == 0;
+      if ((mode == "no device" || mode == "no device " + std::to_string(device) || has_fallen) && role == Role::run) {
         send(Failed{"no CUDA-capable device is detected", false});
         return 1;
       }
@@ -162,7 +170,9 @@ int serve(const std::string& mode) {
     if (const auto* remeasure = std::get_if<Remeasure>(&message)) {
       Ran answer;
       for (const Configuration& configuration : remeasure->configurations) answer.trials.push_back(run(configuration));
+      answer.usable = ::access(fallen().c_str(), F_OK) != 0 || device != 1;
       send(answer);
+      if (!answer.usable) return 1;
     }
   }
 }

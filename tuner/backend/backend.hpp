@@ -18,6 +18,7 @@
 #include <tuner/backend/stopwatch.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/element_type.hpp>
+#include <tuner/core/includes.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/outcome.hpp>
 
@@ -44,7 +45,15 @@ struct CompileRequest {
   std::vector<std::string> macros = {};
   /// KernelSpec::include_paths
   std::vector<std::string> include_paths = {};
+  /// For a compiler on another host: what `includes` holds, which may be nowhere there. Empty: it reads the files.
+  std::vector<IncludedFile> carried = {};
 };
+
+/// The files that \p request reads: those that it carries, or as they are now.
+inline Includes includes_of(const CompileRequest& request) {
+  if (!request.carried.empty()) return {request.carried, {}};
+  return included_files(request.source, request.file_name, request.include_paths);
+}
 
 struct CompiledFunction {
   std::string expression;  ///< as requested

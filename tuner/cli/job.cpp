@@ -53,6 +53,12 @@ std::vector<int> own_cores() {
   return cores;
 }
 
+bool share_cores(const Member& a, const Member& b) {
+  return a.host == b.host && std::any_of(a.cores.begin(), a.cores.end(), [&](int core) {
+           return std::find(b.cores.begin(), b.cores.end(), core) != b.cores.end();
+         });
+}
+
 std::string name_of(const std::vector<Member>& members, std::size_t rank) {
   const std::string& host = members[rank].host;
   return fmt::format("rank {} on {}", rank, host.empty() ? "an unknown host" : host);
@@ -170,6 +176,12 @@ std::vector<std::size_t> compile_workers(const std::vector<Member>& members) {
 }
 
 std::string binding_warning(const std::vector<Member>& members) {
+  for (std::size_t rank = 1; rank < members.size(); ++rank)
+    for (std::size_t other = 0; other < rank; ++other)
+      if (members[rank].device_key.starts_with(kHostBackend) && share_cores(members[rank], members[other]))
+        return fmt::format(
+            "{} and rank {} measure on the same cores, where each disturbs the other: start one rank for each host",
+            name_of(members, rank), other);
   for (std::size_t rank = 0; rank < members.size(); ++rank)
     if (members[rank].cores.size() == 1 && members[rank].host_cores > members.size())
       return fmt::format(

@@ -39,7 +39,8 @@ Member this_member(std::string_view device, int local_rank, const std::filesyste
 void check_members(const std::vector<Member>& members);
 /// Compile workers for each member: its part of its cores, which others of its host may run on too; at least one.
 std::vector<std::size_t> compile_workers(const std::vector<Member>& members);
-/// What there is to say of members that may run on one core of several; empty where there is none.
+/// What there is to say of members that may run on one core of several, or that measure on cores of others; empty where
+/// there is nothing.
 std::string binding_warning(const std::vector<Member>& members);
 
 }  // namespace tuner::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -51,7 +52,11 @@ int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> devices, co
   for (Kind& kind : kinds) {
     TuneRequest one = request;
     one.quiet = request.quiet || &kind != &kinds.front();
-    threads.emplace_back([&kind, &tune, one]() mutable { kind.tune(std::move(one), tune); });
+    try {
+      threads.emplace_back([&kind, &tune, one]() mutable { kind.tune(std::move(one), tune); });
+    } catch (const std::system_error& failure) {
+      kind.error = fmt::format("no thread can be started for it: {}", failure.what());
+    }
   }
   for (std::thread& thread : threads) thread.join();
 

@@ -182,7 +182,7 @@ class SpreadTuning {
     int code = kFailed;
     try {
       code = tune_(std::move(job), sink, seats_[share.devices.front()]);
-    } catch (const WorkerError& failure) {
+    } catch (const DeviceLostError& failure) {
       lost = failure.what();
     } catch (const std::exception& failure) {
       error = failure.what();

@@ -12,7 +12,7 @@
 namespace tuner::cli {
 
 /// run_job(): tunes the one problem of a job on the devices of that job. Called by several threads at once. Throws
-/// WorkerError when the devices cannot be used any more.
+/// DeviceLostError when the devices cannot be used any more.
 using TuneShare = std::function<int(TuneJob job, const TuneSink& sink, Seat& seat)>;
 
 /// Tunes what \p request.list names. All lines are read before anything is tuned; what a line names that an earlier one

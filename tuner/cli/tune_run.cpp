@@ -235,7 +235,7 @@ class TuneRun {
     SessionResult result = tune_kernel(spec_, size, choice_.device, wisdom(), options, &observers, seat_.backend.get());
     console_.end_status();
     if (sink_.results && result.stop_reason == StopReason::device_lost)
-      throw WorkerError("the device cannot be used any more: a kernel left it in an unknown state");
+      throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
     return result;
   }
 
@@ -249,7 +249,7 @@ class TuneRun {
       if (trial.configuration == spec_.default_configuration && trial.measurement())
         line.default_ns = trial.measurement()->median_ns;
     for (std::size_t i = 0; i < result.lanes.size(); ++i)
-      if (!result.lanes[i].lost.empty()) line.lost.push_back(i);
+      if (result.lanes[i].unusable) line.lost.push_back(i);
     sink_.results->push_back(std::move(line));
   }
 

@@ -62,7 +62,7 @@ struct TuneSink {
 
 /// Tunes or answers the problems of \p job, one after the other, on all its devices. \p seat: of the first of
 /// them; null: one of its own. What is given must outlive the call. Returns the exit code. Throws Error;
-/// with TuneSink::results WorkerError when the devices cannot be used any more.
+/// with TuneSink::results DeviceLostError when the devices cannot be used any more.
 int run_job(TuneJob job, const std::atomic<bool>& stop, const TuneSink& sink = {}, Seat* seat = nullptr);
 
 }  // namespace tuner::cli

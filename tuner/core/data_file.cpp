@@ -117,8 +117,11 @@ void require_type(const std::string& file, std::string_view descr, ElementType t
 }  // namespace
 
 std::vector<std::byte> read_data_file(const std::filesystem::path& path, ElementType type, std::size_t count) {
-  const std::string file = path.string();
-  const std::string bytes = read_input_file(path, kMaxDataFileBytes, "data file");
+  return numbers_of(path.string(), read_input_file(path, kMaxDataFileBytes, "data file"), type, count);
+}
+
+std::vector<std::byte> numbers_of(const std::string& file, std::string_view bytes, ElementType type,
+                                  std::size_t count) {
   const std::size_t wanted = count * info(type).bytes;
   std::string_view data = bytes;
   if (bytes.starts_with(kMagic)) {

@@ -36,7 +36,8 @@ struct LaneReport {
   /// Its times over those of the lane that decides, of what both measured again: the middle, and the range of the
   /// middle half. 0: nothing was measured on both.
   double offset = 0, offset_low = 0, offset_high = 0;
-  std::string lost;  ///< why it was given up; empty: it was not
+  std::string lost;       ///< why it was given up; empty: it was not
+  bool unusable = false;  ///< given up because its device is, whatever the kernel
 };
 
 class Evaluator {

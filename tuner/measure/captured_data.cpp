@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include <tuner/core/data_file.hpp>
+#include <tuner/measure/filled_numbers.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
@@ -49,15 +49,15 @@ std::string weaker_reference(const KernelSpec& spec, const CapturedData& capture
   return answers(spec, captured) ? "captured launch" : weaker_reference(spec);
 }
 
-HostReference captured_answers(const KernelSpec& spec, const CapturedData& captured) {
-  return [&spec, &captured](const ProblemSize&, std::map<std::string, HostBuffer>& buffers) {
+HostReference captured_answers(const KernelSpec& spec, const MeasureOptions& options) {
+  return [&spec, &options](const ProblemSize&, std::map<std::string, HostBuffer>& buffers) {
     for (const BufferSpec& buffer : spec.buffers) {
       if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
-      const auto file = captured.outputs.find(buffer.name);
-      if (file == captured.outputs.end())
+      const auto file = options.captured.outputs.find(buffer.name);
+      if (file == options.captured.outputs.end())
         throw Error(spec.file + ": the capture does not hold what the launch left in " + buffer.name);
       HostBuffer& expected = buffers.at(buffer.name);
-      expected.bytes = read_data_file(file->second, expected.type, expected.count);
+      expected.bytes = read_numbers(options, file->second, expected.type, expected.count);
     }
   };
 }

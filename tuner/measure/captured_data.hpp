@@ -28,7 +28,8 @@ bool answers(const KernelSpec& spec, const CapturedData& captured);
 /// As weaker_reference() of \p spec alone; "captured launch" where that answers().
 std::string weaker_reference(const KernelSpec& spec, const CapturedData& captured);
 
-/// Gives what the captured launch left as what is expected. Throws Error when called, for a file that does not hold it.
-HostReference captured_answers(const KernelSpec& spec, const CapturedData& captured);
+/// Gives what the captured launch of \p options left as what is expected. Throws Error when called, for a file that
+/// does not hold it.
+HostReference captured_answers(const KernelSpec& spec, const MeasureOptions& options);
 
 }  // namespace tuner

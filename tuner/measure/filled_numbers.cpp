@@ -81,10 +81,17 @@ FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const 
   return numbers;
 }
 
+std::vector<std::byte> read_numbers(const MeasureOptions& options, const std::filesystem::path& file, ElementType type,
+                                    std::size_t count) {
+  const auto carried = options.carried.find(file.string());
+  if (carried != options.carried.end()) return numbers_of(carried->first, carried->second, type, count);
+  return read_data_file(file, type, count);
+}
+
 std::vector<std::byte> numbers_from_file(const FilledBy& by, const std::string& name, std::string_view what,
                                          const std::string& path, const SourceLocation& place, ElementType type,
                                          std::size_t count) try {
-  return read_data_file(beside(by.spec, path), type, count);
+  return read_numbers(by.options, beside(by.spec, path), type, count);
 } catch (const Error& error) {
   throw SpecError(place, fmt::format("the {} of {} on {}: {}", what, name, by.problem, error.what()));
 }

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/measure/measure_options.hpp>
 
 namespace tuner {
 
@@ -32,11 +34,16 @@ struct FilledBy {
   const KernelSpec& spec;
   const Bindings& names;
   std::string problem;  ///< "nx=33 ny=7 offset=1"
+  const MeasureOptions& options;
 };
 
 /// Those that \p fill says. \p name: of the buffer, or `stars.mass`. Throws SpecError where it gives no number.
 FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const FieldFill& fill, ElementType type,
                              std::size_t count, std::uint64_t seed);
+
+/// read_data_file(), or what MeasureOptions::carried has in its place.
+std::vector<std::byte> read_numbers(const MeasureOptions& options, const std::filesystem::path& file, ElementType type,
+                                    std::size_t count);
 
 /// \p count numbers of the file that \p by names as \p path. \p what: "fill" or "answer". Throws SpecError at \p place.
 std::vector<std::byte> numbers_from_file(const FilledBy& by, const std::string& name, std::string_view what,

@@ -69,6 +69,8 @@ struct MeasureOptions {
   double energy_seconds = 1;     ///< that the energy sensor is read over; a second of warming up comes before
 
   CapturedData captured;
+  /// For a device on another host: what files of numbers hold, by their paths, which may be nowhere there.
+  std::map<std::string, std::string> carried;
 };
 
 }  // namespace tuner

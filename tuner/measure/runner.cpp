@@ -105,7 +105,7 @@ struct Runner::State {
       : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
     const ProblemSize main = complete(spec, size);
     const bool from_capture = !host_reference && answers(spec, options.captured);
-    if (from_capture) host_reference = captured_answers(spec, options.captured);
+    if (from_capture) host_reference = captured_answers(spec, options);
     problems.push_back(
         std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.captured));
     if (!options.verify || from_capture) return;  // a capture answers for one problem, and one set of inputs

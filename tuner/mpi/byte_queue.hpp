@@ -15,9 +15,12 @@ namespace tuner::mpi {
 class ByteQueue {
  public:
   void push(std::vector<std::byte> bytes) {
-    if (!bytes.empty()) parts_.push_back(std::move(bytes));
+    if (bytes.empty()) return;
+    bytes_ += bytes.size();
+    parts_.push_back(std::move(bytes));
   }
   bool empty() const { return parts_.empty(); }
+  std::size_t bytes() const { return bytes_; }
 
   /// Writes what \p fd, which does not block, takes. What nobody reads any more is dropped.
   void write_to(int fd) {
@@ -28,10 +31,11 @@ class ByteQueue {
       if (count < 0 && errno == EAGAIN) return;
       if (count < 0) {
         parts_.clear();
-        written_ = 0;
+        written_ = bytes_ = 0;
         return;
       }
       written_ += static_cast<std::size_t>(count);
+      bytes_ -= static_cast<std::size_t>(count);
       if (written_ < parts_.front().size()) continue;
       parts_.pop_front();
       written_ = 0;
@@ -41,6 +45,7 @@ class ByteQueue {
  private:
   std::deque<std::vector<std::byte>> parts_;
   std::size_t written_ = 0;  // of the first
+  std::size_t bytes_ = 0;    // not written
 };
 
 class ByteReader {

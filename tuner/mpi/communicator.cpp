@@ -93,17 +93,17 @@ void Communicator::send(int rank, FrameKind kind, std::uint64_t channel, std::sp
   } while (!bytes.empty());
 }
 
-bool Communicator::is_sending() {
+std::size_t Communicator::sending() {
   std::erase_if(sending_, [](const std::unique_ptr<Sending>& one) {
     int done = 0;
     MPI_Test(&one->request, &done, MPI_STATUS_IGNORE);
     return done != 0;
   });
-  return !sending_.empty();
+  return sending_.size();
 }
 
 std::optional<Frame> Communicator::receive() {
-  (void)is_sending();
+  (void)sending();
   int there = 0;
   MPI_Status status;
   MPI_Iprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &there, &status);

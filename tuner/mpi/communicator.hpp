@@ -31,6 +31,8 @@ struct Frame {
 
 /// Bytes of one frame at most; a longer one is refused.
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
+/// Frames that are taken between two looks at the pipes.
+inline constexpr int kFramesATurn = 64;
 
 class Communicator {
  public:
@@ -59,8 +61,8 @@ class Communicator {
   void send(int rank, FrameKind kind, std::uint64_t channel, std::span<const std::byte> bytes = {});
   /// A frame that has arrived. Throws Error for one that is no frame of ours.
   std::optional<Frame> receive();
-  /// Whether something sent has not left yet.
-  bool is_sending();
+  /// How many frames sent have not left yet.
+  std::size_t sending();
 
  private:
   struct Sending;

@@ -20,6 +20,8 @@ using worker::WorkerEnd;
 
 /// A rank that does not answer for so long is gone; MPI then ends the job anyway.
 constexpr std::chrono::seconds kLongestEnd{20};
+/// Of what a kernel prints, so much waits for its reader, who shows the first lines and keeps the last.
+constexpr std::size_t kMostSaid = std::size_t{1} << 20;
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -141,14 +143,16 @@ void Hub::run() {
     bool busy = patience.poll(fds);
     take_tasks();
     carry(fds);
-    while (std::optional<Frame> frame = world_.receive()) {
+    for (int i = 0; i < kFramesATurn; ++i) {
+      std::optional<Frame> frame = world_.receive();
+      if (!frame) break;
       arrived(std::move(*frame));
       busy = true;
     }
     patience.saw(busy);
   }
   for (int rank = 1; rank < world_.size(); ++rank) world_.send(rank, FrameKind::quit, 0);
-  while (world_.is_sending()) ::poll(nullptr, 0, 1);
+  while (world_.sending() > 0) ::poll(nullptr, 0, 1);
 }
 
 void Hub::carry(const std::vector<pollfd>& fds) {
@@ -178,7 +182,8 @@ void Hub::arrived(Frame frame) {
   if (at == channels_.end()) return;  // of one that is gone
   Channel& channel = *at->second;
   if (frame.kind == FrameKind::data) channel.out.push(std::move(frame.bytes));
-  if (frame.kind == FrameKind::said) channel.out_said.push(std::move(frame.bytes));
+  if (frame.kind == FrameKind::said && channel.out_said.bytes() < kMostSaid)
+    channel.out_said.push(std::move(frame.bytes));
   if (frame.kind == FrameKind::stopped) {
     const std::lock_guard lock(channel.mutex);
     channel.stopped = true;

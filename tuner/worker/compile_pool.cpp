@@ -64,7 +64,10 @@ void CompilePool::schedule() {
       if (worker.jobs.empty()) return;
     }
     worker.since = Clock::now();
-    worker.slot.send(Compile{merge(worker.jobs)});
+    Compile message{merge(worker.jobs)};
+    if (const auto& includes = message.request.includes; includes && !worker.host->name.empty())
+      message.request.carried = includes->files;
+    worker.slot.send(message);
     worker.slot.expect_within(options_.compile_timeout_s);
     ++times_.compiles;
   }

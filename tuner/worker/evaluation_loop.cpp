@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -22,6 +23,8 @@ namespace {
 // Jobs of the compile pool by number: trials from 0, finalists from kFirstFinalist, and the reference.
 constexpr std::size_t kReferenceId = ~std::size_t{0};
 constexpr std::size_t kFirstFinalist = std::size_t{1} << 48;
+
+constexpr std::int64_t kMaxCarriedBytes = kMaxMessageBytes / 2;
 
 }  // namespace
 
@@ -61,9 +64,26 @@ RunLanes EvaluationLoop::make_lanes() {
   events.finished = [this](int lane, RunJob job, std::vector<Trial> trials) {
     finished(lane, std::move(job), std::move(trials));
   };
-  events.given_up = [this](int lane, const std::string& reason) { given_up(lane, reason); };
+  events.given_up = [this](int lane, const std::string& reason, bool unusable) { given_up(lane, reason, unusable); };
   events.withdrawn = [this](Configuration configuration) { tell(Withdrawn{std::move(configuration)}); };
-  return {options_, open, std::move(events), times_};
+  return {options_, open, carried_files(), std::move(events), times_};
+}
+
+/// What other hosts may lack, as far as a message holds it.
+std::map<std::string, std::string> EvaluationLoop::carried_files() const {
+  std::map<std::string, std::string> carried;
+  if (options_.hosts.empty()) return carried;
+  std::vector<std::filesystem::path> files = data_files(spec_);
+  for (const auto* captured : {&measure_.captured.inputs, &measure_.captured.outputs})
+    for (const auto& [buffer, file] : *captured) files.emplace_back(file);
+  std::int64_t left = kMaxCarriedBytes;
+  for (const std::filesystem::path& file : files) try {
+      std::string bytes = read_input_file(file, left, "data file");
+      left -= static_cast<std::int64_t>(bytes.size());
+      carried.emplace(file.string(), std::move(bytes));
+    } catch (const Error&) {  // the workers' matter: theirs may be another
+    }
+  return carried;
 }
 
 CompilePool EvaluationLoop::make_pool() {
@@ -144,6 +164,7 @@ void EvaluationLoop::work() {
     }
     lanes_.react(fds);
     pool_.react(fds);
+    tell_finalists();
   }
 }
 
@@ -188,7 +209,7 @@ void EvaluationLoop::route_waiting() {
 }
 
 void EvaluationLoop::look_up(CompileJob job) {
-  if (!options_.images.get) return compile(std::move(job));
+  if (!options_.images.get || !compiler_) return compile(std::move(job));
   const auto shared = std::make_shared<CompileJob>(std::move(job));
   images_->post(
       [this, shared, compiler = *compiler_] {
@@ -252,12 +273,12 @@ void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
     return tell(std::move(trials.front()));
   }
   finals_.measured(lane, job, trials);
-  tell_finalists();
 }
 
-void EvaluationLoop::given_up(int lane, const std::string& reason) {
+void EvaluationLoop::given_up(int lane, const std::string& reason, bool unusable) {
   LaneReport& report = reports_.at(static_cast<std::size_t>(lane));
   report.lost = reason;
+  report.unusable = unusable;
   tell_of_lanes();
   if (options_.warn) options_.warn(fmt::format("{} is given up, the others go on: {}", report.name, reason));
   tell_finalists();
@@ -299,6 +320,9 @@ void EvaluationLoop::tell_finalists() {
   const bool asked = !finals_lanes_.empty();
   std::erase_if(finals_lanes_, [this](int lane) { return !lanes_.in_use(static_cast<std::size_t>(lane)); });
   if (asked && finals_lanes_.empty()) finals_lanes_ = lanes_.push_to_all(*finals_.job());
+  // What a device made of finalists before it could not be opened any more says nothing about them.
+  const auto is_prepared = [this](int lane) { return lanes_.prepared(static_cast<std::size_t>(lane)); };
+  if (finals_lanes_.size() > 1 && !std::all_of(finals_lanes_.begin(), finals_lanes_.end(), is_prepared)) return;
   std::optional<std::vector<Trial>> trials = finals_.take(finals_lanes_);
   if (!trials) return;
   finals_lanes_.clear();

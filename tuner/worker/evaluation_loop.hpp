@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,6 +45,7 @@ class EvaluationLoop {
   void run();
   void work();
   RunLanes make_lanes();
+  std::map<std::string, std::string> carried_files() const;
   CompilePool make_pool();
 
   void device_known(const Device& device);
@@ -54,7 +56,7 @@ class EvaluationLoop {
   void compiled(CompileJob job, CompiledImage result, bool from_store);
   void reference_compiled(CompileJob job, CompiledImage result);
   void finished(int lane, RunJob job, std::vector<Trial> trials);
-  void given_up(int lane, const std::string& reason);
+  void given_up(int lane, const std::string& reason, bool unusable);
   void finish(Configuration configuration, Outcome outcome, double compile_s);
   void tell(Event event);
   void run_finalists();

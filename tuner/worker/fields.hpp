@@ -40,15 +40,16 @@ auto fields(Is<MeasureOptions> auto& v) {
                   v.max_samples, v.target_width, v.max_seconds, v.finalist_rounds, v.finalist_samples, v.abandon_factor,
                   v.abandon_samples, v.batch_below_ns, v.batch_ns, v.clock_step_ns, v.throttle_fraction,
                   v.throttle_pause_s, v.throttle_budget_s, v.hang_floor_s, v.hang_factor, v.first_run_s, v.metrics,
-                  v.metrics_for_all, v.energy_seconds, v.captured);
+                  v.metrics_for_all, v.energy_seconds, v.captured, v.carried);
 }
 
 auto fields(Is<SourceLocation> auto& v) { return std::tie(v.file, v.line, v.column); }
 auto fields(Is<CompileOption> auto& v) { return std::tie(v.text, v.origin); }
 auto fields(Is<CompileRequest> auto& v) {
   return std::tie(v.source, v.file_name, v.expressions, v.defines, v.architecture, v.device_launches, v.options,
-                  v.macros, v.include_paths);
+                  v.macros, v.include_paths, v.carried);
 }
+auto fields(Is<IncludedFile> auto& v) { return std::tie(v.path, v.text); }
 auto fields(Is<SourceFile> auto& v) { return std::tie(v.path, v.text, v.line, v.of_reference); }
 auto fields(Is<CompiledFunction> auto& v) { return std::tie(v.expression, v.symbol, v.resources); }
 auto fields(Is<Image> auto& v) { return std::tie(v.code, v.functions, v.log); }

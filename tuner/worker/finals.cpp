@@ -45,11 +45,13 @@ bool Finals::complete(int lane) const {
                      [lane](const Finalist& one) { return one.failed || one.trials.contains(lane); });
 }
 
-/// A kernel that is wrong on one device is wrong.
-const Trial& Finals::trial(const Finalist& one, int decider) const {
+/// A kernel that is wrong on one device is wrong; what devices found that are no longer in use does not count.
+const Trial& Finals::trial(const Finalist& one, int decider, std::span<const int> lanes) const {
   if (one.failed) return *one.failed;
-  for (const auto& [lane, trial] : one.trials)
-    if (trial.crashed || std::holds_alternative<WrongResult>(trial.outcome)) return trial;
+  for (const int lane : lanes) {
+    const Trial& found = one.trials.at(lane);
+    if (found.crashed || std::holds_alternative<WrongResult>(found.outcome)) return found;
+  }
   return one.trials.at(decider);
 }
 
@@ -68,7 +70,7 @@ std::optional<std::vector<Trial>> Finals::take(std::span<const int> lanes) {
   for (const int lane : lanes)
     if (worked_on(lane) > worked_on(decider)) decider = lane;
   std::vector<Trial> trials;
-  for (const Finalist& one : finalists_) trials.push_back(trial(one, decider));
+  for (const Finalist& one : finalists_) trials.push_back(trial(one, decider, lanes));
   for (const int lane : lanes) compare(lane, decider);
   finalists_.clear();
   return trials;

@@ -39,7 +39,7 @@ class Finals {
 
  private:
   bool complete(int lane) const;
-  const Trial& trial(const Finalist& one, int decider) const;
+  const Trial& trial(const Finalist& one, int decider, std::span<const int> lanes) const;
   void compare(int lane, int decider);
 
   std::vector<Finalist> finalists_;

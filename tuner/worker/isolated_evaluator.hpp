@@ -31,6 +31,12 @@ class WorkerError : public Error {
   using Error::Error;
 };
 
+/// It is the device that cannot be used: other workers would not help.
+class DeviceLostError : public WorkerError {
+ public:
+  using WorkerError::WorkerError;
+};
+
 /// Another machine that takes part in a session: it runs worker processes of its own.
 struct RemoteHost {
   std::string name;

@@ -58,7 +58,7 @@ const std::optional<WorkerEnd>& WorkerLink::ended() {
   if (std::optional<WorkerEnd> end = ask_end())
     end_ = with_last_words(std::move(*end));
   else if (now - *asked_since_ > longest_end_)
-    end_ = with_last_words({"lost", false});
+    end_ = with_last_words({"lost", true});
   return end_;
 }
 
@@ -117,6 +117,7 @@ void WorkerLink::receive_errors() {
   char bytes[4096];
   for (int i = 0; i < 64; ++i) {  // a kernel that prints for ever must not keep the session here
     const ssize_t count = ::read(errors_, bytes, sizeof bytes);
+    if (count == 0) ::close(std::exchange(errors_, -1));  // poll() would tell of its end for ever
     if (count <= 0) return;
     said_.append(bytes, static_cast<std::size_t>(count));
     if (said_.size() > 2 * kept) said_.erase(0, said_.size() - kept);

@@ -229,7 +229,7 @@ void RunLane::retire() {
 void RunLane::start_failed(const std::string& message, bool reference) {
   if (++start_failures_ < (reference ? 2 : options_.max_start_failures)) return start_worker();
   if (reference) throw PrepareError(message);
-  throw WorkerError(message);
+  throw DeviceLostError(message);
 }
 
 }  // namespace tuner::worker

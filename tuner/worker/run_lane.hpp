@@ -70,7 +70,7 @@ class RunLane {
   void start();
 
   /// Its worker waits for jobs, or runs one.
-  bool prepared() const { return state_ == State::prepared; }
+  bool prepared() const { return state_ == State::prepared && slot_.running(); }
 
   /// For this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }

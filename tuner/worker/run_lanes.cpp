@@ -8,17 +8,19 @@
 
 namespace tuner::worker {
 
-RunLanes::RunLanes(const IsolatedOptions& options, const Open& open, RunLanesEvents events, SessionTimes& times)
+RunLanes::RunLanes(const IsolatedOptions& options, const Open& open, const std::map<std::string, std::string>& carried,
+                   RunLanesEvents events, SessionTimes& times)
     : events_(std::move(events)) {
-  const auto add = [&](int device, const StartWorker& start) {
+  const auto add = [&](int device, const StartWorker& start, bool here) {
     Open one = open;
     one.device = device;
+    if (!here) one.measure.carried = carried;
     lanes_.push_back(
         {RunLane(static_cast<int>(lanes_.size()), options, start, std::move(one), events_, queue_, times)});
   };
-  for (const int device : options.devices) add(device, start_here(options));
+  for (const int device : options.devices) add(device, start_here(options), true);
   for (const RemoteHost& host : options.hosts)
-    for (const int device : host.devices) add(device, host.start);
+    for (const int device : host.devices) add(device, host.start, false);
 }
 
 /// Calls \p work for each lane in use. The last one's end is the end of all.
@@ -41,7 +43,7 @@ void RunLanes::for_each(Work work) {
         throw;
       }
       give_up(i);
-      events_.given_up(static_cast<int>(i), error.what());
+      events_.given_up(static_cast<int>(i), error.what(), dynamic_cast<const DeviceLostError*>(&error) != nullptr);
     }
   }
 }
@@ -56,7 +58,7 @@ void RunLanes::give_up(std::size_t number) {
 }
 
 void RunLanes::tell_who_was_given_up() {
-  for (const auto& [lane, reason] : std::exchange(at_fault_, {})) events_.given_up(lane, reason);
+  for (const auto& [lane, reason] : std::exchange(at_fault_, {})) events_.given_up(lane, reason, false);
 }
 
 void RunLanes::start() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,14 +18,16 @@ namespace tuner::worker {
 
 struct RunLanesEvents : RunLaneEvents {
   /// It is not used any more, and what was for it alone will not finish.
-  std::function<void(int lane, const std::string& reason)> given_up;
+  /// \p unusable: it is its device that cannot be used, whatever the kernel.
+  std::function<void(int lane, const std::string& reason, bool unusable)> given_up;
 };
 
 class RunLanes {
  public:
   /// A lane for each of the options' devices, and for those of its hosts. \p open: the first message to each worker,
-  /// but for the device. \p options and \p times must outlive it.
-  RunLanes(const IsolatedOptions& options, const Open& open, RunLanesEvents events, SessionTimes& times);
+  /// but for the device. \p carried: MeasureOptions::carried of other hosts. \p options and \p times must outlive it.
+  RunLanes(const IsolatedOptions& options, const Open& open, const std::map<std::string, std::string>& carried,
+           RunLanesEvents events, SessionTimes& times);
   RunLanes(const RunLanes&) = delete;
   RunLanes& operator=(const RunLanes&) = delete;
 
@@ -49,6 +52,7 @@ class RunLanes {
 
   std::size_t size() const { return lanes_.size(); }
   bool in_use(std::size_t lane) const { return lanes_.at(lane).in_use; }
+  bool prepared(std::size_t lane) const { return lanes_.at(lane).lane.prepared(); }
 
  private:
   struct Entry {

@@ -119,22 +119,43 @@ DeviceHeaders device_headers(const CompileRequest& request) {
   return headers;
 }
 
-void add_without_host_functions(const CompileRequest& request, DeviceHeaders& headers) {
-  if (!request.includes) return;
-  std::vector<std::string_view> texts{request.source};
-  for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
+namespace {
+
+/// Adds the author's files, each as \p change makes it of its text.
+template <typename Change>
+void add_own(const CompileRequest& request, DeviceHeaders& headers, Change change) {
   std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
   std::map<std::string, int> bare;  // names without their folders, by which files beside them include them
   for (const IncludedFile& file : request.includes->files) ++bare[fs::path(file.path).filename().generic_string()];
   std::vector<std::pair<std::string, const IncludedFile*>> wanted;
-  for (const IncludedFile& file : request.includes->files)
-    for (std::string& name : names_of(file.path, own_folders(request))) wanted.emplace_back(std::move(name), &file);
+  const auto add_names = [&](const std::vector<fs::path>& folders) {
+    for (const IncludedFile& file : request.includes->files)
+      for (std::string& name : names_of(file.path, folders)) wanted.emplace_back(std::move(name), &file);
+  };
+  add_names(own_folders(request));
   for (const IncludedFile& file : request.includes->files)
     if (const std::string name = fs::path(file.path).filename().generic_string(); bare[name] == 1)
       wanted.emplace_back(name, &file);
+  if (!request.carried.empty()) {
+    std::set<fs::path> folders;
+    for (const IncludedFile& file : request.includes->files) folders.insert(fs::path(file.path).parent_path());
+    add_names({folders.begin(), folders.end()});
+  }
   for (auto& [name, file] : wanted)
-    if (taken.insert(name).second)
-      headers.add(std::move(name), line_directive(1, file->path) + without_host_functions(file->text, texts));
+    if (taken.insert(name).second) headers.add(std::move(name), line_directive(1, file->path) + change(file->text));
+}
+
+}  // namespace
+
+void add_without_host_functions(const CompileRequest& request, DeviceHeaders& headers) {
+  if (!request.includes) return;
+  std::vector<std::string_view> texts{request.source};
+  for (const IncludedFile& file : request.includes->files) texts.push_back(file.text);
+  add_own(request, headers, [&](const std::string& text) { return without_host_functions(text, texts); });
+}
+
+void add_carried(const CompileRequest& request, DeviceHeaders& headers) {
+  add_own(request, headers, [](const std::string& text) { return text; });
 }
 
 std::string device_headers_version() {

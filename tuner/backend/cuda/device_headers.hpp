@@ -36,6 +36,9 @@ DeviceHeaders device_headers(const CompileRequest& request);
 /// The files that \p request includes from its own folders, without their host functions (core/host_functions.hpp), by
 /// the names that they can be included by.
 void add_without_host_functions(const CompileRequest& request, DeviceHeaders& headers);
+/// The same files as they are, also by their names beside one another: NVRTC finds them nowhere else. Where two files
+/// have one name, that is the first one's.
+void add_carried(const CompileRequest& request, DeviceHeaders& headers);
 
 /// Of all texts: changes where one of them does.
 std::string device_headers_version();

@@ -160,11 +160,12 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> build(const CompileRequest& asked) const {
     CompileRequest request = asked;
     if (!request.includes)  // a request that came from another process
-      request.includes =
-          std::make_shared<const Includes>(included_files(request.source, request.file_name, request.include_paths));
+      request.includes = std::make_shared<const Includes>(includes_of(request));
     const std::size_t text = std::hash<std::string>{}(request.source);
     if (!is_known_to_have_host_functions(text)) {
-      auto whole = build(request, request.source, device_headers(request));
+      DeviceHeaders headers = device_headers(request);
+      if (!request.carried.empty()) add_carried(request, headers);
+      auto whole = build(request, request.source, headers);
       const auto* const error = std::get_if<CompileError>(&whole);
       if (error == nullptr || !tells_of_host_functions(error->log)) return whole;
     }

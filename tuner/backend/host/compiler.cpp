@@ -74,7 +74,7 @@ constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
 
 void write_below(const std::filesystem::path& folder, const std::filesystem::path& name, std::string_view text) {
   const std::filesystem::path path = (folder / name).lexically_normal();
-  if (name.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  std::filesystem::create_directories(path.parent_path());
   write_file(path, text);
 }
 
@@ -248,7 +248,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     return CompileError{
         "no C++ compiler found (tried " + compiler.tried + "); install g++ or clang++, or set CXX to one", ""};
   }
-  const Includes includes = included_files(request.source, request.file_name, request.include_paths);
+  const Includes includes = includes_of(request);
   const ProgramText program = whole_program(request, includes);
   Image image;
   for (std::size_t i = 0; i < request.expressions.size(); ++i) {
@@ -264,9 +264,7 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
   }
   if (auto error = build(request, program, includes, image)) return *std::move(error);
   // A file that was changed meanwhile may have been read before or after.
-  if (!key.empty() && key == object_key(request, program.unit,
-                                        included_files(request.source, request.file_name, request.include_paths)))
-    cache_->store(key, image.code);
+  if (!key.empty() && key == object_key(request, program.unit, includes_of(request))) cache_->store(key, image.code);
   return image;
 }
 

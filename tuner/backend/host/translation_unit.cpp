@@ -164,7 +164,7 @@ std::vector<IncludedFile> own_headers(const CompileRequest& request, const Inclu
   const std::filesystem::path parent = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
   std::vector<IncludedFile> headers;
-  bool changed = false;
+  bool changed = !request.carried.empty();  // they are nowhere else
   for (const IncludedFile& file : includes.files) {
     const std::filesystem::path path = std::filesystem::path(file.path).lexically_normal();
     if (path.is_absolute() != folder.is_absolute()) continue;

@@ -13,7 +13,7 @@ namespace tuner::host {
 struct ProgramText {
   std::string unit;
   /// The author's headers, by paths from the kernel file's folder, which may lead out of it; all of those that can be
-  /// named so, where one of them is not as the author wrote it.
+  /// named so, where one of them is not as the author wrote it, or not on this host.
   std::vector<IncludedFile> headers;
 
   friend bool operator==(const ProgramText&, const ProgramText&) = default;
