@@ -414,6 +414,18 @@ TEST_F(Converting, WordsInCommentsOfTheKernelDefineNothing) {
   EXPECT_THAT(made.text, Not(AnyOf(HasSubstr("kernel_tuner ="), HasSubstr("grid_size_x ="))));
 }
 
+TEST_F(Converting, OneArgumentThatIsNotReadHidesNoOther) {
+  for (const char* const odd : {"cache=f\"k_{n}.json\"", "answer=[a @ b, None]", "answer=[x[:, None]]",
+                                "verify=lambda ref, ans, atol=None: True", "strategy_options={\"maxiter\": 5, **p}",
+                                "observers=[One(k=v for k, v in p)]", "answer=[~x, \"a)b,\"]"}) {
+    const Conversion made = convert("odd.py",
+                                    "k = '__global__ void f(int n) {}\\n'\n"
+                                    "tune_kernel('f', k, 8, [numpy.int32(1)], {'block_size_x': [32, 64]}, " +
+                                        std::string(odd) + ", grid_div_x=['block_size_x'])\n");
+    EXPECT_THAT(made.text, HasSubstr("block_size_x = 32 64")) << odd;
+  }
+}
+
 TEST_F(Converting, NothingCanBeMadeOfSomeFiles) {
   const auto error = [&](const std::string& name, const std::string& text) {
     return testing::error_of([&] { convert(name, text); });
@@ -422,7 +434,10 @@ TEST_F(Converting, NothingCanBeMadeOfSomeFiles) {
   EXPECT_THAT(error("a.json", "{}"), HasSubstr("no T1 description"));
   EXPECT_THAT(error("a.txt", "hello"), HasSubstr("neither"));
   EXPECT_THAT(error("a.txt", ""), HasSubstr("empty"));
-  EXPECT_THAT(error("a.py", "# tune_kernel"), HasSubstr("no plain call"));
+  EXPECT_THAT(error("a.py", "# tune_kernel"), HasSubstr("no plain call of tune_kernel was found: a line such as"));
+  EXPECT_THAT(error("a.py", "if n > 3: tune_kernel('k', 'k.cu', 1, [], {})"),
+              AllOf(HasSubstr("'if n > 3: tune_kernel("), HasSubstr("give the call a line of its own")));
+  EXPECT_THAT(error("a.py", "x = [1, 2\ntune_kernel('k', 'k.cu', 1, [], {})"), HasSubstr("x = [1, 2"));
   EXPECT_THAT(testing::error_of([&] { convert_file(folder_ / "none.json", folder_.path()); }), HasSubstr("none.json"));
 }
 

@@ -76,6 +76,12 @@ TEST(HostCompile, NamesTheExpressionThatDoesNotExist) {
   EXPECT_THAT(error.message, AllOf(HasSubstr("instantiation of missing<3>"), HasSubstr("missing")));
 }
 
+TEST(HostCompile, SaysWhereABraceIsLeftOpen) {
+  const CompileError error = error_of(backend().compiler().compile(
+      request("__global__ void k(int* x) {\n  if (x != nullptr) { *x = '}';  // }\n}\n", {"k"})));
+  EXPECT_EQ(error.message, "test.cu: a '{' is not closed: the text ends inside of it");
+}
+
 TEST(HostCompile, GivesTheMessageOfAFailedStaticAssertion) {
   const CompileError error = error_of(backend().compiler().compile(
       request("template <int n> __global__ void k() { static_assert(n > 4, \"n must be above 4\"); }\n", {"k<3>"})));

@@ -216,6 +216,8 @@ class Parser {
   }
 
   Tree call(Tree function) {
+    // Of a tuning script's one call of interest no argument shall hide the others.
+    const bool is_tolerant = function->text == "tune_kernel";
     Node node{Node::Kind::call, "", {std::move(function)}, {}, {}};
     while (!sign(")")) {
       skip_blanks();
@@ -230,8 +232,7 @@ class Parser {
       }
       if (sign("**")) keyword = "**";
       if (sign("*")) keyword = "*";
-      Tree argument = expression();
-      if (word("for")) argument = comprehension(argument);
+      Tree argument = is_tolerant ? argument_or_its_text() : this->argument();
       node.keywords.push_back(std::move(keyword));
       node.children.push_back(std::move(argument));
       if (sign(",")) continue;
@@ -239,6 +240,47 @@ class Parser {
       break;
     }
     return std::make_shared<const Node>(std::move(node));
+  }
+
+  Tree argument() {
+    Tree tree = expression();
+    return word("for") ? comprehension(tree) : tree;
+  }
+
+  /// A name that stands for nothing where it is not understood.
+  Tree argument_or_its_text() {
+    skip_blanks();
+    const std::size_t begin = at_;
+    const int depth = depth_;
+    try {
+      Tree tree = argument();
+      skip_blanks();
+      if (at_ < text_.size() && (text_[at_] == ',' || text_[at_] == ')')) return tree;
+    } catch (const NotUnderstood&) {
+      depth_ = depth;
+    }
+    at_ = begin;
+    skip_argument();
+    return make(Node::Kind::name, std::string(text_.substr(begin, at_ - begin)));
+  }
+
+  /// Up to the comma or bracket behind it.
+  void skip_argument() {
+    int open = 0;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '"' || c == '\'') {
+        for (++at_; at_ < text_.size() && text_[at_] != c; ++at_)
+          if (text_[at_] == '\\') ++at_;
+      } else if (c == '(' || c == '[' || c == '{') {
+        ++open;
+      } else if (open == 0 && (c == ',' || c == ')')) {
+        return;
+      } else if (c == ')' || c == ']' || c == '}') {
+        --open;
+      }
+    }
+    fail("ends inside of a call");
   }
 
   Tree comprehension(Tree value) {

@@ -63,6 +63,7 @@ std::vector<std::string> statements(const std::string& text) {
       line += c;
     }
   }
+  if (depth > 0 || !quote.empty()) all.push_back(line);  // a bracket or string that nothing closes
   return all;
 }
 
@@ -131,13 +132,16 @@ class LineReader {
                           "for", "while", "pass", "assert", "raise", "global", "print", "break"})) {
       const bool decides = begins_with_word(statement, {"if", "elif", "else", "for", "while"});
       if (decides && statement.find("__main__") == std::string::npos && !script_.call) script_.decides = true;
+      if (statement.find("tune_kernel(") != std::string::npos && !begins_with_word(statement, {"def"}))
+        script_.no_call = in_quotes(statement.substr(0, 60)) + " is not read: give the call a line of its own";
       return;
     }
     try {
       std::string rest = statement;
       if (begins_with_word(rest, {"return"})) rest.erase(0, 6);
       take_assignment(rest);
-    } catch (const NotUnderstood&) {
+    } catch (const NotUnderstood& error) {
+      if (statement.find("tune_kernel(") != std::string::npos) script_.no_call = error.what();
       forget(statement);
     }
   }

@@ -19,6 +19,7 @@ struct Script {
 
   python::Tree call;         ///< null: there is none
   bool calls_again = false;  ///< behind that
+  std::string no_call;       ///< why a line that has the word is none; empty: no line has it
   bool decides = false;      ///< it has branches or loops before the call
   std::map<std::string, python::Tree> defined = {};
   std::map<std::string, Entries> items = {};  ///< assigned by key, in order

@@ -40,7 +40,10 @@ class ScriptReader {
 
   KernelDraft read(const std::string& text) {
     script_ = read_script(text);
-    if (!script_.call) throw Error(fmt::format("{}: no plain call of tune_kernel was found", file_.string()));
+    if (!script_.call)
+      throw Error(fmt::format(
+          "{}: no plain call of tune_kernel was found: {}", file_.string(),
+          script_.no_call.empty() ? "a line such as 'results, env = tune_kernel(…)', by that name" : script_.no_call));
     if (script_.calls_again) draft_.leave("the script calls tune_kernel more than once: this is the first call");
     draft_.folder = file_.parent_path();
     draft_.origin = fmt::format("Kernel Tuner script {}", file_.filename().string());

@@ -165,8 +165,8 @@ std::string code_of(std::string_view text) {
       at = std::min(text.find('\n', at), text.size());
     } else if (text.substr(at, 2) == "/*") {
       at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
-    } else if (text[at] == '"') {
-      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) at += text[at] == '\\';
+    } else if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_word(text[at - 1])))) {  // else it parts digits
+      for (++at; at < text.size() && text[at] != text[begin] && text[at] != '\n'; ++at) at += text[at] == '\\';
       at = std::min(at + 1, text.size());
     } else {
       continue;

@@ -21,6 +21,7 @@
 #include <tuner/backend/host/shim_files.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/words.hpp>
 
 namespace tuner::host {
 namespace {
@@ -55,6 +56,12 @@ std::string first_error(const std::string& log) {
     if (line.find("error:") != std::string::npos || line.find("error :") != std::string::npos) return line;
   }
   return first_line(log);
+}
+
+/// A bracket that nothing closes is found behind the text, where what is ours begins.
+bool leaves_a_brace_open(const std::string& source) {
+  const std::string code = code_of(source);
+  return std::count(code.begin(), code.end(), '{') > std::count(code.begin(), code.end(), '}');
 }
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
@@ -234,6 +241,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   }
   if (result.exit_code != 0) {
     std::string message = first_error(result.output);
+    if (message.starts_with("tuner_host_entry.h:") && leaves_a_brace_open(request.source))
+      message = request.file_name + ": a '{' is not closed: the text ends inside of it";
     if (message.empty())
       message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     return CompileError{std::move(message), std::move(result.output)};
