@@ -19,6 +19,7 @@ using ::testing::ElementsAre;
 CompileJob job(std::size_t id, std::vector<std::string> expressions = {}, const std::string& define = "TUNER=1") {
   CompileJob result;
   result.id = id;
+  if (expressions.empty()) expressions.push_back("f<" + std::to_string(id) + '>');
   result.request.expressions = std::move(expressions);
   result.request.defines = {define};
   return result;
@@ -77,6 +78,31 @@ TEST(CompileQueue, FindsTheGuiltyJobByHalving) {
   }
   EXPECT_THAT(guilty, ElementsAre(5));
   EXPECT_EQ(good.size(), 7u);
+}
+
+TEST(CompileQueue, HasOneCompileForAllThatAskForTheSameProgram) {
+  CompileQueue queue;
+  for (std::size_t i = 0; i < 6; ++i) queue.push(job(i, {i % 2 == 0 ? "even" : "odd"}));
+  queue.push(job(6, {"even", "other"}));
+  queue.push(job(7, {"even"}, "TUNER_T_half=1"));
+  EXPECT_THAT(ids(queue.take(1, 1)), ElementsAre(0, 2, 4)) << "neither what asks for more nor with another define";
+  EXPECT_THAT(ids(queue.take(2, 1)), ElementsAre(1, 3, 5));
+  EXPECT_THAT(ids(queue.take(2, 1)), ElementsAre(6));
+  EXPECT_THAT(ids(queue.take(2, 1)), ElementsAre(7));
+}
+
+TEST(CompileQueue, KeepsJobsOfOneProgramTogetherWhenItHalves) {
+  CompileQueue queue;
+  queue.split({job(0, {"a"}), job(1, {"b"}), job(2, {"a"}), job(3, {"b"})});
+  const auto first = queue.take(8, 1);
+  EXPECT_THAT(ids(first), ElementsAre(0, 2));
+  EXPECT_TRUE(is_one_program(first)) << "not to be halved again: one would fail as the other";
+  EXPECT_THAT(ids(queue.take(8, 1)), ElementsAre(1, 3));
+}
+
+TEST(CompileQueue, DoesNotTakeAProgramForItsPart) {
+  EXPECT_TRUE(is_one_program(std::vector{job(0, {"a", "b"}), job(1, {"a", "b"})}));
+  EXPECT_FALSE(is_one_program(std::vector{job(0, {"a", "b"}), job(1, {"a"})})) << "b alone may be what fails";
 }
 
 TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {

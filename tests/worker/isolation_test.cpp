@@ -167,6 +167,25 @@ TEST_F(IsolationTest, TakesBackWhatIsStillCompiling) {
   EXPECT_EQ(evaluator.in_flight(), 0u);
 }
 
+TEST_F(IsolationTest, AsksForAProgramOnceWhileItIsBeingCompiled) {
+  std::string text = kernel_text;
+  text.insert(text.find("#pragma tuner parameter"), "#pragma tuner parameter turn = 1 2 3\n");
+  text.replace(text.find("does=well"), 0, "turn=1 ");
+  spec = parse_kernel_file(text, "scripted.cu");
+  options.compile_timeout_s = 1.5;
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const auto submit = [&](int turn) {
+    evaluator.submit(Configuration{{"turn", std::int64_t{turn}}, {"does", std::string("compiler_hangs")}}, 0);
+  };
+  submit(1);
+  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(500)).has_value());
+  submit(2);
+  submit(3);
+  EXPECT_THAT(what_happens(evaluator),
+              UnorderedElementsAre("compiler_hangs compile", "compiler_hangs compile", "compiler_hangs compile"));
+  EXPECT_EQ(evaluator.times().compiles, 2u) << "of the reference and of what all three have in common";
+}
+
 TEST_F(IsolationTest, DoesNotWaitLongerForAnEventThanItWasTold) {
   options.compile_timeout_s = 600;
   IsolatedEvaluator evaluator(spec, {}, {}, options);

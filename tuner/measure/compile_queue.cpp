@@ -16,6 +16,23 @@ bool may_share(const CompileRequest& a, const CompileRequest& b) {
 
 }  // namespace
 
+bool covers(std::span<const CompileJob> jobs, const CompileRequest& request) {
+  const auto is_asked = [&](const std::string& expression) {
+    return std::any_of(jobs.begin(), jobs.end(), [&](const CompileJob& job) {
+      const std::vector<std::string>& asked = job.request.expressions;
+      return std::find(asked.begin(), asked.end(), expression) != asked.end();
+    });
+  };
+  return !jobs.empty() && std::all_of(request.expressions.begin(), request.expressions.end(), is_asked) &&
+         may_share(jobs.front().request, request);
+}
+
+bool is_one_program(std::span<const CompileJob> jobs) {
+  return std::all_of(jobs.begin(), jobs.end(), [&](const CompileJob& job) {
+    return job.request.expressions == jobs.front().request.expressions && may_share(jobs.front().request, job.request);
+  });
+}
+
 std::size_t CompileQueue::size() const {
   std::size_t count = fresh_.size();
   for (const auto& jobs : split_) count += jobs.size();
@@ -42,6 +59,10 @@ std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers
     job = fresh_.erase(job);
   }
   limit_ = std::max(limit_, 2 * batch.size());
+  const auto first_left = std::stable_partition(fresh_.begin(), fresh_.end(),
+                                                [&](const CompileJob& job) { return covers(batch, job.request); });
+  std::move(fresh_.begin(), first_left, std::back_inserter(batch));
+  fresh_.erase(fresh_.begin(), first_left);
   return batch;
 }
 
@@ -52,6 +73,9 @@ void CompileQueue::withdraw(std::span<const Configuration> configurations) {
 }
 
 void CompileQueue::split(std::vector<CompileJob> jobs) {
+  std::stable_sort(jobs.begin(), jobs.end(), [](const CompileJob& a, const CompileJob& b) {
+    return a.request.expressions < b.request.expressions;  // those of one program side by side
+  });
   const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
   std::vector<CompileJob> second(std::make_move_iterator(middle), std::make_move_iterator(jobs.end()));
   jobs.erase(middle, jobs.end());

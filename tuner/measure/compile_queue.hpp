@@ -29,11 +29,12 @@ class CompileQueue {
   /// The jobs of the next compile, oldest first: at most \p most, and no more than leaves some for each of
   /// \p workers. The first is one job, and every further one at most twice as many as the one before: the device shall
   /// soon have something to run. Jobs whose defines, options, macros or source differ never share a
-  /// compile: those that may share the oldest's come before older ones that may not. Empty when there are none.
+  /// compile: those that may share the oldest's come before older ones that may not. Then all that this compile covers
+  /// (below), whatever their number: they cost nothing. Empty when there are none.
   std::vector<CompileJob> take(std::size_t most, std::size_t workers);
   /// Forgets jobs of \p configurations.
   void withdraw(std::span<const Configuration> configurations);
-  /// Takes a failed batch of several jobs back, in two halves that come next. Precondition: jobs.size() > 1.
+  /// Takes a failed batch of several programs back, in two halves that come next. Precondition: jobs.size() > 1.
   void split(std::vector<CompileJob> jobs);
 
  private:
@@ -41,6 +42,12 @@ class CompileQueue {
   std::deque<std::vector<CompileJob>> split_;
   std::size_t limit_ = 1;
 };
+
+/// Whether a compile of \p jobs makes all that \p request asks for: configurations that differ in kernel arguments or
+/// launch shapes alone have one program. False where there are no jobs.
+bool covers(std::span<const CompileJob> jobs, const CompileRequest& request);
+/// Whether \p jobs ask for the same: to compile a part of them would tell nothing new. Precondition: at least one job.
+bool is_one_program(std::span<const CompileJob> jobs);
 
 /// Configurations that one compile should have, at most, where \p compilers work side by side.
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers);

@@ -147,8 +147,8 @@ void InProcessEvaluator::State::work() {
     CompileResult result = compile(merge(jobs));
     for (CompileJob& job : jobs) job.seconds += seconds_since(start) / double(jobs.size());
     if (auto* error = std::get_if<CompileError>(&result)) {
-      if (jobs.size() == 1) {
-        finish(std::move(jobs.front()), nullptr, std::move(*error));
+      if (is_one_program(jobs)) {
+        for (CompileJob& job : jobs) finish(std::move(job), nullptr, *error);
         continue;
       }
       {

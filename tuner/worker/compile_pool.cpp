@@ -20,6 +20,12 @@ CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents event
   for (const RemoteHost& host : options.hosts) add(host.compile_workers, host.name, host.start);
 }
 
+void CompilePool::push(CompileJob job) {
+  for (Worker& worker : workers_)
+    if (covers(worker.jobs, job.request)) return worker.jobs.push_back(std::move(job));
+  queue_.push(std::move(job));
+}
+
 void CompilePool::start() {
   for (Worker& worker : workers_) start(worker);
 }
@@ -111,9 +117,10 @@ void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> resul
   times_.compile += seconds;
   for (CompileJob& job : jobs) job.seconds += seconds / double(jobs.size());
   if (auto* error = std::get_if<CompileError>(&result)) {
-    if (jobs.size() > 1) return queue_.split(std::move(jobs));
-    ++times_.compiled;
-    return events_.compiled(std::move(jobs.front()), std::move(*error));
+    if (!is_one_program(jobs)) return queue_.split(std::move(jobs));
+    times_.compiled += jobs.size();
+    for (CompileJob& job : jobs) events_.compiled(std::move(job), *error);
+    return;
   }
   const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
   times_.compiled += jobs.size();

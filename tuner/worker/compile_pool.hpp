@@ -32,7 +32,8 @@ class CompilePool {
   /// Starts all workers. Like react(), throws WorkerError when none of any host can be started or kept alive.
   void start();
 
-  void push(CompileJob job) { queue_.push(std::move(job)); }
+  /// For the next compile, or the running one that makes it anyway.
+  void push(CompileJob job);
   /// Forgets what waits of \p configurations.
   void withdraw(std::span<const Configuration> configurations) { queue_.withdraw(configurations); }
   /// Before all others, in a compile of its own.
