@@ -143,6 +143,31 @@ TEST_F(LanesTest, BelieveNothingOfFinalistsThatADeviceWasLostWith) {
   EXPECT_THAT(evaluator.lanes().at(1).lost, HasSubstr("no CUDA-capable device"));
 }
 
+TEST_F(LanesTest, TryOnAnotherDeviceWhatOneWasLostWith) {
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  meet(evaluator);
+  std::vector<Configuration> all;
+  for (int copy = 1; copy <= 10; ++copy) all.push_back(one("falls_off", copy));
+  for (const auto& [configuration, trial] : evaluate(evaluator, all)) {
+    EXPECT_EQ(kind(trial.outcome), "ok") << "it is device 1 that is to blame";
+    EXPECT_FALSE(trial.crashed);
+    EXPECT_EQ(trial.lane, 1);
+  }
+  wait_for_a_loss();
+  EXPECT_THAT(evaluator.lanes().at(1).lost, HasSubstr("no CUDA-capable device"));
+}
+
+TEST_F(LanesTest, TellWhatTheLastDeviceWasLostWith) {
+  options.devices = {1};
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  evaluator.submit(one("falls_off", 1), 0);
+  evaluator.submit(one("well", 1), 0);
+  const Trial trial = evaluator.next();
+  EXPECT_EQ(trial.configuration, one("falls_off", 1));
+  EXPECT_TRUE(trial.crashed);
+  EXPECT_THROW(evaluator.next(), WorkerError);
+}
+
 TEST_F(LanesTest, MeasureFinalistsBeforeAnyCompilerIsKnown) {
   Device known;
   known.key.backend = "scripted";

@@ -43,8 +43,10 @@ std::string marker(const std::string& of) {
   return (begin == nullptr ? "/nowhere" : begin) + of;
 }
 
-/// That of device 1 was lost to a finalist that `falls_off`.
+/// That device 1 was lost to a configuration that `falls_off`.
 std::string fallen() { return marker(".fallen"); }
+
+bool has_fallen() { return device == 1 && ::access(fallen().c_str(), F_OK) == 0; }
 
 /// Of all workers of a test.
 bool first_time(const std::string& of) {
@@ -135,8 +137,7 @@ int serve(const std::string& mode) {
         (void)!::write(out, bytes.data(), bytes.size());
         hang();
       }
-      const bool has_fallen = device == 1 && ::access(fallen().c_str(), F_OK) == 0;
-      if ((mode == "no device" || mode == "no device " + std::to_string(device) || has_fallen) && role == Role::run) {
+      if ((mode == "no device" || mode == "no device " + std::to_string(device) || has_fallen()) && role == Role::run) {
         send(Failed{"no CUDA-capable device is detected", false});
         return 1;
       }
@@ -161,16 +162,16 @@ int serve(const std::string& mode) {
     }
     if (const auto* request = std::get_if<Compile>(&message)) compile(*request);
     if (const auto* evaluate = std::get_if<Evaluate>(&message)) {
-      const bool poisoned = evaluate->configuration.find("does")->string() == "poisons";
-      Ran answer{{}, !poisoned};
+      Ran answer;
       if (!session->recalled()) answer.trials.push_back(run(evaluate->configuration));
+      answer.usable = evaluate->configuration.find("does")->string() != "poisons" && !has_fallen();
       send(answer);
-      if (poisoned) return 1;
+      if (!answer.usable) return 1;
     }
     if (const auto* remeasure = std::get_if<Remeasure>(&message)) {
       Ran answer;
       for (const Configuration& configuration : remeasure->configurations) answer.trials.push_back(run(configuration));
-      answer.usable = ::access(fallen().c_str(), F_OK) != 0 || device != 1;
+      answer.usable = !has_fallen();
       send(answer);
       if (!answer.usable) return 1;
     }

@@ -320,9 +320,6 @@ void EvaluationLoop::tell_finalists() {
   const bool asked = !finals_lanes_.empty();
   std::erase_if(finals_lanes_, [this](int lane) { return !lanes_.in_use(static_cast<std::size_t>(lane)); });
   if (asked && finals_lanes_.empty()) finals_lanes_ = lanes_.push_to_all(*finals_.job());
-  // What a device made of finalists before it could not be opened any more says nothing about them.
-  const auto is_prepared = [this](int lane) { return lanes_.prepared(static_cast<std::size_t>(lane)); };
-  if (finals_lanes_.size() > 1 && !std::all_of(finals_lanes_.begin(), finals_lanes_.end(), is_prepared)) return;
   std::optional<std::vector<Trial>> trials = finals_.take(finals_lanes_);
   if (!trials) return;
   finals_lanes_.clear();

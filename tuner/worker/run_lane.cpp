@@ -108,6 +108,7 @@ void RunLane::handle(Message message) {
   } else if (std::holds_alternative<Prepared>(message) && state_ == State::preparing) {
     state_ = State::prepared;
     slot_.expect_nothing();
+    tell_suspect();
     (void)slot_.take_said();  // nothing that a configuration printed
     if (times_.start == 0) times_.start = seconds_since(started_);
     idle_since_ = Clock::now();
@@ -148,8 +149,10 @@ void RunLane::ran(Ran answer) {
   trial.times.wait = std::exchange(wait_before_first_, 0);
   if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
-  if (!innocent) events_.finished(number_, std::move(job), std::move(answer.trials));
-  if (!answer.usable) slot_.end({});  // and its answer has told what happened
+  if (!innocent && answer.usable) events_.finished(number_, std::move(job), std::move(answer.trials));
+  if (answer.usable) return;
+  if (!innocent) suspect_.emplace(std::move(job), std::move(answer.trials));
+  slot_.end({});  // its answer has told what happened
 }
 
 /// Gives \p job a second try, if this was its first.
@@ -216,12 +219,19 @@ void RunLane::fail(RunJob job, const Loss& loss) {
   }
   Trial trial = failed_trial(job.first(), loss, phase_);
   trial.times.compile = job.compile_s;
-  events_.finished(number_, std::move(job), {std::move(trial)});
+  suspect_.emplace(std::move(job), std::vector{std::move(trial)});
+}
+
+void RunLane::tell_suspect() {
+  auto known = std::exchange(suspect_, std::nullopt);
+  if (known) events_.finished(number_, std::move(known->first), std::move(known->second));
 }
 
 void RunLane::retire() {
   slot_.stop();
   take_back_sent();
+  if (suspect_ && (suspect_->first.finals_s || try_again(suspect_->first))) suspect_.reset();
+  tell_suspect();
   own_.clear();
 }
 

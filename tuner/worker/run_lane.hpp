@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -22,7 +23,7 @@ struct RunJob {
   std::vector<std::shared_ptr<const Image>> images;  ///< one for each
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
-  bool again = false;     ///< its worker was stopped or killed from outside: this is its second try
+  bool again = false;     ///< its second try: its worker was stopped or killed from outside, or its device was lost
   bool recalled = false;  ///< nobody wants it any more, if it has not begun
 
   const Configuration& first() const { return configurations.front(); }
@@ -84,8 +85,12 @@ class RunLane {
   void kill() { slot_.end({}); }
   /// Kills the worker, and waits for its end.
   void stop() { slot_.stop(); }
-  /// Kills the worker for good: what it had not begun goes back to the others, what was for it alone is dropped.
+  /// Kills the worker for good: what it had not begun, and what its device was lost with for the first time, goes to
+  /// the others; what was for it alone is dropped.
   void retire();
+  /// Tells of the trial that a worker was lost with, which waits for the next worker otherwise: where that one cannot
+  /// use the device, it may be the device that is to blame.
+  void tell_suspect();
 
  private:
   enum class State { starting, open, preparing, prepared };
@@ -114,6 +119,7 @@ class RunLane {
   State state_ = State::starting;
   std::deque<RunJob> own_;
   std::deque<RunJob> sent_;
+  std::optional<std::pair<RunJob, std::vector<Trial>>> suspect_;
   Phase phase_ = Phase::prepare;
   Clock::time_point started_, idle_since_;
   double wait_before_first_ = 0;

@@ -34,11 +34,15 @@ void RunLanes::for_each(Work work) {
     try {
       work(lanes_[i].lane);
     } catch (const PrepareError& error) {
-      if (is_last()) throw;
+      if (is_last()) {
+        lanes_[i].lane.tell_suspect();
+        throw;
+      }
       at_fault_.emplace_back(static_cast<int>(i), error.what());
       give_up(i);
     } catch (const WorkerError& error) {
       if (is_last()) {
+        lanes_[i].lane.tell_suspect();
         tell_who_was_given_up();
         throw;
       }
