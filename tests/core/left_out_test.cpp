@@ -75,6 +75,25 @@ TEST(LeftOut, AreVectorsAndNumbersByValue) {
   EXPECT_EQ(spec.scalars[0].type, "double");
 }
 
+TEST(LeftOut, AreTypesByTheirOtherNames) {
+  const auto type_of_y = [](const std::string& text, const char* name = "real") {
+    return parse(scale_with("", text + "__global__ void scale(" + name + "* y, const float* x, int n) {}\n"))
+        .find_buffer("y")
+        ->type;
+  };
+  EXPECT_EQ(type_of_y("typedef double real;\n"), "double");
+  EXPECT_EQ(type_of_y("typedef  unsigned\tlong long  int real ;\n"), "uint64");
+  EXPECT_EQ(type_of_y("namespace a {\nusing real = double;  // of real numbers\n}\n"), "double");
+  EXPECT_EQ(type_of_y("#define WIDE double\r\n# define real WIDE\r\nusing realistic = int;\n"), "double");
+  EXPECT_EQ(type_of_y("#include <real>\ntypedef double real;\nreal zero = 0;\n"), "double");
+  for (const char* const text :
+       {"#ifdef WIDE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n",
+        "#ifndef real\n#define real float\n#endif\n", "#define real real\n", "#define real other\n#define other real\n",
+        "typedef float* real;\n", "#define real(x) float\n", "#define real \\\n float\n",
+        "template <typename real> struct S;\n"})
+    EXPECT_THAT(error_of([&] { type_of_y(text); }), HasSubstr("an element type is needed")) << text;
+}
+
 TEST(LeftOut, AreTheMacrosThatTheTextNames) {
   EXPECT_THAT(macros_of(parse(scale())), ElementsAre("block_size_x=block_size_x", "tile=tile"));
   const std::string text = "__global__ void scale(double* y, const float* x, int n, int tile) {}  // block_size_x\n";

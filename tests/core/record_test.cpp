@@ -84,6 +84,8 @@ TEST(Records, AreReadFromTheTextOfTheKernel) {
   EXPECT_EQ(layout("", "struct Star {\n  double mass;  // of the sun\n  uint16_t id;\n};\n"), fields + "16");
   EXPECT_EQ(layout("", "struct Planet { int id; };\ntypedef struct { double mass; std::uint16_t id; } Star;\n"),
             fields + "16");
+  EXPECT_EQ(layout("", "using real = double;\nstruct Star_ { real mass; unsigned short id; };\ntypedef Star_ Star;\n"),
+            fields + "16");
   EXPECT_EQ(layout("", "struct __align__(32) Star { double mass; const unsigned short id; };\n"), fields + "32");
 }
 

@@ -12,12 +12,6 @@
 namespace tuner::cli {
 namespace {
 
-const ChoiceSpec* type_choice(const KernelSpec& spec) {
-  const auto at =
-      std::find_if(spec.choices.begin(), spec.choices.end(), [](const ChoiceSpec& one) { return one.is_type; });
-  return at == spec.choices.end() ? nullptr : &*at;
-}
-
 /// `int` and `int32` mean the same: kernel files store canonical names.
 std::string canonical(const ChoiceSpec& choice, const std::string& value) {
   if (!choice.is_type) return value;
@@ -55,7 +49,7 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
       for (const std::string& value : values) ask(*choice, value);
     }
   const std::vector<std::string> types = split(options.types, ',');
-  if (const ChoiceSpec* const type = type_choice(spec); type == nullptr && !types.empty()) {
+  if (const ChoiceSpec* const type = spec.type_choice(); type == nullptr && !types.empty()) {
     throw UsageError(fmt::format("--type: kernel {} has no type to choose", spec.name));
   } else if (type != nullptr && !types.empty()) {
     if (asked.count(type->name))

@@ -221,9 +221,8 @@ KernelSpec finish(KernelDraft draft) {
   fill_in_from_text(draft);
   require_template_arguments(draft);
   draft.spec.space = SearchSpace(std::move(draft.parameters), std::move(draft.constraints));
-  const auto type = std::find_if(draft.spec.choices.begin(), draft.spec.choices.end(),
-                                 [](const ChoiceSpec& choice) { return choice.is_type; });
-  const std::string first_type = type == draft.spec.choices.end() ? "" : type->name;
+  const ChoiceSpec* const type = draft.spec.type_choice();
+  const std::string first_type = type == nullptr ? "" : type->name;
   for (BufferSpec& buffer : draft.spec.buffers) {
     if (buffer.type.empty()) buffer.type = first_type;
   }

@@ -213,6 +213,10 @@ ReferenceKind KernelSpec::reference_kind() const {
 const ComputedArgument* LaunchSpec::find_computed(std::string_view argument) const {
   return find_named(computed_arguments, argument);
 }
+const ChoiceSpec* KernelSpec::type_choice() const {
+  const auto type = std::find_if(choices.begin(), choices.end(), [](const ChoiceSpec& one) { return one.is_type; });
+  return type == choices.end() ? nullptr : &*type;
+}
 const ChoiceSpec* KernelSpec::find_choice(std::string_view wanted) const { return find_named(choices, wanted); }
 const SizeSpec* KernelSpec::find_size(std::string_view wanted) const { return find_named(sizes, wanted); }
 const BufferSpec* KernelSpec::find_buffer(std::string_view wanted) const { return find_named(buffers, wanted); }

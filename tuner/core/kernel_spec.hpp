@@ -276,6 +276,8 @@ struct KernelSpec {
     return reference_kind() == ReferenceKind::kernel || reference_kind() == ReferenceKind::default_configuration;
   }
   bool has_reference_sources() const;
+  /// The first choice that is of types; null where there is none.
+  const ChoiceSpec* type_choice() const;
   const ChoiceSpec* find_choice(std::string_view name) const;
   const SizeSpec* find_size(std::string_view name) const;
   const BufferSpec* find_buffer(std::string_view name) const;

@@ -9,6 +9,7 @@
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/suggestion.hpp>
+#include <tuner/core/type_alias.hpp>
 
 namespace tuner {
 namespace {
@@ -17,7 +18,7 @@ bool is_of_kernel(const LaunchDraft& one) { return one.role == LaunchDraft::Role
 
 class LeftOut {
  public:
-  explicit LeftOut(KernelDraft& draft) : draft_(draft), text_(program_text(draft.spec)) {}
+  explicit LeftOut(KernelDraft& draft) : draft_(draft), text_(program_text(draft.spec)), code_(code_of(text_)) {}
 
   void fill_in() {
     bool by_name = false, all_by_name = true;
@@ -51,7 +52,7 @@ class LeftOut {
       fail(one, "instantiate",
            ", and " + in_quotes(head->name) + " is a template: say of what, as in 'instantiate " + head->name + "<" +
                head->template_parameters.front().name + ">'");
-    one.launch.instantiate = namespaces_at(code_of(text_), head->begin) + head->name;
+    one.launch.instantiate = namespaces_at(code_, head->begin) + head->name;
     one.instantiate_place = one.launch.location;
     return true;
   }
@@ -111,15 +112,16 @@ class LeftOut {
       if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
   }
 
-  static std::string number_type(const Declared& argument) {
-    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(plain_type(argument.type));
+  std::string type_of(const Declared& argument) const { return without_aliases(code_, plain_type(argument.type)); }
+
+  std::string number_type(const Declared& argument) const {
+    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(type_of(argument));
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
 
   /// Where the file has a `type`, that is what is left out.
   void types() {
-    const auto is_type = [](const ChoiceSpec& choice) { return choice.is_type; };
-    if (std::any_of(draft_.spec.choices.begin(), draft_.spec.choices.end(), is_type)) return;
+    if (draft_.spec.type_choice() != nullptr) return;
     for (const LaunchDraft& one : draft_.launches) {
       if (!is_of_kernel(one)) continue;
       const auto head = head_of(one);
@@ -129,7 +131,7 @@ class LeftOut {
   }
 
   void type(const std::string& name, const Declared& argument) {
-    const auto numbers = numbers_of(plain_type(argument.type));
+    const auto numbers = numbers_of(type_of(argument));
     if (!numbers) return record(name, argument);
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty() || !argument.is_pointer()) continue;
@@ -147,7 +149,7 @@ class LeftOut {
     if (!argument.is_pointer()) return;
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty()) continue;
-      buffer.record = record_called(text_, plain_type(argument.type));
+      buffer.record = record_called(text_, type_of(argument));
       if (buffer.record) buffer.type = info(ElementType::uint8).name;
     }
   }
@@ -172,6 +174,7 @@ class LeftOut {
 
   KernelDraft& draft_;
   const std::string text_;
+  const std::string code_;
 };
 
 }  // namespace
@@ -184,9 +187,8 @@ void fill_in_from_text(KernelDraft& draft) {
   const auto has_type = [](const auto& one) { return !one.type.empty(); };
   const KernelSpec& spec = draft.spec;
   const bool types_are_known =
-      std::any_of(spec.choices.begin(), spec.choices.end(), [](const ChoiceSpec& one) { return one.is_type; }) ||
-      (std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
-       std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type));
+      spec.type_choice() != nullptr || (std::all_of(spec.buffers.begin(), spec.buffers.end(), has_type) &&
+                                        std::all_of(spec.scalars.begin(), spec.scalars.end(), has_type));
   if (types_are_known && std::all_of(draft.launches.begin(), draft.launches.end(), says_all)) return;
   LeftOut(draft).fill_in();
 }

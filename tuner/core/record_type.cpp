@@ -8,6 +8,7 @@
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
+#include <tuner/core/type_alias.hpp>
 #include <tuner/core/words.hpp>
 
 namespace tuner {
@@ -96,12 +97,14 @@ std::optional<VectorType> field_type(std::string_view type) {
   return vector;
 }
 
-RecordType read_fields(TokenCursor& cursor, Layout layout) {
+/// \p code: where other names of types may stand.
+RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code) {
   cursor.expect("{", "the struct");
   do {
     const SourceLocation place = cursor.place();
     TypeAndName one = read_type_and_name(cursor);
-    const auto type = field_type(one.type);
+    const std::string name = without_aliases(code, one.type);
+    const auto type = field_type(name);
     if (!type)
       throw SpecError(place, in_quotes(one.type) +
                                  " is no type of a field: these are numbers, vectors of CUDA's, and arrays of them");
@@ -114,7 +117,7 @@ RecordType read_fields(TokenCursor& cursor, Layout layout) {
             more < 1 || more > static_cast<std::int64_t>(kMostBytes) ? -1 : std::max<std::int64_t>(count, -1) * more;
         if (count < 1 || count > static_cast<std::int64_t>(kMostBytes)) break;  // add() says so
       }
-      layout.add(std::string(one.name.text), *type, count, one.type == "bool", cursor.place(one.name));
+      layout.add(std::string(one.name.text), *type, count, name == "bool", cursor.place(one.name));
       if (!cursor.accept(",")) break;
       one.name = cursor.expect_identifier("a name");
     }
@@ -216,7 +219,7 @@ std::size_t definitions(std::string_view code, std::string_view name) {
 
 }  // namespace
 
-RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout()); }
+RecordType read_record(TokenCursor& cursor) { return read_fields(cursor, Layout(), {}); }
 
 std::optional<RecordType> record_called(std::string_view text, std::string_view name) {
   constexpr std::string_view word = "struct";
@@ -234,7 +237,7 @@ std::optional<RecordType> record_called(std::string_view text, std::string_view 
   try {
     const LogicalLine line = LogicalLine::from(only->code, {});
     TokenCursor cursor(line);
-    return read_fields(cursor, Layout(only->alignment));
+    return read_fields(cursor, Layout(only->alignment), code);
   } catch (const SpecError&) {  // functions, pointers, structs of structs
     return std::nullopt;
   }

@@ -72,8 +72,6 @@ std::optional<Loss> WorkerSlot::take_loss() {
   Loss loss = std::move(*loss_);
   if (by_itself_) loss = {false, end->from_outside, end->text};
   stop();
-  deadline_.reset();
-  first_fd_.reset();
   return loss;
 }
 

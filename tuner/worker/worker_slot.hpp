@@ -27,10 +27,8 @@ struct Loss {
 class WorkerSlot {
  public:
   void start(const StartWorker& start) {
+    stop();
     process_ = start();
-    deadline_.reset();
-    first_fd_.reset();
-    loss_.reset();
     ++generation_;
   }
   /// Takes messages: there is one, and it is not about to end.
@@ -38,6 +36,8 @@ class WorkerSlot {
   /// Kills it, and waits for its end.
   void stop() {
     process_.reset();
+    deadline_.reset();
+    first_fd_.reset();
     loss_.reset();
   }
   /// Kills it and does not wait: react() returns \p loss once it has ended.

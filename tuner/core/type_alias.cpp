@@ -1,0 +1,71 @@
+#include <tuner/core/type_alias.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <tuner/core/characters.hpp>
+#include <tuner/core/signature.hpp>
+
+namespace tuner {
+namespace {
+
+/// The last word of \p code, with nothing but blanks behind it.
+std::string_view last_word(std::string_view code) {
+  code = trimmed(code);
+  std::size_t begin = code.size();
+  while (begin > 0 && is_word(code[begin - 1])) --begin;
+  return code.substr(begin);
+}
+
+/// What \p code says of the word that begins at \p begin and ends at \p end, where it stands.
+struct Said {
+  std::string_view type;        ///< it means; empty: nothing is said
+  bool is_conditional = false;  ///< what it means is up to the preprocessor
+};
+
+Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
+  const std::string_view before = code.substr(0, begin), behind = code.substr(end);
+  const std::string_view line = trimmed(before.substr(before.rfind('\n') + 1));  // npos + 1: the first line
+  if (line.starts_with('#')) {
+    const std::string_view directive = trimmed(line.substr(1));
+    if (directive == "define") return {trimmed(behind.substr(0, behind.find('\n')))};
+    const auto begins = [&](std::string_view word) { return directive.starts_with(word); };
+    return {{}, begins("if") || begins("elif") || begins("undef")};
+  }
+  const std::string_view next = trimmed(behind.substr(0, behind.find(';')));
+  if (next.starts_with('=') && last_word(before) == "using") return {trimmed(next.substr(1))};
+  const std::string_view statement = trimmed(before.substr(before.find_last_of(";{}\n") + 1));
+  constexpr std::string_view word = "typedef";
+  if (!next.empty() || !statement.starts_with(word) ||
+      (statement.size() > word.size() && is_word(statement[word.size()])))
+    return {};
+  return {trimmed(statement.substr(word.size()))};
+}
+
+std::optional<std::string_view> meaning(std::string_view code, std::string_view name) {
+  std::optional<std::string_view> only;
+  for (std::size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at > 0 && is_word(code[at - 1])) || (end < code.size() && is_word(code[end]))) continue;
+    const Said said = said_at(code, at, end);
+    if (said.is_conditional || (!said.type.empty() && only && *only != said.type)) return std::nullopt;
+    if (!said.type.empty()) only = said.type;
+  }
+  return only;
+}
+
+}  // namespace
+
+std::string without_aliases(std::string_view code, std::string type) {
+  constexpr int kMostAliases = 8;  // of one another
+  constexpr std::size_t kLongest = 64;
+  for (int i = 0; i < kMostAliases; ++i) {
+    const bool is_name = !type.empty() && std::all_of(type.begin(), type.end(), is_word);
+    const auto means = is_name ? meaning(code, type) : std::nullopt;
+    if (!means || means->size() > kLongest || means->find_first_of("*&[(<\\") != std::string_view::npos) break;
+    type = plain_type(std::string(*means));
+  }
+  return type;
+}
+
+}  // namespace tuner
