@@ -168,6 +168,30 @@ TEST_F(LanesTest, TellWhatTheLastDeviceWasLostWith) {
   EXPECT_THROW(evaluator.next(), WorkerError);
 }
 
+TEST_F(LanesTest, TellOfFinalistsThatTheLastDeviceWasLostWith) {
+  options.devices = {1};
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  const Configuration finalists[] = {one("fast", 1), one("falls_off", 2)};
+  const std::vector<Trial> trials = evaluator.remeasure(finalists);
+  EXPECT_EQ(kind(trials.at(0).outcome), "ok");
+  EXPECT_TRUE(trials.at(1).crashed);
+}
+
+TEST_F(LanesTest, WaitForNoWorkerWithWhatTheLastWasLostWithOnceItIsWithdrawn) {
+  options.devices = {0};
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  (void)evaluate(evaluator, {one("well", 1)});
+  ::setenv("TUNER_TEST_WORKER", "opens never", 1);
+  const Configuration poisons[] = {one("poisons", 1)};
+  evaluator.submit(poisons[0], 0);
+  EXPECT_TRUE(std::holds_alternative<Compiled>(evaluator.next_event(std::chrono::seconds(60)).value()));
+  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(500))) << "the device may be to blame";
+  evaluator.withdraw(poisons);
+  const std::optional<Event> event = evaluator.next_event(std::chrono::seconds(30));
+  ASSERT_TRUE(event && std::holds_alternative<Trial>(*event));
+  EXPECT_TRUE(std::get<Trial>(*event).crashed);
+}
+
 TEST_F(LanesTest, MeasureFinalistsBeforeAnyCompilerIsKnown) {
   Device known;
   known.key.backend = "scripted";

@@ -137,6 +137,7 @@ int serve(const std::string& mode) {
         (void)!::write(out, bytes.data(), bytes.size());
         hang();
       }
+      if (mode == "opens never") hang();
       if ((mode == "no device" || mode == "no device " + std::to_string(device) || has_fallen()) && role == Role::run) {
         send(Failed{"no CUDA-capable device is detected", false});
         return 1;

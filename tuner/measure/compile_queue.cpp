@@ -33,6 +33,14 @@ bool is_one_program(std::span<const CompileJob> jobs) {
   });
 }
 
+void take_covered(std::deque<CompileJob>& waiting, std::vector<CompileJob>& jobs) {
+  const auto others = std::stable_partition(waiting.begin(), waiting.end(), [&](const CompileJob& job) {
+    return job.again == jobs.front().again && covers(jobs, job.request);
+  });
+  std::move(waiting.begin(), others, std::back_inserter(jobs));
+  waiting.erase(waiting.begin(), others);
+}
+
 std::size_t CompileQueue::size() const {
   std::size_t count = fresh_.size();
   for (const auto& jobs : split_) count += jobs.size();
@@ -59,10 +67,7 @@ std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers
     job = fresh_.erase(job);
   }
   limit_ = std::max(limit_, 2 * batch.size());
-  const auto first_left = std::stable_partition(fresh_.begin(), fresh_.end(),
-                                                [&](const CompileJob& job) { return covers(batch, job.request); });
-  std::move(fresh_.begin(), first_left, std::back_inserter(batch));
-  fresh_.erase(fresh_.begin(), first_left);
+  take_covered(fresh_, batch);
   return batch;
 }
 

@@ -46,6 +46,9 @@ class CompileQueue {
 /// Whether a compile of \p jobs makes all that \p request asks for: configurations that differ in kernel arguments or
 /// launch shapes alone have one program. False where there are no jobs.
 bool covers(std::span<const CompileJob> jobs, const CompileRequest& request);
+/// Moves what the compile of \p jobs covers from \p waiting to them, but for second tries, which stay among themselves.
+/// Precondition: at least one job.
+void take_covered(std::deque<CompileJob>& waiting, std::vector<CompileJob>& jobs);
 /// Whether \p jobs ask for the same: to compile a part of them would tell nothing new. Precondition: at least one job.
 bool is_one_program(std::span<const CompileJob> jobs);
 

@@ -21,8 +21,8 @@ CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents event
 }
 
 void CompilePool::push(CompileJob job) {
-  for (Worker& worker : workers_)
-    if (covers(worker.jobs, job.request)) return worker.jobs.push_back(std::move(job));
+  for (Worker& worker : workers_)  // what has its second try has it alone
+    if (covers(worker.jobs, job.request) && !worker.jobs.front().again) return worker.jobs.push_back(std::move(job));
   queue_.push(std::move(job));
 }
 
@@ -65,6 +65,7 @@ void CompilePool::schedule() {
     if (!urgent_.empty()) {
       worker.jobs.push_back(std::move(urgent_.front()));
       urgent_.pop_front();
+      take_covered(urgent_, worker.jobs);
     } else {
       worker.jobs = queue_.take(options_.batch, workers_.size());
       if (worker.jobs.empty()) return;

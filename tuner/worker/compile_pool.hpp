@@ -37,7 +37,7 @@ class CompilePool {
   /// Forgets what waits of \p configurations.
   void withdraw(std::span<const Configuration> configurations) { queue_.withdraw(configurations); }
   /// Before all others, in a compile of its own.
-  void push_first(CompileJob job) { urgent_.push_back(std::move(job)); }
+  void push_first(CompileJob job) { urgent_.push_front(std::move(job)); }
   /// Gives waiting jobs to idle workers.
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);

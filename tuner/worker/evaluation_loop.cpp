@@ -273,6 +273,7 @@ void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
     return tell(std::move(trials.front()));
   }
   finals_.measured(lane, job, trials);
+  tell_finalists();  // the last device may have been lost with them
 }
 
 void EvaluationLoop::given_up(int lane, const std::string& reason, bool unusable) {

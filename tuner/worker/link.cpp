@@ -87,6 +87,7 @@ bool WorkerLink::flush() {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) return true;
       outgoing_.clear();
+      sent_ = 0;
       return false;
     }
     sent_ += static_cast<std::size_t>(count);

@@ -50,8 +50,11 @@ void RunLane::start_worker() {
 }
 
 void RunLane::recall(std::span<const Configuration> configurations) {
-  if (slot_.running() && sent_.size() > 1 && !sent_.back().recalled &&
-      std::find(configurations.begin(), configurations.end(), sent_.back().first()) != configurations.end()) {
+  const auto is_meant = [&](const RunJob& job) {
+    return std::find(configurations.begin(), configurations.end(), job.first()) != configurations.end();
+  };
+  if (suspect_ && is_meant(suspect_->first)) tell_suspect();
+  if (slot_.running() && sent_.size() > 1 && !sent_.back().recalled && is_meant(sent_.back())) {
     sent_.back().recalled = true;
     slot_.send(Recall{});
   }
@@ -143,7 +146,7 @@ void RunLane::ran(Ran answer) {
   if (!begun && job.recalled) return events_.withdrawn(std::move(job.configurations.front()));
   if (!begun) return waiting(job).push_front(std::move(job));
   if (!job.finals_s) tell_what_was_printed(job.first());
-  start_failures_ = 0;
+  start_failures_ = reference_failures_ = 0;
   Trial& trial = answer.trials.front();
   trial.times.compile = job.compile_s;
   trial.times.wait = std::exchange(wait_before_first_, 0);
@@ -159,6 +162,13 @@ void RunLane::ran(Ran answer) {
 bool RunLane::try_again(RunJob& job) {
   if (std::exchange(job.again, true)) return false;
   waiting(job).push_front(std::move(job));
+  return true;
+}
+
+/// Gives \p job to the other lanes, if no device was lost with it before.
+bool RunLane::try_elsewhere(RunJob& job) {
+  if (std::exchange(job.moved, true)) return false;
+  queue_.ready.push_front(std::move(job));
   return true;
 }
 
@@ -230,14 +240,15 @@ void RunLane::tell_suspect() {
 void RunLane::retire() {
   slot_.stop();
   take_back_sent();
-  if (suspect_ && (suspect_->first.finals_s || try_again(suspect_->first))) suspect_.reset();
+  if (suspect_ && (suspect_->first.finals_s || try_elsewhere(suspect_->first))) suspect_.reset();
   tell_suspect();
   own_.clear();
 }
 
 /// \p reference: the kernel's reference is to blame, if it happens again.
 void RunLane::start_failed(const std::string& message, bool reference) {
-  if (++start_failures_ < (reference ? 2 : options_.max_start_failures)) return start_worker();
+  const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == options_.max_start_failures;
+  if (!is_last) return start_worker();
   if (reference) throw PrepareError(message);
   throw DeviceLostError(message);
 }

@@ -23,7 +23,8 @@ struct RunJob {
   std::vector<std::shared_ptr<const Image>> images;  ///< one for each
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
-  bool again = false;     ///< its second try: its worker was stopped or killed from outside, or its device was lost
+  bool again = false;     ///< its worker was stopped or killed from outside: this is its second try
+  bool moved = false;     ///< the device that ran it was lost: another tries it
   bool recalled = false;  ///< nobody wants it any more, if it has not begun
 
   const Configuration& first() const { return configurations.front(); }
@@ -75,7 +76,8 @@ class RunLane {
 
   /// For this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }
-  /// Calls back what waits in the worker's pipe, if it is of \p configurations.
+  /// Calls back what waits in the worker's pipe, and tells of what waits for another worker, if it is of
+  /// \p configurations.
   void recall(std::span<const Configuration> configurations);
   /// Sends jobs until the worker holds \p depth of them.
   void schedule(std::size_t depth);
@@ -99,6 +101,7 @@ class RunLane {
   void handle(Message message);
   void ran(Ran answer);
   bool try_again(RunJob& job);
+  bool try_elsewhere(RunJob& job);
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const Loss& loss);
   void take_back_sent();
@@ -124,6 +127,7 @@ class RunLane {
   Clock::time_point started_, idle_since_;
   double wait_before_first_ = 0;
   std::size_t start_failures_ = 0;  // since something was run
+  std::size_t reference_failures_ = 0;
 };
 
 }  // namespace tuner::worker
