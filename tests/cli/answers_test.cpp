@@ -12,6 +12,7 @@ namespace tuner::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -128,6 +129,19 @@ TEST_F(Answers, ThatNobodyAsksForAreNeverServedNorExported) {
   ASSERT_EQ(tune({"merge", "other.db", (cache() / "wisdom.db").string()}).code, 0);
   EXPECT_EQ(json::parse(tune({"show", "--db", "other.db", "--json"}).out)["best"].size(), 0u);
   EXPECT_EQ(tune({"--kernel", kernel}).code, 1) << "what was not verified is no answer";
+}
+
+/// What a macro names may have changed, and nobody saw it.
+TEST_F(ProgramTest, AnswersNothingFromBeforeWhereAMacroNamesAHeader) {
+  const std::string kernel = small_kernel();
+  file("factor.h", "#define FACTOR 2\n");
+  file("small.cu",
+       contents(kernel) + "#define HEADER \"factor.h\"\n#include HEADER\n__device__ int factor() { return FACTOR; }\n");
+  EXPECT_EQ(tune({"--kernel", "./small.cu", "--trials", "1"}).code, 0);
+  const Finished again = tune({"--kernel", "./small.cu", "--trials", "1"});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.out + again.err,
+              AllOf(HasSubstr("results of before are not used"), Not(HasSubstr("answered from"))));
 }
 
 }  // namespace

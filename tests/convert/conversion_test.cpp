@@ -268,6 +268,38 @@ extern "C" __global__ void scale(float *sums, int* counts, const float* x, float
                                Contains(HasSubstr("buffer b is WriteOnly")), Not(Contains(HasSubstr("buffer d")))));
 }
 
+TEST_F(Converting, AConditionMayStandBesideTheNamesThatItIsGiven) {
+  const Conversion made = convert("pair.py", call_of_scale("", R"(, restrictions=[
+      (lambda block_size_x: block_size_x < 64, ["block_size_x"]), (lambda x: x > 0, ["block_size_x"]),
+      ("block_size_x", lambda x: x > 1)])"));
+  EXPECT_THAT(made.text, HasSubstr("block_size_x < 64\n"));
+  EXPECT_THAT(made.text, Not(HasSubstr("c2"))) << "of two nobody knows what they are given";
+  EXPECT_THAT(made.left, Contains(HasSubstr("whose values it is given is not understood")).Times(2));
+}
+
+TEST_F(Converting, WhatIsOneOfItsOperandsInPythonIsNotCompared) {
+  for (const char* const condition : {"(block_size_x or 5) > 2", "4 == (block_size_x and 5)"})
+    EXPECT_THAT(convert("or.py", call_of_scale("", fmt::format(", restrictions=['{}']", condition))).left,
+                Contains(HasSubstr("is a number to compute with in Python alone")))
+        << condition;
+}
+
+TEST_F(Converting, ParametersThatAreChangedInPlaceAreNotTakenAsTheyWere) {
+  for (const char* const change : {"p['tile'].append(4)", "p['tile'].remove(1)", "p.pop('tile')", "del p['tile']"}) {
+    const Conversion made = convert("changed.py", fmt::format("p = {{'block_size_x': [32, 64], 'tile': [1, 2]}}\n{}\n"
+                                                              "tune_kernel('scale', 'scale.cu', 4096, [], p)\n",
+                                                              change));
+    EXPECT_THAT(made.text, Not(HasSubstr("parameter   tile"))) << change;
+    EXPECT_THAT(made.left, Contains(HasSubstr("parameter tile has no values"))) << change;
+  }
+}
+
+TEST_F(Converting, AScriptWhoseParametersAreAllUnknownSaysWhy) {
+  EXPECT_THAT(testing::error_of(
+                  [&] { convert("none.py", "tune_kernel('scale', 'scale.cu', 4096, [], {'block_size_x': f(3)})\n"); }),
+              AllOf(HasSubstr("no parameter of tune_params could be read"), HasSubstr("block_size_x")));
+}
+
 TEST_F(Converting, NamesThatGrowWithEachLineAreGivenUp) {
   std::string doubled = "x = f(1)\n", added = "r = []\n", appended = "r = []\n";
   for (int i = 0; i < 100; ++i) doubled += "x = (((x + x)))\n";

@@ -25,6 +25,7 @@ using ::testing::HasSubstr;
 using testing::kVectorAdd;
 using ::testing::Not;
 using testing::parse;
+using ::testing::StartsWith;
 using testing::with_line;
 
 TEST(KernelFile, DescribesAKernel) {
@@ -106,7 +107,9 @@ TEST(KernelFile, TakesDirectivesHoweverTheyAreSpaced) {
 TEST(KernelFile, TakesWindowsLineEndsAndAByteOrderMark) {
   std::string text = "\xEF\xBB\xBF";
   for (const char c : std::string(kVectorAdd)) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  EXPECT_EQ(parse(text).launches[0].instantiate, "add<T, block, items, Load::load>");
+  const KernelSpec spec = parse(text);
+  EXPECT_EQ(spec.launches[0].instantiate, "add<T, block, items, Load::load>");
+  EXPECT_THAT(spec.source, StartsWith("#pragma")) << "compilers take no byte order mark in the middle of a program";
 }
 
 TEST(KernelFile, OverlooksWhatLooksLikeADirectiveInCommentsAndLiterals) {

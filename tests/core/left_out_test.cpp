@@ -48,6 +48,30 @@ TEST(LeftOut, IsTheFunctionOfANamespace) {
   EXPECT_EQ(spec.launches[0].instantiate, "a::b::scale");
 }
 
+TEST(LeftOut, IsWhatTheDefinitionTakesWhateverAPrototypeCallsIt) {
+  const std::string prototype = "__global__ void scale(double*, const float* from, int);\n";
+  EXPECT_THAT(parse(scale_with("", prototype + kScale)).launches[0].arguments, ElementsAre("y", "x", "n"));
+  EXPECT_THAT(parse(scale_with("", kScale + prototype)).launches[0].arguments, ElementsAre("y", "x", "n"));
+}
+
+TEST(LeftOut, IsTheFunctionOfTheNamespaceThatIsNamed) {
+  const std::string text =
+      "namespace a { __global__ void scale(const float* x, double* y, int n) {} }\n"
+      "namespace b { __global__ void scale(double* y, const float* x, int n) {} }\n";
+  const auto arguments = [&](const std::string& name) {
+    return parse(scale_with("#pragma tuner instantiate " + name + "\n", text)).launches[0].arguments;
+  };
+  EXPECT_THAT(arguments("a::scale"), ElementsAre("x", "y", "n"));
+  EXPECT_THAT(arguments("b::scale"), ElementsAre("y", "x", "n"));
+  const auto error = [](const std::string& file) { return error_of([&] { parse(file); }); };
+  EXPECT_THAT(error(scale_with("", text)),
+              HasSubstr("the text has several functions of that name: say which, as in 'instantiate a::scale'"));
+  EXPECT_THAT(error(scale_with("#pragma tuner instantiate scale\n",
+                               "#ifdef OLD\n__global__ void scale(const float* x, double* y, int n) {}\n#else\n" +
+                                   std::string(kScale) + "#endif\n")),
+              HasSubstr("has no 'arguments', and the text has several 'scale', which do not take the same"));
+}
+
 TEST(LeftOut, IsTheBlockOfKernelTunersNames) {
   EXPECT_EQ(parse(scale()).launches[0].block[0].text(), "block_size_x");
   std::string text = scale("#pragma tuner parameter block_size_y = 1 2\n");
@@ -89,8 +113,9 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
   for (const char* const text :
        {"#ifdef WIDE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n",
         "#ifndef real\n#define real float\n#endif\n", "#define real real\n", "#define real other\n#define other real\n",
-        "typedef float* real;\n", "#define real(x) float\n", "#define real \\\n float\n",
-        "template <typename real> struct S;\n"})
+        "#if 0\ntypedef double real;\n#endif\n", "struct Foo { using real = double; };\n",
+        "void f() {\ntypedef double real;\n}\n", "typedef float* real;\n", "#define real(x) float\n",
+        "#define real \\\n float\n", "template <typename real> struct S;\n"})
     EXPECT_THAT(error_of([&] { type_of_y(text); }), HasSubstr("an element type is needed")) << text;
 }
 

@@ -73,8 +73,10 @@ std::string today(const NamedMetric& metric, const std::vector<std::string>& cou
 /// A set without what the chip lacks.
 std::vector<std::string> metrics_of(const cuda::ChipMetrics& chip, const MetricSet& set) {
   std::vector<std::string> metrics;
-  for (const std::string_view name : set.metrics)
-    if (!counters_of(chip, *find_metric(name)).empty()) metrics.emplace_back(name);
+  for (const std::string_view name : set.metrics) {
+    const NamedMetric* const named = find_metric(name);  // null: a name of the chip's own
+    if (named != nullptr ? !counters_of(chip, *named).empty() : chip.has(std::string(name))) metrics.emplace_back(name);
+  }
   return metrics;
 }
 

@@ -68,6 +68,7 @@ class TuneRun {
         problems_(std::move(job.problems)),
         seat_(seat ? *seat : own_seat_) {
     if (seat_.measured) choice_.device = *seat_.measured;
+    if (has_unknown_headers()) request_.tuning.resume = false;
   }
 
   int run() {
@@ -146,6 +147,8 @@ class TuneRun {
     console_.line(fmt::format("device    {}, {}: {}{}", choice_.device.name, choice_.device.environment.compiler,
                               choice_.reason, lanes_text()));
     if (capture_) introduce_capture();
+    if (has_unknown_headers())
+      console_.line(fmt::format("note      results of before are not used: {}", *spec_.includes->unknown));
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
   }
@@ -188,9 +191,9 @@ class TuneRun {
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
     // Metrics are no part of a known answer.
-    const bool asked = request_.force || capture_ || needs_trials() || request_.tuning.measure.cold == false ||
-                       !request_.tuning.measure.verify || !request_.tuning.measure.metrics.empty() ||
-                       was_interrupted(size);
+    const bool asked = request_.force || has_unknown_headers() || capture_ || needs_trials() ||
+                       request_.tuning.measure.cold == false || !request_.tuning.measure.verify ||
+                       !request_.tuning.measure.metrics.empty() || was_interrupted(size);
     if (!asked) {
       const cache::WisdomMatch match = wisdom().lookup(spec_, size, choice_.device, request_.tuning.session.objective);
       if (match.tier == cache::Tier::exact) return answer(size, match, results);
@@ -302,6 +305,9 @@ class TuneRun {
     console_.error("the result is not stored, see the warning above");
     return kFailed;
   }
+
+  /// Nobody can tell then whether results of before are of the same kernel.
+  bool has_unknown_headers() const { return spec_.includes && spec_.includes->unknown; }
 
   /// Whether the last session of exactly this was cut short, so that this run goes on instead of answering.
   bool was_interrupted(const ProblemSize& size) {

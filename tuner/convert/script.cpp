@@ -146,8 +146,15 @@ class LineReader {
     }
   }
 
+  /// Stands for what \p line made of something.
+  static Tree unknown(const std::string& line) {
+    return std::make_shared<const Node>(Node{Node::Kind::name, line.substr(0, 60), {}, {}, {}});
+  }
+
   /// What a line that is not understood may have changed is not known any more: what uses it says so.
-  void forget(const std::string& statement) {
+  void forget(const std::string& line) {
+    const std::string statement =
+        begins_with_word(line, {"del"}) ? line.substr(line.find_first_not_of(" \t", 3)) : line;
     std::size_t end = 0;
     while (end < statement.size() &&
            (std::isalnum(static_cast<unsigned char>(statement[end])) != 0 || statement[end] == '_'))
@@ -155,9 +162,7 @@ class LineReader {
     const std::string name = statement.substr(0, end);
     script_.constants.erase(name);
     if (statement.compare(end, 1, "[") == 0) try {
-        const Tree unknown =
-            std::make_shared<const Node>(Node{Node::Kind::name, "what was not understood", {}, {}, {}});
-        define(*python::parse_prefix(statement, end = 0), unknown);
+        define(*python::parse_prefix(statement, end = 0), unknown(line));
         return;
       } catch (const NotUnderstood&) {
       }
@@ -213,7 +218,14 @@ class LineReader {
     if (!targets.empty() || value->kind != Node::Kind::call) return;
     // x.append(value), x.update(dictionary)
     const Node& function = *value->children[0];
-    if (function.kind != Node::Kind::attribute || function.children[0]->kind != Node::Kind::name) return;
+    if (function.kind != Node::Kind::attribute) return;
+    static constexpr std::string_view kChanges[] = {"append", "extend", "insert", "pop",     "popitem",
+                                                    "remove", "clear",  "sort",   "reverse", "setdefault"};
+    const bool changes = std::find(std::begin(kChanges), std::end(kChanges), function.text) != std::end(kChanges);
+    // x["a"].append(value): what it is now is not known.
+    if (changes && function.children[0]->kind == Node::Kind::subscript)
+      return define(*function.children[0], unknown(python::text_of(*value)));
+    if (function.children[0]->kind != Node::Kind::name) return;
     const std::string& name = function.children[0]->text;
     if (function.text == "append" && value->children.size() == 2 && script_.defined.contains(name)) {
       Tree list = std::make_shared<const Node>(Node{Node::Kind::list, "", {value->children[1]}, {}, {}});
@@ -221,6 +233,12 @@ class LineReader {
           bounded(std::make_shared<const Node>(Node{Node::Kind::binary, "+", {script_.defined[name], list}, {}, {}}));
     } else if (function.text == "update" && value->children.size() == 2) {
       for (const auto& [key, entry] : dictionary(*value->children[1])) script_.items[name].emplace_back(key, entry);
+    } else if (changes && value->children.size() > 1 && value->children[1]->kind == Node::Kind::string) {
+      const Tree item = std::make_shared<const Node>(  // x.pop("a")
+          Node{Node::Kind::subscript, "", {function.children[0], value->children[1]}, {}, {}});
+      define(*item, unknown(python::text_of(*value)));
+    } else if (changes && script_.defined.contains(name)) {
+      define(*function.children[0], unknown(python::text_of(*value)));
     }
   }
 

@@ -212,7 +212,8 @@ class ScriptReader {
         draft_.leave(fmt::format("parameter {} has no values: {}", printable(name), first_line(error.what())));
       }
     if (draft_.parameters.empty())
-      throw Error(fmt::format("{}: no parameter of tune_params could be read", file_.string()));
+      throw Error(fmt::format("{}: no parameter of tune_params could be read{}{}", file_.string(),
+                              draft_.left.empty() ? "" : "; ", fmt::join(draft_.left, "; ")));
     add_constants();
   }
 
@@ -229,9 +230,34 @@ class ScriptReader {
     if (restrictions_ > kMostRestrictions) draft_.leave("the script has too many restrictions: the first were read");
   }
 
+  /// What of a pair is called with the other's values; null for all else.
+  const Node* with_names(const Node& tree) const {
+    if (tree.kind != Node::Kind::tuple || tree.children.size() != 2) return nullptr;
+    for (const Tree& one : tree.children)
+      if (const Node& meant = *script_.followed(one); meant.kind == Node::Kind::lambda) return &meant;
+    return nullptr;
+  }
+
+  bool are_its_names(const Node& lambda, const Node& pair) const {
+    const Node& names = *script_.followed(pair.children[1]);
+    const bool is_list = names.kind == Node::Kind::list || names.kind == Node::Kind::tuple;
+    return is_list && std::equal(lambda.keywords.begin(), lambda.keywords.end(), names.children.begin(),
+                                 names.children.end(), [](const std::string& name, const Tree& given) {
+                                   return given->kind == Node::Kind::string && given->text == name;
+                                 });
+  }
+
   void restriction(const Node& tree, int level) {
     if (level > kMostTreeLevels) restrictions_ = kMostRestrictions;  // names that stand for each other
     if (++restrictions_ > kMostRestrictions) return;
+    if (const Node* const condition = with_names(tree)) {
+      // (lambda nb: nb < 3, ["nb"]): a condition and the parameters that it is given.
+      if (condition->kind != Node::Kind::lambda || !are_its_names(*condition, tree))
+        return draft_.leave(
+            fmt::format("the condition {} is not translated: whose values it is given is not understood",
+                        in_quotes(python::text_of(tree))));
+      return restriction(*condition, level + 1);
+    }
     if (tree.kind == Node::Kind::list || tree.kind == Node::Kind::tuple ||
         (tree.kind == Node::Kind::binary && tree.text == "+")) {
       for (const Tree& one : tree.children) restriction(*script_.followed(one), level + 1);

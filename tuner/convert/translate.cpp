@@ -181,11 +181,7 @@ class Translator {
     if (op == "and")
       return {in(plain(*node.children[0]), kAnd) + " and " + in(plain(*node.children[1]), kNot), kAnd, {}};
     if (op == "or") return {in(plain(*node.children[0]), kOr) + " or " + in(plain(*node.children[1]), kAnd), kOr, {}};
-    // In Python these are one of their operands, in kernel files a truth value.
-    for (const auto& child : node.children)
-      if (child->kind == Node::Kind::binary && (child->text == "and" || child->text == "or") &&
-          !(is_condition(*child->children[0]) && is_condition(*child->children[1])))
-        fail(*child, "is a number to compute with in Python alone");
+    for (const auto& child : node.children) require_value(*child);
     const Piece a = of(*node.children[0]), b = of(*node.children[1]);
     if (op == "*") return {in(a, kProduct) + " * " + factor(b), kProduct, denominators(a, b)};
     if (op == "/") {
@@ -209,6 +205,13 @@ class Translator {
       return {in(a, kOr) + " or " + in(b, kAnd), kOr, {}};
     if (op == "&") return bits(node, a);
     fail(node, "has an operator that kernel files lack");
+  }
+
+  /// `and` and `or` are one of their operands in Python, in kernel files a truth value.
+  static void require_value(const Node& node) {
+    if (node.kind == Node::Kind::binary && (node.text == "and" || node.text == "or") &&
+        !(is_condition(*node.children[0]) && is_condition(*node.children[1])))
+      fail(node, "is a number to compute with in Python alone");
   }
 
   static bool is_condition(const Node& node) {
@@ -387,6 +390,8 @@ class Translator {
   }
 
   Piece compare(const Node& a, const std::string& op, const Node& b) {
+    require_value(a);
+    require_value(b);
     if (op == "in" || op == "not_in") return membership(a, op, b);
     if ((op == "==" || op == "!=") && is_power_of_two(a, b))
       return {(op == "!=" ? "not is_pow2(" : "is_pow2(") + whole(*a.children[0]) + ')', op == "!=" ? kNot : kAtom, {}};

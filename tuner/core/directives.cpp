@@ -35,10 +35,7 @@ constexpr std::size_t kMostDirectives = 4096;
 
 class Scanner {
  public:
-  Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (text_.substr(0, 3) == byte_order_mark) text_.remove_prefix(3);
-  }
+  Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
   std::vector<LogicalLine> run() {
     require_text();
@@ -220,6 +217,12 @@ class Scanner {
 };
 
 }  // namespace
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
 
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file) {
   return Scanner(text, file).run();

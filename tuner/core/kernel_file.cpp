@@ -56,7 +56,7 @@ KernelSpec parse_kernel_file(std::string_view text, std::string file_name, std::
   KernelReader kernel;
   kernel.known_sources = std::move(sources);
   kernel.spec.file = std::move(file_name);
-  kernel.spec.source = text;
+  kernel.spec.source = without_byte_order_mark(text);
   const std::vector<LogicalLine> lines = find_directives(kernel.spec.source, kernel.spec.file);
   std::vector<const LogicalLine*> commented;  // with an expression before the comment
   for (const LogicalLine& line : lines) {

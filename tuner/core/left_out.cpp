@@ -46,28 +46,64 @@ class LeftOut {
   /// Whether it was left out.
   bool instantiate(LaunchDraft& one) {
     if (!lacks(one, "instantiate")) return false;
-    const auto head = find_signature(text_, one.launch.name);
+    const std::vector<Signature> heads = functions({one.launch.name});
+    if (heads.size() > 1)
+      fail(one, "instantiate",
+           ", and the text has several functions of that name: say which, as in 'instantiate " +
+               qualified(heads.front()) + "'");
+    const Signature* const head = heads.empty() ? nullptr : &heads.front();
     if (!head) fail(one, "instantiate", ", and the text no __global__ function of that name");
     if (!head->template_parameters.empty())
       fail(one, "instantiate",
            ", and " + in_quotes(head->name) + " is a template: say of what, as in 'instantiate " + head->name + "<" +
                head->template_parameters.front().name + ">'");
-    one.launch.instantiate = namespaces_at(code_, head->begin) + head->name;
+    one.launch.instantiate = qualified(*head);
     one.instantiate_place = one.launch.location;
     return true;
   }
 
-  /// That of the function that \p one launches, where it stands in the text.
-  std::optional<Signature> head_of(const LaunchDraft& one) const {
+  std::string qualified(const Signature& head) const { return namespaces_at(code_, head.begin) + head.name; }
+
+  /// The functions of the text that \p path names, its last word with its namespaces before it: those that differ in
+  /// their own namespaces or in what they take. Bodies count, prototypes where there are no bodies.
+  std::vector<Signature> functions(const std::vector<std::string_view>& path) const {
+    std::vector<Signature> all, meant;
+    for (auto head = find_signature(text_, path.back()); head; head = find_signature(text_, path.back(), head->end))
+      if (all.empty() || head->is_definition) all.push_back(std::move(*head));
+    std::string name;
+    for (const std::string_view word : path) name += (name.empty() ? "" : "::") + std::string(word);
+    for (const Signature& one : all)
+      if (path.size() > 1 && ("::" + qualified(one)).ends_with("::" + name)) meant.push_back(one);
+    if (meant.empty()) meant = std::move(all);
+    std::vector<Signature> different;
+    for (const Signature& one : meant)
+      if (std::none_of(different.begin(), different.end(), [&](const Signature& other) { return is_same(one, other); }))
+        different.push_back(one);
+    return different;
+  }
+
+  bool is_same(const Signature& a, const Signature& b) const {
+    const auto takes_the_same = [](const Declared& x, const Declared& y) {
+      return x.type == y.type && x.name == y.name;
+    };
+    return qualified(a) == qualified(b) &&
+           std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(), takes_the_same);
+  }
+
+  /// Those that \p one may launch.
+  std::vector<Signature> heads_of(const LaunchDraft& one) const {
     const std::string_view name = one.launch.instantiate;
     const std::vector<std::string_view> words = words_of(name.substr(0, name.find('<')));
-    return words.empty() ? std::nullopt : find_signature(text_, words.back());
+    return words.empty() ? std::vector<Signature>() : functions(words);
   }
 
   void arguments(LaunchDraft& one) {
     if (!lacks(one, "arguments")) return;
-    const auto head = head_of(one);
-    if (!head) fail(one, "arguments", ", and what it launches does not stand in the text");
+    const std::vector<Signature> heads = heads_of(one);
+    if (heads.empty()) fail(one, "arguments", ", and what it launches does not stand in the text");
+    const Signature* const head = &heads.front();
+    if (heads.size() > 1)
+      fail(one, "arguments", ", and the text has several " + in_quotes(head->name) + ", which do not take the same");
     const std::vector<std::string> names = argument_names();
     for (const Declared& argument : head->arguments) {
       if (argument.name.empty()) fail(one, "arguments", ", and " + in_quotes(head->name) + " takes one without a name");
@@ -124,9 +160,11 @@ class LeftOut {
     if (draft_.spec.type_choice() != nullptr) return;
     for (const LaunchDraft& one : draft_.launches) {
       if (!is_of_kernel(one)) continue;
-      const auto head = head_of(one);
-      for (std::size_t i = 0; head && i < std::min(head->arguments.size(), one.launch.arguments.size()); ++i)
-        type(one.launch.arguments[i], head->arguments[i]);
+      const std::vector<Signature> heads = heads_of(one);
+      if (heads.size() != 1) continue;
+      const std::vector<Declared>& taken = heads.front().arguments;
+      for (std::size_t i = 0; i < std::min(taken.size(), one.launch.arguments.size()); ++i)
+        type(one.launch.arguments[i], taken[i]);
     }
   }
 

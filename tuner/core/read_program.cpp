@@ -82,7 +82,7 @@ void read_source_of(KernelReader& kernel, TokenCursor& cursor, bool of_reference
     file.text = kernel.known_sources[position].text;
   } else {
     try {
-      file.text = read_input_file(path, kMaxKernelFileBytes, "source");
+      file.text = without_byte_order_mark(read_input_file(path, kMaxKernelFileBytes, "source"));
     } catch (const Error& error) {
       throw SpecError(place, error.what());
     }

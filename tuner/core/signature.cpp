@@ -196,6 +196,21 @@ std::string namespaces_at(std::string_view code, std::size_t end) {
   return result;
 }
 
+bool is_in_namespaces_alone(std::string_view code, std::size_t at) {
+  std::size_t closed = 0;
+  while (at > 0) {
+    const char c = code[--at];
+    if (c == '}') ++closed;
+    if (c != '{' || (closed > 0 && closed-- > 0)) continue;
+    const std::string_view before = code.substr(0, at);
+    const std::string_view opens = trimmed(before.substr(before.find_last_of(";{}\n") + 1));
+    const std::vector<std::string_view> words = words_of(opens);
+    const auto is = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    if (!is("namespace") && !is("extern")) return false;
+  }
+  return true;
+}
+
 namespace {
 
 bool changes(std::string_view code, std::string_view pointer, bool assigned) {
@@ -221,6 +236,7 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
   const std::string plain = code_of(source);
   const std::string_view text = plain;
   constexpr std::string_view kGlobal = "__global__";
+  std::optional<Signature> prototype;
   for (std::size_t global = text.find(kGlobal, from); global != std::string_view::npos;
        global = text.find(kGlobal, global + 1)) {
     // The name is the word before the first bracket that is not of what is said of the kernel: `__launch_bounds__(…)`.
@@ -239,9 +255,11 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
     if (open == std::string_view::npos || text[open] != '(' || name.empty()) continue;
     if (!kernel.empty() && name != kernel) continue;
     const std::size_t end = behind_brackets(text, open);
-    if (end == std::string_view::npos) return std::nullopt;
+    if (end == std::string_view::npos) return prototype;
     Signature found;
     found.begin = global;
+    found.end = end;
+    found.is_definition = !trimmed(text.substr(end)).starts_with(';');
     found.name = std::string(name);
     for (const std::string_view part : at_commas(text.substr(open + 1, end - open - 2)))
       if (part != "void") found.arguments.push_back(declared(part));
@@ -250,9 +268,10 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
       found.begin = begin;
       for (const std::string_view part : at_commas(list)) found.template_parameters.push_back(declared(part));
     }
-    return found;
+    if (found.is_definition || kernel.empty()) return found;
+    if (!prototype) prototype = std::move(found);
   }
-  return std::nullopt;
+  return prototype;
 }
 
 }  // namespace tuner

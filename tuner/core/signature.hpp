@@ -19,6 +19,8 @@ struct Declared {
 
 struct Signature {
   std::size_t begin = 0;  ///< where its `template` or `__global__` stands in the text
+  std::size_t end = 0;    ///< behind the bracket of its arguments
+  bool is_definition = true;
   std::string name;
   std::vector<Declared> template_parameters;
   std::vector<Declared> arguments;
@@ -34,12 +36,16 @@ std::string plain_type(std::string type);
 /// close again: `layout<a, b>` is one part, `a < b, c > d` is with \p compares two.
 std::vector<std::string_view> at_commas(std::string_view list, bool compares = false);
 
-/// The first `__global__` function from \p from on, or the first of the name \p kernel. Knows just enough of C++ for
+/// The first `__global__` function from \p from on, or the first of the name \p kernel: one with a body, where there is
+/// one. Knows just enough of C++ for
 /// heads as people write them; macros stay what they are.
 std::optional<Signature> find_signature(std::string_view text, std::string_view kernel = {}, std::size_t from = 0);
 
 /// `a::b::` for what stands at \p at in two named namespaces of \p code, which has no comments; empty outside of all.
 std::string namespaces_at(std::string_view code, std::size_t at);
+
+/// Whether no brace is open at \p at of \p code but those of namespaces and of `extern "C"`.
+bool is_in_namespaces_alone(std::string_view code, std::size_t at);
 
 /// Whether the body of the function at the beginning of \p code adds to what \p pointer points to, or changes it in
 /// another way that depends on what is there: `y[i] += 1`, `*y -= x`, `atomicAdd(&y[i], 1)`.

@@ -42,12 +42,25 @@ Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
   return {trimmed(statement.substr(word.size()))};
 }
 
+/// Whether \p at is in no `#if`, and in no braces but namespaces'.
+bool is_always_there(std::string_view code, std::size_t at) {
+  int open = 0;
+  for (std::size_t hash = code.find('#'); hash < at; hash = code.find('#', hash + 1)) {
+    const std::string_view before = code.substr(0, hash);
+    if (!trimmed(before.substr(before.rfind('\n') + 1)).empty()) continue;
+    const std::string_view directive = trimmed(code.substr(hash + 1, code.find('\n', hash) - hash - 1));
+    open += directive.starts_with("if") ? 1 : directive.starts_with("endif") ? -1 : 0;
+  }
+  return open <= 0 && is_in_namespaces_alone(code, at);
+}
+
 std::optional<std::string_view> meaning(std::string_view code, std::string_view name) {
   std::optional<std::string_view> only;
   for (std::size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
     const std::size_t end = at + name.size();
     if ((at > 0 && is_word(code[at - 1])) || (end < code.size() && is_word(code[end]))) continue;
-    const Said said = said_at(code, at, end);
+    Said said = said_at(code, at, end);
+    if (!said.type.empty() && !is_always_there(code, at)) said.is_conditional = true;
     if (said.is_conditional || (!said.type.empty() && only && *only != said.type)) return std::nullopt;
     if (!said.type.empty()) only = said.type;
   }
