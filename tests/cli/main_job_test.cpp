@@ -96,6 +96,16 @@ TEST_F(MainJob, JsonIsOneDocumentOnStdoutWithEverything) {
   EXPECT_FALSE(first["from_cache"]);
 }
 
+TEST_F(MainJob, GoesOnWithTheOtherProblemsWhereOneCannotBeTuned) {
+  const Finished run =
+      tune({"--kernel", small_kernel(), "--json", "--size", "n=2^50;n=500", "--type", "int", "--trials", "2"});
+  EXPECT_EQ(run.code, 1);
+  const json results = json::parse(run.out)["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_THAT(results[0]["error"].get<std::string>(), HasSubstr("no valid configuration"));
+  EXPECT_TRUE(results[1].contains("best"));
+}
+
 TEST_F(MainJob, StopsAfterTheTrialsThatWereAskedFor) {
   const Finished run = tune({"--kernel", small_kernel(), "--json", "--trials", "3"});
   ASSERT_EQ(run.code, 0) << run.err;

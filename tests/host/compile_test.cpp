@@ -64,6 +64,12 @@ TEST(HostCompile, TellsTheKernelFilesOwnLine) {
   EXPECT_THAT(error.log, HasSubstr("test.cu"));
 }
 
+TEST(HostCompile, TellsTheLineThatAParametersMacroBreaks) {
+  CompileRequest broken = request("\n__global__ void k() {\n  int bx = 0;\n}\n", {"k"});
+  broken.macros = {"bx=64"};
+  EXPECT_THAT(error_of(backend().compiler().compile(broken)).message, StartsWith("test.cu:3:"));
+}
+
 TEST(HostCompile, KeepsLineNumbersBelowADynamicArrayThatSpansLines) {
   const CompileError error = error_of(backend().compiler().compile(
       request("extern __shared__\n  int tile[\n];\n__global__ void k() { bad; }\n", {"k"})));

@@ -28,6 +28,7 @@
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/version.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -103,12 +104,26 @@ class TuneRun {
     int code = kDone;
     for (const ProblemSize& size : problems_.list) {
       if (stop_) break;
-      code = std::max(code, tune(size, results));
+      code = std::max(code, tune_or_tell(size, results));
     }
     if (request_.json) give(document(std::move(results)));
     show_sweeps();
     if (log_ && !log_->all_written()) code = kFailed;
     return stop_ ? kInterrupted : code;
+  }
+
+  /// One problem that cannot be tuned does not end the others.
+  int tune_or_tell(const ProblemSize& size, Json& results) {
+    if (problems_.list.size() == 1) return tune(size, results);
+    try {
+      return tune(size, results);
+    } catch (const WorkerError&) {  // nor could they
+      throw;
+    } catch (const Error& failure) {
+      console_.error(fmt::format("{}: {}", size.text(), failure.what()));
+      results.push_back({{"kernel", spec_.name}, {"problem", to_json(size)}, {"error", failure.what()}});
+      return kFailed;
+    }
   }
 
   void give(Json document) { sink_.documents ? sink_.documents->push_back(std::move(document)) : print_json(document); }

@@ -26,6 +26,8 @@
 namespace tuner::host {
 namespace {
 
+constexpr const char* kUnit = "unit.cpp";  // what is compiled: the kernel's text with ours before and behind it
+
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
 // keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
 std::vector<std::string> plain_flags(bool gnu) {
@@ -48,6 +50,17 @@ std::vector<std::string> flags(bool gnu) {
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// \p message, which is about a macro of a parameter and names the line of ours that defines it, with the place in the
+/// kernel where \p log says that the macro stands.
+std::string where_it_is_used(const std::string& message, const std::string& log) {
+  constexpr std::string_view note = "note: in expansion of macro ";
+  const std::size_t at = log.find(note), error = message.find("error:");
+  if (at == std::string::npos || error == std::string::npos) return message;
+  const std::size_t line = log.rfind('\n', at) + 1, name = at + note.size();  // npos + 1: the first
+  return log.substr(line, at - line) + message.substr(error) +
+         " (a parameter is a macro there: " + log.substr(name, log.find('\n', name) - name) + ')';
+}
 
 /// The compiler's first error, without what comes before it ("In file included from", "In instantiation of").
 std::string first_error(const std::string& log) {
@@ -243,6 +256,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     std::string message = first_error(result.output);
     if (message.starts_with("tuner_host_entry.h:") && leaves_a_brace_open(request.source))
       message = request.file_name + ": a '{' is not closed: the text ends inside of it";
+    if (message.substr(0, message.find(':')).ends_with(kUnit)) message = where_it_is_used(message, result.output);
     if (message.empty())
       message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     return CompileError{std::move(message), std::move(result.output)};
@@ -304,7 +318,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   const PrivateDirectory directory;
   for (const ShimFile& file : shim_files()) write_below(directory.path(), file.name, file.text);
   const std::filesystem::path own = directory.path() / kOwnFolder, object = directory.path() / "unit.so";
-  const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / "unit.cpp";
+  const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / kUnit;
   for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
   const bool gnu = is_gnu(found().version);
