@@ -275,6 +275,10 @@ TEST_F(Converting, AConditionMayStandBesideTheNamesThatItIsGiven) {
   EXPECT_THAT(made.text, HasSubstr("block_size_x < 64\n"));
   EXPECT_THAT(made.text, Not(HasSubstr("c2"))) << "of two nobody knows what they are given";
   EXPECT_THAT(made.left, Contains(HasSubstr("whose values it is given is not understood")).Times(2));
+  for (const char* const both : {"(lambda p: p['block_size_x'] < 64, lambda p: p['block_size_x'] > 2)",
+                                 "(lambda p: p['block_size_x'] < 64, 'block_size_x > 2')"})
+    EXPECT_THAT(convert("two.py", call_of_scale("", fmt::format(", restrictions={}", both))).text,
+                AllOf(HasSubstr("block_size_x < 64\n"), HasSubstr("block_size_x > 2\n")));
 }
 
 TEST_F(Converting, WhatIsOneOfItsOperandsInPythonIsNotCompared) {
@@ -292,6 +296,10 @@ TEST_F(Converting, ParametersThatAreChangedInPlaceAreNotTakenAsTheyWere) {
     EXPECT_THAT(made.text, Not(HasSubstr("parameter   tile"))) << change;
     EXPECT_THAT(made.left, Contains(HasSubstr("parameter tile has no values"))) << change;
   }
+}
+
+TEST_F(Converting, AWordThatStandsAloneIsNoMatter) {
+  EXPECT_THAT(convert("del.py", call_of_scale("del\nreturn\n")).text, HasSubstr("parameter   block_size_x"));
 }
 
 TEST_F(Converting, AScriptWhoseParametersAreAllUnknownSaysWhy) {

@@ -107,14 +107,14 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
   };
   EXPECT_EQ(type_of_y("typedef double real;\n"), "double");
   EXPECT_EQ(type_of_y("typedef  unsigned\tlong long  int real ;\n"), "uint64");
-  EXPECT_EQ(type_of_y("namespace a {\nusing real = double;  // of real numbers\n}\n"), "double");
+  EXPECT_EQ(type_of_y("extern \"C\" {\nnamespace a::b\n{\nusing real = double;  // of real numbers\n}\n}\n"), "double");
   EXPECT_EQ(type_of_y("#define WIDE double\r\n# define real WIDE\r\nusing realistic = int;\n"), "double");
   EXPECT_EQ(type_of_y("#include <real>\ntypedef double real;\nreal zero = 0;\n"), "double");
   for (const char* const text :
        {"#ifdef WIDE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n",
         "#ifndef real\n#define real float\n#endif\n", "#define real real\n", "#define real other\n#define other real\n",
         "#if 0\ntypedef double real;\n#endif\n", "struct Foo { using real = double; };\n",
-        "void f() {\ntypedef double real;\n}\n", "typedef float* real;\n", "#define real(x) float\n",
+        "extern \"C\" void f() {\ntypedef double real;\n}\n", "typedef float* real;\n", "#define real(x) float\n",
         "#define real \\\n float\n", "template <typename real> struct S;\n"})
     EXPECT_THAT(error_of([&] { type_of_y(text); }), HasSubstr("an element type is needed")) << text;
 }

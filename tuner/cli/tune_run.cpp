@@ -69,7 +69,7 @@ class TuneRun {
         problems_(std::move(job.problems)),
         seat_(seat ? *seat : own_seat_) {
     if (seat_.measured) choice_.device = *seat_.measured;
-    if (has_unknown_headers()) request_.tuning.resume = false;
+    if (unknown_headers() != nullptr) request_.tuning.resume = false;
   }
 
   int run() {
@@ -162,8 +162,8 @@ class TuneRun {
     console_.line(fmt::format("device    {}, {}: {}{}", choice_.device.name, choice_.device.environment.compiler,
                               choice_.reason, lanes_text()));
     if (capture_) introduce_capture();
-    if (has_unknown_headers())
-      console_.line(fmt::format("note      results of before are not used: {}", *spec_.includes->unknown));
+    if (const std::string* const why = unknown_headers())
+      console_.line("note      results of before are not used: " + *why);
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
   }
@@ -206,7 +206,7 @@ class TuneRun {
   int tune(const ProblemSize& size, Json& results) {
     console_.line("problem   " + size.text());
     // Metrics are no part of a known answer.
-    const bool asked = request_.force || has_unknown_headers() || capture_ || needs_trials() ||
+    const bool asked = request_.force || unknown_headers() != nullptr || capture_ || needs_trials() ||
                        request_.tuning.measure.cold == false || !request_.tuning.measure.verify ||
                        !request_.tuning.measure.metrics.empty() || was_interrupted(size);
     if (!asked) {
@@ -321,8 +321,12 @@ class TuneRun {
     return kFailed;
   }
 
-  /// Nobody can tell then whether results of before are of the same kernel.
-  bool has_unknown_headers() const { return spec_.includes && spec_.includes->unknown; }
+  /// Why nobody can tell whether results of before are of the same kernel; null where one can.
+  const std::string* unknown_headers() const {
+    for (const auto& includes : {spec_.includes, spec_.reference_includes})
+      if (includes && includes->unknown) return &*includes->unknown;
+    return nullptr;
+  }
 
   /// Whether the last session of exactly this was cut short, so that this run goes on instead of answering.
   bool was_interrupted(const ProblemSize& size) {

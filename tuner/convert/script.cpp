@@ -153,8 +153,8 @@ class LineReader {
 
   /// What a line that is not understood may have changed is not known any more: what uses it says so.
   void forget(const std::string& line) {
-    const std::string statement =
-        begins_with_word(line, {"del"}) ? line.substr(line.find_first_not_of(" \t", 3)) : line;
+    std::string statement = line;
+    if (begins_with_word(line, {"del"})) statement.erase(0, line.find_first_not_of(" \t", 3));
     std::size_t end = 0;
     while (end < statement.size() &&
            (std::isalnum(static_cast<unsigned char>(statement[end])) != 0 || statement[end] == '_'))

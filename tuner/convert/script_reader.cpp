@@ -230,33 +230,36 @@ class ScriptReader {
     if (restrictions_ > kMostRestrictions) draft_.leave("the script has too many restrictions: the first were read");
   }
 
-  /// What of a pair is called with the other's values; null for all else.
-  const Node* with_names(const Node& tree) const {
-    if (tree.kind != Node::Kind::tuple || tree.children.size() != 2) return nullptr;
-    for (const Tree& one : tree.children)
-      if (const Node& meant = *script_.followed(one); meant.kind == Node::Kind::lambda) return &meant;
-    return nullptr;
+  /// (lambda nb: nb < 3, ["nb"]): a condition, and the parameters that it is given.
+  bool is_condition_with_names(const Node& tree) const {
+    if (tree.kind != Node::Kind::tuple || tree.children.size() != 2) return false;
+    const Node &first = *script_.followed(tree.children[0]), &second = *script_.followed(tree.children[1]);
+    if ((first.kind == Node::Kind::lambda) == (second.kind == Node::Kind::lambda)) return false;
+    const Node& names = first.kind == Node::Kind::lambda ? second : first;
+    const Meaning meaning = draft_.meaning();
+    const auto is_name = [&](const Node& one) { return one.kind == Node::Kind::string && meaning.name(one.text); };
+    const bool is_list = names.kind == Node::Kind::list || names.kind == Node::Kind::tuple;
+    return is_list ? std::all_of(names.children.begin(), names.children.end(),
+                                 [&](const Tree& one) { return is_name(*one); })
+                   : is_name(names);
   }
 
-  bool are_its_names(const Node& lambda, const Node& pair) const {
-    const Node& names = *script_.followed(pair.children[1]);
-    const bool is_list = names.kind == Node::Kind::list || names.kind == Node::Kind::tuple;
-    return is_list && std::equal(lambda.keywords.begin(), lambda.keywords.end(), names.children.begin(),
-                                 names.children.end(), [](const std::string& name, const Tree& given) {
-                                   return given->kind == Node::Kind::string && given->text == name;
-                                 });
+  /// Whether the condition calls them by their names.
+  bool has_their_names(const Node& pair) const {
+    const Node &condition = *script_.followed(pair.children[0]), &names = *script_.followed(pair.children[1]);
+    return condition.kind == Node::Kind::lambda &&
+           std::equal(condition.keywords.begin(), condition.keywords.end(), names.children.begin(),
+                      names.children.end(),
+                      [](const std::string& name, const Tree& given) { return given->text == name; });
   }
 
   void restriction(const Node& tree, int level) {
     if (level > kMostTreeLevels) restrictions_ = kMostRestrictions;  // names that stand for each other
     if (++restrictions_ > kMostRestrictions) return;
-    if (const Node* const condition = with_names(tree)) {
-      // (lambda nb: nb < 3, ["nb"]): a condition and the parameters that it is given.
-      if (condition->kind != Node::Kind::lambda || !are_its_names(*condition, tree))
-        return draft_.leave(
-            fmt::format("the condition {} is not translated: whose values it is given is not understood",
-                        in_quotes(python::text_of(tree))));
-      return restriction(*condition, level + 1);
+    if (is_condition_with_names(tree)) {
+      if (has_their_names(tree)) return restriction(*script_.followed(tree.children[0]), level + 1);
+      return draft_.leave(fmt::format("the condition {} is not translated: whose values it is given is not understood",
+                                      in_quotes(python::text_of(tree))));
     }
     if (tree.kind == Node::Kind::list || tree.kind == Node::Kind::tuple ||
         (tree.kind == Node::Kind::binary && tree.text == "+")) {

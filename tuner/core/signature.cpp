@@ -203,10 +203,11 @@ bool is_in_namespaces_alone(std::string_view code, std::size_t at) {
     if (c == '}') ++closed;
     if (c != '{' || (closed > 0 && closed-- > 0)) continue;
     const std::string_view before = code.substr(0, at);
-    const std::string_view opens = trimmed(before.substr(before.find_last_of(";{}\n") + 1));
+    const std::string_view opens = before.substr(before.find_last_of(";{}") + 1);
     const std::vector<std::string_view> words = words_of(opens);
-    const auto is = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-    if (!is("namespace") && !is("extern")) return false;
+    const bool is_namespace =
+        std::find(words.begin(), words.end(), "namespace") != words.end() && opens.find('(') == std::string_view::npos;
+    if (!is_namespace && (words.empty() || words.back() != "extern")) return false;
   }
   return true;
 }

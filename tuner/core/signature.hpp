@@ -37,8 +37,7 @@ std::string plain_type(std::string type);
 std::vector<std::string_view> at_commas(std::string_view list, bool compares = false);
 
 /// The first `__global__` function from \p from on, or the first of the name \p kernel: one with a body, where there is
-/// one. Knows just enough of C++ for
-/// heads as people write them; macros stay what they are.
+/// one. Knows just enough of C++ for heads as people write them; macros stay what they are.
 std::optional<Signature> find_signature(std::string_view text, std::string_view kernel = {}, std::size_t from = 0);
 
 /// `a::b::` for what stands at \p at in two named namespaces of \p code, which has no comments; empty outside of all.
