@@ -12,7 +12,8 @@
 // Parameters:
 // - block_x, block_y  threads of a block
 // - items_x, items_y  points of a plane that one thread computes, block_x and block_y apart
-// - planes            how many planes a block marches through: more reuse, fewer blocks
+// - planes            how many planes a block marches through: more reuse, fewer blocks. Where they are
+//                     few the compiler knows how many; else an argument tells, and one program does for all
 // - neighbours        where they come from: direct (all from global memory), registers (above and below in registers),
 //                     shared (those too, and the plane with its rim in shared memory)
 // - load              plain or read_only (__ldg)
@@ -32,6 +33,7 @@
 #pragma tuner let         tile_x  = block_x * items_x
 #pragma tuner let         tile_y  = block_y * items_y
 #pragma tuner let         threads = block_x * block_y
+#pragma tuner let         known   = planes <= 4 ? planes : 0
 #pragma tuner constraint  whole_warps:   threads % warp_size == 0
 #pragma tuner constraint  enough_warps:  64 <= threads and threads <= max_threads_per_block
 #pragma tuner constraint  points:        items_x * items_y <= 8
@@ -42,10 +44,11 @@
 #pragma tuner grid        max(1, ceil_div(nx, tile_x)), max(1, ceil_div(ny, tile_y)), max(1, ceil_div(nz, planes))
 #pragma tuner block       block_x, block_y
 #pragma tuner shared      neighbours == shared ? (tile_x + 2) * (tile_y + 2) * sizeof(T) : 0
-#pragma tuner arguments   u, next, diffusion, nx, ny, nz
-#pragma tuner instantiate stencil3D<T, block_x, block_y, items_x, items_y, planes, Neighbours::neighbours, \
-                                    Load::load, unroll>
+#pragma tuner arguments   u, next, diffusion, nx, ny, nz, planes
+#pragma tuner instantiate stencil3D<T, block_x, block_y, items_x, items_y, known, Neighbours::neighbours, Load::load, \
+                                    unroll>
 #pragma tuner reference   stencil3DReference<T>
+#pragma tuner arguments   u, next, diffusion, nx, ny, nz
 #pragma tuner verify      nx=1 ny=1 nz=1 offset=1
 #pragma tuner verify      nx=35 ny=19 nz=21 offset=1
 #pragma tuner verify      nx=67 ny=3 nz=2
@@ -94,18 +97,20 @@ __device__ void load_rim(T* tile, const T* plane, int first_x, int first_y, int 
   }
 }
 
-// nx, ny, nz >= 0; u, next: at addresses that suit a T, not overlapping.
-template <typename T, int block_x, int block_y, int items_x, int items_y, int planes, Neighbours neighbours, Load how,
+// nx, ny, nz >= 0; u, next: at addresses that suit a T, not overlapping; known: planes, or 0 where the compiler does not
+// know them.
+template <typename T, int block_x, int block_y, int items_x, int items_y, int known, Neighbours neighbours, Load how,
           int unroll>
 __global__ void __launch_bounds__(block_x* block_y)
-    stencil3D(const T* u, T* next, T diffusion, int nx, int ny, int nz) {
+    stencil3D(const T* u, T* next, T diffusion, int nx, int ny, int nz, int planes) {
   constexpr int tile_x = block_x * items_x, tile_y = block_y * items_y, stride = tile_x + 2;
   constexpr bool is_shared = neighbours == Neighbours::shared;
   extern __shared__ __align__(16) unsigned char memory[];
   T* const tile = reinterpret_cast<T*>(memory);
 
   const int first_x = static_cast<int>(blockIdx.x) * tile_x, first_y = static_cast<int>(blockIdx.y) * tile_y;
-  const int first_z = static_cast<int>(blockIdx.z) * planes;
+  if (known > 0) planes = known;  // for the loop, and for the addresses too
+  const int first_z = static_cast<int>(blockIdx.z) * planes, count = known > 0 ? known : min(planes, nz - first_z);
   const Index plane = Index(nx) * ny;
 
   Index at[items_y][items_x];          // of each point, in the plane z
@@ -130,9 +135,9 @@ __global__ void __launch_bounds__(block_x* block_y)
   }
 
 #pragma unroll unroll
-  for (int k = 0; k < planes; ++k) {
+  for (int k = 0; k < count; ++k) {
     const int z = first_z + k;
-    if (z >= nz) break;  // the same for all threads of the block
+    if (known > 0 && z >= nz) break;  // the same for all threads of the block
     const bool is_inside = 0 < z && z < nz - 1;
     if constexpr (is_shared) {
       __syncthreads();  // everybody has used the plane before
