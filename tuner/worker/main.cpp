@@ -2,6 +2,7 @@
 //   tuner-worker IN OUT PARENT   file descriptors of two pipes, and the session's process id
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -23,10 +24,21 @@
 namespace tuner::worker {
 namespace {
 
+/// A compiler in this process frees what it took for one program and takes as much for the next: kept in between.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int mebibyte = 1 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, 256 * mebibyte);
+  ::mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);  // the most that it takes
+  ::mallopt(M_TOP_PAD, 16 * mebibyte);
+#endif
+}
+
 class CompileWorker {
  public:
   CompileWorker(Connection& connection, const Open& open)
       : connection_(connection), compiler_(open_compiler(open.backend)) {
+    keep_freed_memory();
     connection.send(Opened{std::nullopt, compiler_->identity()});
   }
 
