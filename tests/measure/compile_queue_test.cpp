@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/image_shelf.hpp>
 #include <tuner/measure/throughput.hpp>
@@ -103,6 +104,14 @@ TEST(CompileQueue, KeepsJobsOfOneProgramTogetherWhenItHalves) {
 TEST(CompileQueue, DoesNotTakeAProgramForItsPart) {
   EXPECT_TRUE(is_one_program(std::vector{job(0, {"a", "b"}), job(1, {"a", "b"})}));
   EXPECT_FALSE(is_one_program(std::vector{job(0, {"a", "b"}), job(1, {"a"})})) << "b alone may be what fails";
+}
+
+TEST(CompileQueue, TakesOneAtATimeOnManyCoresWhereTheSearchLearns) {
+  DeviceKey gpu;
+  gpu.backend = kCudaBackend;
+  EXPECT_EQ(compile_batch(gpu, 16, true), 1u);
+  EXPECT_EQ(compile_batch(gpu, 16, false), 4u);
+  EXPECT_EQ(compile_batch(gpu, 2, true), 4u);
 }
 
 TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {

@@ -95,6 +95,15 @@ TEST_P(EveryStrategy, IsReproducibleFromItsSeed) {
   }
 }
 
+TEST_P(EveryStrategy, ProposesByWhatItLearnsUnlessItSaysThatItDoesNot) {
+  const EnumeratedSpace space = kernel_space();
+  const auto proposals = [&](double sign) {
+    const auto strategy = make(space);
+    return run(*strategy, space, 120, [&](Index i) { return sign * kernel_time(space, i); });
+  };
+  EXPECT_EQ(proposals(1) != proposals(-1), strategy_info(GetParam()).learns);
+}
+
 TEST_P(EveryStrategy, ProposesABatchWithoutWaitingForResults) {
   const EnumeratedSpace space = mixed_space();
   const auto strategy = make(space);

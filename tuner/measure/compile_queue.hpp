@@ -52,8 +52,9 @@ void take_covered(std::deque<CompileJob>& waiting, std::vector<CompileJob>& jobs
 /// Whether \p jobs ask for the same: to compile a part of them would tell nothing new. Precondition: at least one job.
 bool is_one_program(std::span<const CompileJob> jobs);
 
-/// Configurations that one compile should have, at most, where \p compilers work side by side.
-std::size_t compile_batch(const DeviceKey& key, std::size_t compilers);
+/// Configurations that one compile should have, at most, where \p compilers work side by side. Several share what each
+/// program costs, and are known later: on many cores a search that learns does without.
+std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns);
 
 /// One request for all of \p jobs; expressions that several need appear once. Precondition: at least one job.
 CompileRequest merge(std::span<const CompileJob> jobs);

@@ -36,7 +36,7 @@ struct InProcessEvaluator::State {
   State(Backend& b, const KernelSpec& s, const ProblemSize& problem, InProcessOptions o)
       : backend(b), spec(s), size(complete(s, problem)), options(std::move(o)) {
     if (options.compile_threads == 0) options.compile_threads = std::min<std::size_t>(cores(), 16);
-    if (options.batch == 0) options.batch = compile_batch(backend.device().key, cores());
+    if (options.batch == 0) options.batch = compile_batch(backend.device().key, cores(), options.search_learns);
     if (options.ahead == 0) options.ahead = 2 * options.batch * options.compile_threads;
     identity = backend.compiler().identity();
   }

@@ -17,7 +17,8 @@ namespace tuner {
 
 struct InProcessOptions {
   std::size_t compile_threads = 0;  ///< 0: one for each core, at most 16
-  std::size_t batch = 0;            ///< configurations in one compile; 0: 8 on the host backend, else by cores
+  std::size_t batch = 0;            ///< configurations in one compile; 0: compile_batch()'s
+  bool search_learns = true;        ///< compile_batch()'s
   std::size_t ahead = 0;            ///< capacity(); 0: two batches for each compile thread
   ImageStore images;
   HostReference reference;

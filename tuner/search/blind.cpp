@@ -40,12 +40,17 @@ class RandomSearch final : public BasicStrategy {
 }  // namespace
 
 StrategyInfo exhaustive_entry() {
-  return entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-");
+  StrategyInfo entry = entry_of<Exhaustive>("exhaustive", "every valid configuration in the order of the space", "-");
+  entry.learns = false;
+  return entry;
 }
 
 StrategyInfo random_entry() {
-  return entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
-                                "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)");
+  StrategyInfo entry =
+      entry_of<RandomSearch>("random", "uniform without replacement, after a start spread over all values",
+                             "Bergstra, Bengio, \"Random search for hyper-parameter optimization\", JMLR 13 (2012)");
+  entry.learns = false;
+  return entry;
 }
 
 }  // namespace tuner::search

@@ -25,10 +25,6 @@ const Named& called(std::string_view name, std::span<const Named> all, const std
   throw std::invalid_argument(complaint + suggestion(name, names) + list);
 }
 
-const StrategyInfo& info_called(std::string_view name) {
-  return called(name, strategies(), "there is no strategy '" + std::string(name) + '\'', "; there are ");
-}
-
 void check_value(const OptionInfo& option, double value) {
   const bool whole = option.type == OptionInfo::Type::real || value == std::floor(value);
   if (value >= option.minimum && value <= option.maximum && whole) return;
@@ -56,8 +52,12 @@ std::span<const StrategyInfo> strategies() {
   return all;
 }
 
+const StrategyInfo& strategy_info(std::string_view name) {
+  return called(name, strategies(), "there is no strategy '" + std::string(name) + '\'', "; there are ");
+}
+
 void check_options(std::string_view strategy, const std::map<std::string, double>& values) {
-  const std::span<const OptionInfo> options = info_called(strategy).options;
+  const std::span<const OptionInfo> options = strategy_info(strategy).options;
   for (const auto& [name, value] : values) {
     const std::string complaint = "strategy '" + std::string(strategy) + "' has no option '" + name + '\'';
     check_value(called(name, options, complaint, "; it has "), value);
@@ -67,7 +67,7 @@ void check_options(std::string_view strategy, const std::map<std::string, double
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
                                         const StrategyOptions& options) {
   check_options(name, options.values);
-  return info_called(name).make(space, options);
+  return strategy_info(name).make(space, options);
 }
 
 }  // namespace tuner::search

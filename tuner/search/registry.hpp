@@ -45,7 +45,7 @@ void set(Option<T>& option, const std::map<std::string, double>& values) {
 /// \p Made: a strategy with a type Options, made from a space, the common options and its own.
 template <typename Made>
 StrategyInfo entry_of(std::string name, std::string summary, std::string source) {
-  StrategyInfo entry{std::move(name), std::move(summary), std::move(source), {}, nullptr};
+  StrategyInfo entry{std::move(name), std::move(summary), std::move(source), {}, true, nullptr};
   typename Made::Options presets;
   std::apply([&](const auto&... option) { (list(entry.options, option), ...); }, presets.all());
   entry.make = [](const EnumeratedSpace& space, const StrategyOptions& options) -> std::unique_ptr<Strategy> {

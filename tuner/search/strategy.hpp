@@ -87,9 +87,13 @@ struct StrategyInfo {
   std::string summary;  ///< one line
   std::string source;   ///< paper
   std::vector<OptionInfo> options;
+  bool learns = true;  ///< its proposals depend on results: those made early are worse
   /// For make_strategy(), which checks the options first.
   std::unique_ptr<Strategy> (*make)(const EnumeratedSpace& space, const StrategyOptions& options) = nullptr;
 };
 std::span<const StrategyInfo> strategies();
+
+/// That of strategies() called \p name. Throws std::invalid_argument for an unknown one, with a suggestion.
+const StrategyInfo& strategy_info(std::string_view name);
 
 }  // namespace tuner::search

@@ -12,6 +12,7 @@
 
 #include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/in_process_evaluator.hpp>
+#include <tuner/search/strategy.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/database_store.hpp>
 #include <tuner/session/earlier_results.hpp>
@@ -102,10 +103,12 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     });
   std::unique_ptr<Backend> opened;
   if (!isolate && backend == nullptr) opened = open_backend(device, OwnKernels::ahead);
+  const bool search_learns = search::strategy_info(options.session.strategy).learns;
   std::unique_ptr<Evaluator> evaluator;
   if (isolate) {
     IsolatedOptions isolated{.devices = {device.index},
                              .compile_workers = options.compile_workers,
+                             .search_learns = search_learns,
                              .known_device = device,
                              .hosts = options.hosts,
                              .images = images};
@@ -113,9 +116,11 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     if (observer) isolated.warn = [observer](std::string_view message) { observer->on_warning(message); };
     evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure, isolated);
   } else {
-    evaluator = std::make_unique<InProcessEvaluator>(
-        opened ? *opened : *backend, spec, size, measure,
-        InProcessOptions{.compile_threads = options.compile_workers, .images = images, .reference = options.reference});
+    evaluator = std::make_unique<InProcessEvaluator>(opened ? *opened : *backend, spec, size, measure,
+                                                     InProcessOptions{.compile_threads = options.compile_workers,
+                                                                      .search_learns = search_learns,
+                                                                      .images = images,
+                                                                      .reference = options.reference});
   }
   SessionOptions session = options.session;
   session.started = started;

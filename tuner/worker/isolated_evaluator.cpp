@@ -30,7 +30,7 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
   if (options.compile_workers == 0) options.compile_workers = std::clamp(std::thread::hardware_concurrency(), 1u, 64u);
   DeviceKey key;
   key.backend = options.backend;
-  if (options.batch == 0) options.batch = compile_batch(key, options.all_compile_workers());
+  if (options.batch == 0) options.batch = compile_batch(key, options.all_compile_workers(), options.search_learns);
   return options;
 }
 
@@ -83,7 +83,9 @@ const Device& IsolatedEvaluator::device() {
 
 std::size_t IsolatedEvaluator::capacity() const {
   const IsolatedOptions& options = state_->options;
-  return std::max(2 * options.batch * options.all_compile_workers(), 4 * options.lanes());
+  // Older proposals cost a search that does not learn nothing, and more of them keep its batches full.
+  const std::size_t batches = options.search_learns ? 2 : 4;
+  return std::max(batches * options.batch * options.all_compile_workers(), 4 * options.lanes());
 }
 
 std::size_t IsolatedEvaluator::in_flight() const { return state_->flying; }

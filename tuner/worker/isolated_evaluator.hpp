@@ -51,10 +51,11 @@ struct IsolatedOptions {
   std::vector<int> devices = {};  ///< ordinals, a lane for each: devices of one key; empty: that of known_device, or 0
   std::filesystem::path program = {};  ///< empty: find_worker_program()
   std::size_t compile_workers = 0;     ///< processes here; 0: one for each core, at most 64
-  std::size_t batch = 0;          ///< configurations in one compile at most; 0: 8 on the host backend, else by cores
-  double compile_timeout_s = 60;  ///< of one compile; then the compiler's process is killed
-  double open_timeout_s = 60;     ///< for opening the device, allocating and running the reference
-  double grace_s = 1;             ///< after a worker's own limit has passed, before it is killed
+  std::size_t batch = 0;               ///< configurations in one compile at most; 0: compile_batch()'s
+  bool search_learns = true;           ///< compile_batch()'s
+  double compile_timeout_s = 60;       ///< of one compile; then the compiler's process is killed
+  double open_timeout_s = 60;          ///< for opening the device, allocating and running the reference
+  double grace_s = 1;                  ///< after a worker's own limit has passed, before it is killed
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
   /// What is known of the device already: compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
