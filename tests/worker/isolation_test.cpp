@@ -33,7 +33,7 @@ using ::testing::UnorderedElementsAre;
 constexpr const char* kernel_text = R"(
 #pragma tuner kernel      scripted
 #pragma tuner size        n : int = 64
-#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_is_killed compiler_is_killed_once compiler_hangs compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled
+#pragma tuner parameter   does = well fast wrong crashes aborts exits hangs babbles poisons compiler_crashes compiler_is_killed compiler_is_killed_once compiler_hangs compiler_waits compiler_babbles refused is_stopped_once is_killed_once is_killed runs_until_recalled
 #pragma tuner in          a[n] : float
 #pragma tuner out         c[n] : float
 #pragma tuner block       32
@@ -168,21 +168,27 @@ TEST_F(IsolationTest, TakesBackWhatIsStillCompiling) {
 }
 
 TEST_F(IsolationTest, AsksForAProgramOnceWhileItIsBeingCompiled) {
+  const testing::TemporaryFolder folder;
+  ::setenv("TUNER_TEST_MARKER", (folder / "test").c_str(), 1);
   std::string text = kernel_text;
   text.insert(text.find("#pragma tuner parameter"), "#pragma tuner parameter turn = 1 2 3\n");
   text.replace(text.find("does=well"), 0, "turn=1 ");
   spec = parse_kernel_file(text, "scripted.cu");
-  options.compile_timeout_s = 1.5;
+  options.compile_workers = 1;
   IsolatedEvaluator evaluator(spec, {}, {}, options);
-  const auto submit = [&](int turn) {
-    evaluator.submit(Configuration{{"turn", std::int64_t{turn}}, {"does", std::string("compiler_hangs")}}, 0);
+  const auto turn = [&](int number, const std::string& what) {
+    return Configuration{{"turn", std::int64_t{number}}, {"does", what}};
   };
-  submit(1);
-  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(500)).has_value());
-  submit(2);
-  submit(3);
-  EXPECT_THAT(what_happens(evaluator),
-              UnorderedElementsAre("compiler_hangs compile", "compiler_hangs compile", "compiler_hangs compile"));
+  evaluator.submit(turn(1, "compiler_waits"), 0);
+  ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "test.compiling"); }));
+  evaluator.submit(turn(2, "compiler_waits"), 0);
+  evaluator.submit(turn(3, "compiler_waits"), 0);
+  evaluator.submit(turn(1, "well"), 0);
+  const Configuration well[] = {turn(1, "well")};
+  evaluator.withdraw(well);
+  ASSERT_TRUE(std::holds_alternative<Withdrawn>(next_event(evaluator))) << "what came before is in its place";
+  std::ofstream(folder / "test.go").flush();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(kind(evaluator.next().outcome), "ok");
   EXPECT_EQ(evaluator.times().compiles, 2u) << "of the reference and of what all three have in common";
 }
 

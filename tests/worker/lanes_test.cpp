@@ -168,6 +168,24 @@ TEST_F(LanesTest, TellWhatTheLastDeviceWasLostWith) {
   EXPECT_THROW(evaluator.next(), WorkerError);
 }
 
+TEST_F(LanesTest, TellWhatEachDeviceWasLostWithWhereAllAre) {
+  options.devices = {1, 1, 1};
+  IsolatedEvaluator evaluator(spec, {}, {}, options);
+  (void)evaluate(evaluator, {one("well", 1)});
+  const std::vector<Configuration> all{one("falls_off", 1), one("falls_off", 2), one("falls_off", 3)};
+  for (const Configuration& configuration : all) evaluator.submit(configuration, 0);
+  std::set<Configuration> told;
+  try {
+    while (evaluator.in_flight() > 0) {
+      const Trial trial = evaluator.next();
+      EXPECT_TRUE(trial.crashed);
+      EXPECT_TRUE(told.insert(trial.configuration).second) << trial.configuration.text() << " was answered twice";
+    }
+  } catch (const WorkerError&) {
+  }
+  EXPECT_FALSE(told.empty());
+}
+
 TEST_F(LanesTest, TellOfFinalistsThatTheLastDeviceWasLostWith) {
   options.devices = {1};
   IsolatedEvaluator evaluator(spec, {}, {}, options);
@@ -185,7 +203,8 @@ TEST_F(LanesTest, WaitForNoWorkerWithWhatTheLastWasLostWithOnceItIsWithdrawn) {
   const Configuration poisons[] = {one("poisons", 1)};
   evaluator.submit(poisons[0], 0);
   EXPECT_TRUE(std::holds_alternative<Compiled>(evaluator.next_event(std::chrono::seconds(60)).value()));
-  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(500))) << "the device may be to blame";
+  ASSERT_TRUE(testing::wait_until([&] { return std::filesystem::exists(folder / "ran.opening"); }));
+  EXPECT_FALSE(evaluator.next_event(std::chrono::milliseconds(0))) << "the device may be to blame";
   evaluator.withdraw(poisons);
   const std::optional<Event> event = evaluator.next_event(std::chrono::seconds(30));
   ASSERT_TRUE(event && std::holds_alternative<Trial>(*event));

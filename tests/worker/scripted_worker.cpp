@@ -70,6 +70,10 @@ void compile(const Compile& message) {
       hang();
     }
     if (has(expression, "compiler_hangs")) hang();
+    if (has(expression, "compiler_waits")) {
+      (void)first_time(".compiling");
+      testing::wait_until([] { return ::access(marker(".go").c_str(), F_OK) == 0; });
+    }
     if (has(expression, "compiler_babbles")) (void)!::write(out, "what?  this is no message", 25);
     if (has(expression, "refused")) {
       send(CompileAnswer{CompileError{"refused", expression}, 0.001});
@@ -137,7 +141,10 @@ int serve(const std::string& mode) {
         (void)!::write(out, bytes.data(), bytes.size());
         hang();
       }
-      if (mode == "opens never") hang();
+      if (mode == "opens never") {
+        (void)first_time(".opening");
+        hang();
+      }
       if ((mode == "no device" || mode == "no device " + std::to_string(device) || has_fallen()) && role == Role::run) {
         send(Failed{"no CUDA-capable device is detected", false});
         return 1;

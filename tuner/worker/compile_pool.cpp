@@ -21,7 +21,7 @@ CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents event
 }
 
 void CompilePool::push(CompileJob job) {
-  for (Worker& worker : workers_)  // what has its second try has it alone
+  for (Worker& worker : workers_)  // what has its second try shares it with no newcomer
     if (covers(worker.jobs, job.request) && !worker.jobs.front().again) return worker.jobs.push_back(std::move(job));
   queue_.push(std::move(job));
 }
@@ -140,7 +140,7 @@ void CompilePool::lost(Worker& worker, const Loss& loss) {
   start(worker);
 }
 
-/// Gives what it compiled a second try, each by itself, if this was the first.
+/// Gives what it compiled a second try, each program by itself, if this was the first.
 bool CompilePool::try_again(Worker& worker) {
   const auto is_second = [](const CompileJob& job) { return job.again; };
   if (std::any_of(worker.jobs.begin(), worker.jobs.end(), is_second)) return false;

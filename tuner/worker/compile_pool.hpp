@@ -36,7 +36,7 @@ class CompilePool {
   void push(CompileJob job);
   /// Forgets what waits of \p configurations.
   void withdraw(std::span<const Configuration> configurations) { queue_.withdraw(configurations); }
-  /// Before all others, in a compile of its own.
+  /// Before all others, together with nothing but what has the same program.
   void push_first(CompileJob job) { urgent_.push_front(std::move(job)); }
   /// Gives waiting jobs to idle workers.
   void schedule();

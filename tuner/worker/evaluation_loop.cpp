@@ -133,6 +133,7 @@ void EvaluationLoop::run() {
     if (options_.known_device) device_known(*options_.known_device);
     work();
   } catch (...) {
+    lanes_.tell_suspects();
     mailbox_.tell([](News& news) { news.failure = std::current_exception(); });
   }
   lanes_.stop();

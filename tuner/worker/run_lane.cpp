@@ -168,13 +168,6 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// Gives \p job to the other lanes, if no device was lost with it before.
-bool RunLane::try_elsewhere(RunJob& job) {
-  if (std::exchange(job.moved, true)) return false;
-  queue_.ready.push_front(std::move(job));
-  return true;
-}
-
 /// A kernel prints in each of its many runs: the first lines are shown, and no others.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
   std::string said = slot_.take_said();
@@ -243,7 +236,13 @@ void RunLane::tell_suspect() {
 void RunLane::retire() {
   slot_.stop();
   take_back_sent();
-  if (suspect_ && (suspect_->first.finals_s || try_elsewhere(suspect_->first))) suspect_.reset();
+  if (suspect_ && !suspect_->first.finals_s && !suspect_->first.lost_with) {
+    auto& [job, trials] = *suspect_;
+    job.lost_with.emplace(number_, std::move(trials.front()));
+    queue_.ready.push_front(std::move(job));
+    suspect_.reset();
+  }
+  if (suspect_ && suspect_->first.finals_s) suspect_.reset();  // the others measure them too
   tell_suspect();
   own_.clear();
 }

@@ -24,8 +24,9 @@ struct RunJob {
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
   bool again = false;     ///< its worker was stopped or killed from outside: this is its second try
-  bool moved = false;     ///< the device that ran it was lost: another tries it
   bool recalled = false;  ///< nobody wants it any more, if it has not begun
+  /// A device was lost with it, on this lane: another tries it. Its trial, if none does.
+  std::optional<std::pair<int, Trial>> lost_with = {};
 
   const Configuration& first() const { return configurations.front(); }
 };
@@ -77,7 +78,7 @@ class RunLane {
   /// For this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }
   /// Calls back what waits in the worker's pipe, and tells of what waits for another worker, if it is of
-  /// \p configurations.
+  /// \p configurations. Of what runs nothing is called back: should it crash, only another recall() tells of it early.
   void recall(std::span<const Configuration> configurations);
   /// Sends jobs until the worker holds \p depth of them.
   void schedule(std::size_t depth);
@@ -101,7 +102,6 @@ class RunLane {
   void handle(Message message);
   void ran(Ran answer);
   bool try_again(RunJob& job);
-  bool try_elsewhere(RunJob& job);
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const Loss& loss);
   void take_back_sent();

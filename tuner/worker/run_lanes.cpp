@@ -34,15 +34,11 @@ void RunLanes::for_each(Work work) {
     try {
       work(lanes_[i].lane);
     } catch (const PrepareError& error) {
-      if (is_last()) {
-        lanes_[i].lane.tell_suspect();
-        throw;
-      }
+      if (is_last()) throw;
       at_fault_.emplace_back(static_cast<int>(i), error.what());
       give_up(i);
     } catch (const WorkerError& error) {
       if (is_last()) {
-        lanes_[i].lane.tell_suspect();
         tell_who_was_given_up();
         throw;
       }
@@ -65,6 +61,17 @@ void RunLanes::tell_who_was_given_up() {
   for (const auto& [lane, reason] : std::exchange(at_fault_, {})) events_.given_up(lane, reason, false);
 }
 
+void RunLanes::tell_lost(RunJob job) {
+  auto [lane, trial] = std::move(*job.lost_with);
+  events_.finished(lane, std::move(job), {std::move(trial)});
+}
+
+void RunLanes::tell_suspects() {
+  for (Entry& entry : lanes_) entry.lane.tell_suspect();
+  for (RunJob& job : std::exchange(queue_.ready, {}))
+    if (job.lost_with) tell_lost(std::move(job));
+}
+
 void RunLanes::start() {
   for_each([](RunLane& lane) { lane.start(); });
 }
@@ -84,7 +91,12 @@ void RunLanes::prefer(std::span<const Configuration> order) { put_in_order(queue
 
 std::vector<Configuration> RunLanes::withdraw(std::span<const Configuration> configurations) {
   std::vector<Configuration> out;
-  for (const RunJob& job : take_out(queue_.ready, configurations, &RunJob::first)) out.push_back(job.first());
+  for (RunJob& job : take_out(queue_.ready, configurations, &RunJob::first)) {
+    if (job.lost_with)
+      tell_lost(std::move(job));
+    else
+      out.push_back(job.first());
+  }
   for_each([&](RunLane& lane) { lane.recall(configurations); });
   return out;
 }

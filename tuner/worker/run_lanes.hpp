@@ -47,6 +47,8 @@ class RunLanes {
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
+  /// Tells of all that devices were lost with, which waits for another try: there will be none.
+  void tell_suspects();
   /// Kills the workers.
   void stop();
 
@@ -62,6 +64,7 @@ class RunLanes {
   void for_each(Work work);
   bool some_are_prepared() const;
   void give_up(std::size_t number);
+  void tell_lost(RunJob job);
   void tell_who_was_given_up();
 
   RunLanesEvents events_;
