@@ -66,6 +66,14 @@ constexpr const char* kArguments = R"("Arguments": [
     {"Name": "x", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Random", "FillValue": 20.0, "Size": "4096"},
     {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 4096}])";
 
+TEST_F(Converting, SaysWhereTheSourceDoesNotHaveTheKernel) {
+  write("scale.cu", "// scale\n__global__ void scales(float* y) {}\n");
+  EXPECT_THAT(convert("scale.json", t1(kArguments)).left,
+              Contains(HasSubstr("there is no kernel scale in its source")));
+  write("scale.cu", "#include \"kernels.cuh\"\n");
+  EXPECT_THAT(convert("scale.json", t1(kArguments)).left, Not(Contains(HasSubstr("there is no kernel"))));
+}
+
 TEST_F(Converting, WhatTheKernelSaysItselfIsNotSaidAgain) {
   const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "4096"}, )" + std::string(kArguments)));
   for (const char* directive : {"instantiate", "define      block_size_x", "block  ", "arguments"})
@@ -296,6 +304,13 @@ TEST_F(Converting, ParametersThatAreChangedInPlaceAreNotTakenAsTheyWere) {
     EXPECT_THAT(made.text, Not(HasSubstr("parameter   tile"))) << change;
     EXPECT_THAT(made.left, Contains(HasSubstr("parameter tile has no values"))) << change;
   }
+}
+
+TEST_F(Converting, ConditionsThatAreTakenOutAgainAreNotTakenAsTheyWere) {
+  const std::string removed = "r = ['block_size_x > 2', 'block_size_x < 64']\nr.remove('block_size_x > 2')\n";
+  const Conversion made = convert("removed.py", call_of_scale(removed, ", restrictions=r"));
+  EXPECT_THAT(made.text, Not(HasSubstr("pragma tuner constraint")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("remove")));
 }
 
 TEST_F(Converting, AWordThatStandsAloneIsNoMatter) {

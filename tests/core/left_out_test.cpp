@@ -72,6 +72,13 @@ TEST(LeftOut, IsTheFunctionOfTheNamespaceThatIsNamed) {
               HasSubstr("has no 'arguments', and the text has several 'scale', which do not take the same"));
 }
 
+TEST(LeftOut, IsOneFunctionHoweverItsArgumentsAreSpelt) {
+  const std::string text =
+      "#ifdef OLD\n__global__ void scale(double * y, float const *__restrict__ x, int n) {}\n#else\n" +
+      std::string(kScale) + "#endif\n";
+  EXPECT_THAT(parse(scale_with("", text)).launches[0].arguments, ElementsAre("y", "x", "n"));
+}
+
 TEST(LeftOut, IsTheBlockOfKernelTunersNames) {
   EXPECT_EQ(parse(scale()).launches[0].block[0].text(), "block_size_x");
   std::string text = scale("#pragma tuner parameter block_size_y = 1 2\n");
@@ -117,6 +124,12 @@ TEST(LeftOut, AreTypesByTheirOtherNames) {
         "extern \"C\" void f() {\ntypedef double real;\n}\n", "typedef float* real;\n", "#define real(x) float\n",
         "#define real \\\n float\n", "template <typename real> struct S;\n"})
     EXPECT_THAT(error_of([&] { type_of_y(text); }), HasSubstr("an element type is needed")) << text;
+  EXPECT_THAT(error_of([] {
+                parse(scale_with("#pragma tuner instantiate scale<double>\n",
+                                 "using real = float;\ntemplate <typename real>\n__global__ void scale(real* y, "
+                                 "const float* x, int n) {}\n"));
+              }),
+              HasSubstr("an element type is needed"));
 }
 
 TEST(LeftOut, AreTheMacrosThatTheTextNames) {

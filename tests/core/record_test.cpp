@@ -86,6 +86,9 @@ TEST(Records, AreReadFromTheTextOfTheKernel) {
             fields + "16");
   EXPECT_EQ(layout("", "using real = double;\nstruct Star_ { real mass; unsigned short id; };\ntypedef Star_ Star;\n"),
             fields + "16");
+  EXPECT_EQ(layout("", "typedef struct Star Star;\nstruct Star { double mass; unsigned short id; };\n"), fields + "16");
+  EXPECT_EQ(layout("", "typedef struct Star_ Star;\nstruct Star_ { double mass; unsigned short id; };\n"),
+            fields + "16");
   EXPECT_EQ(layout("", "struct __align__(32) Star { double mass; const unsigned short id; };\n"), fields + "32");
 }
 

@@ -512,6 +512,9 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
     text += fmt::format("\n#pragma tuner source      \"{}\"\n", seen_from_output(source));
     if (source_text.empty()) leave(fmt::format("the kernel's source {} could not be read", printable(source.string())));
   }
+  const bool may_be_elsewhere = source_text.empty() || source_text.find("#include \"") != std::string::npos;
+  if (!may_be_elsewhere && !occurs_in_code(source_text, kernel))
+    leave(fmt::format("there is no kernel {} in its source: see how it is spelt there", printable(kernel)));
   for (const DraftArgument& one : computed)
     text += fmt::format(
         "\n__global__ void {0}_answer({1}* {0}, long long n) {{\n  const long long i = blockIdx.x * 256LL + "

@@ -233,8 +233,9 @@ class LineReader {
           bounded(std::make_shared<const Node>(Node{Node::Kind::binary, "+", {script_.defined[name], list}, {}, {}}));
     } else if (function.text == "update" && value->children.size() == 2) {
       for (const auto& [key, entry] : dictionary(*value->children[1])) script_.items[name].emplace_back(key, entry);
-    } else if (changes && value->children.size() > 1 && value->children[1]->kind == Node::Kind::string) {
-      const Tree item = std::make_shared<const Node>(  // x.pop("a")
+    } else if ((function.text == "pop" || function.text == "setdefault") && value->children.size() > 1 &&
+               value->children[1]->kind == Node::Kind::string) {
+      const Tree item = std::make_shared<const Node>(  // of a dictionary: lists have numbers
           Node{Node::Kind::subscript, "", {function.children[0], value->children[1]}, {}, {}});
       define(*item, unknown(python::text_of(*value)));
     } else if (changes && script_.defined.contains(name)) {

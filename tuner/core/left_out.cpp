@@ -47,7 +47,8 @@ class LeftOut {
   bool instantiate(LaunchDraft& one) {
     if (!lacks(one, "instantiate")) return false;
     const std::vector<Signature> heads = functions({one.launch.name});
-    if (heads.size() > 1)
+    const auto is_elsewhere = [&](const Signature& other) { return qualified(other) != qualified(heads.front()); };
+    if (std::any_of(heads.begin(), heads.end(), is_elsewhere))
       fail(one, "instantiate",
            ", and the text has several functions of that name: say which, as in 'instantiate " +
                qualified(heads.front()) + "'");
@@ -84,7 +85,7 @@ class LeftOut {
 
   bool is_same(const Signature& a, const Signature& b) const {
     const auto takes_the_same = [](const Declared& x, const Declared& y) {
-      return x.type == y.type && x.name == y.name;
+      return plain_type(x.type) == plain_type(y.type) && x.is_pointer() == y.is_pointer() && x.name == y.name;
     };
     return qualified(a) == qualified(b) &&
            std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(), takes_the_same);
@@ -109,7 +110,7 @@ class LeftOut {
       if (argument.name.empty()) fail(one, "arguments", ", and " + in_quotes(head->name) + " takes one without a name");
       if (const auto let = draft_.lets.find(argument.name); let != draft_.lets.end()) {
         one.launch.computed_arguments.push_back(
-            {argument.name, named(argument.name, one.launch.location), number_type(argument)});
+            {argument.name, named(argument.name, one.launch.location), number_type(argument, *head)});
       } else if (std::find(names.begin(), names.end(), argument.name) == names.end()) {
         fail(one, "arguments",
              ", and " + in_quotes(argument.name) + ", which " + in_quotes(head->name) +
@@ -148,10 +149,16 @@ class LeftOut {
       if (is_known(kNames[i])) one.launch.block[i] = named(kNames[i], one.launch.location);
   }
 
-  std::string type_of(const Declared& argument) const { return without_aliases(code_, plain_type(argument.type)); }
+  /// Of an argument of \p head, whose own parameters hide what the text calls so.
+  std::string type_of(const Declared& argument, const Signature& head) const {
+    std::string type = plain_type(argument.type);
+    const auto is_it = [&](const Declared& parameter) { return parameter.name == type; };
+    const auto& own = head.template_parameters;
+    return std::any_of(own.begin(), own.end(), is_it) ? type : without_aliases(code_, std::move(type));
+  }
 
-  std::string number_type(const Declared& argument) const {
-    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(type_of(argument));
+  std::string number_type(const Declared& argument, const Signature& head) const {
+    const auto type = argument.is_pointer() ? std::nullopt : numbers_of(type_of(argument, head));
     return type && type->components == 1 ? std::string(info(type->type).name) : "int";
   }
 
@@ -162,15 +169,16 @@ class LeftOut {
       if (!is_of_kernel(one)) continue;
       const std::vector<Signature> heads = heads_of(one);
       if (heads.size() != 1) continue;
-      const std::vector<Declared>& taken = heads.front().arguments;
+      const Signature& head = heads.front();
+      const std::vector<Declared>& taken = head.arguments;
       for (std::size_t i = 0; i < std::min(taken.size(), one.launch.arguments.size()); ++i)
-        type(one.launch.arguments[i], taken[i]);
+        type(one.launch.arguments[i], taken[i], head);
     }
   }
 
-  void type(const std::string& name, const Declared& argument) {
-    const auto numbers = numbers_of(type_of(argument));
-    if (!numbers) return record(name, argument);
+  void type(const std::string& name, const Declared& argument, const Signature& head) {
+    const auto numbers = numbers_of(type_of(argument, head));
+    if (!numbers) return record(name, argument, head);
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty() || !argument.is_pointer()) continue;
       buffer.type = info(numbers->type).name;
@@ -183,11 +191,11 @@ class LeftOut {
   }
 
   /// Elements of a type that is none of numbers: a struct that stands in the text.
-  void record(const std::string& name, const Declared& argument) {
+  void record(const std::string& name, const Declared& argument, const Signature& head) {
     if (!argument.is_pointer()) return;
     for (BufferSpec& buffer : draft_.spec.buffers) {
       if (buffer.name != name || !buffer.type.empty()) continue;
-      buffer.record = record_called(text_, type_of(argument));
+      buffer.record = record_called(text_, type_of(argument, head));
       if (buffer.record) buffer.type = info(ElementType::uint8).name;
     }
   }

@@ -67,16 +67,24 @@ std::optional<std::string_view> meaning(std::string_view code, std::string_view 
   return only;
 }
 
+/// `struct Body` as `Body`.
+std::string without_class_key(std::string type) {
+  for (const std::string_view key : {"struct ", "class "})
+    if (type.starts_with(key)) return type.substr(key.size());
+  return type;
+}
+
 }  // namespace
 
 std::string without_aliases(std::string_view code, std::string type) {
   constexpr int kMostAliases = 8;  // of one another
   constexpr std::size_t kLongest = 64;
+  type = without_class_key(std::move(type));
   for (int i = 0; i < kMostAliases; ++i) {
     const bool is_name = !type.empty() && std::all_of(type.begin(), type.end(), is_word);
     const auto means = is_name ? meaning(code, type) : std::nullopt;
     if (!means || means->size() > kLongest || means->find_first_of("*&[(<\\") != std::string_view::npos) break;
-    type = plain_type(std::string(*means));
+    type = without_class_key(plain_type(std::string(*means)));
   }
   return type;
 }
