@@ -41,6 +41,10 @@ TEST(ProblemList, ReadsTheOptionsOfEachLine) {
   EXPECT_EQ(list[1].isolation, Isolation::none);
 }
 
+TEST(ProblemList, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(parse_problem_list("\xEF\xBB\xBF--kernel reduce\n", "night.txt").front().kernel, "reduce");
+}
+
 TEST(ProblemList, SaysWhichLineIsWrong) {
   EXPECT_THAT(complaint("--kernel reduce\n--kernel reduce --sise n=4\n"),
               AllOf(StartsWith("night.txt:2: "), HasSubstr("did you mean '--size'")));

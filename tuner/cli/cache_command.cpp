@@ -90,7 +90,9 @@ int quarantine(const po::variables_map& given) {
   cache::Database database = open_for_reading(database_file(given));
   Table table({{"kernel"}, {"choices"}, {"sizes"}, {"configuration"}, {"since"}, {"reason"}, {"device"}});
   Json list = Json::array();
-  for (const cache::QuarantineRecord& one : cache::quarantined(database, read_filter(given))) {
+  const cache::Filter filter = read_filter(given);
+  require_known_kernel(filter, std::span(&database, 1));
+  for (const cache::QuarantineRecord& one : cache::quarantined(database, filter)) {
     const std::string sizes = cache::sizes_text(one.problem.sizes);
     table.add({one.kernel.name, one.problem.choices, sizes, one.configuration, format_instant(one.created_ms),
                one.reason, one.device_key});
@@ -115,7 +117,9 @@ int lift(const po::variables_map& given) {
   const fs::path file = database_file(given);
   open_for_reading(file);  // what is not there is not made
   cache::Database database = open_for_writing(file);
-  const auto lifted = cache::lift_quarantine(database, read_filter(given), text_of(given, "configuration"));
+  const cache::Filter filter = read_filter(given);
+  require_known_kernel(filter, std::span(&database, 1));
+  const auto lifted = cache::lift_quarantine(database, filter, text_of(given, "configuration"));
   if (given["json"].as<bool>())
     print_json({{"database", file.string()}, {"lifted", lifted}});
   else

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
@@ -23,12 +26,24 @@ void add_database_options(po::options_description& options, bool filters) {
                         "database; default: wisdom.db in the cache folder");
   if (!filters) return;
   auto add = options.add_options();
-  add("kernel,k", po::value<std::string>()->value_name("NAME"), "this kernel only");
+  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "this kernel only");
   add("device-key", po::value<std::string>()->value_name("KEY"), "this device only, as `tune devices` prints its key");
 }
 
 cache::Filter read_filter(const po::variables_map& given) {
-  return {text_of(given, "kernel"), text_of(given, "device-key")};
+  cache::Filter filter{text_of(given, "kernel"), text_of(given, "device-key")};
+  if (KernelLibrary::is_path(filter.kernel)) filter.kernel = KernelLibrary().find(filter.kernel).name;
+  return filter;
+}
+
+void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases) {
+  if (filter.kernel.empty()) return;
+  std::set<std::string> names;
+  for (const KernelLibrary::Entry& entry : KernelLibrary().list()) names.insert(entry.name);
+  for (cache::Database& database : databases)
+    for (const cache::KernelSummary& one : cache::kernels(database)) names.insert(one.kernel.name);
+  if (!names.contains(filter.kernel))
+    throw UsageError(unknown_name("kernel", filter.kernel, {names.begin(), names.end()}));
 }
 
 fs::path database_file(const po::variables_map& given) {

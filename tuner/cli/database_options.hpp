@@ -2,6 +2,7 @@
 /// The database that `show`, `export` and their kin work on.
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,11 @@ namespace tuner::cli {
 
 /// `--db FILE`, and `--kernel`, `--device-key` as filters when \p filters.
 void add_database_options(po::options_description& options, bool filters);
+/// `--kernel` and `--device-key`; a path stands for the kernel in that file, which has to be readable.
 cache::Filter read_filter(const po::variables_map& given);
+/// Throws UsageError where neither \p databases nor this program know the kernel of \p filter: most likely a typing
+/// error.
+void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases);
 
 /// `--db`, else the user's database. Throws tuner::Error without a cache folder.
 std::filesystem::path database_file(const po::variables_map& given);

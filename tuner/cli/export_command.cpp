@@ -51,6 +51,7 @@ int export_command(int argc, char** argv) {
   if (files[0] != "-") require_output(files[0], OutputKind::wisdom_text, given["force"].as<bool>(), "export");
   cache::Database database = open_for_reading(database_file(given));
   const cache::Filter filter = read_filter(given);
+  require_known_kernel(filter, std::span(&database, 1));
   const std::string text =
       given["all"].as<bool>() ? cache::export_all(database, filter) : cache::export_wisdom(database, filter);
   if (files[0] == "-") {

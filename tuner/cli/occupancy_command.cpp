@@ -148,9 +148,7 @@ int occupancy_command(int argc, char** argv) {
   device.key.backend = kCudaBackend;
   device.name = architecture;
   device.limits = cuda::limits_of_architecture(device.name);
-  const std::vector<ProblemSize> problems = select_problems(spec, problem_options(given), device).list;
-  if (problems.size() > 1) throw UsageError("occupancy looks at one problem: give one --size, --type and --choice");
-  const ProblemSize& size = problems.front();
+  const ProblemSize size = select_problem(spec, problem_options(given), device, "occupancy");
 
   const std::vector<LaunchDetail> needs = launch_details(
       spec, size, device.limits, configuration, machine_code(spec, size, device.limits, device.name, configuration));

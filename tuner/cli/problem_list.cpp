@@ -12,12 +12,14 @@
 #include <fmt/format.h>
 
 #include <tuner/cli/arguments.hpp>
+#include <tuner/core/directives.hpp>
 
 namespace tuner::cli {
 
 std::vector<ListedRequest> parse_problem_list(std::string_view text, const std::string& file) {
   std::vector<ListedRequest> list;
   std::size_t number = 0;
+  text = without_byte_order_mark(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string place = fmt::format("{}:{}", file, ++number);

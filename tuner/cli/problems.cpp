@@ -1,6 +1,7 @@
 #include <tuner/cli/problems.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -113,6 +114,16 @@ Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, 
       problems.list.push_back(std::move(problem));
     }
   return problems;
+}
+
+ProblemSize select_problem(const KernelSpec& spec, const ProblemOptions& options, const Device& device,
+                           std::string_view command) {
+  std::vector<ProblemSize> problems = select_problems(spec, options, device).list;
+  if (problems.size() == 1) return std::move(problems.front());
+  std::string together;
+  for (const SizeSpec& size : spec.sizes) together += fmt::format("{}{}=…", together.empty() ? "" : ",", size.name);
+  throw UsageError(fmt::format("{} looks at one problem, and these are {}: give one --size {}, --type and --choice",
+                               command, problems.size(), together));
 }
 
 }  // namespace tuner::cli

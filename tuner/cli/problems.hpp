@@ -2,6 +2,7 @@
 /// From `--size`, `--type` and `--choice` to the problems a command works on.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tuner/core/device.hpp>
@@ -28,6 +29,10 @@ inline constexpr std::int64_t kHostDefaultBytes = std::int64_t{16} << 20;
 
 /// Throws UsageError for what cannot be read and for an unknown size, choice or type (with a suggestion).
 Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, const Device& device);
+
+/// The same where \p command looks at one problem alone. Throws UsageError for several.
+ProblemSize select_problem(const KernelSpec& spec, const ProblemOptions& options, const Device& device,
+                           std::string_view command);
 
 /// A size alone: `16M` when the kernel has one size. Throws as select_problems().
 std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std::string& text);

@@ -51,6 +51,24 @@ void read_budget(std::string_view text, Budget& budget) {
   }
 }
 
+Json json_strategies() {
+  Json list = Json::array();
+  for (const search::StrategyInfo& strategy : search::strategies()) {
+    Json options = Json::array();
+    for (const search::OptionInfo& option : strategy.options)
+      options.push_back({{"name", option.name},
+                         {"default", option.preset},
+                         {"minimum", option.minimum},
+                         {"maximum", option.maximum}});
+    list.push_back({{"name", strategy.name},
+                    {"summary", strategy.summary},
+                    {"source", strategy.source},
+                    {"learns", strategy.learns},
+                    {"options", options}});
+  }
+  return {{"strategies", list}};
+}
+
 void print_strategies() {
   for (const search::StrategyInfo& strategy : search::strategies()) {
     std::string options;
@@ -128,7 +146,7 @@ int replay_command(int argc, char** argv) {
         "Runs search strategies on recorded spaces and scores them: 0 is random search, 1 the optimum at once.",
         options, kReplayExamples);
   if (given["list"].as<bool>()) {
-    print_strategies();
+    given["json"].as<bool>() ? print_json(json_strategies()) : print_strategies();
     return kDone;
   }
   if (!given.count("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");

@@ -127,11 +127,7 @@ class OneRun {
   bool flag(const char* name) const { return given_[name].as<bool>(); }
   Subject subject() const { return {&spec_, &size_, &device_, {flag("hot") ? "time_hot" : "time"}}; }
 
-  void choose_problem() {
-    const std::vector<ProblemSize> problems = select_problems(spec_, problem_options(given_), device_).list;
-    if (problems.size() > 1) throw UsageError("run looks at one problem: give one --size, --type and --choice");
-    size_ = problems.front();
-  }
+  void choose_problem() { size_ = select_problem(spec_, problem_options(given_), device_, "run"); }
 
   /// What a call would be served with, changed as `--config` says.
   void choose_configuration() {

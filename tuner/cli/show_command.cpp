@@ -136,7 +136,9 @@ int show_command(int argc, char** argv) {
   const bool stats = given["stats"].as<bool>(), json = given["json"].as<bool>();
   Json document{{"databases", Json::array()}, {"best", Json::array()}, {"unverified", Json::array()}};
   std::size_t known = 0;
-  for (cache::Database& database : open_all_for_reading(given)) {
+  std::vector<cache::Database> databases = open_all_for_reading(given);
+  require_known_kernel(filter, databases);
+  for (cache::Database& database : databases) {
     const auto rows = best_results(database, filter), unverified = unverified_results(database, filter);
     const std::string path = database.path().string();
     const bool shipped = database.is_shipped();

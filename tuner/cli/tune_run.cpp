@@ -69,7 +69,7 @@ class TuneRun {
         problems_(std::move(job.problems)),
         seat_(seat ? *seat : own_seat_) {
     if (seat_.measured) choice_.device = *seat_.measured;
-    if (unknown_headers() != nullptr) request_.tuning.resume = false;
+    if (unknown_headers() != nullptr) request_.tuning.resume = request_.tuning.learn_from_elsewhere = false;
   }
 
   int run() {
@@ -120,8 +120,9 @@ class TuneRun {
     } catch (const WorkerError&) {  // nor could they
       throw;
     } catch (const Error& failure) {
+      if (fails_for_all_) throw;
       console_.error(fmt::format("{}: {}", size.text(), failure.what()));
-      results.push_back({{"kernel", spec_.name}, {"problem", to_json(size)}, {"error", failure.what()}});
+      failed_.push_back({{"kernel", spec_.name}, {"problem", to_json(size)}, {"error", failure.what()}});
       return kFailed;
     }
   }
@@ -215,8 +216,10 @@ class TuneRun {
       if (match && !wisdom().frozen())
         console_.line(fmt::format("cache     nothing for exactly this ({}); tuning", match.reason));
     }
+    fails_for_all_ = true;
     wisdom().require_not_frozen("tune");
     require_compiler();
+    fails_for_all_ = false;
     measure_ceilings_once();
     return report(size, measure(size), results);
   }
@@ -288,7 +291,9 @@ class TuneRun {
       if (request_.sweep.is_part())
         console_.line("note      this was part of the space: what calls are served with stays as it was");
     }
-    if (stop_) console_.line("interrupted: what was measured is kept; the same command goes on from here");
+    if (stop_)
+      console_.line(fmt::format("interrupted: what was measured is kept{}",
+                                unknown_headers() ? "" : "; the same command goes on from here"));
     if (result.best) return require_stored();
     if (stop_) return kDone;
     console_.error(no_winner(what, result));
@@ -383,6 +388,7 @@ class TuneRun {
                   {"seed", request_.tuning.session.seed},
                   {"interrupted", stop_.load()},
                   {"results", std::move(results)}};
+    if (!failed_.empty()) document["failed"] = failed_;
     for (const std::string& name : request_.sweep.by) document["by"][name] = json_by(best_by(sweeps_, name), name);
     return document;
   }
@@ -402,6 +408,8 @@ class TuneRun {
   std::unique_ptr<TrialLog> log_;
   std::vector<Sweep> sweeps_;  // of the problems so far, where their trials are asked for
   std::unique_ptr<LiveReport> report_;
+  Json failed_ = Json::array();  // of several problems
+  bool fails_for_all_ = false;
 };
 
 }  // namespace
