@@ -52,11 +52,13 @@ std::vector<std::string> flags(bool gnu) {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// \p message, which is about a macro of a parameter and names the line of ours that defines it, with the place in the
-/// kernel where \p log says that the macro stands.
+/// kernel where \p log says, before its next error, that the macro stands.
 std::string where_it_is_used(const std::string& message, const std::string& log) {
   constexpr std::string_view note = "note: in expansion of macro ";
-  const std::size_t at = log.find(note), error = message.find("error:");
-  if (at == std::string::npos || error == std::string::npos) return message;
+  const std::size_t begin = log.find(message), error = message.find("error:");
+  if (begin == std::string::npos || error == std::string::npos) return message;
+  const std::size_t at = log.find(note, begin);
+  if (at == std::string::npos || at > log.find("error:", begin + message.size())) return message;
   const std::size_t line = log.rfind('\n', at) + 1, name = at + note.size();  // npos + 1: the first
   return log.substr(line, at - line) + message.substr(error) +
          " (a parameter is a macro there: " + log.substr(name, log.find('\n', name) - name) + ')';
@@ -256,7 +258,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     std::string message = first_error(result.output);
     if (message.starts_with("tuner_host_entry.h:") && leaves_a_brace_open(request.source))
       message = request.file_name + ": a '{' is not closed: the text ends inside of it";
-    if (message.substr(0, message.find(':')).ends_with(kUnit)) message = where_it_is_used(message, result.output);
+    const std::string file = '/' + message.substr(0, message.find(':'));
+    if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
     if (message.empty())
       message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
     return CompileError{std::move(message), std::move(result.output)};
