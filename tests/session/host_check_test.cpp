@@ -1,4 +1,5 @@
 // Real workers, but no GPU: what is asked about is what a GPU would have named best.
+#include <atomic>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -71,6 +72,35 @@ TEST(HostCheck, SaysThatAKernelIsForGpusOnly) {
   HostCheck check(spec, {});
   EXPECT_FALSE(check.wrong(kBadly));
   EXPECT_THAT(check.why_not(), HasSubstr("does not compile"));
+}
+
+TEST(HostCheck, KnowsWhatItHasLookedAt) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
+                                      "#pragma tuner default does=badly\n#pragma tuner verify n=777");
+  HostCheckOptions options;
+  options.trials = 1;
+  HostCheck check(spec, {}, options);
+  check.expect(kBadly);
+  for (int i = 0; i < 2; ++i) {
+    const auto wrong = check.wrong(kBadly);
+    ASSERT_TRUE(wrong) << check.why_not();
+    EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
+  }
+  EXPECT_FALSE(check.wrong(Configuration{{"does", "well"}}));
+  EXPECT_THAT(check.why_not(), HasSubstr("1 configurations and 30 s are all that is spent on it"));
+  EXPECT_TRUE(check.wrong(kBadly));
+  EXPECT_EQ(check.why_not(), "");
+}
+
+TEST(HostCheck, EndsWhenItIsStopped) {
+  const KernelSpec spec = does_kernel("if (i < n) c[i] = a[i];");
+  const std::atomic<bool> stop = true;
+  HostCheckOptions options;
+  options.stop = &stop;
+  HostCheck check(spec, {}, options);
+  check.expect(kBadly);
+  EXPECT_FALSE(check.wrong(kBadly));
+  EXPECT_EQ(check.why_not(), "it was interrupted");
 }
 
 TEST(HostCheck, GivesUpWhenItsTimeIsSpent) {

@@ -393,6 +393,9 @@ TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
 
 /// Finds everything wrong that unrolls more than once.
 struct FussyCheck final : FinalistCheck {
+  void expect(const Configuration& configuration) override {
+    if (asked.empty()) expected = configuration;
+  }
   std::optional<WrongResult> wrong(const Configuration& configuration) override {
     asked.push_back(configuration);
     if (configuration.find("unroll")->integer() == 1) return std::nullopt;
@@ -400,6 +403,7 @@ struct FussyCheck final : FinalistCheck {
   }
   std::string why_not() const override { return reason; }
 
+  std::optional<Configuration> expected;  // the last, before it was asked
   std::vector<Configuration> asked;
   std::string reason;
 };
@@ -424,6 +428,18 @@ TEST_F(TuneSession, NamesTheNextBestWhereTheBestIsWrongByAnotherCheck) {
   EXPECT_EQ(observer.warnings.size(), check.asked.size() - 1);
   EXPECT_EQ(kind(store_.appended.back().outcome), "wrong");
   EXPECT_EQ(store_.best->configuration, result.best->configuration);
+}
+
+TEST_F(TuneSession, TellsTheCheckWhoLeadsBeforeItAsks) {
+  for (const std::optional<std::size_t> trials : {std::optional<std::size_t>(), std::optional<std::size_t>(8)}) {
+    FakeEvaluator evaluator;
+    FussyCheck check;
+    SessionOptions options;
+    options.check = &check;
+    options.budget.trials = trials;
+    run(evaluator, options);
+    EXPECT_EQ(check.expected, check.asked.front());
+  }
 }
 
 TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {

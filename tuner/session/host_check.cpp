@@ -37,7 +37,14 @@ MeasureOptions only_verifying(std::uint64_t seed) {
 HostCheck::HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options)
     : spec_(spec), size_(complete(spec, size)), options_(std::move(options)) {}
 
-HostCheck::~HostCheck() = default;
+HostCheck::~HostCheck() {
+  ending_ = true;
+  if (ahead_.valid()) ahead_.wait();
+}
+
+bool HostCheck::must_stop() const {
+  return ending_ || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
+}
 
 /// Of buffers whose sizes do not depend on parameters.
 std::size_t HostCheck::elements(const ProblemSize& size) const try {
@@ -74,16 +81,16 @@ std::vector<HostCheck::Problem> HostCheck::problems() const {
   return all;
 }
 
-const HostCheck::Problem* HostCheck::problem_for(const Configuration& configuration) {
+const HostCheck::Problem* HostCheck::problem_for(const Configuration& configuration, std::string& why_not) {
   if (problems_.empty()) {
     limits_ = choose_device("host").device.limits;
     problems_ = problems();
   }
-  if (problems_.empty()) why_not_ = "no problem small enough is known: add a `verify` line";
+  if (problems_.empty()) why_not = "no problem small enough is known: add a `verify` line";
   for (const Problem& problem : problems_) {
     const auto reason = why_invalid(spec_, problem.size, limits_, configuration);
     if (!reason) return &problem;
-    why_not_ = first_line(*reason);
+    why_not = first_line(*reason);
   }
   return nullptr;
 }
@@ -99,7 +106,7 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
     evaluator = std::make_unique<IsolatedEvaluator>(spec_, problem.size, only_verifying(options_.seed), isolated);
   }
   evaluator->submit(configuration, 0);
-  for (;;) {
+  while (!must_stop()) {
     const double left = options_.seconds - spent_s_ - seconds_since(start);
     if (left <= 0) break;
     auto event = evaluator->next_event(std::chrono::duration<double>(std::min(left, 0.2)));
@@ -113,27 +120,22 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
   return std::nullopt;
 }
 
-std::optional<WrongResult> HostCheck::wrong(const Configuration& configuration) try {
-  why_not_.clear();
-  if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_)) {
-    why_not_ = "no kernel file describes it and its reference";
-    return std::nullopt;
-  }
-  if (spent_s_ >= options_.seconds || tried_++ >= options_.trials) {
-    why_not_ = fmt::format("{} configurations and {} s are all that is spent on it", options_.trials, options_.seconds);
-    return std::nullopt;
-  }
-  const Problem* const problem = problem_for(configuration);
-  if (problem == nullptr) return std::nullopt;
+HostCheck::Answer HostCheck::look_at(const Configuration& configuration) {
+  if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_))
+    return {{}, "no kernel file describes it and its reference"};
+  if (spent_s_ >= options_.seconds || tried_++ >= options_.trials)
+    return {{},
+            fmt::format("{} configurations and {} s are all that is spent on it", options_.trials, options_.seconds)};
+  std::string unfit;
+  const Problem* const problem = problem_for(configuration, unfit);
+  if (problem == nullptr) return {{}, unfit};
   const std::optional<Trial> trial = evaluate(*problem, configuration);
-  if (!trial) {
-    why_not_ = fmt::format("it takes longer than {} s there", options_.seconds);
-    return std::nullopt;
-  }
-  if (trial->verified && trial->measurement() != nullptr) return std::nullopt;
+  if (!trial && must_stop()) return {{}, "it was interrupted"};
+  if (!trial) return {{}, fmt::format("it takes longer than {} s there", options_.seconds)};
+  if (trial->verified && trial->measurement() != nullptr) return {};
 
   const std::string said = std::string(message(trial->outcome));
-  WrongResult wrong{"on the host backend: " + said};
+  const Answer wrong{WrongResult{"on the host backend: " + said}, {}};
   if (depends_on_order(trial->outcome)) return wrong;
   const bool differs = std::holds_alternative<WrongResult>(trial->outcome);
   if (differs && !problem->made_smaller) return wrong;
@@ -142,12 +144,34 @@ std::optional<WrongResult> HostCheck::wrong(const Configuration& configuration) 
     const std::optional<Trial> other = evaluate(*problem, *spec_.default_configuration);
     if (other && other->verified && other->measurement() != nullptr) return wrong;
   }
-  why_not_ =
-      std::holds_alternative<CompileError>(trial->outcome) ? "it does not compile for the host" : first_line(said);
-  return std::nullopt;
+  return {{},
+          std::holds_alternative<CompileError>(trial->outcome) ? "it does not compile for the host" : first_line(said)};
+}
+
+HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
+  return look_at(configuration);
 } catch (const Error& error) {
-  why_not_ = first_line(error.what());
-  return std::nullopt;
+  return {{}, first_line(error.what())};
+}
+
+void HostCheck::take_ahead() {
+  if (ahead_.valid()) answers_.insert_or_assign(ahead_configuration_, ahead_.get());
+}
+
+void HostCheck::expect(const Configuration& configuration) {
+  if (ahead_.valid() && ahead_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  take_ahead();
+  if (answers_.contains(configuration)) return;
+  ahead_configuration_ = configuration;
+  ahead_ = std::async(std::launch::async, [this, configuration] { return look(configuration); });
+}
+
+std::optional<WrongResult> HostCheck::wrong(const Configuration& configuration) {
+  take_ahead();
+  auto answer = answers_.find(configuration);
+  if (answer == answers_.end()) answer = answers_.emplace(configuration, look(configuration)).first;
+  why_not_ = answer->second.why_not;
+  return answer->second.wrong;
 }
 
 }  // namespace tuner

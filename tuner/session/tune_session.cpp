@@ -24,6 +24,9 @@ constexpr double kMostForFinalists = 0.25;
 /// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
 constexpr double kFinalistSamples = 36;
 
+/// Seconds before the end of the wall time in which FinalistCheck is told who leads: about what it takes.
+constexpr double kNearTheEnd = 2;
+
 /// Budget::until_unlikely asks for improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
 
@@ -133,6 +136,7 @@ class Session {
     for (;;) {
       const std::optional<StopReason> reason = reason_to_stop();
       if (!reason && !exhausted_) submit_proposals();
+      expect_winner();
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all that was proposed is in quarantine
         result_.stop_reason = reason.value_or(StopReason::exhausted);
@@ -190,6 +194,15 @@ class Session {
   /// A counted budget wants every trial it counted; all other ends need not wait for what has not started.
   static bool ends_early(const std::optional<StopReason>& reason) {
     return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
+  }
+
+  /// Looking at the winner by other means takes as long as many trials: it may begin with who leads near the end.
+  void expect_winner() {
+    if (options_.check == nullptr || !best_) return;
+    const auto limit = trial_limit();
+    const bool all_are_submitted = exhausted_ || (limit && result_.trials.size() + evaluator_.in_flight() >= *limit);
+    if (!all_are_submitted && time_left() > kNearTheEnd) return;
+    options_.check->expect(result_.trials[*best_].configuration);
   }
 
   std::vector<Configuration> configurations(std::span<const Index> indices) const {

@@ -38,6 +38,9 @@ class TrialStore {
 class FinalistCheck {
  public:
   virtual ~FinalistCheck() = default;
+  /// \p configuration leads near the end: wrong() is likely to be asked of it, and may find it looked at. Returns at
+  /// once; told again and again.
+  virtual void expect(const Configuration& configuration) = 0;
   /// What is wrong with \p configuration; nothing when it is right, or could not be looked at (why_not()).
   virtual std::optional<WrongResult> wrong(const Configuration& configuration) = 0;
   /// Why the last configuration was not looked at: a sentence's end, empty when it was.

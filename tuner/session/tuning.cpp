@@ -130,7 +130,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
     session.prior = earlier_results(wisdom, spec, size, device, session.objective);
   std::optional<HostCheck> check;
   if (options.host_check && traits(device.key).is_gpu && measure.verify && !options.reference)
-    session.check = &check.emplace(spec, size, HostCheckOptions{.seed = measure.seed});
+    session.check = &check.emplace(spec, size, HostCheckOptions{.seed = measure.seed, .stop = options.session.stop});
   return run_session(spec, size, device, *evaluator, &store, session, observer);
 }
 
