@@ -1,6 +1,7 @@
 #include <tuner/core/names.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/token.hpp>
@@ -23,6 +24,23 @@ void scan_words(std::string_view text, const auto& visit, const auto& between) {
     }
     begin = end;
   }
+}
+
+/// What CUDA C++ does not let a template argument, a macro or a variable be called.
+bool is_word_of_cuda(std::string_view name) {
+  constexpr std::string_view kWords[] = {
+      "alignas",     "alignof",      "asm",      "auto",      "blockDim",  "blockIdx",     "bool",
+      "break",       "case",         "catch",    "char",      "class",     "concept",      "const",
+      "const_cast",  "constexpr",    "continue", "decltype",  "default",   "delete",       "do",
+      "double",      "dynamic_cast", "else",     "enum",      "explicit",  "export",       "extern",
+      "false",       "float",        "for",      "friend",    "goto",      "gridDim",      "if",
+      "inline",      "int",          "long",     "mutable",   "namespace", "new",          "noexcept",
+      "nullptr",     "operator",     "private",  "protected", "public",    "register",     "reinterpret_cast",
+      "requires",    "return",       "short",    "signed",    "sizeof",    "static",       "static_assert",
+      "static_cast", "struct",       "switch",   "template",  "this",      "thread_local", "threadIdx",
+      "throw",       "true",         "try",      "typedef",   "typeid",    "typename",     "union",
+      "unsigned",    "using",        "virtual",  "void",      "volatile",  "warpSize",     "while"};
+  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
 }
 
 }  // namespace
@@ -77,6 +95,7 @@ std::string name_problem(std::string_view name) {
   if (is_reserved_word(name)) return in_quotes(name) + " is a word of the expression language";
   if (is_function_name(name)) return in_quotes(name) + " is a function of the expression language";
   if (element_type(name)) return in_quotes(name) + " is an element type";
+  if (is_word_of_cuda(name)) return in_quotes(name) + " is a word of CUDA C++";
   const auto& limits = device_limit_names();
   if (std::find(limits.begin(), limits.end(), name) != limits.end())
     return in_quotes(name) + " is a limit of the device";
