@@ -43,6 +43,7 @@ TEST(Driver, KnowsWhichErrorsLoseTheContext) {
 
 TEST(Driver, EveryFaceGivesTheReasonWhenThereIsNoGpu) {
   if (driver_status().available) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(driver_version(), driver_status().version);
   const std::string& reason = driver_status().reason;
   EXPECT_FALSE(reason.empty());
   EXPECT_THAT([] { make_cuda_backend(); }, ::testing::ThrowsMessage<Error>(HasSubstr(reason)));

@@ -26,6 +26,7 @@ TEST_F(GpuDevice, HasAKeyAndLimitsThatMakeSense) {
   EXPECT_EQ(device.limits.warp_size, 32);
   EXPECT_FALSE(device.name.empty());
   EXPECT_EQ(device.environment.driver, version_text(driver_status().version));
+  EXPECT_EQ(driver_version(), driver_status().version);
 }
 
 TEST_F(GpuDevice, HasTheLimitsOfItsArchitecture) {

@@ -46,9 +46,11 @@ std::string describe(const Driver& driver, CUresult result) {
   return text;
 }
 
+constexpr const char* kLibrary = "libcuda.so.1";
+
 const LoadedDriver& process_driver() {
   // Never destroyed: destructors of static objects may launch kernels.
-  static const LoadedDriver& loaded = *new const LoadedDriver(load_driver("libcuda.so.1"));
+  static const LoadedDriver& loaded = *new const LoadedDriver(load_driver(kLibrary));
   return loaded;
 }
 
@@ -108,6 +110,15 @@ LoadedDriver load_driver(const char* library) {
     status.available = true;
   }
   return loaded;
+}
+
+int driver_version() {
+  void* const handle = ::dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return 0;
+  const auto ask = reinterpret_cast<decltype(&cuDriverGetVersion)>(::dlsym(handle, "cuDriverGetVersion"));
+  int version = 0;
+  if (ask != nullptr) ask(&version);
+  return version;
 }
 
 const DriverStatus& driver_status() { return process_driver().status; }

@@ -126,7 +126,7 @@ const std::variant<Nvrtc, std::string>& process_nvrtc() {
   static const auto& loaded = *new const std::variant<Nvrtc, std::string>([] {
     NvrtcSearch search;
     search.asked = environment("TUNER_NVRTC");
-    search.newest_major = driver_status().version / 1000;
+    search.newest_major = driver_version() / 1000;
     return load_nvrtc(search);
   }());
   return loaded;
