@@ -136,7 +136,7 @@ class Session {
     for (;;) {
       const std::optional<StopReason> reason = reason_to_stop();
       if (!reason && !exhausted_) submit_proposals();
-      expect_winner();
+      expect_winner(reason);
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all that was proposed is in quarantine
         result_.stop_reason = reason.value_or(StopReason::exhausted);
@@ -197,12 +197,10 @@ class Session {
   }
 
   /// Looking at the winner by other means takes as long as many trials: it may begin with who leads near the end.
-  void expect_winner() {
-    if (options_.check == nullptr || !best_) return;
-    const auto limit = trial_limit();
-    const bool all_are_submitted = exhausted_ || (limit && result_.trials.size() + evaluator_.in_flight() >= *limit);
-    if (!all_are_submitted && time_left() > kNearTheEnd) return;
-    options_.check->expect(result_.trials[*best_].configuration);
+  void expect_winner(const std::optional<StopReason>& reason) {
+    if (options_.check == nullptr || !best_ || must_not_go_on()) return;
+    if (reason || exhausted_ || time_left() <= kNearTheEnd)
+      options_.check->expect(result_.trials[*best_].configuration);
   }
 
   std::vector<Configuration> configurations(std::span<const Index> indices) const {

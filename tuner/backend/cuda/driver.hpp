@@ -75,8 +75,7 @@ LoadedDriver load_driver(const char* library);
 
 /// Of libcuda.so.1, opened at the first call.
 const DriverStatus& driver_status();
-/// DriverStatus::version alone. Initialises nothing: who only compiles needs no device, and initialising takes time on
-/// hosts with many, all the more when many processes do so at once.
+/// DriverStatus::version alone. Initialises nothing: who only compiles needs no device.
 int driver_version();
 /// The process's table. Throws Error with DriverStatus::reason when it is not available.
 const Driver& driver();
