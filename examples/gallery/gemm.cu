@@ -40,6 +40,7 @@
 #pragma tuner constraint  register_tile:   rows * columns * sizeof(T) <= 256
 #pragma tuner constraint  whole_loads_a:   (tile_m * tile_k) % (threads * vector) == 0
 #pragma tuner constraint  whole_loads_b:   (tile_n * tile_k) % (threads * vector) == 0
+#pragma tuner constraint  whole_rows:      (threads * vector) % tile_k == 0 and (threads * vector) % tile_n == 0
 #pragma tuner constraint  staged_elements: (tile_m + tile_n) * tile_k / threads <= 32   // that a thread holds
 #pragma tuner scalar      beta : T = 0.5
 #pragma tuner in          a[m * k], b[k * n]
@@ -71,16 +72,23 @@ struct alignas(sizeof(T) * count) Vector {
 
 template <int count, typename T>
 __device__ bool is_aligned(const T* row, int row_length) {
-  return reinterpret_cast<unsigned long long>(row) % (count * sizeof(T)) == 0 && row_length % count == 0;
+  return count == 1 ||
+         (reinterpret_cast<unsigned long long>(row) % (count * sizeof(T)) == 0 && row_length % count == 0);
 }
 
-// `count` elements of which `left` (at most 0: none) lie inside the matrix; zeros for the others.
-template <int count, typename T>
-__device__ Vector<T, count> load(const T* from, int left, bool aligned) {
-  if (aligned && left >= count) return *reinterpret_cast<const Vector<T, count>*>(from);
-  Vector<T, count> result;
+// `count` elements of which `left` (at most 0: none) lie inside the matrix; zeros for the others. In aligned rows all of
+// them lie inside, or none.
+template <bool aligned, int count, typename T>
+__device__ Vector<T, count> load(const T* from, int left) {
+  Vector<T, count> result = {};
+  if constexpr (aligned) {
+    if (left > 0) result = *reinterpret_cast<const Vector<T, count>*>(from);
+  } else {
 #pragma unroll
-  for (int i = 0; i < count; ++i) result.element[i] = i < left ? from[i] : T(0);
+    for (int i = 0; i < count; ++i) {
+      if (i < left) result.element[i] = from[i];
+    }
+  }
   return result;
 }
 
@@ -111,6 +119,21 @@ struct Tiles {
   static_assert(loads_a * threads * vector == tile_m * tile_k && loads_b * threads * vector == tile_n * tile_k,
                 "every thread loads as much as any other");
 
+  // The threads fill whole rows of a tile, row behind row: where this one's first vector lies, and how far apart all of
+  // its vectors are.
+  template <int tile_width>
+  static constexpr int rows_apart = threads * vector / tile_width;
+  static_assert(rows_apart<tile_k> * tile_k == threads * vector && rows_apart<tile_n> * tile_n == threads * vector,
+                "every thread stays in its column");
+  template <int tile_width>
+  __device__ int row_in() const {
+    return static_cast<int>(thread * vector / tile_width);
+  }
+  template <int tile_width>
+  __device__ int column_in() const {
+    return static_cast<int>(thread * vector % tile_width);
+  }
+
   // On their way from global to shared memory.
   struct Staged {
     Vector<T, vector> a[loads_a], b[loads_b];
@@ -118,37 +141,42 @@ struct Tiles {
 
   const T *a, *b;
   int m, n, k;
-  int first_row, first_column, thread;
+  int first_row, first_column;
+  unsigned thread;
   bool aligned_a, aligned_b;
 
+  // Decided once for a tile: a decision for each vector costs the compiler much time.
   __device__ void load_from(int first_k, Staged& staged) const {
+    if (aligned_a) load_tile<true, tile_k>(a, m, k, first_row, first_k, staged.a);
+    else load_tile<false, tile_k>(a, m, k, first_row, first_k, staged.a);
+    if (aligned_b) load_tile<true, tile_n>(b, k, n, first_k, first_column, staged.b);
+    else load_tile<false, tile_n>(b, k, n, first_k, first_column, staged.b);
+  }
+
+  // This thread's share of a tile, which begins at (first_row, first_column) of a matrix of height * width elements.
+  template <bool aligned, int tile_width, int loads>
+  __device__ void load_tile(const T* matrix, int height, int width, int first_row, int first_column,
+                            Vector<T, vector> (&to)[loads]) const {
+    const int row = first_row + row_in<tile_width>(), column = first_column + column_in<tile_width>();
+    const T* from = matrix + Index(row) * width + column;
 #pragma unroll
-    for (int i = 0; i < loads_a; ++i) {
-      const int at = (i * threads + thread) * vector;
-      const int row = first_row + at / tile_k, column = first_k + at % tile_k;
-      staged.a[i] = load<vector>(a + Index(row) * k + column, row < m ? k - column : 0, aligned_a);
-    }
-#pragma unroll
-    for (int i = 0; i < loads_b; ++i) {
-      const int at = (i * threads + thread) * vector;
-      const int row = first_k + at / tile_n, column = first_column + at % tile_n;
-      staged.b[i] = load<vector>(b + Index(row) * n + column, row < k ? n - column : 0, aligned_b);
+    for (int i = 0; i < loads; ++i) {
+      to[i] = load<aligned, vector>(from, row + i * rows_apart<tile_width> < height ? width - column : 0);
+      from += Index(rows_apart<tile_width>) * width;
     }
   }
 
   __device__ void store_to(T* buffer, const Staged& staged) const {
-    T* const shared_a = buffer;
-    T* const shared_b = buffer + tile_k * stride_a;
+    T* const shared_a = buffer + column_in<tile_k>() * stride_a + row_in<tile_k>();
 #pragma unroll
     for (int i = 0; i < loads_a; ++i) {
-      const int at = (i * threads + thread) * vector;
 #pragma unroll
-      for (int v = 0; v < vector; ++v) shared_a[(at % tile_k + v) * stride_a + at / tile_k] = staged.a[i].element[v];
+      for (int v = 0; v < vector; ++v) shared_a[v * stride_a + i * rows_apart<tile_k>] = staged.a[i].element[v];
     }
+    T* const shared_b = buffer + tile_k * stride_a + row_in<tile_n>() * stride_b + column_in<tile_n>();
 #pragma unroll
     for (int i = 0; i < loads_b; ++i) {
-      const int at = (i * threads + thread) * vector;
-      T* const to = shared_b + at / tile_n * stride_b + at % tile_n;
+      T* const to = shared_b + i * rows_apart<tile_n> * stride_b;
       if constexpr (stride_b % vector == 0) {
         *reinterpret_cast<Vector<T, vector>*>(to) = staged.b[i];
       } else {
@@ -201,7 +229,7 @@ __global__ void __launch_bounds__(threads_x* threads_y)
   if (tiles_n == 0) return;  // nothing to compute
   const int tile_row = static_cast<int>(blockIdx.x) / tiles_n, tile_column = static_cast<int>(blockIdx.x) % tiles_n;
   const Tile tile{a, b, m, n, k, tile_row * Tile::tile_m, tile_column * Tile::tile_n,
-                  static_cast<int>(threadIdx.y * threads_x + threadIdx.x), is_aligned<vector>(a, k),
+                  threadIdx.y * threads_x + threadIdx.x, is_aligned<vector>(a, k),
                   is_aligned<vector>(b, n)};
 
   T sum[rows][columns] = {};

@@ -81,6 +81,7 @@ __device__ T heat(T diffusion, T centre, T west, T east, T south, T north, T bel
 template <int tile_x, int tile_y, int threads, Load how, typename T>
 __device__ void load_rim(T* tile, const T* plane, int first_x, int first_y, int nx, int ny, int thread) {
   constexpr int stride = tile_x + 2;
+#pragma unroll 1  // a few turns: copies of them cost the compiler much time
   for (int i = thread; i < 2 * (tile_x + tile_y); i += threads) {
     int x, y;  // in the tile
     if (i < 2 * tile_x) {

@@ -110,7 +110,7 @@ TEST(CompileQueue, TakesOneAtATimeOnManyCoresWhereTheSearchLearns) {
   DeviceKey gpu;
   gpu.backend = kCudaBackend;
   EXPECT_EQ(compile_batch(gpu, 16, true), 1u);
-  EXPECT_EQ(compile_batch(gpu, 16, false), 4u);
+  EXPECT_EQ(compile_batch(gpu, 16, false), 8u);
   EXPECT_EQ(compile_batch(gpu, 2, true), 4u);
 }
 

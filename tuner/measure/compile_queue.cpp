@@ -90,7 +90,9 @@ void CompileQueue::split(std::vector<CompileJob> jobs) {
 
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns) {
   const std::size_t wanted = traits(key).batch;
-  return wanted > 0 ? wanted : compilers >= 4 && search_learns ? 1 : 4;
+  if (wanted > 0) return wanted;
+  if (!search_learns) return 8;
+  return compilers >= 4 ? 1 : 4;
 }
 
 CompileRequest merge(std::span<const CompileJob> jobs) {
