@@ -48,7 +48,7 @@ TEST_F(GpuDevice, HasTheLimitsOfItsArchitecture) {
 TEST_F(GpuDevice, AnOrdinalThatDoesNotExistIsAnError) {
   EXPECT_THAT([] { query_device(999); },
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr("device 999 does not exist")));
-  EXPECT_THROW(make_cuda_backend({.device = -1, .use_current_context = false, .compile_ahead = false}), Error);
+  EXPECT_THROW(make_cuda_backend({.device = -1, .use_current_context = false}), Error);
 }
 
 TEST_F(GpuDevice, ReportsItsFactsWithUnits) {
@@ -62,11 +62,10 @@ TEST_F(GpuDevice, ReportsItsFactsWithUnits) {
 }
 
 TEST_F(GpuDevice, UsesTheCallersContextWhenAskedTo) {
-  EXPECT_THROW(make_cuda_backend({.device = 0, .use_current_context = true, .compile_ahead = false}), Error)
-      << "no context is current";
+  EXPECT_THROW(make_cuda_backend({.device = 0, .use_current_context = true}), Error) << "no context is current";
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());
-  const auto borrowed = make_cuda_backend({.device = 0, .use_current_context = true, .compile_ahead = false});
+  const auto borrowed = make_cuda_backend({.device = 0, .use_current_context = true});
   EXPECT_EQ(borrowed->device().index, 0);
   EXPECT_EQ(pointer_info(reinterpret_cast<void*>(borrowed->allocate(64)->address())).context, context.handle());
 }

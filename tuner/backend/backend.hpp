@@ -225,6 +225,10 @@ struct Comparison {
   double largest_error = 0;         ///< relative, over all elements
 };
 
+/// Which kernels of its own the backend of a GPU compiles while it is opened, which takes as long: none before they are
+/// needed, those for trials, or those for measure_ceilings().
+enum class OwnKernels { when_needed, of_trials, of_ceilings };
+
 /// May be used from several threads, but measure_ceilings() and the destructor by one alone. run, sample, fill, compare
 /// and fingerprint take turns; load, allocate, upload, download and the compiler wait for none of them, nor do enqueue
 /// and synchronize on a GPU. Memory that two threads use at once is theirs to order.

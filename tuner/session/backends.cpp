@@ -97,7 +97,7 @@ DeviceChoice choose_alike(std::string_view devices) {
 }
 
 void measure_ceilings(Device& device) {
-  const std::unique_ptr<Backend> backend = open_backend(device);
+  const std::unique_ptr<Backend> backend = open_backend(device, OwnKernels::of_ceilings);
   backend->measure_ceilings();
   device.ceilings = backend->device().ceilings;
   device.peaks = backend->device().peaks;

@@ -102,7 +102,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
       if (observer) observer->on_warning(message);
     });
   std::unique_ptr<Backend> opened;
-  if (!isolate && backend == nullptr) opened = open_backend(device, OwnKernels::ahead);
+  if (!isolate && backend == nullptr) opened = open_backend(device, OwnKernels::of_trials);
   const bool search_learns = search::strategy_info(options.session.strategy).learns;
   std::unique_ptr<Evaluator> evaluator;
   if (isolate) {

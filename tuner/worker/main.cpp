@@ -77,7 +77,7 @@ class RunWorker {
     finally([&] { spec_ = parse_kernel_file(open.source, open.file_name, open.sources); });
     const Device device = find_device(open.backend, open.device);
     connection_.send(Opened{device, {}});  // it is known long before it is open
-    backend_ = open_backend(device, OwnKernels::ahead);
+    backend_ = open_backend(device, OwnKernels::of_trials);
     // No room for its buffers: the device is open, and stays as small as it is.
     finally([&] { runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure); });
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });

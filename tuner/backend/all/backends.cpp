@@ -36,7 +36,7 @@ constexpr Kind kKinds[] = {
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, [](int index) { return cuda::query_device(index); },
      [](int index, OwnKernels own) {
-       return make_cuda_backend({.device = index, .compile_ahead = own == OwnKernels::ahead});
+       return make_cuda_backend({.device = index, .own = own});
      },
      [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }},
 #endif

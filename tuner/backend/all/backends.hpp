@@ -29,8 +29,6 @@ std::vector<Device> list_devices();
 /// the host.
 std::string address_of(const Device& device);
 
-/// When a backend compiles the kernels of its own that measuring needs: opening a GPU takes as long as that.
-enum class OwnKernels { when_needed, ahead };
 /// Opens \p device in this process (a GPU: its primary context). Throws Error.
 std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = OwnKernels::when_needed);
 /// Opens \p context, which is current on this thread and must stay alive. Throws Error.

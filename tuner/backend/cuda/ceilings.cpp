@@ -48,11 +48,13 @@ double fastest_ns(Backend& backend, const Launch& launch) {
 
 }  // namespace
 
-Ceilings measure_ceilings(Backend& backend) {
+CompileRequest ceilings_request(const std::string& architecture) {
   std::vector<std::string> kernels;
   for (const Variant& variant : kVariants) kernels.emplace_back(variant.expression);
-  const CompileRequest request = support_request("streaming.cu", std::move(kernels), backend.architecture());
-  const CompileResult compiled = backend.compiler().compile(request);
+  return support_request("streaming.cu", std::move(kernels), architecture);
+}
+
+Ceilings measure_ceilings(Backend& backend, const CompileResult& compiled) {
   if (const CompileError* error = std::get_if<CompileError>(&compiled)) {
     throw Error("the streaming kernels do not compile: " + error->message);
   }

@@ -28,15 +28,25 @@ std::string place(std::size_t launch, std::size_t launches) {
   return launches == 1 ? std::string() : " in launch " + std::to_string(launch + 1) + " of " + std::to_string(launches);
 }
 
-/// tuner's own kernels, where they are compiled before they are needed. NVRTC takes them one after the other, the data
-/// kernels first.
+/// tuner's own kernels, where they are compiled before they are needed, on threads. NVRTC takes them one after the
+/// other, those first that are needed first.
 struct CompiledAhead {
-  std::future<CompileResult> data, sampling;
+  std::future<CompileResult> data, sampling, ceilings, peaks;
 
-  static CompiledAhead begin(const std::string& architecture) {
-    const auto compile = [](const CompileRequest& request) { return make_nvrtc_compiler(nvrtc())->compile(request); };
-    return {std::async(std::launch::async, compile, DataKernels::request(architecture)),
-            std::async(std::launch::async, compile, StreamTimer::request(architecture))};
+  static CompiledAhead begin(OwnKernels own, int device) {
+    CompiledAhead ahead;
+    if (own == OwnKernels::when_needed) return ahead;
+    const std::string architecture = architecture_name(query_device(device).limits.compute_capability);
+    const auto compile = [&](CompileRequest (*request)(const std::string&)) {
+      return std::async(
+          std::launch::async, [](const CompileRequest& asked) { return make_nvrtc_compiler(nvrtc())->compile(asked); },
+          request(architecture));
+    };
+    if (own == OwnKernels::of_trials) ahead.data = compile(DataKernels::request);
+    if (own == OwnKernels::of_ceilings) ahead.ceilings = compile(ceilings_request);
+    ahead.sampling = compile(StreamTimer::request);
+    if (own == OwnKernels::of_ceilings) ahead.peaks = compile(peaks_request);
+    return ahead;
   }
 };
 
@@ -293,8 +303,9 @@ class CudaBackend final : public Backend {
 
   void measure_ceilings() override {
     if (device().ceilings.read > 0) return;
-    state_->device.ceilings = cuda::measure_ceilings(*this);
-    state_->device.peaks = measure_peaks(*this);
+    state_->device.ceilings =
+        cuda::measure_ceilings(*this, compiled(ahead_.ceilings, ceilings_request(architecture())));
+    state_->device.peaks = measure_peaks(*this, compiled(ahead_.peaks, peaks_request(architecture())));
   }
 
  private:
@@ -481,9 +492,7 @@ class CudaBackend final : public Backend {
 
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
   (void)driver();  // says what is missing
-  CompiledAhead ahead;
-  if (options.compile_ahead)
-    ahead = CompiledAhead::begin(architecture_name(query_device(options.device).limits.compute_capability));
+  CompiledAhead ahead = CompiledAhead::begin(options.own, options.device);
   Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
   const int ordinal = options.use_current_context ? current_ordinal() : options.device;
   return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(ahead), options.line_info);

@@ -12,8 +12,8 @@ namespace tuner {
 struct CudaOptions {
   int device = 0;                    ///< ordinal; its primary context is used
   bool use_current_context = false;  ///< the caller's current context and its device instead
-  bool compile_ahead = false;        ///< the backend's own kernels, on a thread, while the context is opened
-  bool line_info = false;            ///< compile with source lines, for profilers
+  OwnKernels own = OwnKernels::when_needed;
+  bool line_info = false;  ///< compile with source lines, for profilers
 };
 
 /// Threads: see Backend. NVRTC is needed by compiler() (which throws NvrtcError without it) and by everything that runs

@@ -19,14 +19,7 @@ constexpr std::size_t kLineBytes = 128;
 
 class Peaks {
  public:
-  explicit Peaks(Backend& backend) : backend_(backend), sink_(backend.allocate(256)) {
-    const CompileRequest request =
-        support_request("rates.cu",
-                        {"tuner_support::multiply_add<float>", "tuner_support::multiply_add<double>",
-                         "tuner_support::multiply_add<int>", "tuner_support::link_ring", "tuner_support::follow_ring",
-                         "tuner_support::nothing"},
-                        backend.architecture());
-    const CompileResult compiled = backend.compiler().compile(request);
+  Peaks(Backend& backend, const CompileResult& compiled) : backend_(backend), sink_(backend.allocate(256)) {
     if (const CompileError* error = std::get_if<CompileError>(&compiled))
       throw Error("the kernels that measure peaks do not compile: " + error->message);
     auto loaded = backend.load(std::get<Image>(compiled));
@@ -113,6 +106,16 @@ class Peaks {
 
 }  // namespace
 
-DevicePeaks measure_peaks(Backend& backend) { return Peaks(backend).measure(); }
+CompileRequest peaks_request(const std::string& architecture) {
+  return support_request(
+      "rates.cu",
+      {"tuner_support::multiply_add<float>", "tuner_support::multiply_add<double>", "tuner_support::multiply_add<int>",
+       "tuner_support::link_ring", "tuner_support::follow_ring", "tuner_support::nothing"},
+      architecture);
+}
+
+DevicePeaks measure_peaks(Backend& backend, const CompileResult& compiled) {
+  return Peaks(backend, compiled).measure();
+}
 
 }  // namespace tuner::cuda
