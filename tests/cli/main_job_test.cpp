@@ -1,6 +1,7 @@
 // The main job end to end: tune, remember, answer from the cache, go on after an interruption.
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
+
+#include <tuner/worker/isolated_evaluator.hpp>
 
 #include <tests/cli/program.hpp>
 #include <tests/wait_until.hpp>
@@ -245,6 +248,26 @@ TEST_F(MainJob, KilledInTheMiddleItGoesOn) {
   const Finished again = tune({"--kernel", kernel, "--size", "n=400k", "--json"});
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_GT(json::parse(again.out)["results"][0]["resumed"], 0);
+}
+
+TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKept) {
+  const auto gone = folder() / "gone", pids = folder() / "pids";
+  const std::string worker =
+      file("worker", fmt::format("#!/bin/sh\n[ -e {0} ] && exit 1\necho $$ >> {1}\nexec {2} \"$@\"\n", gone.string(),
+                                 pids.string(), find_worker_program().string()));
+  std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+  set("TUNER_WORKER", worker);
+  const std::string kernel = slow_kernel();
+  Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
+  wait_until([&] { return !run.running() || stored_trials() > 0; });
+  ASSERT_TRUE(run.running()) << "it ended before its workers could be killed: " << run.err();
+  std::ofstream(gone).flush();
+  std::ifstream started(pids);
+  for (pid_t pid = 0; started >> pid;) ::kill(pid, SIGKILL);
+  const Finished broken = run.finish();
+  EXPECT_EQ(broken.code, 1) << broken.err;
+  EXPECT_THAT(broken.err, HasSubstr("cannot start"));
+  EXPECT_THAT(broken.err, HasSubstr("what was measured is kept; the same command goes on from here\n"));
 }
 
 TEST_F(MainJob, TwoAtOnceBothFinishAndLoseNothing) {

@@ -1,12 +1,16 @@
 #include <tuner/cli/options.hpp>
 
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tuner/cli/tune_request.hpp>
+
+#include <tests/temporary_folder.hpp>
 
 namespace tuner::cli {
 namespace {
@@ -14,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// What reading a `tune` command line of \p arguments gives.
-TuneRequest read(std::initializer_list<const char*> arguments) {
+TuneRequest read(const std::vector<const char*>& arguments) {
   std::vector<std::string> texts{"tune"};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -40,6 +44,20 @@ TEST(TuneRequest, HasSensibleDefaults) {
   EXPECT_FALSE(request.tuning.session.budget.wall_time || request.tuning.session.budget.trials);
   EXPECT_TRUE(request.tuning.resume);
   EXPECT_TRUE(request.tuning.measure.cold);
+}
+
+TEST(TuneRequest, TunesACaptureWhereItsLaunchWas) {
+  const testing::TemporaryFolder folder;
+  const std::string list = (folder / "capture.json").string();
+  const auto device_of = [&](const char* backend, std::initializer_list<const char*> more = {}) {
+    std::ofstream(list) << R"({"device": {"backend": ")" << backend << "\"}}";
+    std::vector<const char*> arguments{"--capture", list.c_str()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return read(arguments).device;
+  };
+  EXPECT_EQ(device_of("host"), "host");
+  EXPECT_EQ(device_of("cuda"), "auto");
+  EXPECT_EQ(device_of("host", {"--device", "1"}), "1");
 }
 
 TEST(TuneRequest, ReadsEveryLimit) {

@@ -118,6 +118,18 @@ TEST(ProblemSpread, KeepsWhatWaitsOnceTheLastDeviceDoesForNoProblemAnyMore) {
   EXPECT_EQ(spread.waiting(), 2u);
 }
 
+TEST(ProblemSpread, BlamesNoDeviceForBadProblemsWhileAnotherRuns) {
+  ProblemSpread spread(any(6), 3);
+  const Share running = *spread.next();
+  for (int bad = 0; bad < 4; ++bad) {
+    EXPECT_TRUE(spread.lost(*spread.next()));
+    EXPECT_FALSE(spread.lost(*spread.next()));
+  }
+  EXPECT_EQ(spread.devices(), 3u);
+  spread.done(running);
+  EXPECT_TRUE(spread.next());
+}
+
 TEST(ProblemSpread, DividesTheCoresByDevices) {
   ProblemSpread spread(any(2), 4);
   const Share share = *spread.next();

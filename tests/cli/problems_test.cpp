@@ -30,6 +30,22 @@ KernelSpec scale_kernel() {
                            "scale.cu");
 }
 
+KernelSpec plane_kernel() {
+  return parse_kernel_file(R"(
+#pragma tuner kernel      fill
+#pragma tuner size        nx = 64
+#pragma tuner size        ny = 64
+#pragma tuner parameter   block = 32 64
+#pragma tuner out         x[nx * ny] : float
+#pragma tuner block       block
+#pragma tuner grid        max(1, ceil_div(nx * ny, block))
+#pragma tuner arguments   x, nx, ny
+#pragma tuner instantiate fill<block>
+#pragma tuner reference   fillReference
+)",
+                           "fill.cu");
+}
+
 Device device(const char* backend) {
   Device device;
   device.key.backend = backend;
@@ -71,6 +87,18 @@ TEST(SelectProblems, ShrinksDefaultsButNotWhatWasAskedForOnTheHost) {
   const Problems asked = select_problems(scale_kernel(), {{"n=16M"}, {}, {}}, device("host"));
   EXPECT_FALSE(asked.shrunk);
   EXPECT_EQ(asked.list[0].sizes.at("n"), 16 << 20);
+}
+
+TEST(SelectProblems, TellsWhereSizesMayHaveBeenMeantForOneProblem) {
+  const auto may_be_one = [](std::vector<std::string> sizes) {
+    return select_problems(plane_kernel(), {std::move(sizes), {}, {}}, device("cuda")).may_be_one;
+  };
+  EXPECT_TRUE(may_be_one({"nx=67", "ny=35"}));
+  EXPECT_TRUE(may_be_one({"nx=67;ny=35"}));
+  EXPECT_FALSE(may_be_one({"nx=67,ny=35"}));
+  EXPECT_FALSE(may_be_one({"nx=67", "nx=35"}));
+  EXPECT_FALSE(may_be_one({"nx=67", "nx=35,ny=3"}));
+  EXPECT_FALSE(may_be_one({}));
 }
 
 TEST(SelectProblems, SuggestsTheNearestNames) {

@@ -86,7 +86,6 @@ __global__ void scale(float4* to, const float2* from, int last, float factor, lo
   }
 }
 }
-using geometry::origin;
 )";
 constexpr const char* kPointsDirectives = R"(
 #pragma tuner kernel      points
@@ -97,7 +96,7 @@ constexpr const char* kPointsDirectives = R"(
 #pragma tuner parameter   factor = 0.5 2.0
 #pragma tuner let         tile = threads * per_thread
 #pragma tuner in          from[n] : float2
-#pragma tuner constant    origin[1] : float2
+#pragma tuner constant    geometry::origin[1] : float2
 #pragma tuner out         to[n] : float4
 #pragma tuner grid        ceil_div(n, tile)
 #pragma tuner block       threads
@@ -107,7 +106,7 @@ constexpr const char* kPointsDirectives = R"(
 #pragma tuner arguments   to, from, n
 __global__ void twice(float4* to, const float2* from, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = make_float4((from[i].x - origin[0].x) * 2, (from[i].y - origin[0].y) * 2, 2, 3 * n);
+  if (i < n) to[i] = make_float4((from[i].x - geometry::origin[0].x) * 2, (from[i].y - geometry::origin[0].y) * 2, 2, 3 * n);
 }
 )";
 

@@ -84,25 +84,38 @@ Capture capture_of(const fs::path& folder, const Json& list) {
   return capture;
 }
 
+fs::path list_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? path / kCaptureFile : path;
+}
+
+/// Errors of \p work are about \p list.
+template <typename Work>
+auto naming(const fs::path& list, Work work) try {
+  return work();
+} catch (const SpecError&) {
+  throw;  // says where
+} catch (const Json::exception& error) {
+  throw Error(list.string() + ": it is no capture, or a damaged one: " + error.what());
+} catch (const std::exception& error) {
+  throw Error(list.string() + ": " + error.what());
+}
+
 }  // namespace
 
 Capture read_capture(const fs::path& path) {
-  std::error_code ignored;
-  const fs::path list = fs::is_directory(path, ignored) ? path / kCaptureFile : path;
+  const fs::path list = list_of(path);
   return parse_capture(read_input_file(list, kMaxListBytes, "capture"), list.parent_path());
 }
 
+std::string backend_of_capture(const fs::path& path) {
+  const fs::path list = list_of(path);
+  const std::string text = read_input_file(list, kMaxListBytes, "capture");
+  return naming(list, [&] { return Json::parse(text).at("device").at("backend").get<std::string>(); });
+}
+
 Capture parse_capture(const std::string& text, const fs::path& folder) {
-  const fs::path list = folder / kCaptureFile;
-  try {
-    return capture_of(folder, Json::parse(text));
-  } catch (const SpecError&) {
-    throw;  // says where
-  } catch (const Json::exception& error) {
-    throw Error(list.string() + ": it is no capture, or a damaged one: " + error.what());
-  } catch (const std::exception& error) {
-    throw Error(list.string() + ": " + error.what());
-  }
+  return naming(folder / kCaptureFile, [&] { return capture_of(folder, Json::parse(text)); });
 }
 
 }  // namespace tuner

@@ -35,6 +35,8 @@ inline constexpr int kCaptureVersion = 1;
 /// one that was captured, so that its application is served with what is found. Throws Error, naming the file, and
 /// SpecError for the kernel's.
 Capture read_capture(const std::filesystem::path& path);
+/// Capture::backend of read_capture(path), without a look at anything else.
+std::string backend_of_capture(const std::filesystem::path& path);
 /// The same of \p text, what the capture.json of \p folder holds.
 Capture parse_capture(const std::string& text, const std::filesystem::path& folder);
 

@@ -56,7 +56,8 @@ bool ProblemSpread::lost(const Share& share) {
     waiting_.push_front(share.problem);
     return true;
   }
-  if (++blamed_in_a_row_ >= kMostBlamed) {
+  const bool others_run = free_.size() + share.devices.size() < devices_;
+  if (++blamed_in_a_row_ >= kMostBlamed && !others_run) {
     give_back(share, share.devices);
     return false;
   }

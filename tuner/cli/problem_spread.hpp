@@ -26,7 +26,8 @@ class ProblemSpread {
   void done(const Share& share, const std::vector<std::size_t>& lost = {});
   /// All devices of \p share were lost, and its problem was not done: it goes back to the list, once, for one device.
   /// Whether it did. The devices are not used again, unless no other is left. A problem that loses devices twice is to
-  /// blame, and all of them are used again; but where nothing else succeeds between three such, the devices are.
+  /// blame, and all of them are used again; but where nothing else succeeds between three such, and nothing else runs,
+  /// the devices are.
   bool lost(const Share& share);
 
   /// How many are not lost.

@@ -86,6 +86,19 @@ bool shrink(const KernelSpec& spec, const std::map<std::string, std::int64_t>& g
   }
 }
 
+using Sizes = std::map<std::string, std::int64_t>;
+
+/// Each of \p all names sizes that no other does: whoever gave them may have meant one problem.
+bool may_be_one(const std::vector<Sizes>& all) {
+  Sizes together;
+  std::size_t names = 0;
+  for (const Sizes& one : all) {
+    together.insert(one.begin(), one.end());
+    names += one.size();
+  }
+  return all.size() > 1 && names > 0 && together.size() == names;
+}
+
 }  // namespace
 
 std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std::string& text) {
@@ -102,11 +115,12 @@ std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std
 }
 
 Problems select_problems(const KernelSpec& spec, const ProblemOptions& options, const Device& device) {
-  std::vector<std::map<std::string, std::int64_t>> sizes;
+  std::vector<Sizes> sizes;
   for (const std::string& text : split(options.sizes, ';')) sizes.push_back(read_sizes(spec, text));
   if (sizes.empty()) sizes.emplace_back();
 
   Problems problems;
+  problems.may_be_one = may_be_one(sizes);
   for (const Choices& choices : read_choices(spec, options))
     for (const auto& given : sizes) {
       ProblemSize problem = complete(spec, {given, choices});

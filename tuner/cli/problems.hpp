@@ -21,6 +21,8 @@ struct Problems {
   std::vector<ProblemSize> list;  ///< every size with every combination of choices, complete
   /// Sizes that nobody gave were made smaller for the host backend.
   bool shrunk = false;
+  /// No two of the sizes that were asked for name the same: perhaps they were meant for one problem.
+  bool may_be_one = false;
 };
 
 /// Least traffic of one run that default sizes are shrunk to on the host backend, where each thread of a kernel

@@ -120,6 +120,7 @@ void ProgressObserver::on_start(const SessionPlan& plan) {
 }
 
 void ProgressObserver::on_trial(const Trial& trial, const Progress& progress) {
+  ++trials_;
   counts_.add(trial.outcome);
   lanes_.add(trial.lane);
   if (verbose_) {

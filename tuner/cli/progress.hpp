@@ -54,6 +54,8 @@ class ProgressObserver : public Observer {
   explicit ProgressObserver(Console& console) : console_(console) {}
   /// Also prints every trial on a line of its own.
   void set_verbose(bool verbose) { verbose_ = verbose; }
+  /// That it was told of, of this session.
+  std::size_t trials() const { return trials_; }
 
   void on_start(const SessionPlan& plan) override;
   void on_trial(const Trial& trial, const Progress& progress) override;
@@ -63,6 +65,7 @@ class ProgressObserver : public Observer {
  private:
   Console& console_;
   bool verbose_ = false;
+  std::size_t trials_ = 0;
   OutcomeCounts counts_;
   LaneCounts lanes_;
   SessionPlan plan_;

@@ -1,10 +1,14 @@
 // The `tune-mpi` program: `tune` on all ranks of an MPI job. Rank 0 owns search, database and report; the others lend
 // it their host's compile workers and one device each.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,7 +34,7 @@ std::string shared_device(int argc, char** argv) try {
   if (!named && argv[1][0] != '-') return {};
   const TuneRequest request = named ? read_tune_request(argc - 1, argv + 1) : read_tune_request(argc, argv);
   if (request.help || request.dry_run) return {};
-  return request.device.empty() ? "auto" : request.device;
+  return request.device;
 } catch (const std::exception&) {
   return {};
 }
@@ -69,6 +73,13 @@ std::filesystem::path worker_program() try { return find_worker_program(); } cat
   return {};  // this_member() says so
 }
 
+/// mpirun gives rank 0 a terminal for its stdout, wherever its own goes.
+void leave_out_colours_unless_launcher_has_terminal() {
+  std::error_code ignored;
+  const std::string out = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/1", ::getppid()), ignored).string();
+  if (!out.starts_with("/dev/pts/") && !out.starts_with("/dev/tty")) ::setenv("NO_COLOR", "1", 0);
+}
+
 int run(mpi::Communicator& world, int argc, char** argv) {
   const bool first = world.rank() == 0;
   const std::string device = world.broadcast(first ? shared_device(argc, argv) : "");
@@ -102,6 +113,7 @@ int run(mpi::Communicator& world, int argc, char** argv) {
 }  // namespace tuner::cli
 
 int main(int argc, char** argv) {
+  tuner::cli::leave_out_colours_unless_launcher_has_terminal();
   tuner::mpi::Communicator world(argc, argv);
   return tuner::cli::run(world, argc, argv);
 }

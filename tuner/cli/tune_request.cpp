@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <tuner/backend/traits.hpp>
+#include <tuner/capture/capture.hpp>
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
@@ -243,7 +245,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.device = given.count("device") ? text_of(given, "device") : default_device();
   const char* const chosen = std::getenv("TUNER_DEVICE");
   if (!request.capture.empty() && !given.count("device") && (chosen == nullptr || *chosen == '\0'))
-    request.device.clear();  // the capture's own
+    request.device = backend_of_capture(request.capture) == kHostBackend ? std::string(kHostBackend) : "auto";
   request.database = text_of(given, "db");
   request.log = text_of(given, "log");
   request.report = text_of(given, "report");

@@ -41,7 +41,7 @@ struct TuneRequest {
   std::vector<ListedRequest> list = {};  ///< what that file holds
   std::vector<std::filesystem::path> template_path;
   ProblemOptions problems;
-  std::string device;                  ///< empty: nothing was said, only with a capture
+  std::string device;                  ///< of a capture's launch, if nothing else was said
   std::filesystem::path database;      ///< empty: the default place
   TuningOptions tuning;                ///< budget empty: the command's default
   std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none

@@ -49,7 +49,6 @@ std::shared_ptr<const Capture> read_requested_capture(TuneRequest& request) {
   if (request.capture.empty()) return nullptr;
   auto capture = std::make_shared<const Capture>(read_capture(request.capture));
   request.tuning.measure.captured = capture->data;
-  if (request.device.empty()) request.device = capture->backend == "host" ? "host" : "auto";
   return capture;
 }
 
@@ -165,6 +164,8 @@ class TuneRun {
     if (capture_) introduce_capture();
     if (const std::string* const why = unknown_headers())
       console_.line("note      results of before are not used: " + *why);
+    if (problems_.may_be_one)
+      console_.line("note      sizes of one problem are given together, as --size nx=64,ny=32; these are several");
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
   }
@@ -253,7 +254,13 @@ class TuneRun {
     Observers observers(std::move(all));
     // One context for all problems: opening it takes longer than many a problem.
     if (options.isolation == Isolation::none && !seat_.backend) seat_.backend = open_backend(choice_.device);
-    SessionResult result = tune_kernel(spec_, size, choice_.device, wisdom(), options, &observers, seat_.backend.get());
+    SessionResult result;
+    try {
+      result = tune_kernel(spec_, size, choice_.device, wisdom(), options, &observers, seat_.backend.get());
+    } catch (const Error&) {
+      if (progress.trials() > 0) console_.line(what_is_kept());
+      throw;
+    }
     console_.end_status();
     if (sink_.results && result.stop_reason == StopReason::device_lost)
       throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
@@ -291,13 +298,15 @@ class TuneRun {
       if (request_.sweep.is_part())
         console_.line("note      this was part of the space: what calls are served with stays as it was");
     }
-    if (stop_)
-      console_.line(fmt::format("interrupted: what was measured is kept{}",
-                                unknown_headers() ? "" : "; the same command goes on from here"));
+    if (stop_) console_.line("interrupted: " + what_is_kept());
     if (result.best) return require_stored();
     if (stop_) return kDone;
     console_.error(no_winner(what, result));
     return kFailed;
+  }
+
+  std::string what_is_kept() const {
+    return fmt::format("what was measured is kept{}", unknown_headers() ? "" : "; the same command goes on from here");
   }
 
   /// Whether trials are asked for, and not only the best configuration.

@@ -117,6 +117,7 @@ struct BufferSpec {
   std::optional<Expression> compared = {};  ///< of an output: of element `i`, whether it is compared; all when left out
   int components = 1;                       ///< of `type` in one element as the file declares it: 4 for float4
   std::vector<std::string> component_names = {};  ///< of a struct's numbers; else `x y z w`, or their indices
+  std::string scope = {};                         ///< of a constant: where its variable is, as "convolution::"
   std::optional<RecordType> record = {};  ///< what an element is; `type` is then uint8, and `components` its bytes
 };
 

@@ -45,11 +45,23 @@ void read_element_type(KernelReader& kernel, TokenCursor& cursor, BufferSpec& bu
   count_in_numbers(buffer);
 }
 
+/// What stands before the last name of `geometry::origin`.
+std::string read_scope(TokenCursor& cursor) {
+  std::string scope;
+  for (TokenCursor ahead = cursor; ahead.at_identifier(); cursor = ahead) {
+    const std::string name(ahead.take().text);
+    if (!ahead.accept("::") && !(ahead.accept(":") && ahead.accept(":"))) break;
+    scope += name + "::";
+  }
+  return scope;
+}
+
 template <BufferRole role>
 void read_buffers(KernelReader& kernel, TokenCursor& cursor) {
   do {
     BufferSpec buffer;
     buffer.role = role;
+    if (role == BufferRole::constant) buffer.scope = read_scope(cursor);
     buffer.name = kernel.declare(cursor, "buffer", false);
     cursor.expect("[", "the buffer's name: its number of elements follows, as in a[n]");
     buffer.count = kernel.expression(cursor);

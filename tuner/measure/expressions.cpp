@@ -29,7 +29,7 @@ CompileRequest request(const KernelSpec& spec, ProgramPart part, const ProblemSi
 
 }  // namespace
 
-std::string variable_expression(const BufferSpec& buffer) { return '&' + buffer.name; }
+std::string variable_expression(const BufferSpec& buffer) { return '&' + buffer.scope + buffer.name; }
 
 ProblemSize verify_size(const ProblemSize& size, const VerifySpec& verify) {
   ProblemSize result = size;
