@@ -55,6 +55,8 @@
 #pragma tuner verify      m=1 n=1 k=1 offset=1
 #pragma tuner verify      m=37 n=5 k=0
 #pragma tuner verify      m=67 n=35 k=41 offset=1
+#pragma tuner verify      m=67 n=36 k=40 offset=1
+#pragma tuner verify      m=67 n=36 k=41
 #pragma tuner verify      m=132 n=260 k=36
 #pragma tuner accumulates k
 #pragma tuner bytes       (m * k + k * n + (beta_is == any ? 2 : 1) * m * n) * sizeof(T)
@@ -153,11 +155,11 @@ struct Tiles {
     else load_tile<false, tile_n>(b, k, n, first_k, first_column, staged.b);
   }
 
-  // This thread's share of a tile, which begins at (first_row, first_column) of a matrix of height * width elements.
+  // This thread's share of a tile, which begins at (top, left) of a matrix of height * width elements.
   template <bool aligned, int tile_width, int loads>
-  __device__ void load_tile(const T* matrix, int height, int width, int first_row, int first_column,
+  __device__ void load_tile(const T* matrix, int height, int width, int top, int left,
                             Vector<T, vector> (&to)[loads]) const {
-    const int row = first_row + row_in<tile_width>(), column = first_column + column_in<tile_width>();
+    const int row = top + row_in<tile_width>(), column = left + column_in<tile_width>();
     const T* from = matrix + Index(row) * width + column;
 #pragma unroll
     for (int i = 0; i < loads; ++i) {

@@ -259,11 +259,12 @@ TEST_F(MainJob, WhereWorkersCannotBeStartedAnyMoreItSaysThatWhatWasMeasuredIsKep
   set("TUNER_WORKER", worker);
   const std::string kernel = slow_kernel();
   Started run = start({"--kernel", kernel, "--size", "n=400k", "--verbose"});
-  wait_until([&] { return !run.running() || stored_trials() > 0; });
+  ASSERT_TRUE(wait_until([&] { return !run.running() || stored_trials() > 0; }));
   ASSERT_TRUE(run.running()) << "it ended before its workers could be killed: " << run.err();
   std::ofstream(gone).flush();
   std::ifstream started(pids);
-  for (pid_t pid = 0; started >> pid;) ::kill(pid, SIGKILL);
+  for (pid_t pid = 0; started >> pid;)
+    if (contents(fmt::format("/proc/{}/comm", pid)) == "tuner-worker\n") ::kill(pid, SIGKILL);
   const Finished broken = run.finish();
   EXPECT_EQ(broken.code, 1) << broken.err;
   EXPECT_THAT(broken.err, HasSubstr("cannot start"));

@@ -47,6 +47,7 @@ TEST(TuneRequest, HasSensibleDefaults) {
 }
 
 TEST(TuneRequest, TunesACaptureWhereItsLaunchWas) {
+  ASSERT_EQ(unsetenv("TUNER_DEVICE"), 0);
   const testing::TemporaryFolder folder;
   const std::string list = (folder / "capture.json").string();
   const auto device_of = [&](const char* backend, std::initializer_list<const char*> more = {}) {

@@ -122,8 +122,12 @@ TEST(ProblemSpread, BlamesNoDeviceForBadProblemsWhileAnotherRuns) {
   ProblemSpread spread(any(6), 3);
   const Share running = *spread.next();
   for (int bad = 0; bad < 4; ++bad) {
-    EXPECT_TRUE(spread.lost(*spread.next()));
-    EXPECT_FALSE(spread.lost(*spread.next()));
+    const std::optional<Share> first = spread.next();
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(spread.lost(*first));
+    const std::optional<Share> second = spread.next();
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(spread.lost(*second));
   }
   EXPECT_EQ(spread.devices(), 3u);
   spread.done(running);

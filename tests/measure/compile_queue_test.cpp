@@ -81,6 +81,16 @@ TEST(CompileQueue, FindsTheGuiltyJobByHalving) {
   EXPECT_EQ(good.size(), 7u);
 }
 
+TEST(CompileQueue, MakesBatchesSmallerThatAreNotCompiledInTime) {
+  CompileQueue queue;
+  for (std::size_t i = 0; i < 31; ++i) queue.push(job(i));
+  for (const std::size_t size : {1u, 2u, 4u, 8u}) EXPECT_EQ(queue.take(8, 1).size(), size);
+  queue.take_fewer_than(8);
+  EXPECT_EQ(queue.take(8, 1).size(), 4u);
+  queue.take_fewer_than(1);
+  EXPECT_EQ(queue.take(8, 1).size(), 1u);
+}
+
 TEST(CompileQueue, HasOneCompileForAllThatAskForTheSameProgram) {
   CompileQueue queue;
   for (std::size_t i = 0; i < 6; ++i) queue.push(job(i, {i % 2 == 0 ? "even" : "odd"}));
@@ -112,6 +122,7 @@ TEST(CompileQueue, TakesOneAtATimeOnManyCoresWhereTheSearchLearns) {
   EXPECT_EQ(compile_batch(gpu, 16, true), 1u);
   EXPECT_EQ(compile_batch(gpu, 16, false), 8u);
   EXPECT_EQ(compile_batch(gpu, 2, true), 4u);
+  EXPECT_EQ(compile_batch(gpu, 2, false), 8u);
 }
 
 TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {

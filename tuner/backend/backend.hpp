@@ -225,8 +225,8 @@ struct Comparison {
   double largest_error = 0;         ///< relative, over all elements
 };
 
-/// Which kernels of its own the backend of a GPU compiles while it is opened, which takes as long: none before they are
-/// needed, those for trials, or those for measure_ceilings().
+/// Which kernels of its own the backend of a GPU compiles while it opens the device, as either takes a tenth of a
+/// second: none before they are needed, those for trials, or those for measure_ceilings().
 enum class OwnKernels { when_needed, of_trials, of_ceilings };
 
 /// May be used from several threads, but measure_ceilings() and the destructor by one alone. run, sample, fill, compare

@@ -24,6 +24,9 @@ struct Problems {
   /// No two of the sizes that were asked for name the same: perhaps they were meant for one problem.
   bool may_be_one = false;
 };
+/// What there is to say then.
+inline constexpr const char* kSizesOfOneProblem =
+    "note      sizes of one problem are given together, as --size nx=64,ny=32; these are several";
 
 /// Least traffic of one run that default sizes are shrunk to on the host backend, where each thread of a kernel
 /// costs about twenty nanoseconds.

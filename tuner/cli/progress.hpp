@@ -54,7 +54,7 @@ class ProgressObserver : public Observer {
   explicit ProgressObserver(Console& console) : console_(console) {}
   /// Also prints every trial on a line of its own.
   void set_verbose(bool verbose) { verbose_ = verbose; }
-  /// That it was told of, of this session.
+  /// How many on_trial() told of.
   std::size_t trials() const { return trials_; }
 
   void on_start(const SessionPlan& plan) override;

@@ -157,7 +157,7 @@ class OneRun {
       return;
     }
 #endif
-    backend_ = open_backend(device_, once_ ? OwnKernels::when_needed : OwnKernels::of_ceilings);
+    backend_ = open_backend(device_, OwnKernels::of_ceilings);
     if (once_) return;
     backend_->measure_ceilings();
     device_ = backend_->device();

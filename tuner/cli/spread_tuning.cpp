@@ -113,6 +113,8 @@ class SpreadTuning {
     console_.line(fmt::format("device    {}, {}: {}", devices_.device.name, devices_.device.environment.compiler,
                               devices_.reason));
     console_.line(fmt::format("problems  {}, spread over {}", entries_.size(), names(all)));
+    for (const Entry& entry : entries_)
+      if (entry.job.problems.may_be_one) console_.line(kSizesOfOneProblem);
   }
 
   void begin_all(std::unique_lock<std::mutex>& lock) {
@@ -347,7 +349,7 @@ void add_each(const TuneJob& job, std::set<std::string>& known, std::vector<Tune
   for (const ProblemSize& size : job.problems.list) {
     if (!known.insert(job.spec->file + '\n' + job.spec->name + '\n' + size.text()).second) continue;
     all.push_back(job);
-    all.back().problems = {{size}, job.problems.shrunk};
+    all.back().problems = {{size}, job.problems.shrunk, job.problems.may_be_one && &size == &job.problems.list.front()};
   }
 }
 

@@ -66,10 +66,8 @@ int tune_command(int argc, char** argv, const Join& join) {
       return tune_todo(request, stop, [&stop](TuneRequest one, Json* documents) {
         return run_job(read_job(std::move(one)), stop, {.documents = documents});
       });
-    std::vector<DeviceChoice> kinds;
-    if (!request.device.empty()) kinds = choose_devices(request.device);
-    if (kinds.size() < 2)
-      return tune_alike(request, kinds.empty() ? std::nullopt : std::optional(kinds.front()), stop, {});
+    std::vector<DeviceChoice> kinds = choose_devices(request.device);
+    if (kinds.size() == 1) return tune_alike(request, std::move(kinds.front()), stop, {});
     return tune_kinds(request, std::move(kinds), [&stop](TuneRequest one, DeviceChoice devices, const TuneSink& sink) {
       return tune_alike(std::move(one), std::move(devices), stop, sink);
     });

@@ -243,9 +243,6 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.template_path = template_path(given);
   request.problems = {texts_of(given, "size"), texts_of(given, "type"), texts_of(given, "choice")};
   request.device = given.count("device") ? text_of(given, "device") : default_device();
-  const char* const chosen = std::getenv("TUNER_DEVICE");
-  if (!request.capture.empty() && !given.count("device") && (chosen == nullptr || *chosen == '\0'))
-    request.device = backend_of_capture(request.capture) == kHostBackend ? std::string(kHostBackend) : "auto";
   request.database = text_of(given, "db");
   request.log = text_of(given, "log");
   request.report = text_of(given, "report");
@@ -270,11 +267,15 @@ TuneRequest read_tune_request(int argc, char** argv) {
   request.tuning.learn_from_elsewhere = !given["no-prior"].as<bool>();
   request.tuning.resume = !request.force;
   request.sweep = read_sweep(given);
-  if (!request.sweep.is_part()) return request;
-  // A table that is to be read compares every row: nothing is given up early, and all is tried.
-  request.tuning.measure.abandon_factor = 0;
-  request.tuning.decides = false;
-  if (given["strategy"].defaulted()) session.strategy = "exhaustive";
+  if (request.sweep.is_part()) {
+    // A table that is to be read compares every row: nothing is given up early, and all is tried.
+    request.tuning.measure.abandon_factor = 0;
+    request.tuning.decides = false;
+    if (given["strategy"].defaulted()) session.strategy = "exhaustive";
+  }
+  if (!request.capture.empty() && request.device == "auto" && !given.count("device") &&
+      backend_of_capture(request.capture) == kHostBackend)
+    request.device = kHostBackend;
   return request;
 }
 

@@ -41,7 +41,7 @@ struct TuneRequest {
   std::vector<ListedRequest> list = {};  ///< what that file holds
   std::vector<std::filesystem::path> template_path;
   ProblemOptions problems;
-  std::string device;                  ///< of a capture's launch, if nothing else was said
+  std::string device;                  ///< --device, else $TUNER_DEVICE, else of a capture's launch, else auto
   std::filesystem::path database;      ///< empty: the default place
   TuningOptions tuning;                ///< budget empty: the command's default
   std::vector<std::string> trade_off;  ///< objectives whose front is printed; empty: none
@@ -53,7 +53,7 @@ struct TuneRequest {
 
 /// The options of `tune`, for parsing and for `--help`.
 po::options_description tune_options();
-/// Throws UsageError.
+/// Throws UsageError, and Error for a capture that cannot be read.
 TuneRequest read_tune_request(int argc, char** argv);
 
 /// The options \p words of a line at \p place of a list: those that say what is tuned, and when to stop. Throws

@@ -164,8 +164,7 @@ class TuneRun {
     if (capture_) introduce_capture();
     if (const std::string* const why = unknown_headers())
       console_.line("note      results of before are not used: " + *why);
-    if (problems_.may_be_one)
-      console_.line("note      sizes of one problem are given together, as --size nx=64,ny=32; these are several");
+    if (problems_.may_be_one) console_.line(kSizesOfOneProblem);
     if (problems_.shrunk)
       console_.line("size      smaller than the kernel's default, as the host is slow; --size chooses");
   }
@@ -258,7 +257,7 @@ class TuneRun {
     try {
       result = tune_kernel(spec_, size, choice_.device, wisdom(), options, &observers, seat_.backend.get());
     } catch (const Error&) {
-      if (progress.trials() > 0) console_.line(what_is_kept());
+      if (progress.trials() > 0) console_.warning(what_is_kept());
       throw;
     }
     console_.end_status();
@@ -306,7 +305,10 @@ class TuneRun {
   }
 
   std::string what_is_kept() const {
-    return fmt::format("what was measured is kept{}", unknown_headers() ? "" : "; the same command goes on from here");
+    if (wisdom().user().is_in_memory()) return "what was measured is not kept, as it could not be stored";
+    if (unknown_headers() != nullptr) return "what was measured is kept";
+    return fmt::format("what was measured is kept; the same command goes on from here{}",
+                       request_.force ? " without --force" : "");
   }
 
   /// Whether trials are asked for, and not only the best configuration.

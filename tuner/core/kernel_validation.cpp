@@ -462,7 +462,7 @@ class Validator {
   void constants() {
     for (const BufferSpec& buffer : spec_.buffers)
       if (buffer.role == BufferRole::constant && !may_occur(spec_, ProgramPart::kernel, buffer.name))
-        fail({buffer.name}, "the program has no variable " + in_quotes(buffer.name));
+        fail({buffer.name}, "the program has no variable " + in_quotes(buffer.scope + buffer.name));
   }
 
   void textures() {

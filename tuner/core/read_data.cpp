@@ -50,7 +50,7 @@ std::string read_scope(TokenCursor& cursor) {
   std::string scope;
   for (TokenCursor ahead = cursor; ahead.at_identifier(); cursor = ahead) {
     const std::string name(ahead.take().text);
-    if (!ahead.accept("::") && !(ahead.accept(":") && ahead.accept(":"))) break;
+    if (!ahead.accept(":") || !ahead.accept(":")) break;
     scope += name + "::";
   }
   return scope;

@@ -56,7 +56,7 @@ std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers
   }
   workers = std::max<std::size_t>(workers, 1);
   const std::size_t fair = (fresh_.size() + workers - 1) / workers;
-  most = std::clamp<std::size_t>(most, 1, limit_);
+  most = std::clamp<std::size_t>(std::min(most, in_time_), 1, limit_);
   const std::size_t count = std::clamp<std::size_t>(fair, 1, most);
   for (auto job = fresh_.begin(); job != fresh_.end() && batch.size() < count;) {
     if (!batch.empty() && !may_share(batch.front().request, job->request)) {
@@ -69,6 +69,10 @@ std::vector<CompileJob> CompileQueue::take(std::size_t most, std::size_t workers
   limit_ = std::max(limit_, 2 * batch.size());
   take_covered(fresh_, batch);
   return batch;
+}
+
+void CompileQueue::take_fewer_than(std::size_t jobs) {
+  in_time_ = std::min(in_time_, std::max<std::size_t>(jobs / 2, 1));
 }
 
 void CompileQueue::withdraw(std::span<const Configuration> configurations) {
@@ -89,10 +93,12 @@ void CompileQueue::split(std::vector<CompileJob> jobs) {
 }
 
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns) {
+  constexpr std::size_t cheapest = 8;  // of NVRTC's time a configuration; more in one program save little
+  constexpr std::size_t for_few_compilers = 4;
   const std::size_t wanted = traits(key).batch;
   if (wanted > 0) return wanted;
-  if (!search_learns) return 8;
-  return compilers >= 4 ? 1 : 4;
+  if (!search_learns) return cheapest;
+  return compilers >= for_few_compilers ? 1 : for_few_compilers;
 }
 
 CompileRequest merge(std::span<const CompileJob> jobs) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,8 @@ class CompileQueue {
   std::vector<CompileJob> take(std::size_t most, std::size_t workers);
   /// Forgets jobs of \p configurations.
   void withdraw(std::span<const Configuration> configurations);
+  /// A compile of \p jobs did not end in time: no other has more than a half of that.
+  void take_fewer_than(std::size_t jobs);
   /// Takes a failed batch of several programs back, in two halves that come next. Precondition: jobs.size() > 1.
   void split(std::vector<CompileJob> jobs);
 
@@ -41,6 +44,7 @@ class CompileQueue {
   std::deque<CompileJob> fresh_;
   std::deque<std::vector<CompileJob>> split_;
   std::size_t limit_ = 1;
+  std::size_t in_time_ = std::numeric_limits<std::size_t>::max();
 };
 
 /// Whether a compile of \p jobs makes all that \p request asks for: configurations that differ in kernel arguments or

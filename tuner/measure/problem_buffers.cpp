@@ -654,7 +654,7 @@ std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, cons
     if (variable.bytes < buffer.actual.bytes())
       throw Error(fmt::format("{}: constant buffer {}[{}] has {} bytes, but the variable {} of the program has {}",
                               spec_.file, buffer.spec->name, buffer.spec->count.text(), buffer.actual.bytes(),
-                              buffer.spec->name, variable.bytes));
+                              buffer.spec->scope + buffer.spec->name, variable.bytes));
     all.push_back({variable, buffer.actual.data(), buffer.actual.bytes()});
   }
   return all;

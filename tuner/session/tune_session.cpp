@@ -24,7 +24,7 @@ constexpr double kMostForFinalists = 0.25;
 /// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
 constexpr double kFinalistSamples = 36;
 
-/// Seconds before the end of the wall time in which FinalistCheck is told who leads: about what it takes.
+/// Seconds before the end in which FinalistCheck is told who leads: about what it takes.
 constexpr double kNearTheEnd = 2;
 
 /// Budget::until_unlikely asks for improvements of at least this part.
@@ -196,11 +196,18 @@ class Session {
     return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
   }
 
-  /// Looking at the winner by other means takes as long as many trials: it may begin with who leads near the end.
+  /// Looking at the winner by other means takes as long as many trials: it may begin with who leads near the end. Not
+  /// earlier, as who leads then may not win, and only so many are looked at.
   void expect_winner(const std::optional<StopReason>& reason) {
-    if (options_.check == nullptr || !best_ || must_not_go_on()) return;
-    if (reason || exhausted_ || time_left() <= kNearTheEnd)
-      options_.check->expect(result_.trials[*best_].configuration);
+    if (options_.check == nullptr || !best_ || must_not_go_on() || reason == StopReason::device_lost) return;
+    const bool all_are_begun =
+        (reason || exhausted_) && (ends_early(reason) || time_for_what_is_begun() <= kNearTheEnd);
+    if (all_are_begun || time_left() <= kNearTheEnd) options_.check->expect(result_.trials[*best_].configuration);
+  }
+
+  double time_for_what_is_begun() const {
+    const std::size_t finished = result_.trials.size() - result_.resumed;
+    return elapsed() * double(evaluator_.in_flight()) / double(std::max<std::size_t>(finished, 1));
   }
 
   std::vector<Configuration> configurations(std::span<const Index> indices) const {

@@ -135,6 +135,7 @@ void CompilePool::lost(Worker& worker, const Loss& loss) {
     const std::string message = loss.hung
                                     ? fmt::format("the compiler did not end within {:g} s", options_.compile_timeout_s)
                                     : "the compiler crashed: " + loss.message;
+    if (loss.hung) queue_.take_fewer_than(worker.jobs.size());
     finish(worker, CompileError{message, {}}, seconds_since(worker.since));
   }
   start(worker);

@@ -35,9 +35,7 @@ constexpr Kind kKinds[] = {
      [] { return make_host_compiler(); }},
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, [](int index) { return cuda::query_device(index); },
-     [](int index, OwnKernels own) {
-       return make_cuda_backend({.device = index, .own = own});
-     },
+     [](int index, OwnKernels own) { return make_cuda_backend({.device = index, .own = own}); },
      [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }},
 #endif
 };

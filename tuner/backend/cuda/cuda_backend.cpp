@@ -28,8 +28,8 @@ std::string place(std::size_t launch, std::size_t launches) {
   return launches == 1 ? std::string() : " in launch " + std::to_string(launch + 1) + " of " + std::to_string(launches);
 }
 
-/// tuner's own kernels, where they are compiled before they are needed, on threads. NVRTC takes them one after the
-/// other, those first that are needed first.
+/// tuner's own kernels, where they are compiled before they are needed, on threads that NVRTC lets in one by one: begun
+/// in the order in which they are needed.
 struct CompiledAhead {
   std::future<CompileResult> data, sampling, ceilings, peaks;
 
