@@ -394,7 +394,6 @@ TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
 /// Finds everything wrong that unrolls more than once.
 struct FussyCheck final : FinalistCheck {
   void expect(const Configuration& configuration) override {
-    ++expectations;
     if (asked.empty()) expected = configuration;
   }
   std::optional<WrongResult> wrong(const Configuration& configuration) override {
@@ -405,7 +404,6 @@ struct FussyCheck final : FinalistCheck {
   std::string why_not() const override { return reason; }
 
   std::optional<Configuration> expected;  // the last, before it was asked
-  std::size_t expectations = 0;
   std::vector<Configuration> asked;
   std::string reason;
 };
@@ -442,23 +440,6 @@ TEST_F(TuneSession, TellsTheCheckWhoLeadsBeforeItAsks) {
     run(evaluator, options);
     EXPECT_EQ(check.expected, check.asked.front());
   }
-}
-
-TEST_F(TuneSession, TellsTheCheckOfNobodyWhileMuchIsStillToCome) {
-  FussyCheck check;
-  std::size_t answers = 0, expectations_early = 0;
-  const auto answer = [&](const Configuration& c) {
-    if (++answers == 1) std::this_thread::sleep_for(std::chrono::milliseconds(700));  // with seven behind it: 4.9 s
-    if (answers == 2) expectations_early = check.expectations;
-    return measured(c, cost(c));
-  };
-  FakeEvaluator evaluator(answer, 8);
-  SessionOptions options;
-  options.check = &check;
-  options.budget.trials = 8;
-  run(evaluator, options);
-  EXPECT_EQ(expectations_early, 0u);
-  EXPECT_GT(check.expectations, 0u);
 }
 
 TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {
