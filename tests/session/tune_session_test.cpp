@@ -395,6 +395,7 @@ TEST_F(TuneSession, NamesTheNextBestWhenWinnerAndDefaultFailOnceTheyAreAlone) {
 struct FussyCheck final : FinalistCheck {
   void expect(const Configuration& configuration) override {
     if (asked.empty()) expected = configuration;
+    ++expectations;
   }
   std::optional<WrongResult> wrong(const Configuration& configuration) override {
     asked.push_back(configuration);
@@ -404,6 +405,7 @@ struct FussyCheck final : FinalistCheck {
   std::string why_not() const override { return reason; }
 
   std::optional<Configuration> expected;  // the last, before it was asked
+  std::size_t expectations = 0;
   std::vector<Configuration> asked;
   std::string reason;
 };
@@ -440,6 +442,23 @@ TEST_F(TuneSession, TellsTheCheckWhoLeadsBeforeItAsks) {
     run(evaluator, options);
     EXPECT_EQ(check.expected, check.asked.front());
   }
+}
+
+TEST_F(TuneSession, TellsTheCheckOfNobodyWhileMuchIsStillToCome) {
+  FussyCheck check;
+  std::vector<std::size_t> expectations;  // before each answer
+  const auto answer = [&](const Configuration& c) {
+    expectations.push_back(check.expectations);
+    return measured(c, cost(c));
+  };
+  FakeEvaluator evaluator(answer, 8);
+  SessionOptions options;
+  options.check = &check;
+  options.budget.trials = 8;
+  options.started = std::chrono::steady_clock::now() - std::chrono::hours(1);  // so a trial takes minutes
+  run(evaluator, options);
+  EXPECT_THAT(expectations, ::testing::Each(0u));
+  EXPECT_GT(check.expectations, 0u);
 }
 
 TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {
