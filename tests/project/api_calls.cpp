@@ -1,8 +1,8 @@
 // Calls as programs make them: compiled as C++17 by every compiler that the public headers are for, with warnings.
 #include <tuner/tuner.hpp>
 
-void calls(const tuner::Kernel& kernel, float* x, const float* in, std::size_t n, unsigned u, short s,
-           CUstream_st* stream) {
+void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half* half, const __nv_bfloat16* bfloat16,
+           std::size_t n, unsigned u, short s, CUstream_st* stream) {
   kernel.launch(nullptr, {n}, in, x);
   kernel.launch(stream, {u, s}, in, 2.0f, x);
   kernel.launch({}, {100}, x, x);
@@ -15,6 +15,11 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, std::size_t n
   tuner::reduce_async(in, n, x);
   tuner::reduce_async(in, n, x, {tuner::Operation::sum, stream, tuner::Order::any, {x, 8}});
   tuner::prepare_reduce(in, n);
+  // No CUDA header here: __half and __nv_bfloat16 are incomplete.
+  float of_half = tuner::reduce(half, n);
+  tuner::reduce_async(half, n, &of_half, {tuner::Operation::sum, stream});
+  (void)tuner::reduce_workspace_bytes(bfloat16, n);
+  kernel.launch(stream, {n}, half, bfloat16, x);
   tuner::sum_matrix_2d(in, in, x, n, u, stream);
   (void)tuner::tune(kernel, {n, 10ULL});
   tuner::capture(
