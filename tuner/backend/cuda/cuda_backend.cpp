@@ -320,11 +320,11 @@ class CudaBackend final : public Backend {
   }
 
   /// A fault of an earlier kernel can surface in any call.
-  void watch(CUresult result, const char* call, const std::source_location& at = std::source_location::current()) {
+  void watch(CUresult result, const char* call, SourcePlace at = SourcePlace::current()) {
     if (is_sticky(result)) state_->usable = false;
     check(result, call, at);
   }
-  void wait(CUstream stream, const std::source_location& at = std::source_location::current()) {
+  void wait(CUstream stream, SourcePlace at = SourcePlace::current()) {
     watch(wait_for(stream, std::nullopt), "cuStreamQuery", at);
   }
 

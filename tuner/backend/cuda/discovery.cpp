@@ -6,9 +6,9 @@
 
 namespace tuner::cuda {
 
-int device_attribute(CUdevice device, CUdevice_attribute attribute, const std::source_location& location) {
+int device_attribute(CUdevice device, CUdevice_attribute attribute, SourcePlace place) {
   int value = 0;
-  check(driver().cuDeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute", location);
+  check(driver().cuDeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute", place);
   return value;
 }
 

@@ -10,8 +10,7 @@
 namespace tuner::cuda {
 
 /// One attribute. Throws CudaError.
-int device_attribute(CUdevice device, CUdevice_attribute attribute,
-                     const std::source_location& location = std::source_location::current());
+int device_attribute(CUdevice device, CUdevice_attribute attribute, SourcePlace place = SourcePlace::current());
 /// The device of ordinal \p ordinal. Throws Error when it does not exist.
 CUdevice device_handle(int ordinal);
 /// The ordinal of the device whose context is current on this thread. Throws CudaError.

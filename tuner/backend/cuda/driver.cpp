@@ -164,7 +164,7 @@ bool is_sticky(CUresult result) {
   }
 }
 
-void throw_error(CUresult result, const char* call, const std::source_location& location) {
+void throw_error(CUresult result, const char* call, SourcePlace place) {
   const Driver& functions = process_driver().functions;
   const char* name = nullptr;
   const char* description = nullptr;
@@ -172,7 +172,7 @@ void throw_error(CUresult result, const char* call, const std::source_location& 
   functions.cuGetErrorString(result, &description);
   throw CudaError(result, name != nullptr ? name : "CUDA error " + std::to_string(static_cast<int>(result)),
                   description != nullptr ? description : "unknown", call,
-                  std::string(short_path(location.file_name())) + ':' + std::to_string(location.line()));
+                  std::string(short_path(place.file)) + ':' + std::to_string(place.line));
 }
 
 }  // namespace tuner::cuda

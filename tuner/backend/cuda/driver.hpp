@@ -5,7 +5,6 @@
 
 #include <cuda.h>
 
-#include <source_location>
 #include <string>
 
 #include <tuner/core/error.hpp>
@@ -102,12 +101,21 @@ std::string error_text(CUresult result);
 /// Whether \p result says that the context is lost: nothing can run in this process any more.
 bool is_sticky(CUresult result);
 
-[[noreturn]] void throw_error(CUresult result, const char* call, const std::source_location& location);
+/// A line of source text. Stands for std::source_location, which clang 14 lacks.
+struct SourcePlace {
+  const char* file;
+  int line;
+  /// As a default argument: the line that calls.
+  static constexpr SourcePlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+[[noreturn]] void throw_error(CUresult result, const char* call, SourcePlace place);
 /// Throws CudaError unless \p result is CUDA_SUCCESS.
-inline void check(CUresult result, const char* call,
-                  const std::source_location& location = std::source_location::current()) {
+inline void check(CUresult result, const char* call, SourcePlace place = SourcePlace::current()) {
   if (result != CUDA_SUCCESS) [[unlikely]]
-    throw_error(result, call, location);
+    throw_error(result, call, place);
 }
 
 }  // namespace tuner::cuda
