@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <tuner/backend/host/object_cache.hpp>
 #include <tuner/backend/host/private_directory.hpp>
@@ -151,17 +152,53 @@ TEST(HostCompile, PassesOnHowACompilerDied) {
               HasSubstr("exit code 137"));
 }
 
+/// Makes \p folder the one for temporary files.
+class InTemporaryFolder {
+ public:
+  explicit InTemporaryFolder(const TemporaryFolder& folder) {
+    if (const char* before = std::getenv("TMPDIR")) saved_ = before;
+    setenv("TMPDIR", folder.path().c_str(), 1);
+  }
+  ~InTemporaryFolder() { saved_ ? setenv("TMPDIR", saved_->c_str(), 1) : unsetenv("TMPDIR"); }
+  InTemporaryFolder(const InTemporaryFolder&) = delete;
+  InTemporaryFolder& operator=(const InTemporaryFolder&) = delete;
+
+ private:
+  std::optional<std::string> saved_;
+};
+
+std::unique_ptr<Compiler> compiler_without_cache() {
+  HostOptions options;
+  options.cache_objects = false;
+  return make_host_compiler(options);
+}
+
 TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
   const TemporaryFolder folder;
-  backend();  // keeps files of its own for as long as it lives
-  const char* before = std::getenv("TMPDIR");
-  const std::string saved = before != nullptr ? before : "";
-  setenv("TMPDIR", folder.path().c_str(), 1);
-  const CompileResult result =
-      backend().compiler().compile(request("__global__ void unique_name() {}", {"unique_name"}));
-  before != nullptr ? setenv("TMPDIR", saved.c_str(), 1) : unsetenv("TMPDIR");
-  EXPECT_TRUE(std::holds_alternative<Image>(result));
+  {
+    const InTemporaryFolder here(folder);
+    EXPECT_EQ(error_of(compiler_without_cache()->compile(request("__global__ void k() {}", {"k"}))).message,
+              "compiled");
+  }
   EXPECT_EQ(files_in(folder.path()), 0u);
+}
+
+TEST(HostCompile, WritesTheShimOnceAndAgainOnlyIfSomethingRemovesIt) {
+  const TemporaryFolder folder;
+  const InTemporaryFolder here(folder);
+  const auto compiler = compiler_without_cache();
+  std::set<std::filesystem::path> folders;
+  const auto compiles = [&](const std::string& name) {
+    const CompileResult result = compiler->compile(request("__global__ void " + name + "() {}", {name}));
+    EXPECT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) folders.insert(entry.path());
+  };
+  compiles("a");
+  compiles("b");
+  ASSERT_EQ(folders.size(), 1u);
+  std::filesystem::remove_all(*folders.begin());
+  compiles("c");
+  EXPECT_EQ(folders.size(), 2u);
 }
 
 TEST(HostCompile, IsImmuneToTheMacrosOfAKernelFileAndOfItsOptions) {
@@ -297,6 +334,24 @@ TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
     EXPECT_EQ(out, value);
   }
   EXPECT_EQ(files_in(folder.path() / "cache" / "host-objects"), 2u);
+}
+
+TEST(HostCache, KeepsTheHooksOfInterleavedObjects) {
+  const TemporaryFolder folder;
+  const std::string log = (folder.path() / "log").string();
+  HostOptions options;
+  options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo \"$@\" >> " + log + "\nexec c++ \"$@\"\n");
+  options.cache_directory = folder.path() / "cache";
+  for (const std::string name : {"a", "b"}) {
+    CompileRequest wanted = request("__global__ void " + name + "(int* out) { *out = 1; }", {name});
+    wanted.interleaved = true;
+    const CompileResult result = make_host_compiler(options)->compile(wanted);
+    ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
+  }
+  std::ifstream file(log);
+  const std::vector<std::string> compiles{std::istream_iterator<Line>(file), {}};
+  EXPECT_THAT(compiles, ElementsAre(HasSubstr("hooks.cpp"), HasSubstr("unit.cpp"), HasSubstr("hooks.o"),
+                                    HasSubstr("unit.cpp"), HasSubstr("hooks.o")));
 }
 
 TEST(HostCache, CompilesAgainWhenAnObjectWasDamaged) {

@@ -27,12 +27,13 @@ namespace tuner::host {
 namespace {
 
 constexpr const char* kUnit = "unit.cpp";  // what is compiled: the kernel's text with ours before and behind it
+constexpr const char* kHooks = "hooks.o";
 
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
 // keep its module loaded for ever (ELF gABI, STB_GNU_UNIQUE).
 std::vector<std::string> plain_flags(bool gnu) {
   std::vector<std::string> result{"-O2", "-std=c++17", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
-                                  "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno",
+                                  "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno", "-pipe",
                                   // A large frame meets the guard page, not what lies behind it.
                                   "-fstack-clash-protection"};
   if (gnu) result.push_back("-fno-gnu-unique");
@@ -236,17 +237,47 @@ std::string HostCompiler::object_key(const CompileRequest& request, const std::s
   return cache::sha256_of_parts(parts);
 }
 
-/// Runs the compiler with \p arguments in \p folder; what it prints comes behind \p log.
-std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request,
-                                                       const std::filesystem::path& folder,
+/// Writes the shim once for all compiles. Writes it again if something removed it from the temporary folder.
+HostCompiler::SharedFolder HostCompiler::shim_folder() const {
+  const std::lock_guard lock(shim_mutex_);
+  if (!shim_ || !std::filesystem::exists(shim_->path() / shim_files().back().name)) {
+    shim_ = std::make_shared<const PrivateDirectory>();
+    for (const ShimFile& file : shim_files()) write_below(shim_->path(), file.name, file.text);
+  }
+  return shim_;
+}
+
+/// Compiles the hooks of interleaved objects into \p shim. All objects share them, so this happens once.
+std::optional<CompileError> HostCompiler::compile_hooks(const CompileRequest& request,
+                                                        const std::filesystem::path& shim, std::string& log) const {
+  const std::lock_guard lock(hooks_mutex_);
+  const std::filesystem::path object = shim / kHooks, source = shim / "hooks.cpp", part = shim / "hooks.part";
+  if (std::filesystem::exists(object)) return std::nullopt;
+  const std::string key = cache::sha256_of_parts({identity(), "hooks"});
+  std::optional<std::vector<std::byte>> kept = cache_ ? cache_->find(key) : std::nullopt;
+  if (kept) {
+    write_file(part, {reinterpret_cast<const char*>(kept->data()), kept->size()});
+  } else {
+    write_file(source, "#include \"tuner_host_interleave.h\"\n");
+    std::vector<std::string> arguments = plain_flags(is_gnu(found().version));
+    arguments.insert(arguments.end(), {"-c", "-o", part.string(), source.string()});
+    if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return error;
+    if (cache_) cache_->store(key, read_file(part));
+  }
+  std::filesystem::rename(part, object);  // a compile that was stopped leaves no half of it
+  return std::nullopt;
+}
+
+/// Runs the compiler with \p arguments; what it prints comes behind \p log, without the names of \p folders.
+std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const Folders& folders,
                                                        const std::vector<std::string>& arguments,
                                                        std::string& log) const {
   const Found& compiler = found();
   std::vector<std::string> command = compiler.command;
   command.insert(command.end(), arguments.begin(), arguments.end());
   ProcessResult result = run_process(
-      command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folder});
-  replace_all(result.output, folder.string() + '/', "");
+      command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folders.unit});
+  for (const auto& folder : {folders.unit, folders.shim}) replace_all(result.output, folder.string() + '/', "");
   if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
   if (result.stopped) return CompileError{"nobody waits for it any more", ""};
   if (result.timed_out) {
@@ -318,15 +349,18 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
 
 std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const ProgramText& program,
                                                        Image& image) const {
+  const SharedFolder shim = shim_folder();
   const PrivateDirectory directory;
-  for (const ShimFile& file : shim_files()) write_below(directory.path(), file.name, file.text);
+  const Folders folders{directory.path(), shim->path()};
   const std::filesystem::path own = directory.path() / kOwnFolder, object = directory.path() / "unit.so";
   const std::filesystem::path source = (program.headers.empty() ? directory.path() : own) / kUnit;
   for (const IncludedFile& file : program.headers) write_below(own, file.path, file.text);
   write_below(directory.path(), source.lexically_relative(directory.path()), program.unit);
   const bool gnu = is_gnu(found().version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
-  std::vector<std::string> headers{"-I" + directory.path().string()};
+  std::vector<std::string> headers{"-I" + folders.shim.string()};
+  // Where no header of the author was changed, the shim's come before those beside the kernel.
+  if (program.headers.empty()) headers.insert(headers.end(), {"-iquote", folders.shim.string()});
   if (!program.headers.empty()) headers.insert(headers.end(), {"-iquote", own.string()});
   headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
   for (const std::string& path : request.include_paths) {
@@ -341,12 +375,12 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   const auto failed = [&](std::vector<std::string> arguments, std::initializer_list<std::string> more) {
     arguments.insert(arguments.end(), headers.begin(), headers.end());
     arguments.insert(arguments.end(), more);
-    return run_compiler(request, directory.path(), arguments, image.log);
+    return run_compiler(request, folders, arguments, image.log);
   };
   if (request.interleaved) {
     // Two steps: a linker that is told of the sanitizer takes its library too.
-    const std::filesystem::path hooks = directory.path() / "hooks.cpp", part = directory.path() / "unit.o";
-    write_file(hooks, "#include \"tuner_host_interleave.h\"\n");
+    const std::filesystem::path hooks = folders.shim / kHooks, part = directory.path() / "unit.o";
+    if (auto error = compile_hooks(request, folders.shim, image.log)) return error;
     std::vector<std::string> instrumented = plain_flags(gnu);
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;

@@ -12,6 +12,7 @@
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/backend/host/object_cache.hpp>
+#include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
 
@@ -40,13 +41,23 @@ class HostCompiler final : public Compiler {
   /// Fills in \p image's code and log.
   std::optional<CompileError> run_compiler(const CompileRequest& request, const ProgramText& program,
                                            Image& image) const;
-  std::optional<CompileError> run_compiler(const CompileRequest& request, const std::filesystem::path& folder,
+  struct Folders {
+    std::filesystem::path unit, shim;  // of one compile, and of all
+  };
+  std::optional<CompileError> run_compiler(const CompileRequest& request, const Folders& folders,
                                            const std::vector<std::string>& arguments, std::string& log) const;
+
+  using SharedFolder = std::shared_ptr<const PrivateDirectory>;
+  SharedFolder shim_folder() const;
+  std::optional<CompileError> compile_hooks(const CompileRequest& request, const std::filesystem::path& shim,
+                                            std::string& log) const;
 
   HostOptions options_;
   std::optional<ObjectCache> cache_;
   mutable std::once_flag searched_;
   mutable Found found_;
+  mutable std::mutex shim_mutex_, hooks_mutex_;
+  mutable SharedFolder shim_;
   std::mutex with_host_functions_mutex_;
   std::set<std::size_t> with_host_functions_;  // hashes of texts that compile without these alone
 };

@@ -4,6 +4,11 @@
 
 #define TUNER_HOST 1
 
+#if __has_include(<bits/c++config.h>)
+// Half of what a small kernel's compile has to read are libstdc++'s special functions of C++17 (std::beta and others).
+#include <bits/c++config.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
