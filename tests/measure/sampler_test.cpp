@@ -17,9 +17,9 @@ class SamplerTest : public ::testing::Test {
  protected:
   SamplerTest() : module(Image{{}, {{"k", "k", {}}}, {}}), launches{{&module, 0, {}, {}}} {}
 
-  Measurement measure(double best_ns = 0) {
+  Measurement measure(double best_ns = 0, double run_s = 1e-6) {
     Sampler sampler(backend, options, [this](double s) { slept += s; });
-    auto result = sampler.measure(launches, best_ns, 1e-6, [this](double limit) { limits.push_back(limit); });
+    auto result = sampler.measure(launches, best_ns, run_s, [this](double limit) { limits.push_back(limit); });
     return std::get<Measurement>(std::move(result));
   }
 
@@ -69,6 +69,26 @@ TEST_F(SamplerTest, AbandonsWhatIsClearlyWorseButNeverBeforeTheDocumentedMinimum
   EXPECT_TRUE(result.abandoned);
   EXPECT_FALSE(result.converged);
   EXPECT_EQ(result.samples_ns.size(), options.abandon_samples);
+}
+
+TEST_F(SamplerTest, AbandonsWithFewerSamplesOnSharedCoresWhereTheRunBeforeThemWasFarBehind) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{4e6 + double(i), 0}; };
+  EXPECT_EQ(measure(1e6, 4e-3).samples_ns.size(), options.abandon_samples);
+  backend.device_.key.backend = "host";
+  const Measurement result = measure(1e6, 4e-3);
+  EXPECT_EQ(result.samples_ns.size(), 3u);
+  EXPECT_TRUE(result.abandoned);
+  EXPECT_EQ(measure(1e6, 2e-3).samples_ns.size(), options.abandon_samples);
+}
+
+TEST_F(SamplerTest, TakesFewSamplesOfANoisyKernelInASearchOnSharedCores) {
+  backend.next_sample = [](const std::string&, std::size_t i) { return Sample{i % 2 == 0 ? 1e6 : 2e6 + double(i), 0}; };
+  options.max_samples = 50;
+  backend.device_.key.backend = "host";
+  EXPECT_EQ(measure(1.5e6).samples_ns.size(), 20u);
+  EXPECT_EQ(measure(0).samples_ns.size(), 50u) << "nothing is searched for";
+  options.min_samples = 30;
+  EXPECT_EQ(measure(1.5e6).samples_ns.size(), 30u) << "as many as are asked for";
 }
 
 TEST_F(SamplerTest, DoesNotAbandonWhatMayStillBeTheBest) {

@@ -31,9 +31,9 @@ struct MeasureOptions {
 
   std::size_t warm_up = 1;  ///< unmeasured runs before the first sample
   std::size_t min_samples = 10;
-  std::size_t max_samples = 200;
-  double target_width = 0.01;  ///< of the 95% interval of the median, relative to it
-  double max_seconds = 1.0;    ///< of measuring one configuration; min_samples are taken even when it is passed
+  std::size_t max_samples = 200;  ///< a search on the host backend takes 20 at most
+  double target_width = 0.01;     ///< of the 95% interval of the median, relative to it
+  double max_seconds = 1.0;       ///< of measuring one configuration; min_samples are taken even when it is passed
 
   /// Finalists are measured again in so many rounds of so many samples each.
   std::size_t finalist_rounds = 15;
@@ -43,7 +43,7 @@ struct MeasureOptions {
   /// other than time). The best is the fastest verified trial that the session or the evaluator has seen, so that
   /// configurations submitted long ago are compared with what is known now.
   double abandon_factor = 1.05;
-  std::size_t abandon_samples = 5;  ///< never abandoned with fewer
+  std::size_t abandon_samples = 5;  ///< never abandoned with fewer; on the host backend 3 where it is clear
 
   /// Hot runs shorter than this are repeated inside one sample until it takes batch_ns (the clock's steps vanish).
   double batch_below_ns = 20e3;

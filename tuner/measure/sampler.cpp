@@ -21,6 +21,13 @@ std::size_t still_missing(std::size_t n, double width, double target) {
                                  std::min<std::size_t>(5, n), n);
 }
 
+/// Samples of one configuration in a search on cores that others use too: more of them make the interval little
+/// narrower there, and finalists are measured again side by side.
+constexpr std::size_t kMostOnSharedCores = 20;
+/// There, so few are enough to abandon a configuration whose last run took so many times as long as the best.
+constexpr std::size_t kFewestOnSharedCores = 3;
+constexpr double kClearlySlower = 3;
+
 }  // namespace
 
 void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std::size_t batch,
@@ -111,10 +118,15 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
                                                                  std::span<const Launch> prepare) {
   const auto start = Clock::now();
   const std::size_t min_samples = std::max<std::size_t>(options_.min_samples, 1);
-  const std::size_t max_samples = std::max(options_.max_samples, min_samples);
+  const bool is_rough = best_ns > 0 && traits(backend_.device().key).shares_cores;
+  const bool is_clear = is_rough && prepare.empty() && run_s * 1e9 > kClearlySlower * best_ns;
+  const auto at_most = [](std::size_t samples, bool limited, std::size_t limit) {
+    return limited ? std::min(samples, limit) : samples;
+  };
+  const std::size_t max_samples = std::max(at_most(options_.max_samples, is_rough, kMostOnSharedCores), min_samples);
   const bool may_abandon = best_ns > 0 && options_.abandon_factor > 0;
-  const std::size_t first =
-      may_abandon ? std::clamp<std::size_t>(options_.abandon_samples, 1, min_samples) : min_samples;
+  const std::size_t few = at_most(options_.abandon_samples, is_clear, kFewestOnSharedCores);
+  const std::size_t first = may_abandon ? std::clamp<std::size_t>(few, 1, min_samples) : min_samples;
   double pause_left_s = options_.throttle_budget_s;
   Measurement measurement;
   std::vector<double> clocks;
