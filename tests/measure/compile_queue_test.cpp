@@ -125,6 +125,14 @@ TEST(CompileQueue, TakesOneAtATimeOnManyCoresWhereTheSearchLearns) {
   EXPECT_EQ(compile_batch(gpu, 2, false), 8u);
 }
 
+TEST(CompileQueue, LeavesNothingForBusyCompilersThatShareTheDevicesCores) {
+  DeviceKey key;
+  key.backend = kCudaBackend;
+  EXPECT_EQ(sharing_compilers(key, 4, 1), 4u);
+  key.backend = kHostBackend;
+  EXPECT_EQ(sharing_compilers(key, 4, 1), 1u);
+}
+
 TEST(CompileQueue, MergesExpressionsWithoutRepeatingThem) {
   const std::vector<CompileJob> jobs{job(0, {"f<1>", "finish"}), job(1, {"f<2>", "finish"})};
   EXPECT_THAT(merge(jobs).expressions, ElementsAre("f<1>", "finish", "f<2>"));

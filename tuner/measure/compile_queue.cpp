@@ -101,6 +101,10 @@ std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool sear
   return compilers >= for_few_compilers ? 1 : for_few_compilers;
 }
 
+std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t idle) {
+  return traits(key).shares_cores ? idle : all;
+}
+
 CompileRequest merge(std::span<const CompileJob> jobs) {
   CompileRequest request = jobs.front().request;
   for (const CompileJob& job : jobs.subspan(1))

@@ -60,6 +60,10 @@ bool is_one_program(std::span<const CompileJob> jobs);
 /// program costs, and are known later: on many cores a search that learns does without.
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns);
 
+/// Compilers, of \p all, that a batch leaves some jobs for. Where they take their time from the device's cores these
+/// are the \p idle ones: fewer and larger batches cost less.
+std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t idle);
+
 /// One request for all of \p jobs; expressions that several need appear once. Precondition: at least one job.
 CompileRequest merge(std::span<const CompileJob> jobs);
 

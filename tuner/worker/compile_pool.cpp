@@ -59,15 +59,22 @@ void CompilePool::stop() {
   workers_.clear();
 }
 
+std::size_t CompilePool::sharing() const {
+  DeviceKey key;
+  key.backend = options_.backend;
+  const auto idle = std::count_if(workers_.begin(), workers_.end(), [](const Worker& one) { return one.is_idle(); });
+  return sharing_compilers(key, workers_.size(), static_cast<std::size_t>(idle));
+}
+
 void CompilePool::schedule() {
   for (Worker& worker : workers_) {
-    if (!worker.slot.running() || !worker.open || !worker.jobs.empty()) continue;
+    if (!worker.is_idle()) continue;
     if (!urgent_.empty()) {
       worker.jobs.push_back(std::move(urgent_.front()));
       urgent_.pop_front();
       take_covered(urgent_, worker.jobs);
     } else {
-      worker.jobs = queue_.take(options_.batch, workers_.size());
+      worker.jobs = queue_.take(options_.batch, sharing());
       if (worker.jobs.empty()) return;
     }
     worker.since = Clock::now();

@@ -59,7 +59,9 @@ class CompilePool {
     bool open = false;
     std::vector<CompileJob> jobs;  // being compiled
     Clock::time_point since;
+    bool is_idle() const { return slot.running() && open && jobs.empty(); }
   };
+  std::size_t sharing() const;
   void start(Worker& worker);
   void handle(Worker& worker, Message message);
   void finish(Worker& worker, std::variant<Image, CompileError> result, double seconds);
