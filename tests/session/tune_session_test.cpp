@@ -28,7 +28,7 @@ class TuneSession : public ::testing::Test {
 
   KernelSpec spec_ = small_kernel();
   const ProblemSize size_ = small_problem();
-  const Device device_ = some_device();
+  Device device_ = some_device();
   const Configuration optimum_{{"block", 128}, {"unroll", 2}};
   MemoryStore store_;
 };
@@ -173,6 +173,31 @@ TEST_F(TuneSession, LetsTheStrategyOrderWhatWaitsAndStillTriesEverythingOnce) {
   EXPECT_EQ(result.trials.size(), result.valid);
   std::set<Configuration> tried;
   for (const Trial& trial : result.trials) EXPECT_TRUE(tried.insert(trial.configuration).second);
+}
+
+TEST_F(TuneSession, RunsAllThatIsCompiledWhereCompilersTakeTheDevicesCores) {
+  device_.key.backend = "host";
+  FakeEvaluator evaluator([](const Configuration& c) { return measured(c, cost(c)); }, 8);
+  evaluator.tells_of_compiling = true;
+  const SessionResult result = run_auto(evaluator, {});
+  EXPECT_FALSE(evaluator.preferred);
+  EXPECT_TRUE(evaluator.withdrawn.empty());
+  EXPECT_EQ(result.trials.size(), result.valid);
+}
+
+TEST_F(TuneSession, ProposesManyAtATimeWhereTheyShareACompile) {
+  device_.key.backend = "host";
+  std::set<std::size_t> submitted;
+  FakeEvaluator* asked = nullptr;
+  FakeEvaluator evaluator(
+      [&](const Configuration& c) {
+        submitted.insert(asked->submitted.size());
+        return measured(c, cost(c));
+      },
+      8);
+  asked = &evaluator;
+  EXPECT_EQ(run(evaluator).valid, 11u);
+  EXPECT_THAT(submitted, ::testing::ElementsAre(8u, 11u)) << "the last when four of the first eight were done";
 }
 
 TEST_F(TuneSession, StartsFromTheBestOfAPrior) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/measure/decide.hpp>
@@ -216,9 +217,10 @@ class Session {
     return out;
   }
 
-  /// The strategy knows more than when it proposed what waits: of results, and from the compiler.
+  /// The strategy knows more than when it proposed what waits: of results, and from the compiler. Where compilers take
+  /// their time from the device's cores, giving up a compiled configuration saves less than its compile cost.
   void put_waiting_in_order() {
-    if (!foresight_ || waiting_.size() < 2) return;
+    if (!foresight_ || waiting_.size() < 2 || traits(device_.key).shares_cores) return;
     const std::optional<std::vector<Index>> order = foresight_->reconsider(waiting_);
     if (!order) return;
     evaluator_.prefer(configurations(*order));
@@ -246,6 +248,8 @@ class Session {
 
   void submit_proposals() {
     std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
+    // Half of all at a time: one by one, each would have a compile of its own while others wait for the device.
+    if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2) return;
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, result_.trials.size() + evaluator_.in_flight()));
     }
