@@ -21,10 +21,10 @@ std::size_t still_missing(std::size_t n, double width, double target) {
                                  std::min<std::size_t>(5, n), n);
 }
 
-/// Samples of one configuration in a search on cores that others use too: more of them make the interval little
-/// narrower there, and finalists are measured again side by side.
+/// On cores that others use too, a search takes so many samples of a configuration at most. More would make the
+/// interval little narrower, and finalists are measured again side by side.
 constexpr std::size_t kMostOnSharedCores = 20;
-/// There, so few are enough to abandon a configuration whose last run took so many times as long as the best.
+/// There, so few samples can abandon a configuration whose last run took kClearlySlower times as long as the best.
 constexpr std::size_t kFewestOnSharedCores = 3;
 constexpr double kClearlySlower = 3;
 
