@@ -22,6 +22,11 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES ${tuner_suffixes})
 unset(tuner_suffixes)
 mark_as_advanced(TUNER_SQLITE3_LIBRARY TUNER_SQLITECPP_LIBRARY TUNER_SQLITECPP_INCLUDE TUNER_MD_LIBRARY TUNER_MD_INCLUDE)
 
+if(NOT TARGET tuner_fmt)
+  # Debian has no libfmt.a: programs that are copied to other machines compile it. Others link it, which is quicker.
+  add_library(tuner_fmt INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(tuner_fmt INTERFACE $<IF:$<BOOL:${TUNER_SANITIZE}>,fmt::fmt,fmt::fmt-header-only>)
+endif()
 if(NOT TARGET tuner_sqlite)
   add_library(tuner_sqlite INTERFACE IMPORTED GLOBAL)
   target_include_directories(tuner_sqlite SYSTEM INTERFACE ${TUNER_SQLITECPP_INCLUDE})

@@ -125,7 +125,8 @@ TEST_F(Report, NamesTheFrontOfATradeOff) {
   EXPECT_EQ(front(subject, result.trials), "");
   subject.trade_off = {"time", "energy"};
   EXPECT_THAT(front(subject, result.trials), HasSubstr("2 configurations"));
-  EXPECT_EQ(json_result(subject, result, "")["front"]["configurations"], (nlohmann::json{"block=32", "block=64"}));
+  EXPECT_EQ(json_result(subject, result, "")["front"]["configurations"],
+            (nlohmann::ordered_json{"block=32", "block=64"}));
 }
 
 TEST_F(Report, NeverListsWhatWasNotVerified) {

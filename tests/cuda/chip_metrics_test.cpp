@@ -100,7 +100,7 @@ TEST(MetricPlan, SaysThatTheChipHasNoSuchCounter) {
 class CuptiHost : public ::testing::Test {
  protected:
   void SetUp() override {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TUNER_ASAN
     GTEST_SKIP() << "libnvperf_host.so loads itself in a way that AddressSanitizer refuses";
 #endif
     const auto chips = known_chips();

@@ -25,13 +25,13 @@ fs::path add(const fs::path& file, const char* text = "") {
 }
 
 /// Sets an environment variable for a scope.
-class Variable {
+class EnvironmentVariable {
  public:
-  Variable(const char* name, const std::string& value) : name_(name) {
+  EnvironmentVariable(const char* name, const std::string& value) : name_(name) {
     if (const char* old = std::getenv(name)) old_ = old;
     ::setenv(name, value.c_str(), 1);
   }
-  ~Variable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
+  ~EnvironmentVariable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
 
  private:
   const char* name_;
@@ -69,7 +69,7 @@ TEST(Nvrtc, SaysSoWhenTheLibraryIsAnother) {
 TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {
   const TemporaryFolder folder;
   const fs::path file = add(folder / "lib64/libnvrtc.so.12");
-  const Variable variable("CUDA_PATH", folder.path().string());
+  const EnvironmentVariable variable("CUDA_PATH", folder.path().string());
   const auto candidates = nvrtc_candidates({});
   ASSERT_FALSE(candidates.empty());
   EXPECT_EQ(candidates.front(), file);
@@ -79,7 +79,7 @@ TEST(Nvrtc, PrefersOneThatTheDriverCanLoadTheCodeOf) {
   const TemporaryFolder folder;
   const fs::path newer = add(folder / "lib64/libnvrtc.so.13");
   const fs::path fitting = add(folder / "lib64/libnvrtc.so.12");
-  const Variable variable("CUDA_PATH", folder.path().string());
+  const EnvironmentVariable variable("CUDA_PATH", folder.path().string());
   EXPECT_EQ(nvrtc_candidates({.newest_major = 13}).front(), newer);
   EXPECT_EQ(nvrtc_candidates({.newest_major = 12}).front(), fitting);
 }
@@ -87,7 +87,7 @@ TEST(Nvrtc, PrefersOneThatTheDriverCanLoadTheCodeOf) {
 TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
   const TemporaryFolder folder;
   const fs::path file = add(folder / "lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
-  const Variable variable("VIRTUAL_ENV", folder.path().string());
+  const EnvironmentVariable variable("VIRTUAL_ENV", folder.path().string());
   EXPECT_THAT(nvrtc_candidates({}), ::testing::Not(::testing::Contains(file)));
   EXPECT_THAT(nvrtc_candidates({.python = true}), ::testing::Contains(file));
   EXPECT_EQ(nvrtc_candidates({.asked = "python"}).front(), file);

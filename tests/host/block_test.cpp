@@ -298,7 +298,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<Misuse>& one) { return std::string(one.param.name); });
 
 TEST(HostFaults, EndALaunchWithTheBlockAndThreadThatFaulted) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TUNER_SANITIZED)
   GTEST_SKIP() << "the sanitizer reports faults itself";
 #endif
   const char* source = R"(

@@ -89,7 +89,7 @@ TEST(HostMemory, IsAlignedForEveryVectorLoad) {
     EXPECT_EQ(memory->address() % 256, 0u);
     EXPECT_EQ(memory->bytes(), bytes);
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they end the process at a request of this size
+#if !defined(TUNER_SANITIZED)  // they end the process at a request of this size
   EXPECT_THROW(backend().allocate(std::size_t{1} << 60), Error);
 #endif
 }

@@ -28,7 +28,7 @@ struct Wrong {
 
 /// A fault is what tells of them, and a sanitizer's to report: it ends the process.
 bool ends_a_sanitized_process([[maybe_unused]] std::string_view mistake) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TUNER_ASAN)
   return mistake == "far_behind" || mistake == "very_far_behind" || mistake == "far_before" || mistake == "overflow";
 #else
   return false;
@@ -64,7 +64,7 @@ constexpr Wrong kWrong[] = {
 };
 
 TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(TUNER_TSAN)
   GTEST_SKIP() << "the sanitizer reports the races that these kernels have on purpose";
 #endif
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");

@@ -55,7 +55,7 @@ void add(std::vector<Together>& all, const Configuration& configuration, Compile
 
 MeasureOptions verify_only() {
   MeasureOptions options;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TUNER_ASAN)
   options.guard_bytes = 0;
 #endif
   options.cold = false;

@@ -287,7 +287,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   }
   if (result.exit_code != 0) {
     std::string message = first_error(result.output);
-    if (message.starts_with("tuner_host_entry.h:") && leaves_a_brace_open(request.source))
+    const bool is_behind_the_text = message.starts_with("tuner_host_entry.h:") || message.starts_with("instantiation of ");
+    if (is_behind_the_text && leaves_a_brace_open(request.source))
       message = request.file_name + ": a '{' is not closed: the text ends inside of it";
     const std::string file = '/' + message.substr(0, message.find(':'));
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
@@ -383,6 +384,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (auto error = compile_hooks(request, folders.shim, image.log)) return error;
     std::vector<std::string> instrumented = plain_flags(gnu);
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
+    // Without it, clang has a hook for the write of `x += 1`, but none for the read before it.
+    if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;
     std::vector<std::string> linking = plain_flags(gnu);
     linking.insert(linking.end(), {"-shared", "-Wl,--as-needed"});
