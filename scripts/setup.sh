@@ -82,3 +82,12 @@ tuner_set_up() {
   tuner_require_cmake
   tuner_build release "$@"
 }
+
+# tuner_count_tests FOLDER: what the last run of ctest there ran, test by test: its entries are whole programs.
+tuner_count_tests() {
+  awk '/^\[       OK \]/ {passed++}
+       /^\[  SKIPPED \].*\)$/ {skipped++}
+       /^\[  FAILED  \].*\)$/ {failed++; names = names "\n  " $4}
+       END {printf "tuner: of single tests %d passed, %d skipped, %d failed%s\n", passed, skipped, failed, names}' \
+    "$1/Testing/Temporary/LastTest.log" >&2
+}

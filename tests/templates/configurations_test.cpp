@@ -1,4 +1,4 @@
-/// At least 200 configurations of every built-in kernel (all values, all warp steps, all finishes) give the
+/// A sample of the configurations of every built-in kernel (all values, all warp steps, all finishes) gives the
 /// reference's result: at an odd size, and on the `verify` problems of the file (nothing, one element, odd sizes,
 /// misaligned pointers). Built twice, for the host backend and for a GPU; see Subject.
 
@@ -14,7 +14,8 @@ namespace {
 
 using Choices = std::map<std::string, std::string>;
 
-/// Picks configurations for each of \p choices, \p each of them, and expects them to be right at \p sizes.
+/// Picks configurations for each of \p choices, \p each of them where the sample has all values, and expects them to be
+/// right at \p sizes.
 void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int64_t>& sizes,
                           const std::vector<Choices>& choices, std::size_t each, testing::Picker& picker,
                           const std::function<void(KernelSpec&, const ProblemSize&)>& adapt = {}) {
@@ -25,16 +26,17 @@ void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int6
     const ProblemSize size = complete(spec, {sizes, choice});
     if (adapt) adapt(spec, size);
     const EnumeratedSpace space = enumerate(spec, size, subject.backend->device().limits);
-    testing::expect_right(*subject.backend, spec, size,
-                          picker.pick(space, std::max<std::size_t>(each / subject.share, 1)));
+    testing::expect_right(
+        *subject.backend, spec, size,
+        picker.pick(space, std::max<std::size_t>(each * testing::sample_size() / testing::kAllValues, 1)));
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
-/// A share of the sample is too small to promise it.
+/// A smaller sample cannot promise it.
 void expect_all_values_used(const testing::Picker& picker, const KernelSpec& spec,
                             const std::vector<std::string>& unreachable = {}) {
-  if (testing::subject().share == 1 && !::testing::Test::IsSkipped()) {
+  if (testing::sample_size() >= testing::kAllValues && !::testing::Test::IsSkipped()) {
     EXPECT_THAT(picker.never_used(spec.space), ::testing::UnorderedElementsAreArray(unreachable));
   }
 }

@@ -1,6 +1,7 @@
 #include "sample.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 #include <variant>
@@ -30,6 +31,11 @@ std::vector<std::string> used(const Configuration& configuration) {
     }
   }
   return uses;
+}
+
+std::size_t number_of(const char* variable, std::size_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
 }
 
 /// What one compile gives.
@@ -72,6 +78,10 @@ KernelSpec built_in(std::string_view name) {
   }
   throw Error("no template " + std::string(name));
 }
+
+std::size_t sample_size() { return number_of("TUNER_SAMPLES", 50); }
+
+Picker::Picker(std::uint64_t seed) : state_(seed + (std::uint64_t{number_of("TUNER_SAMPLE_SEED", 0)} << 8)) {}
 
 std::uint64_t Picker::next() { return state_ = fill_value::splitmix64(state_); }
 

@@ -19,9 +19,13 @@ namespace tuner::testing {
 struct Subject {
   std::unique_ptr<Backend> backend;  ///< null: not on this machine
   std::string why_not;
-  std::size_t share = 1;  ///< only one in so many configurations of a sample is run
 };
 Subject subject();
+
+/// How many configurations a kernel's sample has: $TUNER_SAMPLES, else 50. With kAllValues of them, every value of
+/// every parameter occurs.
+std::size_t sample_size();
+constexpr std::size_t kAllValues = 200;
 
 /// The built-in kernel file \p name. Throws Error when there is none.
 KernelSpec built_in(std::string_view name);
@@ -30,7 +34,8 @@ KernelSpec built_in(std::string_view name);
 /// picker for all problems of a kernel, so that together they cover every value.
 class Picker {
  public:
-  explicit Picker(std::uint64_t seed) : state_(seed) {}
+  /// $TUNER_SAMPLE_SEED makes other samples of all kernels.
+  explicit Picker(std::uint64_t seed);
   std::vector<Configuration> pick(const EnumeratedSpace& space, std::size_t count);
   /// Values of \p space that no pick had, as `parameter=value`.
   std::vector<std::string> never_used(const SearchSpace& space) const;

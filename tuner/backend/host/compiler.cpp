@@ -287,7 +287,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   }
   if (result.exit_code != 0) {
     std::string message = first_error(result.output);
-    const bool is_behind_the_text = message.starts_with("tuner_host_entry.h:") || message.starts_with("instantiation of ");
+    const bool is_behind_the_text =
+        message.starts_with("tuner_host_entry.h:") || message.starts_with("instantiation of ");
     if (is_behind_the_text && leaves_a_brace_open(request.source))
       message = request.file_name + ": a '{' is not closed: the text ends inside of it";
     const std::string file = '/' + message.substr(0, message.find(':'));

@@ -1,0 +1,133 @@
+# Sourced by .ci/run and .ci/nightly, after scripts/setup.sh: the steps that both have, and the table of their times.
+
+# ci_run [STEP…] -- ALL…: runs the named steps, or all of them, in the order of ALL: step X is the function run_X. The
+# first that fails ends the script. Prints the table at the end in either case.
+ci_run() {
+  local wanted=() step
+  while [ "$1" != -- ]; do wanted+=("$1") && shift; done
+  shift
+  for step in "${wanted[@]}"; do
+    [[ " $* " == *" $step "* ]] || tuner_fail "there is no step '$step': $*"
+  done
+  ci_table=() ci_begun=$SECONDS
+  trap ci_print_table EXIT
+  for step in "$@"; do
+    [ "${#wanted[@]}" -eq 0 ] || [[ " ${wanted[*]} " == *" $step "* ]] || continue
+    ci_step=$step ci_step_begun=$SECONDS
+    printf '\n== %s\n' "$step"
+    "run_$step"
+    ci_table+=("$(printf '%-10s %5d s' "$step" $((SECONDS - ci_step_begun)))")
+    ci_step=
+  done
+  [ "${#wanted[@]}" -gt 0 ] || ci_record_pass
+}
+
+ci_print_table() {
+  local status=$?
+  printf '\n== %s\n' "steps"
+  [ "${#ci_table[@]}" -eq 0 ] || printf '%s\n' "${ci_table[@]}"
+  [ -z "${ci_step:-}" ] || printf '%-10s %5d s  failed\n' "$ci_step" $((SECONDS - ci_step_begun))
+  printf '%-10s %5d s\n' together $((SECONDS - ci_begun))
+  return "$status"
+}
+
+# Only a tree that is a commit can be recorded.
+ci_record_pass() {
+  [ -z "$(git status --porcelain 2>/dev/null)" ] && git rev-parse --verify --quiet HEAD >.ci/passed || true
+}
+
+ci_packages() {
+  tuner_install_packages "${TUNER_PACKAGES[@]}" clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 \
+    libopenmpi-dev openmpi-bin \
+    python3 chromium  # the tests of the report's page skip without a browser
+  tuner_require_cmake
+  ci_clangxx=$(ci_find_tool clang++)
+  mkdir -p build
+}
+
+ci_find_tool() { command -v "$1-14" || command -v "$1" || tuner_fail "$1 is missing: install ${1/++/}-14"; }
+
+# ci_find_changed: the array `changed`, C++ files of tuner/ and cache/ that differ from the last commit that passed.
+# Without that commit (a clone without history): all of them, from a place that each commit has elsewhere, and
+# ci_seconds limits the steps that read them.
+ci_find_changed() {
+  local base=${TUNER_BASE:-$(cat .ci/passed)}
+  local -a patterns=('tuner/*.[ch]pp' 'cache/*.[ch]pp')
+  ci_seconds=
+  if git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
+    mapfile -t changed < <(git diff --name-only --diff-filter=d "$base" -- "${patterns[@]}")
+    echo "${#changed[@]} files changed since ${base:0:9}"
+  else
+    ci_seconds=120
+    mapfile -t changed < <(git ls-files -- "${patterns[@]}" | shuf --random-source=<(git rev-parse HEAD | sha512sum; yes))
+    echo "${base:0:9}, the last commit that passed, is not in this clone: of all ${#changed[@]} files, those that" \
+      "$ci_seconds s are enough for are compiled alone and read by clang-tidy; .ci/nightly takes all"
+  fi
+}
+
+ci_format() {
+  git ls-files -z -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' 'tests/*.[ch]pp' 'examples/*.cpp' 'bench/*.[ch]pp' \
+    'templates/*.hpp' | xargs -0 "$(ci_find_tool clang-format)" --dry-run -Werror
+}
+
+# ci_configure PRESET [ARGUMENT…]: clang's presets with the version that is installed. Messages go to build/PRESET.log.
+ci_configure() {
+  local preset=$1 compiler=()
+  shift
+  [ "$preset" = release ] || compiler=(-D CMAKE_CXX_COMPILER="$ci_clangxx")
+  (cmake --preset "$preset" "${compiler[@]}" "$@") >"build/$preset.log" 2>&1 ||
+    { cat "build/$preset.log"; tuner_fail "cmake could not configure build/$preset"; }
+}
+
+ci_ctest() {
+  local tree=$1
+  shift
+  ctest --test-dir "build/$tree" --output-on-failure --parallel "$(tuner_jobs)" --no-tests=error "$@"
+  tuner_count_tests "build/$tree"
+}
+
+# FILE… and the files that include one of them directly.
+ci_with_includers() {
+  [ $# -gt 0 ] || return 0
+  printf '%s\n' "$@"
+  printf '%s\n' "$@" | sed -n 's|.*\.hpp$|#include <&>|p' >build/changed_headers
+  [ ! -s build/changed_headers ] ||
+    git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' || true
+}
+
+# ci_each COMMAND: runs COMMAND with each line of the input as $0, in parallel. Starts none after ci_seconds, if that is
+# set, and says how many it ran.
+ci_each() {
+  local deadline=${ci_seconds:+$(($(date +%s) + ci_seconds))} lines
+  lines=$(cat)
+  : >build/ran
+  printf '%s\n' "$lines" | xargs -d '\n' -n 1 -P "$(tuner_jobs)" bash -c \
+    "[ -z '$deadline' ] || [ \$(date +%s) -lt '${deadline:-0}' ] || exit 0; echo >>build/ran; $1"
+  echo "$(wc -l <build/ran) of $(wc -l <<<"$lines") files"
+}
+
+# FILE… and what includes them: each read by the compiler with all warnings, for what only another file's includes
+# make compile.
+ci_compile_alone() {
+  local -a files
+  mapfile -t files < <(ci_with_includers "$@" | sort -u)
+  [ "${#files[@]}" -gt 0 ] || { echo "no file to read"; return; }
+  cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
+  cd build/alone
+  mkdir -p build
+  # One command a line: {"directory", "command", "file"}; quotes and backslashes are escaped. A header's command is that
+  # of the file that CMake makes to verify it.
+  sed -n 's/^ *"command": "\(.*\)",$/\1/p' compile_commands.json | sed 's/\\\(.\)/\1/g' |
+    grep -F "$(printf '%s\n' "${files[@]}" | sed 's|\.hpp$|.hpp.|; s|^|/|')" | sed 's/$/ -fsyntax-only/' | ci_each 'eval "$0"'
+  cd ../..
+}
+
+# FILE… and what includes them, by clang-tidy.
+ci_tidy() {
+  local -a files
+  mapfile -t files < <(ci_with_includers "$@" | grep '\.cpp$' | sort -u)
+  [ "${#files[@]}" -gt 0 ] || { echo "no file to read"; return; }
+  cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
+  printf '%s\n' "${files[@]}" |
+    ci_each "$(ci_find_tool clang-tidy) -p build/alone --quiet --extra-arg=-Wno-unknown-warning-option \"\$0\""
+}
