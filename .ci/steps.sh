@@ -129,5 +129,5 @@ ci_tidy() {
   [ "${#files[@]}" -gt 0 ] || { echo "no file to read"; return; }
   cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
   printf '%s\n' "${files[@]}" |
-    ci_each "$(ci_find_tool clang-tidy) -p build/alone --quiet --extra-arg=-Wno-unknown-warning-option \"\$0\""
+    ci_each "$(ci_find_tool clang-tidy) -p build/alone --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments \"\$0\""
 }

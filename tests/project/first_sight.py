@@ -17,8 +17,8 @@ import tempfile
 
 BLOCK = re.compile(r"<!-- prints: (.+) -->\n```\n(.*?)```\n", re.DOTALL)
 # Whether these lines are there, and what they say, depends on how fast the machine was this time.
-SOMETIMES = ("ties", "remark", "note", "failed", "finalists")
-ALWAYS = ("limit", "budget")
+SOMETIMES = ("budget", "ties", "remark", "note", "failed", "finalists")
+ALWAYS = ("limit",)
 
 
 def printed(tune, command):
