@@ -1,6 +1,7 @@
 // Serves reductions under everything at once: threads x streams, graphs captured on one stream and replayed on others,
-// ever new sizes at any alignment, and a context that is destroyed and made again in the middle. Sums of ints are
-// exact, so every one is checked. Needs a GPU; exit status 0: all sums right, no heap allocation on the warm path.
+// ever new sizes at any alignment, several threads on one stream with different operations and types, and a context
+// that is destroyed and made again in the middle. The values are such that results are exact, so every one is checked.
+// Needs a GPU; exit status 0: all results right, no heap allocation on the warm path.
 //   serving_storm [calls]
 #include <dlfcn.h>
 
@@ -10,9 +11,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <new>
 #include <random>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <tuner/backend/cuda/context.hpp>
@@ -25,13 +29,14 @@ thread_local bool counting = false;
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: g++ would warn of a free() of what it takes for another operator's memory.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (counting) ++heap_allocations;
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -192,6 +197,140 @@ class Storm {
   Count count_;
 };
 
+/// One thread's reductions on a stream that it shares: one operation over the first n elements for some n, whose
+/// results are known. Every order of combination gives the same bits: sums are of small integers, products of powers of
+/// two, or of ints modulo 2^32.
+template <typename T>
+class SharedReduction {
+ public:
+  SharedReduction(tuner::Operation operation, CUstream stream) {
+    options_.operation = operation;
+    options_.stream = stream;
+    std::vector<T> values(kSharedElements);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(element(i));
+    const std::size_t bytes = values.size() * sizeof(T);
+    check(driver().cuMemAlloc(&data_, bytes), "cuMemAlloc");
+    check(driver().cuMemAlloc(&results_, kResults * sizeof(T)), "cuMemAlloc");
+    check(driver().cuMemcpyHtoDAsync(data_, values.data(), bytes, stream), "upload");
+    check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
+    T so_far = values[0];
+    for (std::size_t i = 0, next = 1; i < values.size(); ++i) {
+      if (i > 0) so_far = combined(so_far, values[i]);
+      if (i + 1 != next) continue;
+      sizes_.push_back(next);
+      expected_.push_back(so_far);
+      next += next / 3 + 1;
+    }
+  }
+  ~SharedReduction() {
+    driver().cuMemFree(data_);
+    driver().cuMemFree(results_);
+  }
+  SharedReduction(const SharedReduction&) = delete;
+  SharedReduction& operator=(const SharedReduction&) = delete;
+
+  /// Enqueues \p calls, in rings that are waited for and checked; from one thread.
+  Count run(std::size_t calls, unsigned seed) {
+    std::mt19937 random(seed);
+    Count count;
+    for (const std::size_t n : sizes_) {
+      for (const tuner::Order order : {tuner::Order::fixed, tuner::Order::any}) call(n, 0, order);
+    }
+    std::vector<T> found(kResults), expected(kResults);
+    while (count.calls < calls) {
+      for (std::size_t i = 0; i < kResults; ++i, ++count.calls) {
+        const std::size_t which = random() % sizes_.size();
+        expected[i] = expected_[which];
+        counting = true;
+        call(sizes_[which], i, random() % 2 == 0 ? tuner::Order::fixed : tuner::Order::any);
+        counting = false;
+      }
+      check(driver().cuMemcpyDtoHAsync(found.data(), results_, kResults * sizeof(T), options_.stream.handle()),
+            "download");
+      check(driver().cuStreamSynchronize(options_.stream.handle()), "cuStreamSynchronize");
+      for (std::size_t i = 0; i < kResults; ++i) count.wrong += found[i] != expected[i];
+    }
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t kSharedElements = std::size_t{1} << 22;
+  static constexpr std::size_t kResults = 256;
+
+  void call(std::size_t n, std::size_t result, tuner::Order order) {
+    options_.order = order;
+    tuner::reduce_async(reinterpret_cast<const T*>(data_), n, reinterpret_cast<T*>(results_) + result, options_);
+  }
+  /// The extremes of different sizes differ. Most factors of floats are 1, those of ints are odd: no product is 0.
+  int element(std::size_t i) const {
+    if (options_.operation == tuner::Operation::product)
+      return std::is_integral_v<T> ? value_of(i) | 1 : i % 70'000 == 9 ? 2 : 1;
+    const int extreme = static_cast<int>(i >> 14) + 8;
+    return i % (1 << 14) != 0 ? value_of(i) % 8 : i >> 14 & 1 ? extreme : -extreme;
+  }
+  T combined(T a, T b) const {
+    switch (options_.operation) {
+      case tuner::Operation::min:
+        return std::min(a, b);
+      case tuner::Operation::max:
+        return std::max(a, b);
+      case tuner::Operation::sum:
+        return a + b;
+      case tuner::Operation::product:
+        break;
+    }
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
+    else
+      return a * b;
+  }
+
+  tuner::ReduceOptions options_;
+  CUdeviceptr data_ = 0, results_ = 0;
+  std::vector<std::size_t> sizes_;
+  std::vector<T> expected_;  ///< of each size
+};
+
+/// Calls each of \p work on its own thread. One that throws counts as a wrong result.
+Count on_threads(const std::vector<std::function<Count()>>& work) {
+  std::vector<std::thread> threads;
+  std::vector<Count> counts(work.size());
+  for (std::size_t t = 0; t < work.size(); ++t) {
+    threads.emplace_back([&, t] {
+      try {
+        counts[t] = work[t]();
+      } catch (const std::exception& error) {
+        counting = false;
+        std::fprintf(stderr, "thread %zu: %s\n", t, error.what());
+        counts[t].wrong = 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Count total;
+  for (const Count& count : counts) total += count;
+  return total;
+}
+
+/// Every operation on floats and on ints, each on its own thread, all on one stream.
+Count share_a_stream(std::size_t calls, CUcontext context) {
+  const tuner::cuda::UniqueStream stream = tuner::cuda::make_stream();
+  std::vector<std::function<Count()>> work;
+  const auto add = [&](auto zero, tuner::Operation operation) {
+    const auto reduction = std::make_shared<SharedReduction<decltype(zero)>>(operation, stream.get());
+    work.push_back([=, seed = static_cast<unsigned>(work.size())] {
+      const tuner::cuda::ContextGuard guard(context);
+      return reduction->run(calls, seed);
+    });
+  };
+  using tuner::Operation;
+  for (const Operation operation : {Operation::sum, Operation::min, Operation::max, Operation::product}) {
+    add(0, operation);
+    add(0.0f, operation);
+  }
+  return on_threads(work);
+}
+
 std::size_t free_memory() {
   std::size_t free = 0, total = 0;
   check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo");
@@ -232,26 +371,15 @@ Count storm(std::size_t calls, CUcontext context) {
   const double repeated = cost(world, false, stream.get()), ever_new = cost(world, true, stream.get());
   std::printf("a call: %.0f ns with the same n, %.0f ns with an ever new one\n", repeated, ever_new);
 
-  Count total;
-  {
-    std::vector<std::thread> threads;
-    std::vector<Count> counts(kThreads);
-    for (unsigned t = 0; t < kThreads; ++t) {
-      threads.emplace_back([&, t] {
-        try {
-          counts[t] = Storm(world, t, calls / kThreads, context).run();
-        } catch (const std::exception& error) {
-          counting = false;
-          std::fprintf(stderr, "thread %u: %s\n", t, error.what());
-          counts[t].wrong = 1;
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (const Count& count : counts) total += count;
-  }
+  std::vector<std::function<Count()>> storms;
+  for (unsigned t = 0; t < kThreads; ++t)
+    storms.push_back([&, t] { return Storm(world, t, calls / kThreads, context).run(); });
+  Count total = on_threads(storms);
   std::printf("%zu calls, %zu replays, %zu captures refused, %zu wrong; %.1f MB more in use than when prepared\n",
               total.calls, total.replays, total.refused, total.wrong, (double(prepared) - double(free_memory())) / 1e6);
+  const Count shared = share_a_stream(calls / 32, context);
+  std::printf("%zu calls of 8 threads on one stream, %zu wrong\n", shared.calls, shared.wrong);
+  total += shared;
   return total;
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <tuner/backend/cuda/context.hpp>
@@ -18,6 +19,7 @@
 #include <tuner/tuner.hpp>
 
 #include "fake_libcuda.hpp"
+#include "reduce_finishes.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -65,6 +67,7 @@ class FakeGpu : public testing::ServingEnvironment {
   void TearDown() override {
     for (const CUdeviceptr address : allocated_) driver().cuMemFree(address);
     leave();
+    if (seen_ != nullptr) seen_->least_parameters = FakeDriver{}.least_parameters;
   }
 
   static void use(int device) {
@@ -194,6 +197,41 @@ TEST_F(FakeGpu, GivesEachStreamWorkSpaceOfItsOwn) {
   EXPECT_NE(part_of_last(), first);
   kernel_.launch(a.get(), {1001}, x_);
   EXPECT_EQ(part_of_last(), first);
+}
+
+TEST_F(FakeGpu, LetsNoOtherThreadsLaunchWithWorkSpaceComeBetweenThoseOfACallOnOneStream) {
+  seen_->least_parameters = 1;
+  const auto* const x = reinterpret_cast<const int*>(x_);
+  auto* const y = const_cast<int*>(x);
+  const auto launches_of = [&](const Kernel& kernel) {  // of a warm call
+    kernel.launch(nullptr, {16'000}, x, y);
+    const std::size_t before = seen_->launches;
+    kernel.launch(nullptr, {16'000}, x, y);
+    return seen_->launches - before;
+  };
+  std::vector<std::pair<Kernel, std::size_t>> kernels;
+  for (const char* const finish : testing::kFinishes) {
+    const Kernel kernel = testing::reduce_with(finish, "sum");
+    kernels.emplace_back(kernel, launches_of(kernel));
+  }
+  EXPECT_EQ(kernels[3].second, 2u) << "two_launches";
+  for (const auto& a : kernels) {
+    for (const auto& b : kernels) {
+      seen_->launched_by.clear();
+      const auto call = [&](const Kernel& kernel) {
+        for (int i = 0; i < 100; ++i) kernel.launch(nullptr, {16'000}, x, y);
+      };
+      std::thread other(call, b.first);
+      const std::thread::id others = other.get_id();
+      call(a.first);
+      other.join();
+      const std::vector<std::thread::id>& by = seen_->launched_by;
+      for (std::size_t i = 0; i < by.size();) {
+        const std::size_t together = by[i] == others ? b.second : a.second;
+        for (std::size_t end = i + together; i < end; ++i) ASSERT_EQ(by.at(i), by[end - together]) << "launch " << i;
+      }
+    }
+  }
 }
 
 TEST_F(FakeGpu, LendsEachCapturedCallWorkSpaceUntilItsGraphIsDestroyed) {

@@ -4,12 +4,14 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,8 @@ std::map<CUdeviceptr, std::pair<std::size_t, int>>& memory = *new std::map<CUdev
 std::set<CUstream>& streams = *new std::set<CUstream>;  // likewise
 std::mutex mutex;
 FakeDriver seen;
+
+void count_call() { std::atomic_ref(seen.calls).fetch_add(1, std::memory_order_relaxed); }
 
 CUcontext top() { return current.empty() ? nullptr : current.back(); }
 CUstream_st& stream_of(CUstream stream) { return stream == nullptr ? default_stream : *stream; }
@@ -95,21 +99,21 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxReset(CUdevice device) { return primary[device].id = 0, CUDA_SUCCESS; }
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  ++seen.calls;
+  count_call();
   return *context = top(), CUDA_SUCCESS;
 }
 CUresult cuCtxPushCurrent(CUcontext context) {
-  ++seen.calls;
+  count_call();
   return current.push_back(context), CUDA_SUCCESS;
 }
 CUresult cuCtxPopCurrent(CUcontext* context) {
-  ++seen.calls;
+  count_call();
   *context = top();
   return current.pop_back(), CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return *device = top()->device, CUDA_SUCCESS; }
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
-  ++seen.calls;
+  count_call();
   if (context == nullptr) context = top();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *id = context->id;
@@ -133,11 +137,17 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
 CUresult cuLaunchKernel(CUfunction, unsigned grid, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                         void** parameters, void**) {
-  ++seen.calls;
-  ++seen.launches;
-  seen.grid = grid;
-  for (std::size_t i = 0; i < 4; ++i) std::memcpy(&seen.parameters[i], parameters[i], sizeof(void*));
-  seen.context = top()->id;
+  count_call();
+  {
+    const std::lock_guard lock(mutex);
+    ++seen.launches;
+    seen.launched_by.push_back(std::this_thread::get_id());
+    seen.grid = grid;
+    for (std::size_t i = 0; i < seen.least_parameters; ++i)
+      std::memcpy(&seen.parameters[i], parameters[i], sizeof(void*));
+    seen.context = top()->id;
+  }
+  std::this_thread::yield();  // a call of several launches can be interrupted here
   return CUDA_SUCCESS;
 }
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -181,7 +191,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes,
   return std::memset(reinterpret_cast<void*>(to), value, bytes), CUDA_SUCCESS;
 }
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** answers, CUdeviceptr address) {
-  ++seen.calls;
+  count_call();
   const std::lock_guard lock(mutex);
   auto at = memory.upper_bound(address);
   const bool known = at != memory.begin() && address < std::prev(at)->first + std::prev(at)->second.first;
@@ -216,7 +226,7 @@ CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
-  ++seen.calls;
+  count_call();
   if (stream_of(stream).graph != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // as the true one
   return *id = stream_of(stream).id, CUDA_SUCCESS;
 }
@@ -237,7 +247,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, 
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* graph,
                                 const CUgraphNode**, std::size_t*) {
 #endif
-  ++seen.calls;
+  count_call();
   *graph = stream_of(stream).graph;
   return cuStreamIsCapturing(stream, status);
 }
@@ -253,7 +263,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
   return delete graph, CUDA_SUCCESS;
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  ++seen.calls;
+  count_call();
   static thread_local CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
   return std::swap(*mode, now), CUDA_SUCCESS;
 }

@@ -2,13 +2,17 @@
 /// What the fake driver has seen. `extern "C" FakeDriver* fake_driver()` of the library answers it.
 
 #include <cstddef>
+#include <thread>
+#include <vector>
 
 struct FakeDriver {
   std::size_t calls = 0;  ///< of the functions that a warm launch may need
   std::size_t launches = 0, allocations = 0, modules = 0, unloaded = 0, freed = 0;
-  std::size_t cooperative = 0;       ///< of the launches
-  std::size_t pending_limit = 2048;  ///< of launches from the device
-  unsigned grid = 0;                 ///< of the last launch
-  void* parameters[4] = {};          ///< the first eight bytes of each
-  unsigned long long context = 0;    ///< that was current at it
+  std::size_t cooperative = 0;               ///< of the launches
+  std::size_t pending_limit = 2048;          ///< of launches from the device
+  unsigned grid = 0;                         ///< of the last launch
+  std::size_t least_parameters = 4;          ///< that a kernel of the test has
+  void* parameters[4] = {};                  ///< the first eight bytes of each
+  unsigned long long context = 0;            ///< that was current at it
+  std::vector<std::thread::id> launched_by;  ///< the threads of all launches, in the launches' order
 };

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -16,6 +19,7 @@
 #include <tuner/tuner.hpp>
 
 #include "meeting_kernel.hpp"
+#include "reduce_finishes.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -122,6 +126,58 @@ TEST_F(GpuServing, ServesManyThreadsOnOneDevice) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+/// A reduction that shares its stream with others: enqueued many times without waiting, each time with its own result.
+struct Sharing {
+  std::string name;
+  std::function<void()> clear, enqueue;
+  std::function<std::size_t()> wrong;  ///< how many of the results; waits for them
+};
+
+template <typename T>
+Sharing sharing(const std::string& finish, const std::string& operation, const Array<T>& x, T expected) {
+  const std::vector<T> none(100);
+  const auto y = std::make_shared<Array<T>>(none);
+  const auto enqueue = [=, &x, kernel = testing::reduce_with(finish, operation)] {
+    for (std::size_t i = 0; i < none.size(); ++i) kernel.launch(nullptr, {x.size()}, x.data(), y->data() + i);
+  };
+  const auto wrong = [=] {
+    const std::vector<T> found = y->to_vector();
+    return found.size() - static_cast<std::size_t>(std::count(found.begin(), found.end(), expected));
+  };
+  enqueue();  // every later call is warm
+  EXPECT_EQ(wrong(), 0u) << finish << ' ' << operation << " alone";
+  return {finish + ' ' + operation, [=] { *y = Array<T>(none); }, enqueue, wrong};
+}
+
+TEST_F(GpuServing, IsRightForTwoThreadsOnOneStreamWithEveryPairOfFinishesAndOperations) {
+  constexpr int n = 300'000;
+  std::vector<int> values(n, 1);
+  values[5] = 8;
+  values[n - 1] = -2;
+  const Array<int> ints(values);
+  const Array<float> floats(std::vector<float>(values.begin(), values.end()));
+  std::vector<Sharing> all;
+  all.push_back(sharing("counted", "sum", ints, n + 4));
+  all.push_back(sharing("two_launches", "product", ints, -16));
+  for (const char* const finish : testing::kFinishes) {
+    if (finish == std::string("counted")) continue;
+    all.push_back(sharing<float>(finish, "sum", floats, n + 4));
+    all.push_back(sharing<float>(finish, "product", floats, -16));
+    all.push_back(sharing<float>(finish, "min", floats, -2));
+    all.push_back(sharing<float>(finish, "max", floats, 8));
+  }
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      all[a].clear();
+      all[b].clear();
+      std::thread other(all[b].enqueue);
+      all[a].enqueue();
+      other.join();
+      EXPECT_EQ(all[a].wrong() + all[b].wrong(), 0u) << all[a].name << " beside " << all[b].name;
+    }
+  }
 }
 
 TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {

@@ -16,7 +16,7 @@ namespace {
 class WorkSpacesTest : public ::testing::Test {
  protected:
   DevicePointer scratch_of(std::uint64_t stream, const WorkNeed& need = {256, 1024}) {
-    return WorkSpaces::Lease(spaces_, stream, need, false).space().scratch;
+    return WorkSpaces::Lease(spaces_, stream, need).space().scratch;
   }
 
   testing::FakeBackend backend_;
@@ -39,7 +39,7 @@ TEST_F(WorkSpacesTest, AllocatesNothingOncePrepared) {
 }
 
 TEST_F(WorkSpacesTest, SetsTheZeroedPartToZero) {
-  const WorkSpaces::Lease lease(spaces_, 1, {512, 0}, false);
+  const WorkSpaces::Lease lease(spaces_, 1, {512, 0});
   const auto* bytes = reinterpret_cast<const char*>(lease.space().zeroed);
   EXPECT_EQ(std::set<char>(bytes, bytes + 512), std::set<char>{0});
 }
@@ -60,11 +60,29 @@ TEST_F(WorkSpacesTest, NeverGivesTwoStreamsOneSpaceAtATime) {
   for (std::uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (std::uint64_t i = 0; i < 2000; ++i) {
-        const WorkSpaces::Lease lease(spaces_, 1 + t * 2000 + i, {256, 256}, false);
+        const WorkSpaces::Lease lease(spaces_, 1 + t * 2000 + i, {256, 256});
         auto* const owner = reinterpret_cast<std::atomic<std::uint64_t>*>(lease.space().scratch);
         *owner = t;
         std::this_thread::yield();
         shared = shared || *owner != t;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(shared);
+}
+
+TEST_F(WorkSpacesTest, LeasesAStreamsSpaceToOneThreadAtATime) {
+  std::atomic<int> within{0};
+  std::atomic<bool> shared{false};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 500; ++i) {
+        const WorkSpaces::Lease lease(spaces_, 1, {256, std::size_t{256} << (i + t) % 4});
+        shared = shared || ++within != 1;
+        std::this_thread::yield();
+        --within;
       }
     });
   }

@@ -110,16 +110,14 @@ void WorkSpaces::recycle() {
   if (idle_.size() > kMaxStreams) idle_.resize(kMaxStreams);
 }
 
-WorkSpaces::Lease::Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need, bool several)
-    : slot_(owner.enter(stream, need)), several_(several) {
-  if (several_) {
-    while (slot_->in_turn.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  }
+WorkSpaces::Lease::Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need)
+    : slot_(owner.enter(stream, need)) {
+  while (slot_->in_turn.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   space_ = slot_->owned.load()->space;
 }
 
 WorkSpaces::Lease::~Lease() {
-  if (several_) slot_->in_turn.clear(std::memory_order_release);
+  slot_->in_turn.clear(std::memory_order_release);
   slot_->users.fetch_sub(1);
 }
 

@@ -56,11 +56,12 @@ class WorkSpaces {
   };
 
  public:
-  /// The space of one stream while a call enqueues its launches.
+  /// The space of one stream while a call enqueues its launches. One thread has it at a time, and the others wait: the
+  /// launches of a call may hand results to each other in it, and a launch of another call between them would write
+  /// over those.
   class Lease {
    public:
-    /// \p several: the call has launches that hand results to each other, and no other thread's may come between.
-    Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need, bool several);
+    Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need);
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -68,7 +69,6 @@ class WorkSpaces {
 
    private:
     Slot* slot_;
-    bool several_;
     WorkSpace space_;
   };
 

@@ -110,8 +110,7 @@ void ServedKernel::launch_on(Way& way, const Call& call) {
   } else if (call.workspace.data != nullptr) {
     launch_in(device.work.lay_out(spec->name, call.workspace.data, call.workspace.bytes, need, call.stream.handle()));
   } else if (!way.place.capture.active) {
-    const bool several = way.plan->launches.size() > 1;
-    launch_in(WorkSpaces::Lease(device.work, way.place.context.stream_id(), need, several).space());
+    launch_in(WorkSpaces::Lease(device.work, way.place.context.stream_id(), need).space());
   } else if (const std::optional<WorkSpace> lent = device.work.lend(way.place.capture.graph, need)) {
     launch_in(*lent);
   } else {
