@@ -80,6 +80,29 @@ std::int64_t lift_quarantine(Database& database, const Filter& filter, const std
   return lifted;
 }
 
+Removed remove_results(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  static const std::string of_device = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)";
+  static const std::string best = std::string("DELETE FROM best") + kFiltered,
+                           trial =
+                               fmt::format("DELETE FROM trial WHERE of IN (SELECT session FROM session{})", kFiltered),
+                           session = std::string("DELETE FROM session") + kFiltered,
+                           quarantine = "DELETE FROM quarantine" + of_device, miss = "DELETE FROM miss" + of_device;
+  Removed removed;
+  store.write([&] {
+    const auto rows = [&](const std::string& sql) {
+      Query(store, sql, filter.kernel, filter.device_key).run();
+      return std::int64_t{store.connection().getChanges()};
+    };
+    removed.best = rows(best);
+    removed.trials = rows(trial);
+    removed.sessions = rows(session);
+    removed.quarantined = rows(quarantine);
+    removed.misses = rows(miss);
+  });
+  return removed;
+}
+
 Statistics statistics(Database& database) {
   auto& store = database.store();
   Statistics result;

@@ -36,6 +36,12 @@ std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filt
 /// Returns how many there were.
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});
 
+struct Removed {
+  std::int64_t best = 0, sessions = 0, trials = 0, quarantined = 0, misses = 0;
+};
+/// Removes all that is stored of the kernels and devices of \p filter, in one transaction.
+Removed remove_results(Database& database, const Filter& filter);
+
 struct Statistics {
   std::string path;  ///< ":memory:" when there is none
   std::int64_t file_bytes = 0;

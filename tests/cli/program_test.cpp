@@ -252,14 +252,6 @@ TEST_F(Program, ListsAndLiftsTheQuarantine) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "none.db"));
 }
 
-TEST_F(Program, ClearsResultsOnlyWhenAskedTo) {
-  ASSERT_EQ(tune({"--kernel", small_kernel(), "--quiet"}).code, 0);
-  EXPECT_EQ(tune({"cache", "clear"}).code, 0);
-  EXPECT_TRUE(std::filesystem::exists(cache() / "wisdom.db"));
-  EXPECT_EQ(tune({"cache", "clear", "--results"}).code, 0);
-  EXPECT_FALSE(std::filesystem::exists(cache() / "wisdom.db"));
-}
-
 TEST_F(Program, ComputesOccupancyWithoutAGpu) {
   const Finished run = tune({"occupancy", "--kernel", "reduce", "--arch", "sm_90", "--config", "threads=256"});
   if (!has_nvrtc()) GTEST_SKIP() << "no libnvrtc on this machine, or built without the CUDA headers";

@@ -1,7 +1,10 @@
 #include <tuner/cli/cache_command.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -127,33 +130,92 @@ int lift(const po::variables_map& given) {
   return kDone;
 }
 
-/// Removes compiled images always, and results only when asked to by name.
-int clear(const po::variables_map& given) {
-  const bool results = given["results"].as<bool>();
-  if (results && given.count("db"))
-    require_database(database_file(given), "cache clear");  // before anything is removed
-  const auto folder = cache::user_cache_dir();
-  if (folder) {
-    cache::ImageCache(*folder).clear();
-    std::printf("compiled images in %s removed\n", folder->c_str());
-  }
-  if (!results) {
-    std::printf("results are kept; --results removes them too\n");
+/// Removes all results of one kernel, of one device or of both.
+int clear_some_results(const po::variables_map& given) {
+  // An empty name would match everything.
+  for (const char* option : {"kernel", "device-key"})
+    if (given.count(option) && text_of(given, option).empty())
+      throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
+  const fs::path file = database_file(given);
+  open_for_reading(file);  // what is not there is not made
+  cache::Database database = open_for_writing(file);
+  const cache::Filter filter = read_filter(given);
+  require_known_kernel(filter, std::span(&database, 1));
+  const cache::Removed removed = cache::remove_results(database, filter);
+  if (given["json"].as<bool>()) {
+    print_json({{"images", 0},
+                {"database", file.string()},
+                {"removed",
+                 {{"best", removed.best},
+                  {"sessions", removed.sessions},
+                  {"trials", removed.trials},
+                  {"quarantined", removed.quarantined},
+                  {"misses", removed.misses}}}});
     return kDone;
   }
-  const fs::path place = database_file(given);
-  bool removed = false;
-  for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"}) removed |= fs::remove(place.string() + suffix);
-  print(fmt::format("{} {}\n", printable(place.string()), removed ? "removed" : "was not there"));
+  print(fmt::format("{}: removed {}, {} with {}, {} in quarantine and {}\n", printable(file.string()),
+                    plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
+                    plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
+                    plural(removed.misses, "missed problem")));
+  return kDone;
+}
+
+/// Removes compiled images and, when asked to, results. Images belong to no kernel, device or database: where one of
+/// those is named, they stay.
+int clear(const po::variables_map& given) {
+  const bool results = given["results"].as<bool>(), json = given["json"].as<bool>();
+  for (const char* option : {"db", "kernel", "device-key"})
+    if (!results && given.count(option))
+      throw UsageError(
+          fmt::format("--{} says which results to remove: give --results too. Compiled images are removed "
+                      "all together, by `tune cache clear` alone",
+                      option));
+  if (given.count("kernel") || given.count("device-key")) return clear_some_results(given);
+  Json answer{{"images", 0}};
+  if (given.count("db")) {
+    require_database(database_file(given), "cache clear");
+  } else if (const auto folder = cache::user_cache_dir()) {
+    cache::ImageCache images(*folder);
+    answer["images"] = images.stats().images;
+    images.clear();
+    if (!json) print(fmt::format("compiled images in {} removed\n", printable(folder->string())));
+  }
+  if (results) {
+    const fs::path file = database_file(given);
+    bool removed = false;
+    for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"})
+      removed |= fs::remove(file.string() + suffix);
+    answer["database"] = file.string();
+    answer["file_removed"] = removed;
+    if (!json) print(fmt::format("{} {}\n", printable(file.string()), removed ? "removed" : "was not there"));
+  } else if (!json) {
+    print("results are kept; --results removes them too\n");
+  }
+  if (json) print_json(answer);
   return kDone;
 }
 
 struct CacheAction {
   const char* name;
   int (*run)(const po::variables_map& given);
+  std::vector<std::string_view> uses;  ///< the options that have an effect, beside --db and --json
 };
-constexpr CacheAction kActions[] = {
-    {"stats", stats}, {"doctor", doctor}, {"quarantine", quarantine}, {"lift", lift}, {"clear", clear}};
+const std::vector<CacheAction>& actions() {
+  static const std::vector<CacheAction> all{{"stats", stats, {}},
+                                            {"doctor", doctor, {}},
+                                            {"quarantine", quarantine, {"kernel", "device-key"}},
+                                            {"lift", lift, {"kernel", "device-key", "configuration"}},
+                                            {"clear", clear, {"kernel", "device-key", "results"}}};
+  return all;
+}
+
+void refuse_options_without_effect(const CacheAction& action, const po::variables_map& given) {
+  for (const char* option : {"kernel", "device-key", "configuration", "results"}) {
+    if (!given.count(option) || given[option].defaulted()) continue;
+    if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
+      throw UsageError(fmt::format("--{} has no effect on `tune cache {}`", option, action.name));
+  }
+}
 
 }  // namespace
 
@@ -162,7 +224,8 @@ int cache_command(int argc, char** argv) {
   add_database_options(options, true);
   auto add = options.add_options();
   add("configuration", po::value<std::string>()->value_name("TEXT"), "lift: this configuration only");
-  add("results", po::bool_switch(), "clear: remove the results too, not only compiled images");
+  add("results", po::bool_switch(),
+      "clear: remove all results too, or only those that --db, --kernel and --device-key name");
   add("json", po::bool_switch(), "one JSON document on stdout");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"action..."});
@@ -171,18 +234,24 @@ int cache_command(int argc, char** argv) {
         "Usage: tune cache [stats|doctor|quarantine|lift|clear] [options]\n"
         "stats: what the cache holds. doctor: checks every row. quarantine: lists configurations that crashed or "
         "hung.\n"
-        "lift: lets them be tried again (all, or those of --kernel, --device-key, --configuration). clear: removes\n"
-        "compiled images.",
-        options, "  tune cache\n  tune cache doctor --db results.db\n  tune cache lift --kernel reduce\n");
-  Texts actions = texts_of(given, "action");
-  if (actions.empty()) actions = {"stats"};
-  if (actions.size() != 1) throw UsageError("cache does one thing at a time: stats, doctor, quarantine, lift or clear");
+        "lift: lets them be tried again (all, or those of --kernel, --device-key, --configuration).\n"
+        "clear: removes compiled images; with --results the results too. With --results and --db FILE it removes that\n"
+        "database only. With --results and --kernel or --device-key it removes only what is stored of those: best\n"
+        "configurations, sessions with their trials, quarantine and misses.",
+        options,
+        "  tune cache\n  tune cache doctor --db results.db\n  tune cache lift --kernel reduce\n"
+        "  tune cache clear --results --kernel reduce\n");
+  Texts wanted = texts_of(given, "action");
+  if (wanted.empty()) wanted = {"stats"};
+  if (wanted.size() != 1) throw UsageError("cache does one thing at a time: stats, doctor, quarantine, lift or clear");
   Texts known;
-  for (const CacheAction& action : kActions) {
-    if (actions[0] == action.name) return action.run(given);
+  for (const CacheAction& action : actions()) {
     known.emplace_back(action.name);
+    if (wanted[0] != action.name) continue;
+    refuse_options_without_effect(action, given);
+    return action.run(given);
   }
-  throw UsageError(unknown_name("action", actions[0], known));
+  throw UsageError(unknown_name("action", wanted[0], known));
 }
 
 }  // namespace tuner::cli
