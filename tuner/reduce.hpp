@@ -25,38 +25,18 @@ enum class Operation { sum, min, max, product };
 /// Whether floating-point values may be combined in the order in which blocks happen to end, which can be faster.
 enum class Order { fixed, any };
 
-/// Type of a reduction's result.
+/// Type of a reduction's result. It follows from what the kernel takes a T for, so that `char16_t` is like any unsigned
+/// integer of 16 bits: the kernel writes 64 bits.
 template <typename T>
 struct ReduceResult {
-  using type = T;
-};
-template <>
-struct ReduceResult<signed char> {
-  using type = std::int64_t;
-};
-template <>
-struct ReduceResult<char> {
-  using type = std::conditional_t<std::is_signed_v<char>, std::int64_t, std::uint64_t>;
-};
-template <>
-struct ReduceResult<unsigned char> {
-  using type = std::uint64_t;
-};
-template <>
-struct ReduceResult<short> {
-  using type = std::int64_t;
-};
-template <>
-struct ReduceResult<unsigned short> {
-  using type = std::uint64_t;
-};
-template <>
-struct ReduceResult<__half> {
-  using type = float;
-};
-template <>
-struct ReduceResult<__nv_bfloat16> {
-  using type = float;
+ private:
+  template <typename... Elements>
+  static constexpr bool is_one_of = ((detail::element_code<T>() == detail::element_code<Elements>()) || ...);
+
+ public:
+  using type = std::conditional_t<is_one_of<std::int8_t, std::int16_t>, std::int64_t,
+                                  std::conditional_t<is_one_of<std::uint8_t, std::uint16_t>, std::uint64_t,
+                                                     std::conditional_t<is_one_of<__half, __nv_bfloat16>, float, T>>>;
 };
 template <typename T>
 using reduce_result_t = typename ReduceResult<std::remove_cv_t<T>>::type;

@@ -30,3 +30,19 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half*
 
 static_assert(!std::is_convertible_v<float*, tuner::Stream> && !std::is_convertible_v<void*, tuner::Stream>);
 static_assert(!std::is_convertible_v<double, tuner::Size> && !std::is_convertible_v<bool, tuner::Size>);
+
+// The kernel writes 64 bits for every 8- and 16-bit integer, whatever it is called, and T for wider ones.
+template <typename T, typename Result>
+constexpr bool gives =
+    std::is_same_v<tuner::reduce_result_t<T>, Result>&& std::is_same_v<tuner::reduce_result_t<const T>, Result>;
+static_assert(gives<signed char, std::int64_t> && gives<unsigned char, std::uint64_t>);
+static_assert(gives<short, std::int64_t> && gives<unsigned short, std::uint64_t>);
+static_assert(gives<char, std::conditional_t<std::is_signed_v<char>, std::int64_t, std::uint64_t>>);
+static_assert(gives<char16_t, std::uint64_t> && gives<char32_t, char32_t>);
+static_assert(sizeof(wchar_t) != 4 || gives<wchar_t, wchar_t>);
+#ifdef __cpp_char8_t
+static_assert(gives<char8_t, std::uint64_t>);
+#endif
+static_assert(gives<int, int> && gives<unsigned, unsigned> && gives<long, long> &&
+              gives<unsigned long long, unsigned long long>);
+static_assert(gives<float, float> && gives<double, double> && gives<__half, float> && gives<__nv_bfloat16, float>);
