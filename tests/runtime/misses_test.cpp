@@ -1,11 +1,17 @@
 // What calls without a result leave in the user's database.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cache/misses.hpp>
@@ -13,6 +19,8 @@
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/tuner.hpp>
+
+#include <tests/wait_until.hpp>
 
 #include "fake_backend.hpp"
 #include "serving_environment.hpp"
@@ -151,6 +159,34 @@ TEST_F(ServedMisses, AreWrittenWhenTheProcessEnds) {
     EXPECT_EQ(all[0].kernel.name, "reduce");
     EXPECT_EQ(all[0].calls, 1);
   }
+}
+
+TEST_F(ServedMisses, LetAForkedChildEndWhileAnotherThreadWritesThem) {
+  const Kernel kernel = Kernel::from_source(twice("forked"), "forked.cu");
+  launch(kernel, 1000);
+  Wisdom& wisdom = runtime::Serving::process().terms().wisdom;
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    while (!done) {
+      launch(kernel, 1000);
+      runtime::MissLog::process().flush(wisdom);
+    }
+  });
+  for (int i = 0; i < 30; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      runtime::MissLog::process().flush(wisdom);  // as at exit()
+      ::_exit(0);
+    }
+    const bool ended = testing::wait_until([&] { return ::waitpid(child, nullptr, WNOHANG) == child; });
+    EXPECT_TRUE(ended) << "child " << i;
+    if (ended) continue;
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    break;
+  }
+  done = true;
+  writer.join();
 }
 
 /// Shows what it is told to, and whether it was asked.

@@ -42,8 +42,10 @@ Miss* MissLog::note(const KernelSpec& spec, const BoundCall& bound, const Device
 }
 
 void MissLog::flush(Wisdom& wisdom) noexcept try {
+  // Before any lock: a thread of the parent's may have held it when this process was forked, and never lets go.
+  if (::getpid() != process_) return;
   const std::lock_guard flushing(flushing_);
-  if (::getpid() != process_ || wisdom.user().is_in_memory()) return;
+  if (wisdom.user().is_in_memory()) return;
   std::vector<cache::MissRecord> counted;
   std::vector<Entry*> of;
   {

@@ -33,7 +33,7 @@ class MissLog {
   Miss* note(const KernelSpec& spec, const BoundCall& bound, const Device& device, const std::string& served);
 
   /// Adds what was counted since to \p wisdom's user database. Counts that cannot be written are kept for the next
-  /// time; nothing is said of it, since results are what the user is warned for.
+  /// time; nothing is said of it, since results are what the user is warned for. Does nothing in a forked child.
   void flush(Wisdom& wisdom) noexcept;
   /// flush() where there was none yet, or the last one is kBetween ago.
   void flush_at_times(Wisdom& wisdom) noexcept;
