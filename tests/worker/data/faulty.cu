@@ -75,7 +75,7 @@ __global__ void faulty(const float* a, float* c, int n) {
 
   float value = 2 * a[i];
   if constexpr (behaviour == Behaviour::slow)
-    for (int k = 0; k < 2000; ++k) value = 2 * *static_cast<const volatile float*>(a + i);
+    for (int k = 0; k < 8000; ++k) value = 2 * *static_cast<const volatile float*>(a + i);
   if constexpr (behaviour == Behaviour::wrong)
     if (last) value += 1;
   if constexpr (behaviour == Behaviour::nan)
