@@ -10,6 +10,7 @@ ci_run() {
     [[ " $* " == *" $step "* ]] || tuner_fail "there is no step '$step': $*"
   done
   ci_table=() ci_begun=$SECONDS
+  ci_commit=$(ci_clean_commit)
   trap ci_print_table EXIT
   for step in "$@"; do
     [ "${#wanted[@]}" -eq 0 ] || [[ " ${wanted[*]} " == *" $step "* ]] || continue
@@ -31,9 +32,13 @@ ci_print_table() {
   return "$status"
 }
 
-# Only a tree that is a commit can be recorded.
+# The commit that the tree is; nothing where it has changes of its own.
+ci_clean_commit() { [ -n "$(git status --porcelain 2>/dev/null)" ] || git rev-parse --verify --quiet HEAD || true; }
+
+# Writes down the commit that passed: when all was checked, in the same tree from begin to end.
 ci_record_pass() {
-  [ -z "$(git status --porcelain 2>/dev/null)" ] && git rev-parse --verify --quiet HEAD >.ci/passed || true
+  [ "${0##*/}" = run ] && [ -z "$ci_seconds${TUNER_BASE:-}" ] || return 0
+  [ -z "$ci_commit" ] || [ "$ci_commit" != "$(ci_clean_commit)" ] || echo "$ci_commit" >.ci/passed
 }
 
 ci_packages() {
@@ -41,49 +46,59 @@ ci_packages() {
     libopenmpi-dev openmpi-bin \
     python3 chromium  # the tests of the report's page skip without a browser
   tuner_require_cmake
-  ci_clangxx=$(ci_find_tool clang++)
+  # Debian names clang++ by its version; the presets name it without.
+  ci_compiler=()
+  command -v clang++ >/dev/null || ci_compiler=(-D CMAKE_CXX_COMPILER="$(ci_find_tool clang++)")
   mkdir -p build
 }
 
 ci_find_tool() { command -v "$1-14" || command -v "$1" || tuner_fail "$1 is missing: install ${1/++/}-14"; }
 
 # ci_find_changed: the array `changed`, C++ files of tuner/ and cache/ that differ from the last commit that passed.
-# Without that commit (a clone without history): all of them, from a place that each commit has elsewhere, and
-# ci_seconds limits the steps that read them.
+# Without that commit (a clone without history): all of them, and ci_seconds limits the steps that read them.
 ci_find_changed() {
-  local base=${TUNER_BASE:-$(cat .ci/passed)}
+  local base=${TUNER_BASE:-$(cat .ci/passed 2>/dev/null || echo unknown)}
   local -a patterns=('tuner/*.[ch]pp' 'cache/*.[ch]pp')
   ci_seconds=
   if git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
     mapfile -t changed < <(git diff --name-only --diff-filter=d "$base" -- "${patterns[@]}")
     echo "${#changed[@]} files changed since ${base:0:9}"
+  elif [ -n "${TUNER_BASE:-}" ]; then
+    tuner_fail "TUNER_BASE=$TUNER_BASE is not a commit of this clone"
   else
     ci_seconds=120
-    mapfile -t changed < <(git ls-files -- "${patterns[@]}" | shuf --random-source=<(git rev-parse HEAD | sha512sum; yes))
+    mapfile -t changed < <(git ls-files -- "${patterns[@]}")
     echo "${base:0:9}, the last commit that passed, is not in this clone: of all ${#changed[@]} files, those that" \
       "$ci_seconds s are enough for are compiled alone and read by clang-tidy; .ci/nightly takes all"
   fi
 }
+
+# A number that differs from commit to commit.
+ci_seed() { echo $((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1))); }
 
 ci_format() {
   git ls-files -z -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' 'tests/*.[ch]pp' 'examples/*.cpp' 'bench/*.[ch]pp' \
     'templates/*.hpp' | xargs -0 "$(ci_find_tool clang-format)" --dry-run -Werror
 }
 
-# ci_configure PRESET [ARGUMENT…]: clang's presets with the version that is installed. Messages go to build/PRESET.log.
+# ci_configure PRESET [ARGUMENT…]: messages go to build/PRESET.log.
 ci_configure() {
   local preset=$1 compiler=()
   shift
-  [ "$preset" = release ] || compiler=(-D CMAKE_CXX_COMPILER="$ci_clangxx")
+  [ "$preset" = release ] || compiler=("${ci_compiler[@]}")
   (cmake --preset "$preset" "${compiler[@]}" "$@") >"build/$preset.log" 2>&1 ||
     { cat "build/$preset.log"; tuner_fail "cmake could not configure build/$preset"; }
+  # A folder that another compiler was used in loses its settings.
+  [ "$preset" = release ] || grep -q '^TUNER_SANITIZE:[A-Z]*=.' "build/$preset/CMakeCache.txt" ||
+    tuner_fail "build/$preset has no sanitizer: remove that folder"
 }
 
 ci_ctest() {
-  local tree=$1
+  local tree=$1 status=0
   shift
-  ctest --test-dir "build/$tree" --output-on-failure --parallel "$(tuner_jobs)" --no-tests=error "$@"
+  ctest --test-dir "build/$tree" --output-on-failure --parallel "$(tuner_jobs)" --no-tests=error "$@" || status=$?
   tuner_count_tests "build/$tree"
+  return "$status"
 }
 
 # FILE… and the files that include one of them directly.
@@ -95,39 +110,45 @@ ci_with_includers() {
     git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' || true
 }
 
-# ci_each COMMAND: runs COMMAND with each line of the input as $0, in parallel. Starts none after ci_seconds, if that is
-# set, and says how many it ran.
+# ci_each COMMAND: runs COMMAND with each line of the input as $0, in parallel. If ci_seconds is set, it takes the lines
+# in an order that differs from commit to commit, starts none after that time and says how many it ran.
 ci_each() {
-  local deadline=${ci_seconds:+$(($(date +%s) + ci_seconds))} lines
+  local lines deadline=
   lines=$(cat)
-  : >build/ran
-  printf '%s\n' "$lines" | xargs -d '\n' -n 1 -P "$(tuner_jobs)" bash -c \
-    "[ -z '$deadline' ] || [ \$(date +%s) -lt '${deadline:-0}' ] || exit 0; echo >>build/ran; $1"
-  echo "$(wc -l <build/ran) of $(wc -l <<<"$lines") files"
+  [ -n "$lines" ] || { echo "no file to read"; return; }
+  if [ -n "${ci_seconds:-}" ]; then
+    deadline=$(($(date +%s) + ci_seconds))
+    lines=$(shuf --random-source=<(git rev-parse HEAD; yes) <<<"$lines")
+  fi
+  ci_ran=$PWD/ran
+  : >"$ci_ran"
+  export ci_ran
+  xargs -d '\n' -n 1 -P "$(tuner_jobs)" bash -c \
+    "[ -z '$deadline' ] || [ \$(date +%s) -lt '${deadline:-0}' ] || exit 0; echo >>\"\$ci_ran\"; $1" <<<"$lines"
+  echo "$(wc -l <"$ci_ran") of $(wc -l <<<"$lines") files"
+}
+
+# Configures build/alone, whose commands compile each file by itself.
+ci_alone_commands() {
+  cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
 }
 
 # FILE… and what includes them: each read by the compiler with all warnings, for what only another file's includes
 # make compile.
 ci_compile_alone() {
-  local -a files
-  mapfile -t files < <(ci_with_includers "$@" | sort -u)
-  [ "${#files[@]}" -gt 0 ] || { echo "no file to read"; return; }
-  cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
-  cd build/alone
-  mkdir -p build
+  ci_alone_commands
+  ci_with_includers "$@" | sort -u | sed 's|\.hpp$|.hpp.|; s|^|/|' >build/files
   # One command a line: {"directory", "command", "file"}; quotes and backslashes are escaped. A header's command is that
   # of the file that CMake makes to verify it.
-  sed -n 's/^ *"command": "\(.*\)",$/\1/p' compile_commands.json | sed 's/\\\(.\)/\1/g' |
-    grep -F "$(printf '%s\n' "${files[@]}" | sed 's|\.hpp$|.hpp.|; s|^|/|')" | sed 's/$/ -fsyntax-only/' | ci_each 'eval "$0"'
-  cd ../..
+  (cd build/alone &&
+    sed -n 's/^ *"command": "\(.*\)",$/\1/p' compile_commands.json | sed 's/\\\(.\)/\1/g' |
+      { [ ! -s ../files ] || grep -F -f ../files || true; } | sed 's/$/ -fsyntax-only/' | ci_each 'eval "$0"')
 }
 
-# FILE… and what includes them, by clang-tidy.
+# FILE… and what includes them, by clang-tidy: those that are compiled here.
 ci_tidy() {
-  local -a files
-  mapfile -t files < <(ci_with_includers "$@" | grep '\.cpp$' | sort -u)
-  [ "${#files[@]}" -gt 0 ] || { echo "no file to read"; return; }
-  cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
-  printf '%s\n' "${files[@]}" |
-    ci_each "$(ci_find_tool clang-tidy) -p build/alone --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments \"\$0\""
+  ci_alone_commands
+  sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\".*|\1|p" build/alone/compile_commands.json | sort -u >build/compiled
+  ci_with_includers "$@" | sort -u | comm -12 - build/compiled | (cd build && ci_each \
+    "cd ..; $(ci_find_tool clang-tidy) -p build/alone --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments \"\$0\"")
 }

@@ -20,7 +20,6 @@ endif()
 
 if(TUNER_TESTS)
   find_package(GTest 1.11 REQUIRED)
-  include(GoogleTest)
 endif()
 
 # The driver API's and NVRTC's types come from their headers; nothing of CUDA is linked.

@@ -31,7 +31,7 @@ if(TUNER_SANITIZE)
   # Undefined behaviour ends the program: what is only printed fails no test.
   add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   # Checks that the address sanitizer makes too, or that take as long to compile as everything else. The preset `fuzz`
-  # makes them all.
+  # makes all but `function`: functions of libraries that are opened at run time have types of our own.
   if(TUNER_SANITIZE_LESS)
     add_compile_options(-fno-sanitize=${TUNER_SANITIZE_LESS})
   endif()
@@ -80,9 +80,9 @@ endif()
 # One GoogleTest program, whose tests CTest runs in SHARDS processes. Each entry has the label `unit`, or `whole` with
 # WHOLE: such tests run whole programs or many kernels, and once is enough, in the release build. Filters are
 # GoogleTest's (Suite.*:Other.Test):
-#   ALONE    each of these filters gets a process, for tests that need a fresh one
+#   ALONE    each of these filters gets a process, for tests that need a fresh one; under ThreadSanitizer too
 #   SLOW     tests with an entry and the label `slow`, which sanitizers leave out
-#   THREADS  what ThreadSanitizer runs; without it, that sanitizer does not build the program
+#   THREADS  what ThreadSanitizer runs, beside ALONE; without it, that sanitizer does not build the program
 # PREFIX names the entries of one of two programs that are built from the same tests.
 function(tuner_add_tests name)
   cmake_parse_arguments(suite "WHOLE" "TIMEOUT;PREFIX;SHARDS;SLOW;THREADS" "SOURCES;DEPENDS;LABELS;ENVIRONMENT;ALONE" ${ARGN})
@@ -145,7 +145,9 @@ function(tuner_add_tests name)
       tuner_add_entry(${name}.slow ${suite_SLOW} slow)
       add_dependencies(whole_tests ${name})
     endif()
-    string(APPEND apart ":${suite_SLOW}")
+    if(NOT TUNER_SANITIZE MATCHES thread)
+      string(APPEND apart ":${suite_SLOW}")
+    endif()
   endif()
   if(apart)
     string(SUBSTRING "${apart}" 1 -1 apart)

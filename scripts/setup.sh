@@ -1,7 +1,12 @@
-# Sourced by scripts/tune, scripts/test and .ci/run: gets this machine ready to build tuner. Not a program by itself.
+# Sourced by the scripts of this folder and of .ci/: gets this machine ready to build tuner. Not a program by itself.
 # Everything is said on stderr, so that a program's stdout stays clean (`scripts/tune --json`).
 
 TUNER_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# cmake reads it when it configures a folder for the first time.
+if [ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] && command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
 
 tuner_say() { printf 'tuner: %s\n' "$*" >&2; }
 tuner_fail() { tuner_say "$*"; exit 1; }
@@ -65,9 +70,6 @@ tuner_build() {
   local preset=$1
   shift
   local folder=$TUNER_ROOT/build/$preset
-  if [ -z "${CMAKE_CXX_COMPILER_LAUNCHER:-}" ] && command -v ccache >/dev/null; then
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  fi
   if [ ! -e "$folder/build.ninja" ]; then
     tuner_say "configuring $folder"
     (cd "$TUNER_ROOT" && cmake --preset "$preset") >&2 || tuner_fail "cmake could not configure $folder: see its messages above"
@@ -85,6 +87,7 @@ tuner_set_up() {
 
 # tuner_count_tests FOLDER: what the last run of ctest there ran, test by test: its entries are whole programs.
 tuner_count_tests() {
+  [ -e "$1/Testing/Temporary/LastTest.log" ] || return 0
   awk '/^\[       OK \]/ {passed++}
        /^\[  SKIPPED \].*\)$/ {skipped++}
        /^\[  FAILED  \].*\)$/ {failed++; names = names "\n  " $4}

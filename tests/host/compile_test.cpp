@@ -7,6 +7,9 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <tuner/backend/host/object_cache.hpp>
 #include <tuner/backend/host/private_directory.hpp>
@@ -181,6 +184,23 @@ TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
               "compiled");
   }
   EXPECT_EQ(files_in(folder.path()), 0u);
+}
+
+TEST(HostCompile, ServesSeveralThreadsWithOneCompiler) {
+  const TemporaryFolder folder;
+  const InTemporaryFolder here(folder);
+  const auto compiler = compiler_without_cache();
+  std::vector<std::thread> threads;
+  std::vector<std::string> messages(4);
+  for (std::size_t t = 0; t < messages.size(); ++t) {
+    threads.emplace_back([&, t] {
+      CompileRequest interleaved = request("__global__ void k(int* a) { *a += " + std::to_string(t) + "; }", {"k"});
+      interleaved.interleaved = true;  // all of them need the hooks
+      messages[t] = error_of(compiler->compile(interleaved)).message;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(messages, ::testing::Each("compiled"));
 }
 
 TEST(HostCompile, WritesTheShimOnceAndAgainOnlyIfSomethingRemovesIt) {

@@ -60,8 +60,8 @@ bool is_one_program(std::span<const CompileJob> jobs);
 /// program costs, and are known later: on many cores a search that learns does without.
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns);
 
-/// Compilers, of \p all, that a batch leaves some jobs for. Where they take their time from the device's cores these
-/// are the \p idle ones: fewer and larger batches cost less.
+/// Number of compilers among which waiting jobs are divided: \p all of them, or the \p idle ones where compilers take
+/// their time from the device's cores. Fewer and larger batches cost less there.
 std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t idle);
 
 /// One request for all of \p jobs; expressions that several need appear once. Precondition: at least one job.

@@ -237,12 +237,17 @@ std::string HostCompiler::object_key(const CompileRequest& request, const std::s
   return cache::sha256_of_parts(parts);
 }
 
-/// Writes the shim once for all compiles. Writes it again if something removed it from the temporary folder.
+/// Writes the shim once for all compiles. Writes it again if something removed a part of it from the temporary folder.
 HostCompiler::SharedFolder HostCompiler::shim_folder() const {
   const std::lock_guard lock(shim_mutex_);
-  if (!shim_ || !std::filesystem::exists(shim_->path() / shim_files().back().name)) {
-    shim_ = std::make_shared<const PrivateDirectory>();
-    for (const ShimFile& file : shim_files()) write_below(shim_->path(), file.name, file.text);
+  const auto is_there = [this](const ShimFile& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(shim_->path() / file.name, ignored);
+  };
+  if (!shim_ || !std::all_of(shim_files().begin(), shim_files().end(), is_there)) {
+    auto folder = std::make_shared<const PrivateDirectory>();
+    for (const ShimFile& file : shim_files()) write_below(folder->path(), file.name, file.text);
+    shim_ = std::move(folder);  // only when it is whole
   }
   return shim_;
 }
