@@ -41,7 +41,7 @@ endif()
 # tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
 # HEADERS are relative to the calling folder, are installed, and are each compiled alone
 # (target NAME_verify_interface_header_sets). INTERNAL: no part of the installed package. FAST: its loops take time that
-# users feel; other rooms are optimised little, which halves the time to build them.
+# users feel; other rooms are optimised little, which saves a third of the time to build them.
 function(tuner_add_room name)
   cmake_parse_arguments(room "INTERNAL;FAST" "" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
   if(room_SOURCES)

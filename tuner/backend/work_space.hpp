@@ -56,9 +56,8 @@ class WorkSpaces {
   };
 
  public:
-  /// The space of one stream while a call enqueues its launches. One thread has it at a time, and the others wait: the
-  /// launches of a call may hand results to each other in it, and a launch of another call between them would write
-  /// over those.
+  /// The space of one stream while a call enqueues its launches. One thread has it at a time, and the others wait. A
+  /// call's launches may hand results to each other in it. Another call's launch between them would overwrite those.
   class Lease {
    public:
     Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need);

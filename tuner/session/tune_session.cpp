@@ -248,7 +248,7 @@ class Session {
 
   void submit_proposals() {
     std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
-    // Half of all at a time: one by one, each would have a compile of its own while others wait for the device.
+    // Half of all at a time, so that they share compiles. One by one, each proposal would need its own compile.
     if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2) return;
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, result_.trials.size() + evaluator_.in_flight()));

@@ -273,7 +273,7 @@ std::optional<CompileError> HostCompiler::compile_hooks(const CompileRequest& re
   return std::nullopt;
 }
 
-/// Runs the compiler with \p arguments; what it prints comes behind \p log, without the names of \p folders.
+/// Runs the compiler with \p arguments. Appends its output to \p log, without the names of \p folders.
 std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& request, const Folders& folders,
                                                        const std::vector<std::string>& arguments,
                                                        std::string& log) const {
