@@ -1,4 +1,4 @@
-# Sourced by .ci/run and .ci/nightly, after scripts/setup.sh: the steps that both have, and the table of their times.
+# Sourced by .ci/run, .ci/nightly and .ci/fuzz, after scripts/setup.sh: the steps that both have, and the table of their times.
 
 # ci_run [STEP…] -- ALL…: runs the named steps, or all of them, in the order of ALL: step X is the function run_X. The
 # first that fails ends the script. Prints the table at the end in either case.

@@ -40,13 +40,16 @@ endif()
 
 # tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
 # HEADERS are relative to the calling folder, are installed, and are each compiled alone
-# (target NAME_verify_interface_header_sets). INTERNAL: no part of the installed package. FAST: its loops take time that
-# users feel; other rooms are optimised little, which saves a third of the time to build them.
+# (target NAME_verify_interface_header_sets). INTERNAL: no part of the installed package. OPTIMIZE: the level (-O1, -O2)
+# of a room whose loops take time that users feel; other rooms get -Og, which saves a third of the time to build them.
 function(tuner_add_room name)
-  cmake_parse_arguments(room "INTERNAL;FAST" "" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(room "INTERNAL" "OPTIMIZE" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
+  if(NOT room_OPTIMIZE)
+    set(room_OPTIMIZE g)
+  endif()
   if(room_SOURCES)
     add_library(${name} STATIC ${room_SOURCES})
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${room_FAST}>,-O2,-Og>>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${room_OPTIMIZE}>)
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:tuner_options>)
   else()

@@ -15,7 +15,7 @@ file(REMOVE_RECURSE ${WORK})
 must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/project/consumer -B ${WORK}/build -D CMAKE_PREFIX_PATH=${WORK}/prefix
-     -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS=${FLAGS}")
+     -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=Debug)
 must(${CMAKE_COMMAND} --build ${WORK}/build)
 set(ENV{TUNER_CACHE_DIR} ${WORK}/cache)
 set(ENV{TUNER_DEVICE} host)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <vector>
 
 #include "fake_backend.hpp"
 
@@ -97,6 +98,18 @@ TEST_F(PlanTableTest, LetsReadersSearchWhileAWriterInserts) {
   done = true;
   reader.join();
   EXPECT_NE(find(key(499)), nullptr);
+}
+
+TEST_F(PlanTableTest, KeepsThePlansOfSeveralWriters) {
+  constexpr std::int64_t kWriters = 4, kPlans = 1000;
+  std::vector<std::thread> writers;
+  for (std::int64_t writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([this, writer] {
+      for (std::int64_t n = 0; n < kPlans; ++n) insert(writer * kPlans + n);
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  for (std::int64_t n = 0; n < kWriters * kPlans; ++n) EXPECT_NE(find(key(n)), nullptr) << n;
 }
 
 }  // namespace
