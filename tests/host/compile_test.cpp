@@ -176,6 +176,26 @@ std::unique_ptr<Compiler> compiler_without_cache() {
   return make_host_compiler(options);
 }
 
+TEST(HostCompile, TellsAFaultOfTheMachineFromOneOfTheSource) {
+  const TemporaryFolder folder;
+  const auto error = [&folder](const std::string& name, const std::string& end) {
+    HostOptions options;
+    options.compiler = script(folder, name, "[ \"$1\" = --version ] && { echo cxx 1.0; exit; }\n" + end);
+    options.cache_objects = false;
+    return error_of(make_host_compiler(options)->compile(request("__global__ void k() {}", {"k"})));
+  };
+  EXPECT_TRUE(error("killed", "kill -9 $$\n").machine_fault);
+  EXPECT_TRUE(error("starved", "echo 'fatal error: Killed signal terminated program cc1plus'; exit 1\n").machine_fault);
+  EXPECT_TRUE(error("full", "echo 'error: cannot write: No space left on device'; exit 1\n").machine_fault);
+  EXPECT_FALSE(error("source", "echo 'unit.cpp:1:1: error: expected a type'; exit 1\n").machine_fault);
+}
+
+TEST(HostBackend, ThrowsWhereTheStacksOfItsThreadsHaveNoRoom) {
+  HostOptions options;
+  options.stack_bytes = std::size_t{1} << 44;
+  EXPECT_THROW(make_host_backend(options), Error);
+}
+
 TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
   const TemporaryFolder folder;
   {

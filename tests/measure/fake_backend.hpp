@@ -11,6 +11,7 @@
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/fill_value.hpp>
+#include <tuner/core/error.hpp>
 
 namespace tuner::testing {
 
@@ -101,7 +102,10 @@ class FakeBackend : public Backend {
   std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
     return std::unique_ptr<Module>(new FakeModule(image));
   }
-  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<FakeMemory>(bytes); }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    if (bytes > room) throw Error("no room for " + std::to_string(bytes) + " bytes");
+    return std::make_unique<FakeMemory>(bytes);
+  }
   std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape) override {
     shapes.push_back(shape);
     return std::make_unique<FakeArray>(shape, loads);
@@ -193,6 +197,7 @@ class FakeBackend : public Backend {
     return static_cast<const FakeModule*>(launch.module)->functions[launch.function].expression;
   }
 
+  std::size_t room = ~std::size_t{0};  // for one allocation
   std::map<std::string, FakeKernel> kernels;
   std::function<Sample(const std::string& expression, std::size_t index)> next_sample;
   std::vector<SampleRequest> requests;

@@ -257,6 +257,78 @@ TEST_F(RunnerTest, SeesAWriteToAnInputAndRepairsItForTheNext) {
   EXPECT_TRUE(evaluate(*shared, block(64)).verified);
 }
 
+TEST_F(RunnerTest, RepairsAnInputThatAConfigurationWroteToBeforeItFailed) {
+  const Outcome failures[] = {LaunchError{"illegal memory access"}, Timeout{"did not end"}};
+  for (const Outcome& failure : failures) {
+    backend.kernels["scale<32>"] = [&](const Launch& launch) {
+      argument<float*>(launch, 0)[3] = 42;
+      argument<float*>(launch, 0)[-1] = 42;
+      return failure;
+    };
+    const auto shared = runner();
+    EXPECT_EQ(kind(evaluate(*shared, block(32)).outcome), kind(failure));
+    EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+  }
+}
+
+TEST_F(RunnerTest, RepairsAnInputThatAFinalistWroteToBeforeItFailed) {
+  int runs = 0;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) -> std::optional<Outcome> {
+    if (++runs < 3) return testing::scale_kernel<float>(launch);
+    argument<float*>(launch, 0)[3] = 42;
+    return LaunchError{"illegal memory access"};
+  };
+  const auto shared = runner();
+  bool saw_damage = false;
+  backend.kernels["scale<64>"] = [&](const Launch& launch) {
+    saw_damage = saw_damage || argument<float*>(launch, 0)[3] == 42;
+    return testing::scale_kernel<float>(launch);
+  };
+  const Image image = compile({"scale<32>", "scale<64>"});
+  const Runner::Finalist finalists[] = {{block(32), &image}, {block(64), &image}};
+  const auto trials = shared->remeasure(finalists);
+  EXPECT_EQ(kind(trials[0].outcome), "launch");
+  EXPECT_TRUE(trials[1].verified);
+  EXPECT_FALSE(saw_damage);
+}
+
+TEST_F(RunnerTest, JudgesAgainWhereAnEarlierConfigurationDamagedAnotherProblemsInputs) {
+  spec.verify.push_back({{{"n", 33}}, 0});
+  std::set<float*> inputs;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    inputs.insert(argument<float*>(launch, 0));
+    for (float* other : inputs)
+      if (other != argument<float*>(launch, 0)) other[0] = 42;
+    return testing::scale_kernel<float>(launch);
+  };
+  const auto shared = runner();
+  evaluate(*shared, block(32));
+  EXPECT_TRUE(evaluate(*shared, block(64)).verified);
+}
+
+TEST_F(RunnerTest, StillRefusesAKernelThatIsWrongOnceOnly) {
+  int runs = 0;
+  backend.kernels["scale<32>"] = [&](const Launch& launch) {
+    testing::scale_kernel<float>(launch);
+    if (++runs == 1) argument<float*>(launch, 1)[5] = 1;
+    return std::nullopt;
+  };
+  EXPECT_EQ(kind(evaluate(block(32)).outcome), "wrong");
+}
+
+TEST_F(RunnerTest, RunsAConfigurationAfterOneThatHadNoRoomForItsWorkSpace) {
+  spec.buffers.push_back(testing::buffer("partials", BufferRole::scratch, "float", "block * block * 1024"));
+  spec.launches[0].arguments.push_back("partials");
+  const auto shared = runner();
+  backend.room = std::size_t{64} << 20;
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+  const Trial large = evaluate(*shared, block(256));
+  EXPECT_EQ(kind(large.outcome), "launch");
+  EXPECT_TRUE(is_machine_fault(large.outcome));
+  EXPECT_TRUE(is_machine_fault(evaluate(*shared, block(256)).outcome));
+  EXPECT_TRUE(evaluate(*shared, block(32)).verified);
+}
+
 TEST_F(RunnerTest, IsNotFooledByAKernelThatOverwritesTheExpectedOutput) {
   std::set<float*> outputs;
   float* expected = nullptr;

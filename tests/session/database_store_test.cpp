@@ -115,6 +115,12 @@ TEST_F(DatabaseStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
   EXPECT_FALSE(store().quarantined(two_));
 }
 
+TEST_F(DatabaseStoreTest, KeepsNothingOfFaultsOfTheMachine) {
+  store().append(failed(one_, CompileError{"cannot write /tmp/unit.cpp: No space left on device", "", true}));
+  store().append(failed(two_, LaunchError{"no room for 4096 bytes", 0, true}));
+  EXPECT_TRUE(store().resume().empty());
+}
+
 TEST_F(DatabaseStoreTest, LetsOutOfQuarantineWhatIsWellWhenItIsMeasuredAgain) {
   Trial crashed = failed(one_, LaunchError{"killed by signal 11"});
   crashed.crashed = true;

@@ -49,6 +49,12 @@ std::string_view message(const Outcome& outcome) {
   return std::visit(Visitor{}, outcome);
 }
 
+bool is_machine_fault(const Outcome& outcome) {
+  if (const auto* error = std::get_if<CompileError>(&outcome)) return error->machine_fault;
+  if (const auto* error = std::get_if<LaunchError>(&outcome)) return error->machine_fault;
+  return false;
+}
+
 TrialTimes& TrialTimes::operator+=(const TrialTimes& other) {
   compile += other.compile;
   load += other.load;

@@ -47,11 +47,13 @@ struct Measurement {
 struct CompileError {
   std::string message;
   std::string log;
+  bool machine_fault = false;  ///< see is_machine_fault()
 };
 /// Failed to load or launch, or faulted while running (illegal address, trap, worker killed).
 struct LaunchError {
   std::string message;
   std::uintptr_t address = 0;  ///< that a fault touched, where it is known; for who knows what lies there
+  bool machine_fault = false;  ///< see is_machine_fault()
 };
 /// Did not end within its limit.
 struct Timeout {
@@ -81,6 +83,9 @@ Outcome failure(OutcomeKind kind, std::string message, std::string log = {});
 std::string_view kind(const Outcome& outcome);
 /// The message of a failure; empty for a measurement.
 std::string_view message(const Outcome& outcome);
+/// Whether the machine failed and not the configuration: a full disk, no memory, no process. Such an outcome is never
+/// stored, because the same configuration may work the next time.
+bool is_machine_fault(const Outcome& outcome);
 
 /// Where the time of one trial went, seconds.
 struct TrialTimes {

@@ -90,7 +90,7 @@ CompileResult InProcessEvaluator::State::compile(CompileRequest request) try {
   request.stop = &stopping;
   return backend.compiler().compile(request);
 } catch (const std::exception& error) {
-  return CompileError{error.what(), {}};
+  return CompileError{error.what(), {}, true};
 }
 
 void InProcessEvaluator::State::compile_reference(const CompileRequest& request) {
@@ -264,7 +264,8 @@ Trial InProcessEvaluator::State::run_first() {
   Trial trial;
   trial.configuration = std::move(job.job.configuration);
   if (!runner->usable()) {
-    trial.outcome = LaunchError{"not run: a fault of an earlier configuration has made the device unusable here"};
+    trial.outcome =
+        LaunchError{"not run: a fault of an earlier configuration has made the device unusable here", 0, true};
   } else {
     trial = runner->evaluate(trial.configuration, *job.image, best_ns);
     if (const Measurement* m = trial.measurement(); m != nullptr && trial.verified) saw_best(m->median_ns);

@@ -273,8 +273,7 @@ void ProblemBuffers::restore_inputs() {
     if (buffer.is_output()) answer(buffer).expected.write_guards();
     if (!buffer.is_filled()) continue;
     fill(buffer, buffer.actual);
-    if (buffer.spec->role == BufferRole::in)
-      answer(buffer).fingerprint = fingerprint(buffer.actual.data(), buffer.actual.bytes());
+    if (buffer.is_read_only()) answer(buffer).fingerprint = fingerprint(buffer.actual);
   }
 }
 
@@ -324,7 +323,7 @@ void ProblemBuffers::accept_reference() {
   if (broken) throw Error(fmt::format("{}: {} {} on {}", spec_.name, reference_name(spec_), *broken, text()));
   for (Buffer& buffer : buffers_) {
     if (!buffer.is_output() || buffer.count == 0) continue;
-    answer(buffer).expected_fingerprint = fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes());
+    answer(buffer).expected_fingerprint = fingerprint(answer(buffer).expected);
     const Comparison self = holds_floating(buffer) ? compare(buffer, answer(buffer).expected.data(),
                                                              answer(buffer).expected.data(), Within::nothing)
                                                    : Comparison{};
@@ -394,6 +393,7 @@ void ProblemBuffers::choose_poison(Buffer& buffer) {
 
 void ProblemBuffers::size_work_space(const Configuration& configuration) {
   if (work_space_for_ == configuration) return;
+  work_space_for_.reset();  // until all of it is there
   const Bindings names = configuration.empty() ? bindings(spec_, size_, backend_.device().limits)
                                                : bindings(spec_, size_, backend_.device().limits, configuration);
   for (Buffer& buffer : buffers_) {
@@ -491,16 +491,14 @@ std::optional<std::string> ProblemBuffers::damage() {
   for (Buffer& buffer : buffers_) {
     if (!buffer.actual.is_made()) continue;  // work space that the reference does not use
     if (auto broken = broken_guard(buffer, buffer.actual)) return broken;
-    const GuardedMemory& region = buffer.actual;
-    if (buffer.spec->role == BufferRole::in && fingerprint(region.data(), region.bytes()) != answer(buffer).fingerprint)
+    if (buffer.is_read_only() && fingerprint(buffer.actual) != answer(buffer).fingerprint)
       return fmt::format("writes to its input {}", buffer.spec->name);
   }
   for (Buffer& buffer : buffers_) {
     if (buffer.spec->role != BufferRole::zeroed || !buffer.actual.is_made() || buffer.actual.bytes() == 0) continue;
-    const GuardedMemory& region = buffer.actual;
-    const std::uint64_t after = fingerprint(region.data(), region.bytes());
-    set_bytes(region.data(), 0, region.bytes());
-    if (after != fingerprint(region.data(), region.bytes()))
+    const std::uint64_t after = fingerprint(buffer.actual);
+    set_bytes(buffer.actual.data(), 0, buffer.actual.bytes());
+    if (after != fingerprint(buffer.actual))
       return fmt::format("does not leave {} zero, as `zeroed` promises: the next run would start wrong",
                          buffer.spec->name);
   }
@@ -587,11 +585,18 @@ bool ProblemBuffers::holds(const Buffer& buffer, const GuardedMemory& region, st
   return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == value; });
 }
 
+bool ProblemBuffers::inputs_intact() {
+  return std::all_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
+    if (buffer.is_work_space()) return true;  // reset() makes it anew
+    if (buffer.actual.broken() || (buffer.is_output() && answer(buffer).expected.broken())) return false;
+    return !buffer.is_read_only() || fingerprint(buffer.actual) == answer(buffer).fingerprint;
+  });
+}
+
 bool ProblemBuffers::expected_intact() {
   return std::all_of(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
     return !buffer.is_output() || buffer.count == 0 ||
-           fingerprint(answer(buffer).expected.data(), answer(buffer).expected.bytes()) ==
-               answer(buffer).expected_fingerprint;
+           fingerprint(answer(buffer).expected) == answer(buffer).expected_fingerprint;
   });
 }
 

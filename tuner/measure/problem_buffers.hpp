@@ -74,9 +74,11 @@ class ProblemBuffers {
   std::optional<std::string> damage();
   /// The first output of a run after reset(\p pass) that differs from the expected one.
   std::optional<std::string> mismatch(std::size_t pass);
+  /// Whether the inputs, and the guards of inputs and outputs, are what they were before anything ran.
+  bool inputs_intact();
   /// Whether the expected outputs are still what accept_reference() saw.
   bool expected_intact();
-  /// Writes inputs again after damage.
+  /// Writes inputs and guards again after damage.
   void restore_inputs();
 
   /// "c[1024], behind the last of 1000 elements" for an address near a buffer; nothing for one far from all.
@@ -104,7 +106,7 @@ class ProblemBuffers {
   /// What one set of inputs is known by, and what it gives.
   struct Answer {
     GuardedMemory expected;         // out and inout
-    std::uint64_t fingerprint = 0;  // in: of the filled data
+    std::uint64_t fingerprint = 0;  // in and constant: of the filled data
     std::uint64_t expected_fingerprint = 0;
     unsigned char poison = 0xff;
   };
@@ -123,6 +125,7 @@ class ProblemBuffers {
     std::optional<std::vector<NumberRun>> compared;  ///< nothing: all numbers
     bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }
     bool is_work_space() const { return spec->role == BufferRole::scratch || spec->role == BufferRole::zeroed; }
+    bool is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
     bool is_filled() const { return !is_work_space() && spec->role != BufferRole::out; }
   };
 
@@ -136,6 +139,7 @@ class ProblemBuffers {
   void reset_work_space(const Buffer& buffer);
   void set_bytes(DevicePointer to, unsigned char value, std::size_t bytes);
   std::uint64_t fingerprint(DevicePointer from, std::size_t bytes);
+  std::uint64_t fingerprint(const GuardedMemory& region) { return fingerprint(region.data(), region.bytes()); }
   void give_up_second_inputs();
   void choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const;
   void choose_tolerances(Buffer& buffer) const;

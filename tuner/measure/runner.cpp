@@ -138,6 +138,8 @@ struct Runner::State {
   std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
                                 const Module& module);
   std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
+  bool restore(ProblemBuffers& problem);
+  void restore_after(const std::optional<Outcome>& outcome);
   std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches);
   std::optional<Outcome> judge_interleaved(Trial& trial);
   std::optional<Outcome> run_interleaved(const Configuration& configuration);
@@ -299,23 +301,36 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
   return judge(problem, prepared.launches, kInReverse);
 }
 
-/// Runs once more, or twice where that takes two poisons, and tells what was wrong. \p when: for the message.
+/// Runs once more, or twice where that takes two poisons, and returns what went wrong. Stray writes, of this
+/// configuration or one before it, may be the cause: then everything is made anew and the launches are judged once
+/// more. \p when: for the message.
 std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                             std::string_view when) {
-  std::optional<Outcome> failure;
-  auto seen = wrong(problem, launches, failure);
-  if (failure || !seen) return failure;
-
-  // Stray writes, of this configuration or one before it, may have hit the expected outputs or the inputs: then
-  // everything is made anew and the configuration judged once more.
-  problem.restore_inputs();
-  if (has_reference() && !problem.expected_intact()) {
-    compute_reference(problem);
-    seen = wrong(problem, launches, failure);
-    if (failure || !seen) return failure;
-    problem.restore_inputs();
+  for (bool again = false;; again = true) {
+    std::optional<Outcome> failure;
+    const auto seen = wrong(problem, launches, failure);
+    if (!failure && !seen) return std::nullopt;
+    if (!failure) failure = WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
+    if (!restore(problem) || again) return failure;
   }
-  return WrongResult{fmt::format("{}{} on {}", when, *seen, problem.text())};
+}
+
+/// Makes inputs, guards and expected outputs what they were before anything ran. Returns whether any had changed; false
+/// if the device is lost.
+bool Runner::State::restore(ProblemBuffers& problem) {
+  if (!backend.usable()) return false;
+  announce(Phase::verify, kHousekeepingSeconds);
+  const bool inputs_changed = !problem.inputs_intact();
+  if (inputs_changed) problem.restore_inputs();
+  if (!has_reference() || problem.expected_intact()) return inputs_changed;
+  compute_reference(problem);
+  return true;
+}
+
+/// After a configuration that failed: the next one finds nothing of it.
+void Runner::State::restore_after(const std::optional<Outcome>& outcome) {
+  if (!outcome || std::holds_alternative<Measurement>(*outcome)) return;
+  for (const auto& problem : problems) restore(*problem);
 }
 
 std::optional<Outcome> Runner::State::judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches) {
@@ -540,9 +555,10 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
   trial.configuration = configuration;
   try {
     trial.outcome = state_->evaluate(trial, image, best_ns);
+    state_->restore_after(trial.outcome);
   } catch (const Error& error) {
     // A fault that only a later call to the device told, or no room for this configuration's work space.
-    trial.outcome = LaunchError{error.what()};
+    trial.outcome = LaunchError{error.what(), 0, state_->backend.usable()};
   }
   state_->conclude(trial);
   return trial;
@@ -561,9 +577,11 @@ std::optional<Outcome> Runner::launch(const Configuration& configuration, const 
                               *module, configuration, false);
   if (ready.invalid) return Invalid{*ready.invalid};
   problem.reset(0);
-  return s.run(Phase::measure, problem, ready.launches);
+  auto failure = s.run(Phase::measure, problem, ready.launches);
+  s.restore_after(failure);
+  return failure;
 } catch (const Error& error) {
-  return LaunchError{error.what()};
+  return LaunchError{error.what(), 0, state_->backend.usable()};
 }
 
 Outcome Runner::measure_reference() {
@@ -626,6 +644,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     problem.reset_for_measuring();
     for (int warm = 0; warm < 2 && !entry.failure; ++warm)
       entry.failure = s.run(Phase::measure, problem, entry.run.prepared_and_timed(), &entry.run_s);
+    s.restore_after(entry.failure);
     if (entry.failure || s.options.cold || !entry.run.prepare.empty()) continue;
     const SampleRequest probe = s.sampler.request(1, 1, entry.run_s);
     auto taken = s.sampler.take(entry.run.timed, probe, pause_left_s);
@@ -651,6 +670,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
       trials[i].times.measure += seconds_since(start);
       if (auto* error = std::get_if<LaunchError>(&taken)) entry.failure = std::move(*error);
       if (auto* timeout = std::get_if<Timeout>(&taken)) entry.failure = std::move(*timeout);
+      s.restore_after(entry.failure);
       if (const auto* group = std::get_if<Sampler::Group>(&taken)) {
         for (const Sample& sample : group->samples) {
           entry.measurement.samples_ns.push_back(sample.ns);
@@ -670,7 +690,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     }
     const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());
     if (!entry.failure && entry.measurement.samples_ns.empty())
-      entry.failure = LaunchError{"the device became unusable before it could be measured again"};
+      entry.failure = LaunchError{"the device became unusable before it could be measured again", 0, true};
     if (entry.failure) {
       trials[i].outcome = std::move(*entry.failure);
       trials[i].verified = false;

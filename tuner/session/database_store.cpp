@@ -46,6 +46,7 @@ std::optional<std::string> DatabaseStore::quarantined(const Configuration& confi
 }
 
 void DatabaseStore::append(const Trial& trial) {
+  if (is_machine_fault(trial.outcome)) return;
   writer_->add(to_record(trial));
   const std::string configuration = trial.configuration.text();
   if (!trial.crashed) {

@@ -125,6 +125,7 @@ void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> resul
   times_.compile += seconds;
   for (CompileJob& job : jobs) job.seconds += seconds / double(jobs.size());
   if (auto* error = std::get_if<CompileError>(&result)) {
+    if (error->machine_fault && try_again(jobs)) return;
     if (!is_one_program(jobs)) return queue_.split(std::move(jobs));
     times_.compiled += jobs.size();
     for (CompileJob& job : jobs) events_.compiled(std::move(job), *error);
@@ -138,21 +139,21 @@ void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> resul
 void CompilePool::lost(Worker& worker, const Loss& loss) {
   if (!worker.open) return start_failed(worker, loss.message, false);
   ++times_.compile_restarts;
-  if (!worker.jobs.empty() && !(loss.innocent && try_again(worker))) {
+  if (!worker.jobs.empty() && !(loss.innocent && try_again(worker.jobs))) {
     const std::string message = loss.hung
                                     ? fmt::format("the compiler did not end within {:g} s", options_.compile_timeout_s)
                                     : "the compiler crashed: " + loss.message;
     if (loss.hung) queue_.take_fewer_than(worker.jobs.size());
-    finish(worker, CompileError{message, {}}, seconds_since(worker.since));
+    finish(worker, CompileError{message, {}, loss.innocent}, seconds_since(worker.since));
   }
   start(worker);
 }
 
-/// Gives what it compiled a second try, each program by itself, if this was the first.
-bool CompilePool::try_again(Worker& worker) {
+/// Gives \p jobs, which are then empty, a second try, each program by itself, if this was the first.
+bool CompilePool::try_again(std::vector<CompileJob>& jobs) {
   const auto is_second = [](const CompileJob& job) { return job.again; };
-  if (std::any_of(worker.jobs.begin(), worker.jobs.end(), is_second)) return false;
-  for (CompileJob& job : std::exchange(worker.jobs, {})) {
+  if (std::any_of(jobs.begin(), jobs.end(), is_second)) return false;
+  for (CompileJob& job : std::exchange(jobs, {})) {
     job.again = true;
     urgent_.push_back(std::move(job));
   }

@@ -66,7 +66,7 @@ class CompilePool {
   void handle(Worker& worker, Message message);
   void finish(Worker& worker, std::variant<Image, CompileError> result, double seconds);
   void lost(Worker& worker, const Loss& loss);
-  bool try_again(Worker& worker);
+  bool try_again(std::vector<CompileJob>& jobs);
   void start_failed(Worker& worker, const std::string& message, bool final);
   void give_up(Host& host, const std::string& reason);
 

@@ -62,8 +62,8 @@ auto fields(Is<Measurement> auto& v) {
   return std::tie(v.samples_ns, v.median_ns, v.low_ns, v.high_ns, v.relative_noise, v.cold, v.throttled, v.converged,
                   v.abandoned, v.clock_mhz, v.metrics, v.no_metrics);
 }
-auto fields(Is<CompileError> auto& v) { return std::tie(v.message, v.log); }
-auto fields(Is<LaunchError> auto& v) { return std::tie(v.message); }
+auto fields(Is<CompileError> auto& v) { return std::tie(v.message, v.log, v.machine_fault); }
+auto fields(Is<LaunchError> auto& v) { return std::tie(v.message, v.machine_fault); }
 auto fields(Is<Timeout> auto& v) { return std::tie(v.message); }
 auto fields(Is<WrongResult> auto& v) { return std::tie(v.message); }
 auto fields(Is<Invalid> auto& v) { return std::tie(v.reason); }

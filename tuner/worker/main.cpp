@@ -47,8 +47,8 @@ class CompileWorker {
     CompileResult result;
     try {
       result = compiler_->compile(message.request);
-    } catch (const Error& error) {
-      result = CompileError{error.what(), {}};
+    } catch (const std::exception& error) {
+      result = CompileError{error.what(), {}, true};
     }
     connection_.send(CompileAnswer{std::move(result), seconds_since(start)});
     return true;

@@ -20,7 +20,7 @@ Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase p
   if (loss.hung)
     trial.outcome = Timeout{fmt::format("{} {}; its process was killed", loss.message, where)};
   else
-    trial.outcome = LaunchError{fmt::format("its process was {} {}", loss.message, where)};
+    trial.outcome = LaunchError{fmt::format("its process was {} {}", loss.message, where), 0, loss.innocent};
   return trial;
 }
 

@@ -1,5 +1,7 @@
 #include <tuner/backend/host/compiler.hpp>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -92,6 +94,10 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   if (!file.flush()) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
 }
 
+constexpr std::string_view kMachineFaults[] = {"Killed signal terminated program", "unable to execute command: Killed",
+                                               "No space left on device",          "Cannot allocate memory",
+                                               "Resource temporarily unavailable", "virtual memory exhausted"};
+
 /// Stands for the kernel file's folder. Deep, so that headers in folders around that one have a place too.
 constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
 
@@ -142,6 +148,14 @@ std::string joined(const std::vector<std::string>& words) {
 bool unoptimised(const CompileRequest& request) {
   return std::any_of(request.options.begin(), request.options.end(),
                      [](const CompileOption& option) { return is_device_debug(option.text); });
+}
+
+/// Whether a compiler failed for want of room, memory or processes, or was killed, and not because of its source.
+bool is_machine_fault(const ProcessResult& result) {
+  if (result.exit_code == 128 + SIGKILL || result.exit_code == 128 + SIGTERM) return true;
+  // The driver's words for what became of the programs that it starts, and the texts of ENOSPC, ENOMEM and EAGAIN.
+  return std::any_of(std::begin(kMachineFaults), std::end(kMachineFaults),
+                     [&](std::string_view words) { return result.output.find(words) != std::string::npos; });
 }
 
 bool is_gnu(const std::string& version) { return version.find("clang") == std::string::npos; }
@@ -283,8 +297,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   ProcessResult result = run_process(
       command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folders.unit});
   for (const auto& folder : {folders.unit, folders.shim}) replace_all(result.output, folder.string() + '/', "");
-  if (!result.error.empty()) return CompileError{"cannot run " + result.error, ""};
-  if (result.stopped) return CompileError{"nobody waits for it any more", ""};
+  if (!result.error.empty()) return CompileError{"cannot run " + result.error, "", true};
+  if (result.stopped) return CompileError{"nobody waits for it any more", "", true};
   if (result.timed_out) {
     std::ostringstream message;
     message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
@@ -300,7 +314,8 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
     if (message.empty())
       message = joined(compiler.command) + " failed with exit code " + std::to_string(result.exit_code);
-    return CompileError{std::move(message), std::move(result.output)};
+    const bool machine_fault = is_machine_fault(result);
+    return CompileError{std::move(message), std::move(result.output), machine_fault};
   }
   log += result.output;
   return std::nullopt;
@@ -347,6 +362,7 @@ std::optional<CompileError> HostCompiler::build(const CompileRequest& request, c
   }
   const ProgramText kernels = program_without_host_functions(request, includes);
   if (error && kernels == program) return error;
+  if (error && error->machine_fault) return error;
   error = run_compiler(request, kernels, image);
   if (error) return error;
   const std::lock_guard lock(with_host_functions_mutex_);

@@ -11,11 +11,14 @@
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <tuner/backend/host/faults.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
+#include <tuner/core/error.hpp>
 
 namespace tuner::host {
 namespace {
@@ -37,6 +40,7 @@ struct Pool::Impl {
   PoolOptions options;
   std::mutex mutex;
   std::condition_variable start, done;
+  std::vector<std::unique_ptr<BlockRunner>> runners;  // of each thread; made where a failure can be thrown
   std::vector<std::thread> threads;
   std::uint64_t launch = 0;  // number of the current launch; changes wake the workers
   unsigned busy = 0;
@@ -98,10 +102,18 @@ struct Pool::Impl {
     runner.end();
   }
 
-  void loop() {
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex);
+      quit = true;
+    }
+    start.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void loop(BlockRunner& runner) {
     block_signals();
     const SignalStack signal_stack;
-    BlockRunner runner(kMaxThreads, options.max_shared, options.stack_bytes);
     std::uint64_t seen = 0;
     for (;;) {
       {
@@ -123,18 +135,20 @@ Pool::Pool(const PoolOptions& options) : impl_(std::make_unique<Impl>()) {
   impl_->options = options;
   if (impl_->options.stack_bytes == 0) impl_->options.stack_bytes = sanitizer::kActive ? 262144 : 65536;
   const unsigned count = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned i = 0; i < count; ++i)
+    impl_->runners.push_back(
+        std::make_unique<BlockRunner>(kMaxThreads, impl_->options.max_shared, impl_->options.stack_bytes));
   impl_->threads.reserve(count);
-  for (unsigned i = 0; i < count; ++i) impl_->threads.emplace_back([impl = impl_.get()] { impl->loop(); });
+  try {
+    for (const auto& runner : impl_->runners)
+      impl_->threads.emplace_back([impl = impl_.get(), &runner = *runner] { impl->loop(runner); });
+  } catch (const std::system_error& error) {
+    throw Error("host backend: cannot start " + std::to_string(count) +
+                " threads for kernels: " + error.code().message());
+  }
 }
 
-Pool::~Pool() {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->quit = true;
-  }
-  impl_->start.notify_all();
-  for (std::thread& thread : impl_->threads) thread.join();
-}
+Pool::~Pool() = default;
 
 unsigned Pool::threads() const { return static_cast<unsigned>(impl_->threads.size()); }
 
