@@ -34,6 +34,8 @@ struct OpenOptions {
   /// Files up to this size are checked for damage (quick_check) when opened; larger ones cost too much for that and
   /// rely on row checksums. tune's doctor checks everything.
   std::int64_t check_bytes = std::int64_t{2} << 20;
+  /// Shipped files are compared with the SHA-256 of their manifest, which reads them whole.
+  bool check_digest = true;
   /// Trouble is thrown (CacheError) when it is met, at opening and at writing, instead of going on in memory or
   /// without: for commands whose success means that it is stored.
   bool strict = false;

@@ -1,11 +1,13 @@
 #include <cache/shipped.hpp>
 
 #include <fstream>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/sha256.hpp>
 #include <cache/store.hpp>
@@ -14,10 +16,28 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-void build(const fs::path& text_file, const fs::path& target) {
+/// Returns the keys of the devices that it has results of.
+std::set<std::string> build(const fs::path& text_file, const fs::path& target) {
   auto database = Database::in_memory();
   import_text(database, read_text(text_file), text_file.string());
   write_copy(database, target);
+  std::set<std::string> keys;
+  for (const BestRecord& best : best_rows(database)) keys.insert(best.device.key);
+  for (const QuarantineRecord& quarantined : cache::quarantined(database, {})) keys.insert(quarantined.device_key);
+  return keys;
+}
+
+struct DeviceLine {
+  std::string bytes, name, key;
+};
+
+std::vector<DeviceLine> read_devices(const fs::path& folder) {
+  std::vector<DeviceLine> lines;
+  std::ifstream file(folder / kDevicesName);
+  for (DeviceLine line;
+       std::getline(file, line.bytes, '\t') && std::getline(file, line.name, '\t') && std::getline(file, line.key);)
+    lines.push_back(line);
+  return lines;
 }
 
 }  // namespace
@@ -45,10 +65,23 @@ std::map<std::string, std::string> read_manifest(const fs::path& folder) {
   return hashes;
 }
 
+bool lacks_device(const fs::path& file, const std::string& device_key) {
+  std::error_code error;
+  const std::string bytes = std::to_string(fs::file_size(file, error));
+  bool named = false;
+  for (const DeviceLine& line : read_devices(file.parent_path())) {
+    if (line.name != file.filename() || line.bytes != bytes) continue;
+    if (line.key == device_key) return false;
+    named = true;
+  }
+  return named;
+}
+
 std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   std::vector<std::pair<fs::path, fs::path>> built;  // temporary, final
+  std::map<std::string, std::set<std::string>> devices;
   const auto discard = [&] {
     for (const auto& [part, target] : built) fs::remove(part, error);
   };
@@ -59,7 +92,7 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
         stem = stem.stem();
       const auto target = folder / (stem.string() + ".db");
       built.emplace_back(fmt::format("{}.part-{}", target.string(), ::getpid()), target);
-      build(text, built.back().first);
+      devices[target.filename().string()] = build(text, built.back().first);
     }
   } catch (...) {
     discard();
@@ -81,6 +114,14 @@ std::vector<fs::path> build_shipped_databases(const std::vector<fs::path>& texts
   std::string lines;
   for (const auto& [name, hash] : manifest) lines += hash + "  " + name + '\n';
   write_text(folder / kManifestName, lines);
+  lines.clear();
+  for (const DeviceLine& line : read_devices(folder))
+    if (manifest.contains(line.name) && !devices.contains(line.name))
+      lines += line.bytes + '\t' + line.name + '\t' + line.key + '\n';
+  for (const auto& [name, keys] : devices)
+    for (const std::string& key : keys)
+      lines += std::to_string(fs::file_size(folder / name)) + '\t' + name + '\t' + key + '\n';
+  write_text(folder / kDevicesName, lines);
   return files;
 }
 

@@ -40,7 +40,8 @@ TEST_F(Shipped, AnswersLikeAnyOtherButIsReadOnly) {
   struct stat info {};
   ASSERT_EQ(::stat(database_file.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0444u);
-  EXPECT_THAT(names_in(folder / "share"), ElementsAre("MANIFEST.sha256", "example.db")) << "nothing beside it";
+  EXPECT_THAT(names_in(folder / "share"), ElementsAre("DEVICES.tsv", "MANIFEST.sha256", "example.db"))
+      << "nothing beside it";
   EXPECT_THROW(database->quarantine(h200(), reduce_kernel(), problem(), "block=1", "x"), CacheError);
 }
 
@@ -63,6 +64,24 @@ TEST_F(Shipped, IsIgnoredWhenItIsNotWhatTheManifestPromises) {
   EXPECT_FALSE(Database::open_shipped(database_file, warnings.options()));
   ASSERT_EQ(warnings.texts.size(), 1u);
   EXPECT_THAT(warnings.texts[0], HasSubstr("SHA-256"));
+}
+
+TEST_F(Shipped, NamesItsDevicesBesideIt) {
+  EXPECT_FALSE(lacks_device(database_file, h200().key));
+  EXPECT_TRUE(lacks_device(database_file, "another device"));
+}
+
+TEST_F(Shipped, MayHaveAnyDeviceOnceAnotherFileHasTakenItsPlace) {
+  fs::remove(database_file);
+  write_file(database_file, "of another size");
+  EXPECT_FALSE(lacks_device(database_file, "another device"));
+}
+
+TEST_F(Shipped, KeepsTheDevicesOfTheFilesBesideIt) {
+  fs::copy_file(text, folder / "second.jsonl");
+  build_shipped_databases({folder / "second.jsonl"}, folder / "share");
+  EXPECT_TRUE(lacks_device(database_file, "another device"));
+  EXPECT_TRUE(lacks_device(folder / "share/second.db", "another device"));
 }
 
 TEST_F(Shipped, IsIgnoredWhenItIsMissingForeignOrEmpty) {
@@ -91,7 +110,7 @@ TEST_F(Shipped, StaysWhenANewTextIsBroken) {
   write_file(folder / "example.jsonl", read_file(text) + "{\n");
   EXPECT_THROW(build_shipped_databases({folder / "example.jsonl"}, folder / "share"), ImportError);
   EXPECT_EQ(read_file(database_file), before);
-  EXPECT_THAT(names_in(folder / "share"), ElementsAre("MANIFEST.sha256", "example.db"));
+  EXPECT_THAT(names_in(folder / "share"), ElementsAre("DEVICES.tsv", "MANIFEST.sha256", "example.db"));
 }
 
 TEST_F(Shipped, IsBuiltByTheToolOfTheBuild) {

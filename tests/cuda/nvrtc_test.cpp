@@ -93,6 +93,69 @@ TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
   EXPECT_EQ(nvrtc_candidates({.asked = "python"}).front(), file);
 }
 
+class NvrtcFactsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    library.library = add(folder / "toolkit/lib64/libnvrtc.so.12");
+    library.includes = {folder / "toolkit/include"};
+    add(folder / "toolkit/include/cuda_runtime_api.h", "#define CUDART_VERSION 12040");
+    library.version = 12040;
+    library.architectures = {80, 90};
+    library.headers = "CUDART_VERSION 12040";
+    write_nvrtc_facts(file, search, library);
+  }
+  std::optional<NvrtcFacts> read() const { return read_nvrtc_facts(file, search); }
+
+  const TemporaryFolder folder;
+  const fs::path file = folder / "nvrtc";
+  NvrtcSearch search{.asked = (folder / "toolkit/lib64").string(), .newest_major = 12, .capabilities = {90}};
+  Nvrtc library;
+};
+
+TEST_F(NvrtcFactsTest, AreReadAsTheyWereWritten) {
+  const auto facts = read();
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->version, library.version);
+  EXPECT_EQ(facts->architectures, library.architectures);
+  EXPECT_EQ(facts->headers, library.headers);
+}
+
+TEST_F(NvrtcFactsTest, AreNotThoseOfAnotherSearch) {
+  search.capabilities = {90, 100};
+  EXPECT_FALSE(read());
+}
+
+TEST_F(NvrtcFactsTest, EndWithTheLibraryThatTheyAreAbout) {
+  add(library.library, "another");
+  EXPECT_FALSE(read());
+}
+
+TEST_F(NvrtcFactsTest, EndWithTheHeadersThatTheyAreAbout) {
+  fs::remove(folder / "toolkit/include/cuda_runtime_api.h");
+  EXPECT_FALSE(read());
+}
+
+TEST_F(NvrtcFactsTest, EndWhereALibraryIsAddedThatWouldBeTriedToo) {
+  add(folder / "toolkit/lib64/libnvrtc.so.13");
+  EXPECT_FALSE(read());
+}
+
+TEST_F(NvrtcFactsTest, AreNotReadFromHalfAFile) {
+  fs::resize_file(file, fs::file_size(file) - library.headers.size() - sizeof "headers ");
+  EXPECT_FALSE(read());
+}
+
+TEST(Nvrtc, IsOneThatKnowsAllCapabilitiesWhereThereIsOne) {
+  const Nvrtc* library = find_nvrtc();
+  if (library == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+  const auto with = [&](std::vector<int> capabilities) {
+    const auto found = load_nvrtc({.asked = library->library.string(), .capabilities = std::move(capabilities)});
+    return std::get<Nvrtc>(found).architectures;
+  };
+  EXPECT_EQ(with({library->architectures.back()}), library->architectures);
+  EXPECT_EQ(with({99999}), library->architectures) << "better one that does not know it than none";
+}
+
 TEST(Nvrtc, KnowsItsVersionArchitecturesAndHeaders) {
   const Nvrtc* library = find_nvrtc();
   if (library == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";

@@ -38,12 +38,13 @@ std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
   return spec.default_configuration ? spec.default_configuration->text() : "";
 }
 
-std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Wisdom& wisdom,
+std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
                         cache::Database& user, const cache::WisdomMatch& match) {
   std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
   std::vector<std::pair<std::string, std::string>> about{
       {"asked", user.path().empty() ? "memory" : user.path().string() + (wisdom.frozen() ? kFrozenNote : "")}};
-  for (const cache::Database& one : wisdom.shipped()) about.emplace_back("", one.path().string() + " (shipped)");
+  for (const cache::Database* one : wisdom.databases())
+    if (one->is_shipped()) about.emplace_back("", one->path().string() + " (shipped)");
   for (const cache::RejectedCandidate& one : match.rejected)
     about.emplace_back("passed over", fmt::format("{} ({}, {}): {}", one.configuration, cache::name(one.tier),
                                                   one.database, one.reason));

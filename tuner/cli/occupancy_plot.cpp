@@ -24,7 +24,8 @@ struct Panel {
 };
 
 std::string draw(const DeviceLimits& limits, const Panel& panel, double fraction_here) {
-  const double most_warps = limits.max_threads_per_sm / limits.warp_size;
+  const int warps = limits.max_threads_per_sm / limits.warp_size;
+  const double most_warps = warps;
   const auto largest = static_cast<double>(std::max(panel.steps.back().last, panel.here));
   const auto x = [&](std::int64_t amount) {
     return kLeft + static_cast<double>(amount) / largest * (kPlotRight - kLeft);

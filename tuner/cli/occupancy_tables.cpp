@@ -32,7 +32,8 @@ std::string table_of(const std::string& title, const std::vector<OccupancyStep>&
                {"occupancy", Align::right},
                {"limited by"},
                {""}});
-  const double most_warps = limits.max_threads_per_sm / limits.warp_size;
+  const int warps = limits.max_threads_per_sm / limits.warp_size;
+  const double most_warps = warps;
   std::int64_t below = -1;
   for (const OccupancyStep& range : all) {
     const Occupancy& got = range.occupancy;

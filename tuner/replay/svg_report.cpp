@@ -145,13 +145,16 @@ std::string svg_report(const ReplayReport& report) {
   const double width = kPanelWidth * static_cast<double>(std::min(kColumns, spaces));
   const Legend names = legend(report, width - kRight, 70);
   const double top = names.bottom + 14;
-  const double height = top + kPanelHeight * static_cast<double>((spaces + kColumns - 1) / kColumns) + 8;
+  const std::size_t rows = (spaces + kColumns - 1) / kColumns;
+  const double height = top + kPanelHeight * static_cast<double>(rows) + 8;
   std::string out = svg::text(kLeft, 28, "start", "Best so far, in percent of the optimum", svg::kHeading);
   out += svg::text(kLeft, 47, "start", fmt::format("mean of {} repeats; in brackets the score", report.repeats));
   out += names.text;
-  for (std::size_t i = 0; i < report.spaces.size(); ++i)
-    out += svg::group(kPanelWidth * static_cast<double>(i % kColumns),
-                      top + kPanelHeight * static_cast<double>(i / kColumns), panel(report, i));
+  for (std::size_t i = 0; i < report.spaces.size(); ++i) {
+    const std::size_t row = i / kColumns, column = i % kColumns;
+    out += svg::group(kPanelWidth * static_cast<double>(column), top + kPanelHeight * static_cast<double>(row),
+                      panel(report, i));
+  }
   return svg::document(width, height, out);
 }
 

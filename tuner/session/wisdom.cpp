@@ -1,9 +1,11 @@
 #include <tuner/session/wisdom.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <cache/browse.hpp>
 #include <cache/paths.hpp>
+#include <cache/shipped.hpp>
 
 #include <tuner/core/error.hpp>
 #include <tuner/session/records.hpp>
@@ -34,9 +36,10 @@ cache::Database open_user(const WisdomOptions& options) {
 
 }  // namespace
 
-Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)) {
-  if (options.shipped && !frozen())
-    shipped_ = cache::Database::open_all_shipped(options.application, {.warn = options.warn});
+Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(options.warn) {
+  if (!options.shipped || frozen()) return;
+  for (const std::filesystem::path& file : cache::shipped_database_files(options.application))
+    shipped_.push_back({file, false, std::nullopt});
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {
@@ -51,7 +54,7 @@ std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const P
                                                  const Device& device) {
   const cache::Context wanted = context_of(spec, like, device, {});
   std::vector<cache::Sizes> sizes;
-  for (cache::Database* database : databases())
+  for (cache::Database* database : databases(wanted.device.key))
     for (cache::BestRecord& best :
          cache::best_rows(*database, {.kernel = wanted.kernel.name, .device_key = wanted.device.key}))
       if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
@@ -61,14 +64,22 @@ std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const P
 
 bool Wisdom::has_quarantine(const KernelSpec& spec, const Device& device) {
   const cache::Filter of_both{.kernel = spec.name, .device_key = device.key.text()};
-  const std::vector<cache::Database*> all = databases();
+  const std::vector<cache::Database*> all = databases(device.key.text());
   return std::any_of(all.begin(), all.end(),
                      [&](cache::Database* one) { return !cache::quarantined(*one, of_both).empty(); });
 }
 
-std::vector<cache::Database*> Wisdom::databases() {
+std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
   std::vector<cache::Database*> all{&user_};
-  for (cache::Database& database : shipped_) all.push_back(&database);
+  const std::lock_guard lock(opening_);
+  for (Shipped& shipped : shipped_) {
+    if (!device_key.empty() && cache::lacks_device(shipped.file, device_key)) continue;
+    // Each row has its checksum: the file need not be read whole for one of them.
+    if (!std::exchange(shipped.opened, true))
+      shipped.database =
+          cache::Database::open_shipped(shipped.file, {.warn = warn_, .check_bytes = 0, .check_digest = false});
+    if (shipped.database) all.push_back(&*shipped.database);
+  }
   return all;
 }
 
@@ -81,7 +92,11 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
       return error.what();
     }
   };
-  return cache::lookup(context_of(spec, size, device, objective), databases(), valid, around);
+  const cache::Context query = context_of(spec, size, device, objective);
+  cache::WisdomMatch match = cache::lookup(query, databases(query.device.key), valid, around);
+  // Only for what the device's own results do not answer does it matter what others have.
+  if (!match || match.tier > cache::Tier::nearest_size) match = cache::lookup(query, databases(), valid, around);
+  return match;
 }
 
 }  // namespace tuner

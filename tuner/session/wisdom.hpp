@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +40,9 @@ class Wisdom {
   bool frozen() const { return user_.is_frozen(); }
   /// Throws Error, saying what to do instead of \p what ("tune"), where everything is frozen.
   void require_not_frozen(const std::string& what) const;
-  const std::vector<cache::Database>& shipped() const { return shipped_; }
-  /// The user's own first.
-  std::vector<cache::Database*> databases();
+  /// The user's own first, then the shipped ones, without those that name their devices and lack \p device_key (empty:
+  /// all). Each is opened when it is first asked for. Thread-safe.
+  std::vector<cache::Database*> databases(const std::string& device_key = {});
 
   /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its
   /// constraints or the device's limits reject are passed over, and listed in the answer. \p around: see cache::lookup.
@@ -54,8 +56,16 @@ class Wisdom {
   bool has_quarantine(const KernelSpec& spec, const Device& device);
 
  private:
+  struct Shipped {
+    std::filesystem::path file;
+    bool opened = false;
+    std::optional<cache::Database> database;  // none: it is closed, or cannot be used
+  };
+
   cache::Database user_;
-  std::vector<cache::Database> shipped_;
+  std::function<void(std::string_view)> warn_;
+  std::mutex opening_;
+  std::vector<Shipped> shipped_;
 };
 
 }  // namespace tuner

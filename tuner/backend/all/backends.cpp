@@ -116,7 +116,7 @@ int gpu_count() {
 std::string why_no_gpu() {
 #ifdef TUNER_HAS_CUDA
   if (!cuda::driver_status().available) return cuda::driver_status().reason;
-  if (cuda::find_nvrtc() == nullptr) {
+  if (cuda::find_nvrtc_facts() == nullptr) {
     return "there is a GPU, but no NVRTC to compile for it: install the CUDA toolkit, or set TUNER_NVRTC to "
            "libnvrtc.so";
   }

@@ -86,7 +86,7 @@ class CudaBackend final : public Backend {
   bool usable() const override { return state_->usable; }
 
   Compiler& compiler() override {
-    std::call_once(compiler_made_, [this] { compiler_ = make_nvrtc_compiler(nvrtc(), {.line_info = line_info_}); });
+    std::call_once(compiler_made_, [this] { compiler_ = make_lazy_nvrtc_compiler({.line_info = line_info_}); });
     return *compiler_;
   }
 

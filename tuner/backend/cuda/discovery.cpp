@@ -50,9 +50,13 @@ DeviceLimits query_limits(CUdevice device) {
   limits.max_threads_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   limits.max_blocks_per_sm = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
   limits.cooperative_launch = get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
-  limits.compute_capability =
-      get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 + get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  limits.compute_capability = query_compute_capability(device);
   return limits;
+}
+
+int query_compute_capability(CUdevice device) {
+  return 10 * device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+         device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
 std::string pci_address(CUdevice device) {
@@ -78,7 +82,7 @@ Device query_device(int ordinal) {
   device.key.max_shared_bytes = device.limits.max_shared_bytes;
   device.key.registers_per_sm = device.limits.registers_per_sm;
   device.environment.driver = version_text(driver_status().version);
-  const Nvrtc* compiler = find_nvrtc();
+  const NvrtcFacts* compiler = find_nvrtc_facts();
   device.environment.compiler = compiler != nullptr ? "nvrtc " + version_text(compiler->version) : "";
   char name[256] = {};
   check(driver().cuDeviceGetName(name, sizeof name, handle), "cuDeviceGetName");

@@ -23,5 +23,7 @@ std::string pci_address(CUdevice device);
 Device query_device(int ordinal);
 /// Its limits alone.
 DeviceLimits query_limits(CUdevice device);
+/// 90 for 9.0.
+int query_compute_capability(CUdevice device);
 
 }  // namespace tuner::cuda

@@ -7,6 +7,9 @@
 #include <sstream>
 #include <utility>
 
+#include <cache/paths.hpp>
+
+#include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/backend/cuda/toolkit.hpp>
 
@@ -121,13 +124,38 @@ std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   return {};
 }
 
+bool knows_all(const Nvrtc& nvrtc, const std::vector<int>& capabilities) {
+  return std::all_of(capabilities.begin(), capabilities.end(), [&](int capability) {
+    return std::binary_search(nvrtc.architectures.begin(), nvrtc.architectures.end(), capability);
+  });
+}
+
+const NvrtcSearch& process_search() {
+  static const auto& search = *new const NvrtcSearch([] {
+    NvrtcSearch all;
+    all.asked = environment("TUNER_NVRTC");
+    all.newest_major = driver_version() / 1000;
+    for (int i = 0; i < driver_status().devices; ++i)
+      all.capabilities.push_back(query_compute_capability(device_handle(i)));
+    return all;
+  }());
+  return search;
+}
+
+std::optional<fs::path> facts_file() {
+  const auto folder = cache::user_cache_dir();
+  return folder ? std::optional(*folder / "nvrtc") : std::nullopt;
+}
+
 const std::variant<Nvrtc, std::string>& process_nvrtc() {
   // Never destroyed: destructors of static objects may launch kernels.
   static const auto& loaded = *new const std::variant<Nvrtc, std::string>([] {
-    NvrtcSearch search;
-    search.asked = environment("TUNER_NVRTC");
-    search.newest_major = driver_version() / 1000;
-    return load_nvrtc(search);
+    auto found = load_nvrtc(process_search());
+    const auto* const nvrtc = std::get_if<Nvrtc>(&found);
+    const auto file = facts_file();
+    if (file && nvrtc != nullptr && !read_nvrtc_facts(*file, process_search()))
+      write_nvrtc_facts(*file, process_search(), *nvrtc);
+    return found;
   }());
   return loaded;
 }
@@ -162,12 +190,15 @@ std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
 
 std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search) {
   std::string reasons;
+  std::optional<Nvrtc> first;
   for (const fs::path& file : nvrtc_candidates(search)) {
     Nvrtc nvrtc;
     const std::string reason = try_load(file, nvrtc);
-    if (reason.empty()) return nvrtc;
+    if (reason.empty() && knows_all(nvrtc, search.capabilities)) return nvrtc;
+    if (reason.empty() && !first) first = std::move(nvrtc);
     reasons += "\n  " + reason;
   }
+  if (first) return *std::move(first);
   if (reasons.empty()) {
     reasons = "\n  " + (search.asked == "python" ? "no Python package nvidia-cuda-nvrtc"
                                                  : "no libnvrtc.so.13, .12 or .11.2 in " + search.asked);
@@ -183,6 +214,14 @@ const Nvrtc* find_nvrtc() { return std::get_if<Nvrtc>(&process_nvrtc()); }
 const Nvrtc& nvrtc() {
   if (const Nvrtc* found = find_nvrtc()) return *found;
   throw NvrtcError(std::get<std::string>(process_nvrtc()));
+}
+
+const NvrtcFacts* find_nvrtc_facts() {
+  static const auto& kept = *new const std::optional<NvrtcFacts>([]() -> std::optional<NvrtcFacts> {
+    const auto file = facts_file();
+    return file ? read_nvrtc_facts(*file, process_search()) : std::nullopt;
+  }());
+  return kept ? &*kept : find_nvrtc();
 }
 
 }  // namespace tuner::cuda

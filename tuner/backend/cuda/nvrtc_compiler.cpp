@@ -113,19 +113,19 @@ std::string with_origin(const std::vector<CompileOption>& options, std::string m
 
 class NvrtcCompiler : public Compiler {
  public:
-  NvrtcCompiler(const Nvrtc& library, NvrtcOptions options) : nvrtc_(library) {
+  /// \p library: null for the process's, which is loaded when something is compiled.
+  NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
     fixed_.emplace_back("--std=c++17");
-    fixed_.emplace_back("--ptxas-options=-v");                                // resources in the log
-    if (nvrtc_.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // `#pragma tuner` is unknown to it
+    fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
+    if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // `#pragma tuner` is unknown to it
     // A hit of the driver's compute cache would leave the log without the resources.
-    if (nvrtc_.version >= 12090) fixed_.emplace_back("--no-cache");
+    if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
     for (const std::string& path : options.include_paths) fixed_.push_back("--include-path=" + path);
-    identity_ = "nvrtc " + version_text(nvrtc_.version);
+    identity_ = "nvrtc " + version_text(facts.version);
     for (const std::string& option : fixed_) identity_ += ' ' + option;
     identity_ += "; headers " + device_headers_version();
-    if (!nvrtc_.headers.empty()) identity_ += "; " + nvrtc_.headers;
-    for (const auto& path : nvrtc_.includes) fixed_.push_back("--include-path=" + path.string());
+    if (!facts.headers.empty()) identity_ += "; " + facts.headers;
   }
 
   std::string identity() const override { return identity_; }
@@ -190,7 +190,7 @@ class NvrtcCompiler : public Compiler {
   std::variant<Built, CompileError> build(const CompileRequest& request, const std::string& source,
                                           const DeviceHeaders& headers, const char* option = nullptr) const {
     const std::string name = request.file_name.empty() ? "kernel.cu" : request.file_name;
-    Built built{std::make_unique<Program>(nvrtc_, with_macros(source, name, request.macros), name, headers), {}};
+    Built built{std::make_unique<Program>(library(), with_macros(source, name, request.macros), name, headers), {}};
     if (auto error = compile(*built.program, request, built.log, option)) return std::move(*error);
     return built;
   }
@@ -204,6 +204,7 @@ class NvrtcCompiler : public Compiler {
     std::vector<std::string> options{"--gpu-architecture=" + request.architecture};
     for (const std::string& path : request.include_paths) options.push_back("--include-path=" + path);
     options.insert(options.end(), fixed_.begin(), fixed_.end());
+    for (const auto& path : library().includes) options.push_back("--include-path=" + path.string());
     if (more != nullptr) options.emplace_back(more);
     if (request.device_launches) options.emplace_back("--relocatable-device-code=true");
     for (const std::string& define : request.defines) options.push_back("--define-macro=" + define);
@@ -214,7 +215,7 @@ class NvrtcCompiler : public Compiler {
     if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw NvrtcError("NVRTC ran out of memory in " + request.file_name);
     if (result != NVRTC_SUCCESS) {
       std::string message = first_error(log);
-      if (message.empty()) message = nvrtc_.nvrtcGetErrorString(result);
+      if (message.empty()) message = library().nvrtcGetErrorString(result);
       if (result == NVRTC_ERROR_INVALID_OPTION) message = with_origin(request.options, std::move(message));
       return CompileError{std::move(message), log};
     }
@@ -223,20 +224,21 @@ class NvrtcCompiler : public Compiler {
 
   std::optional<CompileError> check_architecture(const std::string& architecture) const {
     const std::optional<int> wanted = compute_capability(architecture);
+    const NvrtcFacts& facts = library();
     if (wanted &&
-        std::find(nvrtc_.architectures.begin(), nvrtc_.architectures.end(), *wanted) != nvrtc_.architectures.end()) {
+        std::find(facts.architectures.begin(), facts.architectures.end(), *wanted) != facts.architectures.end())
       return std::nullopt;
-    }
     std::string message =
-        "NVRTC " + version_text(nvrtc_.version) + " does not compile for '" + architecture + "'; it knows";
-    for (const int known : nvrtc_.architectures) message += ' ' + architecture_name(known);
+        "NVRTC " + version_text(facts.version) + " does not compile for '" + architecture + "'; it knows";
+    for (const int known : facts.architectures) message += ' ' + architecture_name(known);
     return CompileError{message, {}};
   }
 
   /// Looked for when the first kernel needs it.
   const std::variant<DeviceLinker, std::string>& linker() const {
-    std::call_once(linker_sought_,
-                   [this] { linker_ = load_device_linker(nvrtc_.version / 1000, device_linker_folders(nvrtc_)); });
+    std::call_once(linker_sought_, [this] {
+      linker_ = load_device_linker(library().version / 1000, device_linker_folders(library()));
+    });
     return linker_;
   }
 
@@ -261,7 +263,9 @@ class NvrtcCompiler : public Compiler {
     return image;
   }
 
-  const Nvrtc& nvrtc_;
+  const Nvrtc& library() const { return library_ != nullptr ? *library_ : nvrtc(); }
+
+  const Nvrtc* const library_;
   std::vector<std::string> fixed_;
   std::string identity_;
   mutable std::once_flag linker_sought_;
@@ -273,12 +277,17 @@ class NvrtcCompiler : public Compiler {
 }  // namespace
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
-  return std::make_unique<NvrtcCompiler>(library, std::move(options));
+  return std::make_unique<NvrtcCompiler>(library, &library, std::move(options));
+}
+
+std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options) {
+  const NvrtcFacts* const facts = find_nvrtc_facts();
+  return std::make_unique<NvrtcCompiler>(facts != nullptr ? *facts : nvrtc(), nullptr, std::move(options));
 }
 
 std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
                                                        NvrtcOptions options) {
-  return NvrtcCompiler(library, std::move(options)).ptx(request);
+  return NvrtcCompiler(library, &library, std::move(options)).ptx(request);
 }
 
 }  // namespace tuner::cuda

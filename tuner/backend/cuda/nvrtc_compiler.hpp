@@ -19,6 +19,8 @@ struct NvrtcOptions {
 /// Thread-safe. \p library must outlive it; nvrtc() does. An architecture that it does not know is a CompileError that
 /// lists those it does.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options = {});
+/// With the process's NVRTC, which the first compile loads. Throws NvrtcError when there is none.
+std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options = {});
 
 /// PTX of \p request, as people read it, for its architecture's compute capability; or why it does not compile.
 std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
