@@ -3,15 +3,16 @@
 /// warnings for everything that a program survives (a broken cache is never fatal).
 
 #include <functional>
-#include <stdexcept>
 #include <string>
+
+#include <tuner/error.hpp>
 
 namespace tuner::cache {
 
 /// what() says what happened, to which file, and what to do.
-class CacheError : public std::runtime_error {
+class CacheError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit CacheError(const std::string& message) : Error(ErrorCode::cache, message) {}
 };
 
 /// Text from outside that cannot be imported. what() is `FILE:LINE: message`.

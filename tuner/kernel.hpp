@@ -4,7 +4,8 @@
 ///
 /// Sizes count elements. Pointers are borrowed: they must stay valid until the launch has ended on its stream. Every
 /// function may be called from several threads at once. Errors are exceptions derived from tuner::Error, thrown before
-/// anything is launched; a fault of the kernel itself shows up in a later call on its context, as with any launch.
+/// anything is launched; code() names their kind. A fault of the kernel itself shows up in a later call on its context,
+/// as with any launch.
 ///
 /// A warm launch allocates nothing, takes no lock and touches no file. It is warm when an earlier one had the same
 /// context, the same types, and sizes of the same class: each size lies between neighbouring eighths of a power of two

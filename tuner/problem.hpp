@@ -39,7 +39,8 @@ class Size {
   constexpr Size(T value) : value_(static_cast<std::int64_t>(value)) {
     if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) {
       if (value > static_cast<T>(std::numeric_limits<std::int64_t>::max())) {
-        throw Error("tuner: a size of " + std::to_string(value) + " does not fit into 63 bits");
+        throw Error(ErrorCode::invalid_argument,
+                    "tuner: a size of " + std::to_string(value) + " does not fit into 63 bits");
       }
     }
   }
@@ -58,7 +59,7 @@ class Sizes {
     for (const Size value : values) push_back(value);
   }
   void push_back(Size value) {
-    if (count_ == values_.size()) throw Error("tuner::Sizes holds at most 8 sizes");
+    if (count_ == values_.size()) throw Error(ErrorCode::invalid_argument, "tuner::Sizes holds at most 8 sizes");
     values_[count_++] = value.value();
   }
   std::size_t count() const noexcept { return count_; }

@@ -3,6 +3,7 @@
 
 #include <tuner/array.hpp>
 #include <tuner/capture.hpp>
+#include <tuner/error.hpp>
 #include <tuner/kernel.hpp>
 #include <tuner/kernel_builder.hpp>
 #include <tuner/reduce.hpp>

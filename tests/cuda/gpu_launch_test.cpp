@@ -253,7 +253,7 @@ TEST_F(GpuCooperativeLaunch, IsRefusedWithOneBlockMore) {
     backend().enqueue(*module, 0, ready.shape, parameters, nullptr);
     FAIL() << "more than the driver says is resident was launched";
   } catch (const CudaError& error) {
-    EXPECT_EQ(error.code(), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) << error.what();
+    EXPECT_EQ(error.result(), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) << error.what();
   }
   EXPECT_TRUE(backend().usable());
 }

@@ -169,9 +169,10 @@ WorkSpace WorkSpaces::lay_out(std::string_view kernel, void* memory, std::size_t
                               void* stream) const {
   const auto address = reinterpret_cast<DevicePointer>(memory);
   if (bytes < need.bytes() || address % kWorkAlignment != 0) {
-    throw Error("kernel '" + std::string(kernel) + "' needs " + std::to_string(need.bytes()) +
-                " bytes of work space at a multiple of " + std::to_string(kWorkAlignment) + "; the call brings " +
-                std::to_string(bytes));
+    throw Error(ErrorCode::invalid_argument,
+                "kernel '" + std::string(kernel) + "' needs " + std::to_string(need.bytes()) +
+                    " bytes of work space at a multiple of " + std::to_string(kWorkAlignment) + "; the call brings " +
+                    std::to_string(bytes));
   }
   if (need.zeroed > 0) backend_.fill_on(address, 0, need.zeroed, stream);
   return {address, address + need.zeroed};

@@ -119,7 +119,7 @@ class TuneRun {
     } catch (const WorkerError&) {  // nor could they
       throw;
     } catch (const Error& failure) {
-      if (fails_for_all_) throw;
+      if (fails_for_all_ || failure.code() == ErrorCode::cache) throw;
       console_.error(fmt::format("{}: {}", size.text(), failure.what()));
       failed_.push_back({{"kernel", spec_.name}, {"problem", to_json(size)}, {"error", failure.what()}});
       return kFailed;

@@ -1,17 +1,13 @@
 #pragma once
-/// Exceptions for a broken world. Expected failures of a configuration are values: see outcome.hpp.
+/// Exceptions for a broken world. Expected failures of a configuration are values: see outcome.hpp. Within the library,
+/// arguments that break a contract throw std::invalid_argument or std::length_error where a function says so.
 
-#include <stdexcept>
 #include <string>
+#include <utility>
+
+#include <tuner/error.hpp>
 
 namespace tuner {
-
-/// Base of tuner's exceptions for a broken world: what() says what happened, where, and what to do. Arguments that
-/// break a contract throw std::invalid_argument or std::length_error instead, where a function says so.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// A place in a kernel file, 1-based; columns count bytes. Line 0: the file (or the code) as a whole.
 struct SourceLocation {
@@ -29,7 +25,7 @@ struct SourceLocation {
 class SpecError : public Error {
  public:
   SpecError(SourceLocation location, const std::string& message)
-      : Error(prefix(location) + message), location_(std::move(location)) {}
+      : Error(ErrorCode::invalid_kernel, prefix(location) + message), location_(std::move(location)) {}
   const SourceLocation& location() const { return location_; }
 
  private:

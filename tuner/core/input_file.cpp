@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void reject_input(const fs::path& path, std::string_view what, const std::string& reason) {
-  throw Error("cannot read " + std::string(what) + ' ' + '\'' + printable(path.string()) + "': " + reason);
+  throw Error(ErrorCode::not_found,
+              "cannot read " + std::string(what) + ' ' + '\'' + printable(path.string()) + "': " + reason);
 }
 
 std::string size_limit_text(std::int64_t limit) { return "it is larger than " + std::to_string(limit) + " bytes"; }

@@ -28,7 +28,8 @@ std::string canonical_choice(const ChoiceSpec& choice, const std::string& text) 
   const auto type = choice.is_type ? element_type(text) : std::nullopt;
   const std::string value = type ? std::string(info(*type).name) : text;
   if (std::find(choice.values.begin(), choice.values.end(), value) != choice.values.end()) return value;
-  throw Error(choice.name + "=" + text + " is not one of: " + listed(choice.values) + suggestion(text, choice.values));
+  throw Error(ErrorCode::invalid_argument,
+              choice.name + "=" + text + " is not one of: " + listed(choice.values) + suggestion(text, choice.values));
 }
 
 bool has_fixed_count(const BufferSpec& buffer) {
@@ -229,20 +230,24 @@ ProblemSize complete(const KernelSpec& spec, ProblemSize size) {
   for (const SizeSpec& wanted : spec.sizes) names.push_back(wanted.name);
   for (auto& [name, value] : size.choices) {
     const ChoiceSpec* choice = spec.find_choice(name);
-    if (!choice) throw Error("kernel '" + spec.name + "' has no choice '" + name + "'" + suggestion(name, names));
+    if (!choice)
+      throw Error(ErrorCode::invalid_argument,
+                  "kernel '" + spec.name + "' has no choice '" + name + "'" + suggestion(name, names));
     value = canonical_choice(*choice, value);
   }
   for (const auto& [name, value] : size.sizes) {
     if (!spec.find_size(name))
-      throw Error("kernel '" + spec.name + "' has no size '" + name + "'" + suggestion(name, names));
-    if (value < 0) throw Error("size " + name + "=" + std::to_string(value) + " is negative");
+      throw Error(ErrorCode::invalid_argument,
+                  "kernel '" + spec.name + "' has no size '" + name + "'" + suggestion(name, names));
+    if (value < 0)
+      throw Error(ErrorCode::invalid_argument, "size " + name + "=" + std::to_string(value) + " is negative");
   }
   for (const ChoiceSpec& choice : spec.choices) size.choices.try_emplace(choice.name, choice.values.front());
   for (const SizeSpec& wanted : spec.sizes) {
     if (size.sizes.count(wanted.name)) continue;
     if (!wanted.default_value) {
-      throw Error("size '" + wanted.name + "' of kernel '" + spec.name + "' has no default; give it, as in " +
-                  wanted.name + "=1000");
+      throw Error(ErrorCode::invalid_argument, "size '" + wanted.name + "' of kernel '" + spec.name +
+                                                   "' has no default; give it, as in " + wanted.name + "=1000");
     }
     size.sizes[wanted.name] = *wanted.default_value;
   }
@@ -376,8 +381,8 @@ std::vector<ResolvedLaunch> resolve_reference(const KernelSpec& spec, const Prob
     for (TuningParameter& parameter : parameters) parameter.values = {*configuration.find(parameter.name)};
     alone.space = SearchSpace(std::move(parameters), spec.space.constraints());
     if (const auto reason = why_invalid(alone, size, limits, configuration))
-      throw Error(spec.file + ": " + std::string(reference_name(spec)) + " cannot run for " + size.text() + ": " +
-                  *reason);
+      throw Error(ErrorCode::invalid_argument, spec.file + ": " + std::string(reference_name(spec)) +
+                                                   " cannot run for " + size.text() + ": " + *reason);
     return resolve_launches(spec, size, limits, configuration);
   }
   return resolve(spec.reference, bindings(spec, size, limits), replacements(spec, size, {}));
@@ -411,11 +416,11 @@ ElementType resolved_type(const KernelSpec& spec, const ProblemSize& size, std::
   }
   const ChoiceSpec* choice = spec.find_choice(type);
   if (!choice || !choice->is_type)
-    throw Error("'" + std::string(type) + "' is not a type of kernel '" + spec.name + "'");
+    throw Error(ErrorCode::invalid_argument, "'" + std::string(type) + "' is not a type of kernel '" + spec.name + "'");
   const auto at = size.choices.find(choice->name);
   const std::string& name = at == size.choices.end() ? choice->values.front() : at->second;
   if (const auto element = element_type(name)) return *element;
-  throw Error(choice->name + "=" + name + " is not an element type");
+  throw Error(ErrorCode::invalid_argument, choice->name + "=" + name + " is not an element type");
 }
 
 Tolerance tolerance_for(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits, ElementType type) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tuner/core/configuration.hpp>
+#include <tuner/error.hpp>
 
 namespace tuner {
 
@@ -52,8 +53,9 @@ struct CompileError {
 /// Failed to load or launch, or faulted while running (illegal address, trap, worker killed).
 struct LaunchError {
   std::string message;
-  std::uintptr_t address = 0;  ///< that a fault touched, where it is known; for who knows what lies there
-  bool machine_fault = false;  ///< see is_machine_fault()
+  std::uintptr_t address = 0;         ///< that a fault touched, where it is known; for who knows what lies there
+  bool machine_fault = false;         ///< see is_machine_fault()
+  ErrorCode code = ErrorCode::other;  ///< of what an exception would be thrown for; not told between processes
 };
 /// Did not end within its limit.
 struct Timeout {

@@ -14,10 +14,11 @@ namespace {
 
 DeviceChoice choose_gpu(int ordinal, std::string reason) {
   const std::string none = why_no_gpu();
-  if (!none.empty()) throw Error("no GPU to use: " + none + ". Use --device host to run on the CPU.");
+  if (!none.empty())
+    throw Error(ErrorCode::not_found, "no GPU to use: " + none + ". Use --device host to run on the CPU.");
   if (ordinal >= gpu_count()) {
-    throw Error("there is no GPU " + std::to_string(ordinal) + ": this machine has " + std::to_string(gpu_count()) +
-                ", numbered from 0 (tune devices lists them)");
+    throw Error(ErrorCode::not_found, "there is no GPU " + std::to_string(ordinal) + ": this machine has " +
+                                          std::to_string(gpu_count()) + ", numbered from 0 (tune devices lists them)");
   }
   return {find_device(kCudaBackend, ordinal), std::move(reason)};
 }
@@ -36,9 +37,10 @@ DeviceChoice choose_device(std::string_view device) {
   if (device == kCudaBackend) return choose_gpu(0, "asked for");
   if (const auto ordinal = gpu_ordinal(device)) return choose_gpu(*ordinal, "asked for");
   if (device != "auto") {
-    throw Error("unknown device '" + std::string(device) +
-                "': it is auto, host, cuda or the number of a GPU (tune devices); `tune` takes several numbers, "
-                "separated by commas, and all");
+    throw Error(ErrorCode::invalid_argument,
+                "unknown device '" + std::string(device) +
+                    "': it is auto, host, cuda or the number of a GPU (tune devices); `tune` takes several numbers, "
+                    "separated by commas, and all");
   }
   const std::string none = why_no_gpu();
   if (!none.empty()) return {find_device(kHostBackend), "no GPU to use: " + none};

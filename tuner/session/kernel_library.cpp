@@ -56,7 +56,7 @@ KernelSpec KernelLibrary::find(std::string_view name_or_path) const {
       return parse_kernel_file(built_in.text, "templates/" + std::string(built_in.name) + ".cu");
     }
   }
-  throw Error(unknown_kernel(name_or_path, list()));
+  throw Error(ErrorCode::not_found, unknown_kernel(name_or_path, list()));
 }
 
 std::string KernelLibrary::place_of(const KernelSpec& spec) try {

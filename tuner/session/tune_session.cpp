@@ -53,7 +53,7 @@ class Session {
         observer_(observer),
         start_(options.started.value_or(Clock::now())),
         space_(enumerate(spec, size, device.limits, [this] { return must_stop(); })) {
-    if (space_.empty()) throw Error(explain_empty_space(spec, size, device.limits));
+    if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, device.limits));
     search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
     foresight_ = search::foresight(*strategy_);

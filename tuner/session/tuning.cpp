@@ -61,7 +61,8 @@ std::vector<std::string> measurable_metrics(const TuningOptions& options, const 
       measurable.push_back(asked[i]);
       continue;
     }
-    if (asked[i] == objective.metric()) throw Error("the objective " + asked[i] + " cannot be measured: " + reasons[i]);
+    if (asked[i] == objective.metric())
+      throw Error(ErrorCode::invalid_argument, "the objective " + asked[i] + " cannot be measured: " + reasons[i]);
     if (std::find(told.begin(), told.end(), reasons[i]) != told.end()) continue;
     told.push_back(reasons[i]);
     if (observer) observer->on_warning("not collected: " + reasons[i]);
@@ -74,19 +75,21 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   const Clock::time_point started = options.session.started.value_or(Clock::now());
   const bool isolate = options.isolation == Isolation::process;
   if (isolate && options.reference)
-    throw Error(spec.file + ": kernel '" + spec.name +
-                "' is verified by a C++ function, which worker processes cannot "
-                "run: tune it without isolation");
+    throw Error(ErrorCode::invalid_argument, spec.file + ": kernel '" + spec.name +
+                                                 "' is verified by a C++ function, which worker processes cannot "
+                                                 "run: tune it without isolation");
   if (!isolate && (!options.more_devices.empty() || !options.hosts.empty()))
-    throw Error("several devices are tuned on by worker processes only: leave isolation on, or name one device");
+    throw Error(ErrorCode::invalid_argument,
+                "several devices are tuned on by worker processes only: leave isolation on, or name one device");
   const bool has_answers = options.reference || options.measure.captured.has_answers();
   if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !has_answers)
     throw Error(
+        ErrorCode::invalid_argument,
         spec.file + ": kernel '" + spec.name +
-        "' has no reference, so no configuration could be verified and "
-        "none named best. Write a kernel that computes the outputs in the plainest way and name it, "
-        "'#pragma tuner reference NAME', or take what the default configuration computes for right: "
-        "'#pragma tuner reference default'. --unverified measures it all the same, for nobody to be served with");
+            "' has no reference, so no configuration could be verified and "
+            "none named best. Write a kernel that computes the outputs in the plainest way and name it, "
+            "'#pragma tuner reference NAME', or take what the default configuration computes for right: "
+            "'#pragma tuner reference default'. --unverified measures it all the same, for nobody to be served with");
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
   DatabaseStore store(wisdom.user(), spec, size, device,
                       {.session = {options.session.strategy, options.session.seed, options.origin},

@@ -70,7 +70,8 @@ bool IsolatedEvaluator::can_isolate(const KernelSpec& spec) {
 IsolatedEvaluator::IsolatedEvaluator(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure,
                                      IsolatedOptions options) {
   if (!can_isolate(spec))
-    throw Error(fmt::format("{}: kernel '{}' is described in code; worker processes can only run kernel files",
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: kernel '{}' is described in code; worker processes can only run kernel files",
                             spec.file, spec.name));
   state_ = std::make_unique<State>(spec, size, std::move(measure), std::move(options));
 }

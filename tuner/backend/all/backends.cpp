@@ -99,7 +99,7 @@ const Kind& kind_of(std::string_view backend) {
 
 bool gpu_available() {
 #ifdef TUNER_HAS_CUDA
-  if (cuda::driver_status().forked) throw Error(cuda::driver_status().reason);
+  if (cuda::driver_status().forked) throw Error(ErrorCode::context_lost, cuda::driver_status().reason);
   return cuda::driver_status().available;
 #else
   return false;

@@ -95,8 +95,8 @@ class CudaBackend final : public Backend {
     try {
       return std::make_unique<CudaModule>(state_, image);
     } catch (const CudaError& error) {
-      if (is_sticky(error.code())) state_->usable = false;
-      return LaunchError{"the image does not load: " + error_text(error.code())};
+      if (is_sticky(error.result())) state_->usable = false;
+      return LaunchError{.message = "the image does not load: " + error_text(error.result()), .code = error.code()};
     }
   }
 
@@ -107,8 +107,9 @@ class CudaBackend final : public Backend {
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
       std::size_t free = 0, total = 0;
       check(driver().cuMemGetInfo(&free, &total), "cuMemGetInfo");
-      throw Error("no room for " + std::to_string(bytes) + " bytes on " + device().name + ": " + std::to_string(free) +
-                  " of " + std::to_string(total) + " are free");
+      throw Error(ErrorCode::out_of_memory, "no room for " + std::to_string(bytes) + " bytes on " + device().name +
+                                                ": " + std::to_string(free) + " of " + std::to_string(total) +
+                                                " are free");
     }
     watch(result, "cuMemAlloc");
     return std::make_unique<CudaMemory>(state_, address, bytes);
@@ -270,7 +271,8 @@ class CudaBackend final : public Backend {
     const std::lock_guard lock(pending_mutex_);
     const std::int64_t for_good = pending_for_good();
     // Not less than there is: another thread's run may need it now.
-    if (const std::optional<std::string> why = make_room(std::max(pending, pending_now()))) throw Error(*why);
+    if (const std::optional<std::string> why = make_room(std::max(pending, pending_now())))
+      throw Error(ErrorCode::out_of_memory, *why);
     pending_for_good_ = std::max(for_good, pending);
   }
 
@@ -311,7 +313,7 @@ class CudaBackend final : public Backend {
  private:
   /// For everything but run and sample, whose failures are values.
   ContextGuard enter() const {
-    if (!usable()) throw Error(lost().message);
+    if (!usable()) throw Error(ErrorCode::context_lost, lost().message);
     return ContextGuard(state_->context.handle());
   }
 

@@ -16,7 +16,8 @@ CUdevice device_handle(int ordinal) {
   const int devices = driver_status().devices;
   const Driver& functions = driver();  // a missing driver is the better message
   if (ordinal < 0 || ordinal >= devices) {
-    throw Error("device " + std::to_string(ordinal) + " does not exist: this machine has " + std::to_string(devices));
+    throw Error(ErrorCode::not_found,
+                "device " + std::to_string(ordinal) + " does not exist: this machine has " + std::to_string(devices));
   }
   CUdevice device = 0;
   check(functions.cuDeviceGet(&device, ordinal), "cuDeviceGet");

@@ -126,7 +126,8 @@ const DriverStatus& driver_status() { return process_driver().status; }
 const Driver& driver() {
   const LoadedDriver& loaded = process_driver();
   if (!loaded.status.available) [[unlikely]]
-    throw Error("no usable GPU: " + loaded.status.reason);
+    throw Error(loaded.status.forked ? ErrorCode::context_lost : ErrorCode::not_found,
+                "no usable GPU: " + loaded.status.reason);
   return loaded.functions;
 }
 
@@ -134,9 +135,18 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
 }
 
+namespace {
+
+ErrorCode error_code(CUresult result) {
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return ErrorCode::out_of_memory;
+  return is_sticky(result) ? ErrorCode::context_lost : ErrorCode::device;
+}
+
+}  // namespace
+
 CudaError::CudaError(CUresult code, std::string name, std::string description, std::string call, std::string place)
-    : Error(call + " failed at " + place + ": " + name + " (" + description + ")"),
-      code_(code),
+    : Error(error_code(code), call + " failed at " + place + ": " + name + " (" + description + ")"),
+      result_(code),
       name_(std::move(name)),
       call_(std::move(call)),
       place_(std::move(place)) {}

@@ -86,13 +86,13 @@ std::string version_text(int version);
 class CudaError : public Error {
  public:
   CudaError(CUresult code, std::string name, std::string description, std::string call, std::string place);
-  CUresult code() const { return code_; }
+  CUresult result() const { return result_; }
   const std::string& name() const { return name_; }    ///< "CUDA_ERROR_ILLEGAL_ADDRESS"
   const std::string& call() const { return call_; }    ///< "cuModuleLoadData"
   const std::string& place() const { return place_; }  ///< "tuner/backend/cuda/context.cpp:31"
 
  private:
-  CUresult code_;
+  CUresult result_;
   std::string name_, call_, place_;
 };
 

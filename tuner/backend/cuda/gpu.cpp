@@ -44,12 +44,14 @@ CallContext::CallContext(const void* pointer, int ordinal, void* stream) : strea
   CUcontext handle = nullptr;
   const CUresult result = cuda::driver().cuCtxGetCurrent(&handle);
   if (result == CUDA_ERROR_DEINITIALIZED) {
-    throw Error("the CUDA driver has shut down: this call comes after main() has ended; make it earlier");
+    throw Error(ErrorCode::context_lost,
+                "the CUDA driver has shut down: this call comes after main() has ended; make it earlier");
   }
-  if (result == CUDA_ERROR_NOT_INITIALIZED) throw Error(cuda::kForked);
+  if (result == CUDA_ERROR_NOT_INITIALIZED) throw Error(ErrorCode::context_lost, cuda::kForked);
   cuda::check(result, "cuCtxGetCurrent");
   if (handle != nullptr) {
-    throw Error("the CUDA context that is current on this thread has been destroyed: make another one current first");
+    throw Error(ErrorCode::context_lost,
+                "the CUDA context that is current on this thread has been destroyed: make another one current first");
   }
   ContextName chosen = pointer == nullptr ? ContextName{} : name_of(cuda::pointer_info(pointer).context);
   if (chosen.id == 0) chosen = primary_gpu_context(ordinal);
@@ -92,6 +94,7 @@ CallContext::Capture CallContext::capture() const {
 #endif
   if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
     throw Error(
+        ErrorCode::invalid_argument,
         "the default stream cannot be used while a stream that waits for it is captured: pass the captured stream, or "
         "one created with cudaStreamNonBlocking");
   }

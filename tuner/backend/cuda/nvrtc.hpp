@@ -79,7 +79,7 @@ std::optional<NvrtcFacts> read_nvrtc_facts(const std::filesystem::path& file, co
 /// NVRTC is missing or failed in a way that is not the source's fault.
 class NvrtcError : public Error {
  public:
-  using Error::Error;
+  explicit NvrtcError(const std::string& message) : Error(ErrorCode::compiler, message) {}
 };
 
 }  // namespace tuner::cuda

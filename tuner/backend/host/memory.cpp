@@ -53,8 +53,8 @@ std::uint64_t unclaimed_bytes() {
 }
 
 [[noreturn]] void no_room(std::size_t bytes) {
-  throw Error("no room for " + std::to_string(bytes) + " bytes on the host: " + std::to_string(unclaimed_bytes()) +
-              " are free");
+  throw Error(ErrorCode::out_of_memory, "no room for " + std::to_string(bytes) +
+                                            " bytes on the host: " + std::to_string(unclaimed_bytes()) + " are free");
 }
 
 #if defined(TUNER_HOST_ASAN)

@@ -24,8 +24,8 @@ SharedArena::SharedArena(std::size_t most)
     : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))), most_((most + page_ - 1) / page_ * page_) {
   void* const base = ::mmap(nullptr, most_ + kBeyond, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
-    throw Error("host backend: cannot reserve " + std::to_string((most_ + kBeyond) >> 20) +
-                " MiB for the shared memory of blocks: " + std::strerror(errno));
+    throw Error(ErrorCode::out_of_memory, "host backend: cannot reserve " + std::to_string((most_ + kBeyond) >> 20) +
+                                              " MiB for the shared memory of blocks: " + std::strerror(errno));
   base_ = static_cast<char*>(base);
 }
 
@@ -40,7 +40,8 @@ void SharedArena::resize(std::size_t bytes) {
     const bool more = open > open_;
     char* const from = base_ + std::min(open, open_);
     if (::mprotect(from, std::max(open, open_) - std::min(open, open_), more ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
-      throw Error(std::string("host backend: shared memory of blocks cannot be had: ") + std::strerror(errno));
+      throw Error(ErrorCode::out_of_memory,
+                  std::string("host backend: shared memory of blocks cannot be had: ") + std::strerror(errno));
     open_ = open;
   }
   bytes_ = bytes;

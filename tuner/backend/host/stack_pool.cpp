@@ -26,8 +26,8 @@ StackPool::StackPool(std::size_t count, std::size_t bytes)
   void* base = mmap(nullptr, slot_ * count_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (base == MAP_FAILED) {
-    throw Error("host backend: cannot reserve " + std::to_string(slot_ * count_ >> 20) +
-                " MiB for the stacks of kernel threads: " + std::strerror(errno));
+    throw Error(ErrorCode::out_of_memory, "host backend: cannot reserve " + std::to_string(slot_ * count_ >> 20) +
+                                              " MiB for the stacks of kernel threads: " + std::strerror(errno));
   }
   base_ = static_cast<char*>(base);
   while (guards_ < count_ && guards_in_use.fetch_add(1) < kMostGuards &&
