@@ -187,7 +187,7 @@ std::vector<std::string> doctor(Database& database) {
         {damaged<StoredTrial>(store), "trials have a wrong checksum"},
         {has_misses(store) ? damaged<MissRecord>(store) : 0, "remembered misses have a wrong checksum"},
         {damaged<QuarantineRecord>(store),
-         "rows of the quarantine have a wrong checksum: what they may mean is not served either"}};
+         "rows of the quarantine have a wrong checksum: the configurations that they name are not served"}};
     for (const auto& [rows, what] : damages) {
       if (rows > 0) findings.push_back(fmt::format("{} {}", rows, what));
     }

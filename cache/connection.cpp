@@ -109,10 +109,12 @@ void rollback(SQLite::Database* db) {
   }
 }
 
-FileIdentity identity_of(const fs::path& file) {
+FileIdentity identity_of(const fs::path& file) { return stamp_of(file).identity; }
+
+FileStamp stamp_of(const fs::path& file) {
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino};
+  return {{info.st_dev, info.st_ino}, info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
 FolderLock::FolderLock(const fs::path& folder, int operation)

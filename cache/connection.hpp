@@ -47,6 +47,14 @@ void rollback(SQLite::Database* db);
 using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
 FileIdentity identity_of(const std::filesystem::path& file);
 
+/// What a change of contents changes: identity, bytes, and when they were written, in nanoseconds.
+struct FileStamp {
+  FileIdentity identity;
+  std::int64_t bytes = 0, written_ns = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+FileStamp stamp_of(const std::filesystem::path& file);
+
 /// Locks the folder of a file between processes: LOCK_EX while a broken file is replaced, LOCK_SH while one is opened.
 /// A connection to the replaced file would take the new one's journal for its own and roll it back. No lock file stays
 /// behind. Where folders cannot be locked (some network file systems) the identity has to do.

@@ -102,7 +102,10 @@ void ImageCache::put(const std::string& key, const std::string& bytes, const std
   auto& store = *store_;
   const auto crc = image_checksum(key, bytes, meta);
   write([&] {
-    Query(store, "INSERT INTO image(key, bytes, meta, size, crc, used_ms) VALUES(?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+    Query(store,
+          "INSERT INTO image(key, bytes, meta, size, crc, used_ms) VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE "
+          "SET (bytes, meta, size, crc, used_ms) = (excluded.bytes, excluded.meta, excluded.size, excluded.crc, "
+          "excluded.used_ms)",
           key, Blob{bytes}, meta, size, crc, now_ms())
         .run();
     if (total(store) > options_.max_bytes) keep(store, options_.max_bytes / 10 * 9);

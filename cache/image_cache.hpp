@@ -41,7 +41,7 @@ class ImageCache {
 
   /// \p key: 64 lower-case hexadecimal digits. An image whose checksum is wrong is a miss and is removed.
   std::optional<Image> get(const std::string& key);
-  /// Images larger than a quarter of the bound are not kept. A key that exists keeps its image.
+  /// Images larger than a quarter of the bound are not kept. Replaces what is kept under \p key.
   void put(const std::string& key, const std::string& bytes, const std::string& meta = "{}");
   ImageCacheStats stats();
   void clear();

@@ -55,6 +55,7 @@ std::string misses_schema() { return create_table<MissRecord>(""); }
 bool has_misses(Store& store) { return version_of(store.connection()).written >= 5; }
 
 void warn_of_damaged_rows(Store& store) {
+  if (store.kind().frozen) throw DamagedRows("rows of it are damaged");
   store.warn_once("rows", fmt::format("wisdom database {}: damaged rows were left out", store.display_path()));
 }
 
@@ -94,19 +95,18 @@ void Quarantine::add(Store& store) {
     const bool near =
         std::any_of(problems_.begin(), problems_.end(), [&](auto& p) { return alike(record.problem, p); });
     const int same = (record.device_key == device_key_) + (record.kernel == kernel_) + near;
-    if (same == 3) reasons_.emplace(record.configuration, "quarantined on this device: " + record.reason);
+    if (sound && same == 3) reasons_.emplace(record.configuration, "quarantined on this device: " + record.reason);
     if (sound) continue;
     warn_of_damaged_rows(store);
-    // It names a configuration that kills, and one part of it has been changed. Whatever it may have named is passed
-    // over.
-    if (same == 3) damaged_ = true;
-    if (same == 2) reasons_.emplace(record.configuration, kMaybeQuarantined);
+    // One part of it has been changed. The configuration that it names is passed over, and no other: a result for each
+    // would be in vain.
+    if (same >= 2) reasons_.emplace(record.configuration, kMaybeQuarantined);
   }
 }
 
 std::optional<std::string> Quarantine::reason_against(const std::string& configuration) const {
   if (const auto found = reasons_.find(configuration); found != reasons_.end()) return found->second;
-  return damaged_ ? std::optional<std::string>(kMaybeQuarantined) : std::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace tuner::cache

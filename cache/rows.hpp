@@ -209,7 +209,6 @@ class Quarantine {
   const KernelRecord kernel_;
   const std::vector<ProblemRecord> problems_;
   std::map<std::string, std::string> reasons_;
-  bool damaged_ = false;
 };
 
 }  // namespace tuner::cache

@@ -77,7 +77,8 @@ void Store::warn_once(const std::string& topic, const std::string& message) {
 void Store::connect(int flags) {
   // Where folders cannot be locked, it may be replaced meanwhile: what stood there before and after is what is open.
   do {
-    identity_ = identity_of(file_);
+    stamp_ = stamp_of(file_);
+    identity_ = stamp_.identity;
     connection_ = cache::connect(file_, flags, patience_, kind_.frozen ? "unix-none" : "");
   } while (identity_of(file_) != identity_);
 }
@@ -212,7 +213,8 @@ void Store::close() {
 void Store::drop(const std::string& reason) {
   close();
   if (options_.strict) {
-    throw CacheError(fmt::format("{} {} cannot be used: {}", kind_.what, file_.string(), reason));
+    trouble_ = fmt::format("{} {} cannot be used: {}", kind_.what, file_.string(), reason);
+    throw CacheError(trouble_);
   }
   warn_once("drop", fmt::format("{} {} is ignored: {}", kind_.what, file_.string(), reason));
 }
@@ -221,7 +223,8 @@ void Store::degrade(const std::string& reason) {
   statements_.clear();
   auto old = std::move(connection_);
   if (options_.strict) {
-    throw CacheError(fmt::format("{} {} cannot be written: {}", kind_.what, file_.string(), reason));
+    trouble_ = fmt::format("{} {} cannot be written: {}", kind_.what, file_.string(), reason);
+    throw CacheError(trouble_);
   }
   in_memory_ = true;
   warn_once("degrade", fmt::format("{} {} is not written to: {}; going on {}", kind_.what, file_.string(), reason,
@@ -320,8 +323,19 @@ struct Store::Transaction {
   Store& store;
 };
 
+/// What was thrown once is thrown by every later use of a strict store. A frozen file that was written to, rather than
+/// replaced as a whole, may be half of one and half of another.
+void Store::require_usable() {
+  if (!options_.strict) return;
+  if (!connection_) throw CacheError(trouble_);
+  if (!kind_.frozen) return;
+  const FileStamp now = stamp_of(file_);
+  if (now.identity == stamp_.identity && now != stamp_) drop("it was changed while it was in use");
+}
+
 void Store::guarded_read(const std::function<void()>& work) {
   std::lock_guard lock(mutex_);
+  if (depth_ == 0) require_usable();
   if (!connection_) return;
   if (depth_ > 0) return work();
   try {
@@ -334,6 +348,8 @@ void Store::guarded_read(const std::function<void()>& work) {
         !recover(error)) {
       report_unreadable(error);
     }
+  } catch (const DamagedRows& error) {
+    drop(error.what());
   }
 }
 
@@ -344,6 +360,7 @@ bool Store::write(const std::function<void()>& work) {
     work();
     return true;
   }
+  require_usable();
   for (int attempt = 0; connection_ != nullptr; ++attempt) {
     try {
       Transaction transaction(*this, "BEGIN IMMEDIATE");

@@ -19,6 +19,11 @@
 
 namespace tuner::cache {
 
+/// Thrown inside Store::read() for a store whose every row must be sound: a frozen one.
+struct DamagedRows : CacheError {
+  using CacheError::CacheError;
+};
+
 /// Statements and connection() are to be used inside read() or write() only.
 class Store : public Statements {
  public:
@@ -79,6 +84,7 @@ class Store : public Statements {
   /// Renames the file and its journals unless another process has done so already. Returns why that is impossible.
   std::optional<std::string> set_aside(const Refusal& refusal);
   void drop(const std::string& reason);
+  void require_usable();
   void report_unreadable(const SQLite::Exception& error);
   /// True when the work should be tried again, on whatever the store is now.
   bool recover(const SQLite::Exception& error);
@@ -92,6 +98,7 @@ class Store : public Statements {
   std::set<std::string> warned_;
   std::string trouble_;
   FileIdentity identity_;   // of the open file
+  FileStamp stamp_;         // of a frozen file when it was opened
   bool is_tuners_ = false;  // the open file is known to be a database of this kind
   bool in_memory_ = false;
   bool has_contents_ = false;  // memory has what the file held

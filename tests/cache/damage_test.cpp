@@ -511,7 +511,7 @@ TEST(Doctor, FindsAMissingIndex) {
   EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'best_near' is missing")));
 }
 
-TEST(Doctor, FindsADamagedQuarantineAndNothingItMayHaveMeantIsServed) {
+TEST(Doctor, FindsADamagedQuarantineAndWhatThatNamesIsNotServed) {
   const TemporaryFolder folder;
   const auto file = folder / "wisdom.db";
   {
@@ -522,14 +522,30 @@ TEST(Doctor, FindsADamagedQuarantineAndNothingItMayHaveMeantIsServed) {
   }
   for (const char* flip : {"UPDATE quarantine SET device_key = 'cudb'", "UPDATE quarantine SET kernel = 'reducf'",
                            "UPDATE quarantine SET reason = 'it hunG'", "UPDATE quarantine SET created = 3",
-                           "UPDATE quarantine SET sizes = 'n=5'", "UPDATE quarantine SET sizes = 'n='",
-                           "UPDATE quarantine SET quarantined = 'block=128'"}) {
+                           "UPDATE quarantine SET sizes = 'n=5'", "UPDATE quarantine SET sizes = 'n='"}) {
     fs::copy_file(file, folder / "flipped.db", fs::copy_options::overwrite_existing);
     { SQLite::Database((folder / "flipped.db").string(), SQLite::OPEN_READWRITE).exec(flip); }
     auto database = Database::open_read_only(folder / "flipped.db");
     EXPECT_NE(find(database, query()).tier, Tier::exact) << flip;
     EXPECT_THAT(findings(folder / "flipped.db"), Contains(HasSubstr("quarantine"))) << flip;
   }
+}
+
+TEST(Quarantine, KeepsNothingElseAwayWhereARowIsDamaged) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(), "block=256", 1);
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=128", "it hung");
+  }
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE quarantine SET reason = 'it hunG'"); }
+  Warnings warnings;
+  auto database = Database::open_user(file, warnings.options());
+  EXPECT_EQ(find(database, query()).best->configuration, "block=256");
+  store_best(database, session_key(), "block=64", 0.5);
+  EXPECT_EQ(find(database, query()).best->configuration, "block=64") << "and a tuning is not in vain";
+  EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
 }  // namespace

@@ -152,6 +152,44 @@ TEST_F(Frozen, IsRefusedWhenARowIsMissing) {
   EXPECT_THAT(error_of([&] { (void)Database::open_frozen(file); }), HasSubstr("changed after it was frozen"));
 }
 
+TEST_F(Frozen, IsAnErrorOfEveryQuestionOnceItIsDamagedInUse) {
+  auto database = frozen();
+  fs::permissions(file, fs::perms::owner_all);
+  write_file(file, std::string(fs::file_size(file), 'x'));
+  for (int question = 0; question < 2; ++question) {
+    EXPECT_THAT(error_of([&] { find(database, query()); }), HasSubstr(file.string() + " cannot be used"));
+    EXPECT_THAT(error_of([&] { best_rows(database); }), HasSubstr(file.string() + " cannot be used"));
+  }
+}
+
+TEST_F(Frozen, IsAnErrorOfEveryQuestionOnceARowIsDamagedInUse) {
+  auto database = frozen();
+  fs::permissions(file, fs::perms::owner_all);
+  const auto written = fs::last_write_time(file);
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE best SET median_ns = 1"); }
+  fs::last_write_time(file, written);  // as bits flip
+  for (int question = 0; question < 2; ++question)
+    EXPECT_THAT(error_of([&] { find(database, query()); }), HasSubstr("rows of it are damaged"));
+}
+
+TEST_F(Frozen, IsAnErrorOfEveryQuestionOnceARowIsTakenOutInUse) {
+  freeze(source, file);
+  fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));
+  auto database = Database::open_frozen(file);
+  fs::permissions(file, fs::perms::owner_all);
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM best"); }
+  for (int question = 0; question < 2; ++question)
+    EXPECT_THAT(error_of([&] { find(database, query()); }), HasSubstr("changed while it was in use"));
+}
+
+TEST_F(Frozen, AnswersOnWhenItIsReplacedAsAWhole) {
+  auto database = frozen();
+  store_best(source, session_key(), "block=128", 1);
+  freeze(source, file);
+  EXPECT_EQ(find(database, query()).best->configuration, "block=64");
+  EXPECT_EQ(find(database, query(1 << 10)).best->configuration, "block=32");
+}
+
 TEST_F(Frozen, IsOnlyWhatFreezeMade) {
   write_file(folder / "notes.txt", "my notes, which are long enough to be taken for something else entirely\n");
   fs::create_directory(folder / "folder");
