@@ -1,7 +1,10 @@
 #pragma once
 /// A backend that records what is enqueued.
 
+#include <cstddef>
 #include <cstring>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
@@ -15,8 +18,17 @@ class FakeModule final : public Module {
 
 class FakeCompiler final : public Compiler {
  public:
-  CompileResult compile(const CompileRequest&) override { return Image{}; }
+  CompileResult compile(const CompileRequest& request) override {
+    ++compiles;
+    for (const std::string& expression : request.expressions)
+      if (broken.count(expression) > 0) return CompileError{expression + " is broken", "line 1\nline 2"};
+    return Image{{makes}, {}, {}};
+  }
   std::string identity() const override { return "fake"; }
+
+  std::set<std::string> broken = {};  // expressions
+  std::byte makes{1};
+  std::size_t compiles = 0;
 };
 
 class FakeMemory final : public DeviceMemory {
@@ -40,12 +52,13 @@ class FakeBackend : public Backend {
     void* stream = nullptr;
   };
 
-  FakeBackend() { device_.key.backend = "host"; }  // whose images are not kept
+  /// Images of the host are not kept, those of "cuda" are.
+  explicit FakeBackend(const char* backend = "host") { device_.key.backend = backend; }
   const Device& device() const override { return device_; }
   std::string architecture() const override { return "fake"; }
-  Compiler& compiler() override { return compiler_; }
-  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image&) override {
-    if (!loads) return LaunchError{"it is full"};
+  FakeCompiler& compiler() override { return compiler_; }
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image) override {
+    if (!loads || (!image.code.empty() && image.code[0] == refuses)) return LaunchError{"it is full"};
     return std::make_unique<FakeModule>();
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
@@ -82,6 +95,7 @@ class FakeBackend : public Backend {
   std::vector<std::size_t> parameter_bytes;
   std::size_t allocations = 0;
   bool loads = true;
+  std::byte refuses{0};  // images that begin with it
 
  private:
   FakeCompiler compiler_;

@@ -262,6 +262,37 @@ TEST_F(HostServing, SaysWhyAConfigurationCannotRun) {
   EXPECT_THAT(error_of([&] { run(scale_, {1000}, {}, {"block"}); }), HasSubstr("tuner::run"));
 }
 
+TEST_F(HostServing, ThrowsErrorsWhoseKindAProgramCanTest) {
+  const auto code_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::other;
+  };
+  TuneOptions strange;
+  strange.strategy = "no such strategy";
+  std::string broken = kScale;
+  broken.replace(broken.find("const int i"), 11, "const it i");
+  const Kernel uncompilable = Kernel::from_source(broken, "broken.cu");
+  EXPECT_EQ(code_of([&] { scale_.launch(nullptr, {1000}, x_.data()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { (void)scale_.explain({1000}, {{"T", "int"}}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { tune(scale_, {1000}, {}, strange); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { Kernel::from_file("noSuchKernel"); }), ErrorCode::not_found);
+  EXPECT_EQ(code_of([] { Kernel::from_file("./no such file.cu"); }), ErrorCode::not_found);
+  EXPECT_EQ(code_of([] { Kernel::from_source("int x;", "x.cu"); }), ErrorCode::invalid_kernel);
+  EXPECT_EQ(code_of([] { Array<char>(std::size_t{1} << 60); }), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of([&] { uncompilable.launch(nullptr, {1000}, x_.data(), 1, y_.data()); }), ErrorCode::compiler);
+}
+
+TEST_F(HostServing, LetsWhatACallersFunctionThrowsPass) {
+  TuneOptions options;
+  options.force = true;
+  options.on_trial = [](std::size_t, double) -> bool { throw std::invalid_argument("the caller's"); };
+  EXPECT_THROW(tune(scale_, {70}, {}, options), std::invalid_argument);
+}
+
 TEST_F(HostServing, SaysWhichArgumentsAKernelTakes) {
   EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), y_.data()); }), HasSubstr("(x, y, factor)"));
   EXPECT_THAT(error_of([&] {

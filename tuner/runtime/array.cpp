@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 
@@ -12,11 +13,13 @@ struct ArrayMemory::Impl {
   std::unique_ptr<DeviceMemory> memory;
 };
 
-ArrayMemory::ArrayMemory(std::size_t bytes) {
+ArrayMemory::ArrayMemory(std::size_t bytes) try {
   const CallContext context(nullptr, runtime::Serving::process().ordinal());
   const BesideCaptures allowed(context.name());
   const std::shared_ptr<Backend> backend = runtime::ServedDevice::of(context.name()).backend;
   impl_ = std::make_unique<Impl>(Impl{backend, backend->allocate(std::max<std::size_t>(bytes, 1))});
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 ArrayMemory::~ArrayMemory() = default;
@@ -25,13 +28,17 @@ ArrayMemory& ArrayMemory::operator=(ArrayMemory&&) noexcept = default;
 
 void* ArrayMemory::address() const { return reinterpret_cast<void*>(impl_->memory->address()); }
 
-void ArrayMemory::upload(const void* from, std::size_t bytes) {
+void ArrayMemory::upload(const void* from, std::size_t bytes) try {
   if (bytes > 0) impl_->backend->upload(impl_->memory->address(), from, bytes);
+} catch (...) {
+  runtime::leave_with_error();
 }
 
-void ArrayMemory::download(void* to, std::size_t bytes) const {
+void ArrayMemory::download(void* to, std::size_t bytes) const try {
   impl_->backend->synchronize(nullptr);
   if (bytes > 0) impl_->backend->download(to, impl_->memory->address(), bytes);
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 }  // namespace tuner::detail

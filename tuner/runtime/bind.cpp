@@ -34,31 +34,35 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   }
   for (const ScalarSpec& scalar : spec.scalars) signature += scalar.name + ", ";
   if (taken == pointers.size() && spec.scalars.size() == bound.scalars.size()) return;
-  throw Error("kernel '" + spec.name + "' takes the arguments (" + signature.substr(0, signature.rfind(',')) +
-              "): " + std::to_string(taken) + " pointers and " + std::to_string(spec.scalars.size()) +
-              " numbers; the call has " + std::to_string(pointers.size()) + " and " +
-              std::to_string(bound.scalars.size()));
+  throw Error(ErrorCode::invalid_argument,
+              "kernel '" + spec.name + "' takes the arguments (" + signature.substr(0, signature.rfind(',')) +
+                  "): " + std::to_string(taken) + " pointers and " + std::to_string(spec.scalars.size()) +
+                  " numbers; the call has " + std::to_string(pointers.size()) + " and " +
+                  std::to_string(bound.scalars.size()));
 }
 
 /// Of an empty buffer nothing is touched: it may be null, or the end of an allocation.
 void refuse(const KernelSpec& spec, const BufferSpec& buffer, const Suspect& pointer, std::int64_t elements) {
   if (elements == 0) return;
-  if (!pointer.why.empty()) throw Error(of(spec, buffer) + pointer.why);
-  throw Error(of(spec, buffer) + "is null, and the kernel " + (buffer.role == BufferRole::in ? "reads " : "writes ") +
-              std::to_string(elements) + " elements there");
+  if (!pointer.why.empty()) throw Error(ErrorCode::invalid_argument, of(spec, buffer) + pointer.why);
+  throw Error(ErrorCode::invalid_argument, of(spec, buffer) + "is null, and the kernel " +
+                                               (buffer.role == BufferRole::in ? "reads " : "writes ") +
+                                               std::to_string(elements) + " elements there");
 }
 
 }  // namespace
 
 ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices) {
   if (sizes.count() != spec.sizes.size()) {
-    throw Error("kernel '" + spec.name + "' takes " + std::to_string(spec.sizes.size()) + " sizes, " +
-                std::to_string(sizes.count()) + " were given");
+    throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "' takes " + std::to_string(spec.sizes.size()) +
+                                                 " sizes, " + std::to_string(sizes.count()) + " were given");
   }
   ProblemSize size;
   size.choices = std::move(choices);
   for (std::size_t i = 0; i < spec.sizes.size(); ++i) {
-    if (sizes[i] < 0) throw Error("kernel '" + spec.name + "': size " + spec.sizes[i].name + " is negative");
+    if (sizes[i] < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  "kernel '" + spec.name + "': size " + spec.sizes[i].name + " is negative");
     size.sizes[spec.sizes[i].name] = sizes[i];
   }
   return complete(spec, std::move(size));
@@ -79,8 +83,8 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     if (type.empty() || choice == nullptr || !choice->is_type) continue;
     const auto [at, added] = types.emplace(choice->name, type);
     if (added || at->second == type) continue;
-    throw Error(of(spec, spec.buffers[i]) + "points to " + type + ", but " + choice->name + " is " + at->second +
-                " by another argument");
+    throw Error(ErrorCode::invalid_argument, of(spec, spec.buffers[i]) + "points to " + type + ", but " + choice->name +
+                                                 " is " + at->second + " by another argument");
   }
   bound.size = problem_of(spec, call.sizes, types);
   bound.lowest = problem_of(spec, key.classes, std::move(types));
@@ -90,9 +94,11 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
     const BufferSpec& buffer = spec.buffers[i];
     const std::string type = type_of(i), wanted(info(resolved_type(spec, bound.size, buffer.type)).name);
     if (!type.empty() && type != wanted)
-      throw Error(of(spec, buffer) + "is a pointer to " + type + ", the kernel takes " + wanted);
+      throw Error(ErrorCode::invalid_argument,
+                  of(spec, buffer) + "is a pointer to " + type + ", the kernel takes " + wanted);
     if (buffer.role != BufferRole::in && call.arguments[bound.buffers[i]].is_const)
-      throw Error(of(spec, buffer) + "is written by the kernel, and the call gives a pointer to const");
+      throw Error(ErrorCode::invalid_argument,
+                  of(spec, buffer) + "is written by the kernel, and the call gives a pointer to const");
     if (buffer.role != BufferRole::in && call.prepares) continue;
     const std::int64_t elements = buffer.count.evaluate_integer(names);
     for (const Suspect& suspect : suspects)

@@ -77,8 +77,8 @@ struct PlanKey {
 /// Throws Error for more than kMaxArguments.
 inline PlanKey key_of(const Call& call, std::string_view kernel) {
   if (call.count > kMaxArguments)
-    throw Error("kernel '" + std::string(kernel) + "': more than " + std::to_string(kMaxArguments) +
-                " arguments in a launch");
+    throw Error(ErrorCode::invalid_argument, "kernel '" + std::string(kernel) + "': more than " +
+                                                 std::to_string(kMaxArguments) + " arguments in a launch");
   PlanKey key{0, 0, size_classes(call.sizes)};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];

@@ -25,7 +25,8 @@ thread_local struct {
 CallPlace::CallPlace(const Call& call, int ordinal)
     : context(first_pointer(call), ordinal, call.stream.handle()), capture(context.capture()) {
   if (capture.active && call.value != nullptr)
-    throw Error("tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
+    throw Error(ErrorCode::invalid_argument,
+                "tuner::reduce waits for its result, which a stream capture cannot: use reduce_async() there");
   bool same = checked.context == context.id();
   for (std::size_t i = 0; i < call.count; ++i) {
     if (!call.is_pointer(i) || (call.value != nullptr && call.value->place == &call.arguments[i])) continue;

@@ -27,7 +27,7 @@ constexpr double kLatestTakeOver = 0.75;
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
 Decision known(const cache::WisdomMatch& match) {
-  return {Configuration::parse(match.best->configuration), match.reason};
+  return {.configuration = Configuration::parse(match.best->configuration), .reason = match.reason, .measured = true};
 }
 
 /// As a call gives them; nothing where they are not the kernel's.
@@ -66,12 +66,13 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
   try {
     const EnumeratedSpace space =
         enumerate(spec, size, limits, [&] { return seconds_since(start) >= patience.count(); });
-    if (space.empty()) throw Error(explain_empty_space(spec, size, limits));
+    if (space.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, limits));
     return space.configuration(0);
   } catch (const EnumerationStopped& stopped) {
-    throw Error("kernel '" + spec.name + "' names no default that is valid for " + size.text() +
-                ", and looking for another configuration takes too long (" + stopped.what() +
-                "): name one, #pragma tuner default");
+    throw Error(ErrorCode::invalid_argument, "kernel '" + spec.name + "' names no default that is valid for " +
+                                                 size.text() +
+                                                 ", and looking for another configuration takes too long (" +
+                                                 stopped.what() + "): name one, #pragma tuner default");
   }
 }
 
@@ -112,7 +113,7 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice&
         tune_kernel(spec, size, device.device(), terms.wisdom, options, nullptr, device.backend.get());
     if (result.best) return result.best->configuration;
     terms.serving.warn("kernel '" + spec.name + "': no configuration worked for " + size.text());
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (!device.backend->usable()) throw;
     terms.serving.warn("kernel '" + spec.name + "' was not tuned for " + size.text() + ": " + error.what());
   }
@@ -170,14 +171,20 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
   auto tuned = tune_now(terms, device, spec, size, start);
   if (!tuned) return {std::nullopt, !at_once};
-  return {Decision{std::move(*tuned), "tuned on first use in this process"}};
+  return {
+      Decision{.configuration = std::move(*tuned), .reason = "tuned on first use in this process", .measured = true}};
 }
 
 }  // namespace
 
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
-                const ProblemSize& lowest, bool may_tune) {
-  const auto look = [&] { return terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes); };
+                const ProblemSize& lowest, bool may_tune, const std::set<Configuration>& broken) {
+  const auto look = [&] {
+    cache::WisdomMatch none;
+    none.reason = "the best that are known do not compile or load here";
+    if (broken.size() == kMostBroken) return none;
+    return terms.wisdom.lookup(spec, size, device.device(), {}, lowest.sizes, broken);
+  };
   const cache::WisdomMatch match = look();
   if (terms.wisdom.frozen()) return decide_frozen(terms, device, spec, size, lowest, match);
   if (auto decision = answer(spec, match, lowest)) return std::move(*decision);

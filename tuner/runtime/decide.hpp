@@ -1,6 +1,7 @@
 #pragma once
 /// Which configuration a problem is served with: wisdom, else tuning on first use, else the kernel's default.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Decision {
   bool for_now = false;           ///< the device, or another process, is busy with tuning: worth asking again
   bool only_here = false;         ///< for these sizes, and not for the others of their class
   std::vector<Sizes> apart = {};  ///< sizes of the class that are decided by themselves
+  bool measured = false;          ///< a database or a tuning names it: it is not the kernel's default
 };
 
 /// The configuration for \p size, and so for its size class: the answer for exactly these sizes when there is one, else
@@ -28,9 +30,11 @@ struct Decision {
 /// whatever they call and in which order.
 /// \p may_tune: tunes when nothing near is known and the settings allow it. Never throws for a miss; throws Error when
 /// the kernel has no valid configuration for \p size at all. Where it may tune, a stream capture of another thread must
-/// not forbid this one anything (BesideCaptures).
+/// not forbid this one anything (BesideCaptures). \p broken: configurations that do not compile or load here. The next
+/// best is asked for, and after kMostBroken of them the default.
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
-                const ProblemSize& lowest, bool may_tune);
+                const ProblemSize& lowest, bool may_tune, const std::set<Configuration>& broken = {});
+inline constexpr std::size_t kMostBroken = 4;
 
 /// While one lives, what this thread calls is served without tuning: it is tuning already.
 class TuningHere {

@@ -1,7 +1,8 @@
 #include <tuner/kernel.hpp>
 
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/runtime/decide.hpp>
+#include <tuner/runtime/decided_plan.hpp>
+#include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/kernel_library.hpp>
 
@@ -11,17 +12,23 @@ Kernel::Kernel(KernelSpec spec)
     : served_(std::make_shared<runtime::ServedKernel>(std::make_shared<const KernelSpec>(std::move(spec)), Choices{})) {
 }
 
-Kernel Kernel::from_file(const std::string& name_or_path) { return Kernel(KernelLibrary().find(name_or_path)); }
+Kernel Kernel::from_file(const std::string& name_or_path) try {
+  return Kernel(KernelLibrary().find(name_or_path));
+} catch (...) {
+  runtime::leave_with_error();
+}
 
-Kernel Kernel::from_source(std::string_view text, const std::string& name) {
+Kernel Kernel::from_source(std::string_view text, const std::string& name) try {
   return Kernel(parse_kernel_file(text, name));
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 const std::string& Kernel::name() const { return spec().name; }
 
 const KernelSpec& Kernel::spec() const { return *served_->spec; }
 
-Kernel Kernel::with(const Choices& choices) const {
+Kernel Kernel::with(const Choices& choices) const try {
   ProblemSize probe;
   probe.choices = served_->completed(choices);
   for (const SizeSpec& size : spec().sizes) probe.sizes[size.name] = 1;
@@ -29,24 +36,31 @@ Kernel Kernel::with(const Choices& choices) const {
   Kernel result = *this;
   result.served_ = std::make_shared<runtime::ServedKernel>(served_->spec, std::move(probe.choices));
   return result;
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 void Kernel::launch_erased(Stream stream, Workspace workspace, const Sizes& sizes,
-                           const detail::LaunchArgument* arguments, std::size_t count) const {
+                           const detail::LaunchArgument* arguments, std::size_t count) const try {
   served_->launch({stream, workspace, sizes, arguments, count});
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 std::size_t Kernel::prepare_erased(Stream stream, const Sizes& sizes, const detail::LaunchArgument* arguments,
-                                   std::size_t count, std::size_t captures) const {
+                                   std::size_t count, std::size_t captures) const try {
   return served_->prepare({stream, {}, sizes, arguments, count, nullptr, true}, captures);
+} catch (...) {
+  runtime::leave_with_error();
 }
 
-std::string Kernel::explain(const Sizes& sizes, const Choices& types) const {
+std::string Kernel::explain(const Sizes& sizes, const Choices& types) const try {
   const runtime::ServedProblem problem(*served_, sizes, types);
   const ProblemSize lowest = runtime::problem_of(spec(), runtime::size_classes(sizes), problem.size.choices);
-  const runtime::Decision decision =
-      runtime::decide(problem.terms, problem.device, spec(), problem.size, lowest, false);
+  const runtime::Decision decision = runtime::foreseen(problem.terms, problem.device, spec(), problem.size, lowest);
   return decision.configuration.text() + " (" + decision.reason + ')';
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 }  // namespace tuner

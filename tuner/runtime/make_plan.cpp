@@ -65,7 +65,7 @@ void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const 
   launch.blocks_per_sm = module.resources(launch.function, resolved.shape).blocks_per_sm;
   if (launch.blocks_per_sm == 0) return;
   if (const auto why = not_resident(resolved.shape, launch.blocks_per_sm, limits))
-    throw Error(resolved.expression + ": " + *why);
+    throw Error(ErrorCode::compiler, resolved.expression + ": " + *why);
 }
 
 /// No buffer has fewer than no elements. Where each work buffer begins, and how much all need for the largest sizes of
@@ -126,16 +126,25 @@ ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const
 
 }  // namespace
 
+CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+                              const Configuration& configuration) {
+  const DeviceLimits& limits = device.device().limits;
+  return compile_request(spec, size, limits, device.backend->architecture(),
+                         distinct_expressions(resolve_launches(spec, size, limits, configuration)), configuration);
+}
+
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
                                 const Configuration& configuration) {
   const DeviceLimits& limits = device.device().limits;
   for (const BufferSpec& buffer : spec.buffers)
     if (buffer.role == BufferRole::constant)
-      throw Error("kernel '" + spec.name + "' reads constant memory ('" + buffer.name +
-                  "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
+      throw Error(ErrorCode::invalid_kernel,
+                  "kernel '" + spec.name + "' reads constant memory ('" + buffer.name +
+                      "'), which calls cannot fill: pass it as an argument, or launch the kernel yourself");
   if (!spec.textures.empty())
-    throw Error("kernel '" + spec.name + "' reads or writes through '" + spec.textures.front().name +
-                "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
+    throw Error(ErrorCode::invalid_kernel,
+                "kernel '" + spec.name + "' reads or writes through '" + spec.textures.front().name +
+                    "', a copy of its buffer that calls do not make: make the object, and launch the kernel yourself");
   const Sized sized(spec, bound, limits, configuration);
   auto made = std::make_unique<Plan>(*device.backend);
   Plan& plan = *made;
@@ -167,10 +176,10 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
 
   const auto resolved = resolve_launches(spec, bound.size, limits, configuration);
   if (resolved.size() > kMaxLaunches)
-    throw Error("kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
+    throw Error(ErrorCode::invalid_kernel,
+                "kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
   const std::vector<std::string> expressions = distinct_expressions(resolved);
-  plan.module = device.modules.load(
-      compile_request(spec, bound.size, limits, device.backend->architecture(), expressions, configuration));
+  plan.module = device.modules.load(served_request(device, spec, bound.size, configuration));
   if (room > 0) device.backend->allow_device_launches(room);  // for good: not for what could not be loaded
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
@@ -185,10 +194,10 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     const auto arguments = bind_arguments(spec, *launch.spec, bound.size, configuration);
     if (const auto why =
             wrong_type(spec, *launch.spec, launch.expression, arguments, plan.module->parameter_types(added.function)))
-      throw Error("kernel '" + spec.name + "': " + *why);
+      throw Error(ErrorCode::invalid_kernel, "kernel '" + spec.name + "': " + *why);
     if (arguments.size() > kMaxParameters)
-      throw Error("kernel '" + spec.name + "': a launch takes more than " + std::to_string(kMaxParameters) +
-                  " arguments");
+      throw Error(ErrorCode::invalid_kernel, "kernel '" + spec.name + "': a launch takes more than " +
+                                                 std::to_string(kMaxParameters) + " arguments");
     for (const BoundArgument& argument : arguments)
       added.parameters.push_back(argument.kind == BoundArgument::Kind::computed
                                      ? computed_source(argument, plan, sized)

@@ -10,6 +10,10 @@
 
 namespace tuner::runtime {
 
+/// What make_plan() compiles for \p size, which \p configuration is valid for.
+CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+                              const Configuration& configuration);
+
 /// The plan of \p configuration, which is valid for \p bound, for as many sizes of its class as it is valid for.
 /// Compiles and loads. Throws Error.
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,

@@ -9,8 +9,8 @@ namespace {
 void store_argument(std::byte* to, ElementType type, const detail::LaunchArgument& argument) {
   const auto store = [&](auto number) {
     if (store_number(to, type, number)) return;
-    throw Error("the kernel takes a number as " + std::string(info(type).name) + ", which cannot hold " +
-                std::to_string(number));
+    throw Error(ErrorCode::invalid_argument, "the kernel takes a number as " + std::string(info(type).name) +
+                                                 ", which cannot hold " + std::to_string(number));
   };
   using Number = detail::LaunchArgument::Kind;
   if (argument.kind == Number::floating) return store(argument.number);

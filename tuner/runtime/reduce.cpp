@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include <tuner/core/error.hpp>
+#include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_kernel.hpp>
 #include <tuner/session/kernel_library.hpp>
 
@@ -27,26 +28,33 @@ runtime::ServedKernel& kernel_for(const ReduceOptions& options) {
   }();
   const auto operation = static_cast<std::size_t>(options.operation), order = static_cast<std::size_t>(options.order);
   if (operation >= std::size(operations) || order >= std::size(orders))
-    throw Error("tuner::reduce: unknown operation or order");
+    throw Error(ErrorCode::invalid_argument, "tuner::reduce: unknown operation or order");
   return *kernels[operation * std::size(orders) + order];
 }
 
 }  // namespace
 
-void reduce_async(const LaunchArgument& data, Size n, void* out, const ReduceOptions& options) {
+void reduce_async(const LaunchArgument& data, Size n, void* out, const ReduceOptions& options) try {
   const LaunchArgument arguments[] = {data, launch_argument(out)};
   kernel_for(options).launch({options.stream, options.workspace, {n}, arguments, 2});
+} catch (...) {
+  runtime::leave_with_error();
 }
 
-void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result_bytes, const ReduceOptions& options) {
+void reduce(const LaunchArgument& data, Size n, void* result, std::size_t result_bytes,
+            const ReduceOptions& options) try {
   LaunchArgument arguments[] = {data, launch_argument(static_cast<void*>(nullptr))};
   const runtime::Value value{&arguments[1], result, result_bytes};
   kernel_for(options).launch({options.stream, options.workspace, {n}, arguments, 2, &value});
+} catch (...) {
+  runtime::leave_with_error();
 }
 
-std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptions& options, std::size_t captures) {
+std::size_t reduce_prepare(const LaunchArgument& data, Size n, const ReduceOptions& options, std::size_t captures) try {
   const LaunchArgument arguments[] = {data, launch_argument(static_cast<void*>(nullptr))};
   return kernel_for(options).prepare({options.stream, {}, {n}, arguments, 2, nullptr, true}, captures);
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 }  // namespace tuner::detail

@@ -5,6 +5,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/explain/explain_trial.hpp>
+#include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/tuning.hpp>
@@ -20,9 +21,16 @@ Configuration configuration_of(const KernelSpec& spec, const cache::WisdomMatch&
     const Configuration given = Configuration::parse(text);
     for (const auto& [name, value] : given.entries()) chosen.set(name, value);
   } catch (const std::invalid_argument& error) {
-    throw Error(std::string("tuner::run: ") + error.what());
+    throw Error(ErrorCode::invalid_argument, std::string("tuner::run: ") + error.what());
   }
   return chosen;
+}
+
+ErrorCode code_of(const Outcome& outcome) {
+  if (std::holds_alternative<CompileError>(outcome)) return ErrorCode::compiler;
+  if (std::holds_alternative<Invalid>(outcome)) return ErrorCode::invalid_argument;
+  const auto* const failed = std::get_if<LaunchError>(&outcome);
+  return failed != nullptr ? failed->code : ErrorCode::other;
 }
 
 struct PassesWarningsOn final : Observer {
@@ -31,7 +39,7 @@ struct PassesWarningsOn final : Observer {
 
 }  // namespace
 
-RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options) {
+RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const RunOptions& options) try {
   const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
   const KernelSpec& spec = kernel.spec();
   const ProblemSize& size = problem.size;
@@ -52,7 +60,8 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   const Trial trial = one.measure();
   const Measurement* const measured = trial.measurement();
   if (!measured)
-    throw Error(spec.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
+    throw Error(code_of(trial.outcome),
+                spec.file + ": " + trial.configuration.text() + ": " + std::string(message(trial.outcome)));
 
   const Verdict verdict = explain(spec, size, known, *measured, one.launches());
   RunResult result{trial.configuration.text(),
@@ -72,6 +81,8 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
                                launch.resources.registers, launch.resources.spill_bytes, launch.resources.occupancy,
                                launch.occupancy ? std::string(name(launch.occupancy->limiter)) : std::string()});
   return result;
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 }  // namespace tuner

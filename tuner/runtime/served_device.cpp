@@ -4,7 +4,6 @@
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/runtime/by_context.hpp>
-#include <tuner/runtime/serving.hpp>
 
 namespace tuner::runtime {
 

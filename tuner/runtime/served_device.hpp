@@ -3,11 +3,13 @@
 /// that it holds; what is left here goes with the next context that is opened.
 
 #include <memory>
+#include <string_view>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/runtime/first_use.hpp>
 #include <tuner/runtime/result_slots.hpp>
+#include <tuner/runtime/serving.hpp>
 #include <tuner/session/images.hpp>
 
 namespace tuner::runtime {
@@ -27,7 +29,7 @@ struct ServedDevice {
   const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context
   WorkSpaces work{*backend, context};
   ResultSlots results{*backend};
-  LoadedModules modules{*backend};
+  LoadedModules modules{*backend, [](std::string_view message) { Serving::process().warn(message); }};
   FirstUse::Device first_use;
 };
 

@@ -1,5 +1,5 @@
 // The way of a call. A warm one: its place, its plan, its work space, the launch. The first of its size class and
-// context goes on between the two: what it says (bind), which configuration (decide), its plan (make_plan).
+// context goes on between the two: what it says (bind), which configuration, and its plan (decided_plan).
 #include <tuner/runtime/served_kernel.hpp>
 
 #include <optional>
@@ -7,8 +7,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/call_place.hpp>
-#include <tuner/runtime/decide.hpp>
-#include <tuner/runtime/make_plan.hpp>
+#include <tuner/runtime/decided_plan.hpp>
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/serving.hpp>
 
@@ -17,9 +16,10 @@ namespace {
 
 [[noreturn]] void refuse_in_capture(const KernelSpec& spec, const char* what) {
   throw Error(
+      ErrorCode::not_prepared,
       "kernel '" + spec.name + "': " + what +
-      " inside a stream capture: call prepare() (for reductions prepare_reduce()) with the same arguments before "
-      "the capture begins");
+          " inside a stream capture: call prepare() (for reductions prepare_reduce()) with the same arguments before "
+          "the capture begins");
 }
 
 }  // namespace
@@ -62,8 +62,9 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   const BoundCall bound = bind_call(*kernel.spec, kernel.choices, call, key, place.suspects, device.device().limits);
   if (plan != nullptr) return;  // there are no elements where the suspects point
   const Serving::Terms terms = Serving::process().terms();
-  const Decision decision = decide(terms, device, *kernel.spec, bound.size, bound.lowest, /*may_tune=*/true);
-  unkept = make_plan(device, *kernel.spec, bound, decision.configuration);
+  DecidedPlan decided = decided_plan(terms, device, *kernel.spec, bound);
+  const Decision& decision = decided.decision;
+  unkept = std::move(decided.plan);
   if (decision.only_here) unkept->only = bound.sizes;
   unkept->apart = decision.apart;
   plan = unkept.get();

@@ -29,7 +29,7 @@ double positive_seconds(const char* name, const char* text) {
   const double seconds = std::strtod(text, &end);
   if (*end == 's') ++end;
   if (end == text || *end != '\0' || !(seconds > 0)) {
-    throw Error(std::string(name) + "='" + text + "' is not a positive number of seconds");
+    throw Error(ErrorCode::invalid_argument, std::string(name) + "='" + text + "' is not a positive number of seconds");
   }
   return seconds;
 }
@@ -50,7 +50,8 @@ Settings Serving::settings() {
   if (const char* tune = environment("TUNER_TUNE")) {
     const std::string_view policy = tune;
     if (policy != "never" && policy != "on_first_use") {
-      throw Error("TUNER_TUNE='" + std::string(policy) + "': it is 'never' or 'on_first_use'");
+      throw Error(ErrorCode::invalid_argument,
+                  "TUNER_TUNE='" + std::string(policy) + "': it is 'never' or 'on_first_use'");
     }
     result.tune = policy == "never" ? TuneOnMiss::never : TuneOnMiss::on_first_use;
   }
@@ -61,7 +62,7 @@ Settings Serving::settings() {
   if (const char* misses = environment("TUNER_MISSES")) {
     const std::string_view wish = misses;
     if (wish != "remember" && wish != "never")
-      throw Error("TUNER_MISSES='" + std::string(wish) + "': it is 'remember' or 'never'");
+      throw Error(ErrorCode::invalid_argument, "TUNER_MISSES='" + std::string(wish) + "': it is 'remember' or 'never'");
     result.remember_misses = wish == "remember";
   }
   if (ending_) result.tune = TuneOnMiss::never;
@@ -71,15 +72,16 @@ Settings Serving::settings() {
 int Serving::decide_ordinal() {
   if (ordinal_ == kForked)
     throw Error(
+        ErrorCode::context_lost,
         "this process was forked from one that had launched kernels through tuner, and neither CUDA nor tuner's "
         "threads survive fork(): start it with exec, or fork before the first launch");
   const std::string wanted = settings().device;
   const std::optional<int> number = gpu_ordinal(wanted);
   int ordinal = number.value_or(0);
   if (!number && wanted != "auto" && wanted != "cuda" && wanted != "host")
-    throw Error("device '" + wanted + "': it is auto, host, cuda or the number of a GPU");
+    throw Error(ErrorCode::invalid_argument, "device '" + wanted + "': it is auto, host, cuda or the number of a GPU");
   if (wanted == "host" || !gpu_available()) {
-    if (wanted != "auto" && wanted != "host") throw Error("no GPU to serve on: " + why_no_gpu());
+    if (wanted != "auto" && wanted != "host") throw Error(ErrorCode::not_found, "no GPU to serve on: " + why_no_gpu());
     ordinal = CallContext::kOnHost;
   }
   ordinal_ = ordinal;

@@ -5,6 +5,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/runtime/decide.hpp>
+#include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -18,7 +19,11 @@ class CallbackObserver final : public Observer {
   CallbackObserver(const TuneOptions& options, std::atomic<bool>& stop) : options_(options), stop_(stop) {}
   void on_trial(const Trial&, const Progress& progress) override {
     const double best = progress.best ? progress.best->measurement()->median_ns : 0;
-    if (options_.on_trial && !options_.on_trial(progress.finished, best)) stop_ = true;
+    try {
+      if (options_.on_trial && !options_.on_trial(progress.finished, best)) stop_ = true;
+    } catch (...) {
+      throw runtime::FromCaller{std::current_exception()};
+    }
   }
   void on_warning(std::string_view message) override { runtime::Serving::process().warn(message); }
 
@@ -40,11 +45,12 @@ TuneResult result_of(std::string configuration, const Times& times) {
 
 }  // namespace
 
-TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) {
+TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices, const TuneOptions& options) try {
   const KernelSpec& spec = kernel.spec();
   if (options.isolated && !IsolatedEvaluator::can_isolate(spec)) {
-    throw Error("kernel '" + spec.name +
-                "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
+    throw Error(ErrorCode::invalid_argument,
+                "kernel '" + spec.name +
+                    "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
   }
   const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
   runtime::ServedDevice& device = problem.device;
@@ -86,6 +92,8 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
     if (!trial.measurement()) ++result.failures[std::string(kind(trial.outcome))];
   }
   return result;
+} catch (...) {
+  runtime::leave_with_error();
 }
 
 }  // namespace tuner

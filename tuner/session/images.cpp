@@ -83,31 +83,73 @@ bool is_addressable(const CompileRequest& request) {
 }
 
 std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request) {
-  Compiler& compiler = backend_.compiler();
-  const std::string identity = compiler.identity(), key = image_key(request, identity);
+  const std::string identity = backend_.compiler().identity(), key = image_key(request, identity);
+  std::shared_ptr<const Image> image;
   {
     const std::lock_guard lock(loading_);
-    if (const auto& known = modules_[key]) return known;
+    const Entry& known = modules_[key];
+    if (known.module) return known.module;
+    if (!known.failure.empty()) throw Error(ErrorCode::compiler, known.failure);
+    image = known.compiled;
   }
-  const ImageStore images = traits(backend_.device().key).keeps_objects ? ImageStore{} : image_cache();
-  std::optional<Image> image;
-  if (images.get) image = images.get(request, identity);
+  const auto refusal = [&](const LaunchError& why) {
+    const bool passing = why.code == ErrorCode::out_of_memory || why.code == ErrorCode::context_lost;
+    return Error(passing ? why.code : ErrorCode::compiler,
+                 request.file_name + ": does not load on " + backend_.device().name + ": " + why.message);
+  };
+  LaunchError why;
   if (!image) {
-    CompileResult result = compiler.compile(request);
-    if (const auto* failed = std::get_if<CompileError>(&result)) {
-      throw Error(request.file_name + ": does not compile for " + request.architecture + ": " + failed->message + '\n' +
-                  failed->log);
+    const ImageStore images = traits(backend_.device().key).keeps_objects ? ImageStore{} : image_cache(warn_);
+    std::optional<Image> kept;
+    if (images.get) kept = images.get(request, identity);
+    if (kept) {
+      if (auto module = loaded(*kept, key, why)) return module;
+      const Error refused = refusal(why);
+      if (refused.code() != ErrorCode::compiler) throw refused;
+      if (warn_) warn_("a kept image is compiled again: " + std::string(refused.what()));
     }
-    image = std::move(std::get<Image>(result));
+    image = compiled(request, key);
     if (images.put) images.put(request, identity, *image);
   }
+  if (auto module = loaded(*image, key, why)) return module;
+  throw refusal(why);
+}
+
+bool LoadedModules::is_broken(const CompileRequest& request) {
+  {
+    const std::lock_guard lock(loading_);
+    if (!any_broken_) return false;  // nor is there need for a compiler
+  }
+  const std::string key = image_key(request, backend_.compiler().identity());
   const std::lock_guard lock(loading_);
-  std::shared_ptr<const Module>& module = modules_[key];
-  if (module) return module;
-  auto loaded = backend_.load(*image);
-  if (const auto* failed = std::get_if<LaunchError>(&loaded))
-    throw Error(request.file_name + ": does not load on " + backend_.device().name + ": " + failed->message);
-  return module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  const auto at = modules_.find(key);
+  return at != modules_.end() && !at->second.failure.empty();
+}
+
+std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request, const std::string& key) {
+  CompileResult result = backend_.compiler().compile(request);
+  const std::lock_guard lock(loading_);
+  Entry& entry = modules_[key];
+  if (const auto* failed = std::get_if<CompileError>(&result)) {
+    entry.failure = request.file_name + ": does not compile for " + request.architecture + ": " + failed->message +
+                    '\n' + failed->log;
+    any_broken_ = true;
+    throw Error(ErrorCode::compiler, entry.failure);
+  }
+  return entry.compiled = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+}
+
+std::shared_ptr<const Module> LoadedModules::loaded(const Image& image, const std::string& key, LaunchError& why) {
+  const std::lock_guard lock(loading_);
+  Entry& entry = modules_[key];
+  if (entry.module) return entry.module;
+  auto result = backend_.load(image);
+  if (auto* failed = std::get_if<LaunchError>(&result)) {
+    why = std::move(*failed);
+    return nullptr;
+  }
+  entry.compiled = nullptr;
+  return entry.module = std::move(std::get<std::unique_ptr<Module>>(result));
 }
 
 }  // namespace tuner

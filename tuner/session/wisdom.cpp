@@ -13,17 +13,20 @@
 namespace tuner {
 namespace {
 
-cache::Database open_frozen(const std::filesystem::path& file, const WisdomOptions& options) try {
-  return cache::Database::open_frozen(file, {.warn = options.warn});
+/// What \p work returns. Throws Error where the frozen database \p file is broken.
+template <class Work>
+auto with_frozen(const std::filesystem::path& file, const Work& work) try {
+  return work();
 } catch (const cache::CacheError& error) {
-  throw Error("TUNER_FROZEN=" + file.string() + ": " + error.what() +
-              ". Every process of a job must find the same file there (tune freeze -o FILE makes one); without the "
-              "variable each is served from the databases of its machine");
+  throw Error(ErrorCode::cache,
+              "TUNER_FROZEN=" + file.string() + ": " + error.what() +
+                  ". Every process of a job must find the same file there (tune freeze -o FILE makes one); without the "
+                  "variable each is served from the databases of its machine");
 }
 
 cache::Database open_user(const WisdomOptions& options) {
   if (const auto frozen = cache::frozen_database_file(); frozen && options.database.empty())
-    return open_frozen(*frozen, options);
+    return with_frozen(*frozen, [&] { return cache::Database::open_frozen(*frozen, {.warn = options.warn}); });
   const auto file = options.database.empty() ? cache::user_database_file() : std::optional(options.database);
   if (!file && options.warn) {
     options.warn("no cache folder: set TUNER_CACHE_DIR or HOME; results are kept in memory and end with this process");
@@ -44,29 +47,39 @@ Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(
 
 void Wisdom::require_not_frozen(const std::string& what) const {
   if (!frozen()) return;
-  throw Error("TUNER_FROZEN=" + user_.path().string() +
-              " is set: everything is answered from that file, and nothing is "
-              "added to it. To " +
-              what + ", unset TUNER_FROZEN; `tune freeze` makes a new file of what is found then");
+  throw Error(ErrorCode::cache, "TUNER_FROZEN=" + user_.path().string() +
+                                    " is set: everything is answered from that file, and nothing is "
+                                    "added to it. To " +
+                                    what +
+                                    ", unset TUNER_FROZEN; `tune freeze` makes a new file of what is found then");
+}
+
+template <class Ask>
+auto Wisdom::answer(const Ask& ask) {
+  return frozen() ? with_frozen(user_.path(), ask) : ask();
 }
 
 std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const ProblemSize& like,
                                                  const Device& device) {
   const cache::Context wanted = context_of(spec, like, device, {});
-  std::vector<cache::Sizes> sizes;
-  for (cache::Database* database : databases(wanted.device.key))
-    for (cache::BestRecord& best :
-         cache::best_rows(*database, {.kernel = wanted.kernel.name, .device_key = wanted.device.key}))
-      if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
-        sizes.push_back(std::move(best.problem.sizes));
-  return sizes;
+  return answer([&] {
+    std::vector<cache::Sizes> sizes;
+    for (cache::Database* database : databases(wanted.device.key))
+      for (cache::BestRecord& best :
+           cache::best_rows(*database, {.kernel = wanted.kernel.name, .device_key = wanted.device.key}))
+        if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
+          sizes.push_back(std::move(best.problem.sizes));
+    return sizes;
+  });
 }
 
 bool Wisdom::has_quarantine(const KernelSpec& spec, const Device& device) {
   const cache::Filter of_both{.kernel = spec.name, .device_key = device.key.text()};
   const std::vector<cache::Database*> all = databases(device.key.text());
-  return std::any_of(all.begin(), all.end(),
-                     [&](cache::Database* one) { return !cache::quarantined(*one, of_both).empty(); });
+  return answer([&] {
+    return std::any_of(all.begin(), all.end(),
+                       [&](cache::Database* one) { return !cache::quarantined(*one, of_both).empty(); });
+  });
 }
 
 std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
@@ -84,19 +97,24 @@ std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
 }
 
 cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                                  const Objective& objective, const cache::Sizes& around) {
+                                  const Objective& objective, const cache::Sizes& around,
+                                  const std::set<Configuration>& broken) {
   const cache::Accept valid = [&](const std::string& text) -> std::optional<std::string> {
     try {
-      return why_invalid(spec, size, device.limits, Configuration::parse(text));
+      const Configuration configuration = Configuration::parse(text);
+      if (broken.count(configuration) > 0) return "it does not compile or load here";
+      return why_invalid(spec, size, device.limits, configuration);
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
   };
   const cache::Context query = context_of(spec, size, device, objective);
-  cache::WisdomMatch match = cache::lookup(query, databases(query.device.key), valid, around);
-  // Only for what the device's own results do not answer does it matter what others have.
-  if (!match || match.tier > cache::Tier::nearest_size) match = cache::lookup(query, databases(), valid, around);
-  return match;
+  return answer([&] {
+    cache::WisdomMatch match = cache::lookup(query, databases(query.device.key), valid, around);
+    // Only for what the device's own results do not answer does it matter what others have.
+    if (!match || match.tier > cache::Tier::nearest_size) match = cache::lookup(query, databases(), valid, around);
+    return match;
+  });
 }
 
 }  // namespace tuner

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ struct WisdomOptions {
 class Wisdom {
  public:
   /// Never fails, unless it is to read only: what cannot be opened is replaced by memory, with a warning. Throws Error
-  /// for a frozen database that cannot be used.
+  /// for a frozen database that cannot be used, and so does every question about one that breaks in use.
   explicit Wisdom(const WisdomOptions& options);
 
   /// The frozen one where that is all there is.
@@ -45,9 +46,11 @@ class Wisdom {
   std::vector<cache::Database*> databases(const std::string& device_key = {});
 
   /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its
-  /// constraints or the device's limits reject are passed over, and listed in the answer. \p around: see cache::lookup.
+  /// constraints or the device's limits reject are passed over, and listed in the answer, as are those that are \p
+  /// broken: known not to compile or load. \p around: see cache::lookup.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
-                            const Objective& objective = {}, const cache::Sizes& around = {});
+                            const Objective& objective = {}, const cache::Sizes& around = {},
+                            const std::set<Configuration>& broken = {});
 
   /// Sizes that have a result of their own on \p device, with the choices of \p like, whatever the driver, the compiler
   /// and the kernel's source were then.
@@ -61,6 +64,8 @@ class Wisdom {
     bool opened = false;
     std::optional<cache::Database> database;  // none: it is closed, or cannot be used
   };
+  template <class Ask>
+  auto answer(const Ask& ask);
 
   cache::Database user_;
   std::function<void(std::string_view)> warn_;

@@ -1,0 +1,228 @@
+// Results, images and databases that do not work any more: what a call is served with, and what is told of it.
+#include <tuner/runtime/decided_plan.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <cache/frozen.hpp>
+#include <cache/session.hpp>
+
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/session/records.hpp>
+
+#include "fake_backend.hpp"
+#include "serving_environment.hpp"
+
+namespace tuner::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kPick = R"(
+#pragma tuner kernel pick
+#pragma tuner size n
+#pragma tuner parameter mode = 1 2 3 4 5 6 7 8
+#pragma tuner out y[n] : int
+#pragma tuner grid 1
+#pragma tuner block 32
+#pragma tuner arguments y, n
+#pragma tuner instantiate pick<mode>
+#pragma tuner default mode=1
+template <int mode> __global__ void pick(int* y, int n) { y[0] = mode; }
+)";
+
+/// The Error that \p action throws; code "other" and an empty text when there is none.
+Error caught(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error("");
+}
+
+class BrokenResults : public testing::ServingEnvironment {
+ protected:
+  BrokenResults() : ServingEnvironment("host", "never") {
+    Settings settings;
+    settings.on_warning = [this](std::string_view message) { warnings_.emplace_back(message); };
+    configure(settings);
+  }
+  ~BrokenResults() override { configure({}); }
+
+  void store(std::int64_t n, const std::string& configuration) {
+    const ProblemSize size = complete(spec_, {{{"n", n}}, {}});
+    cache::SessionWriter writer(wisdom_.user(), {context_of(spec_, size, device_.device(), {}), "{}"});
+    cache::TrialRecord trial;
+    trial.configuration = configuration;
+    trial.samples_ns = {100};
+    trial.median_ns = trial.low_ns = trial.high_ns = 100;
+    trial.verified = true;
+    writer.add(trial);
+    writer.set_best(configuration);
+    writer.finish();
+  }
+
+  /// What explain() tells.
+  std::string explained(std::int64_t n) {
+    const Serving::Terms terms{Serving::process(), {}, wisdom_};
+    return foreseen(terms, device_, spec_, problem_of(spec_, {n}, {}), problem_of(spec_, size_classes({n}), {}))
+        .configuration.text();
+  }
+  DecidedPlan plan(std::int64_t n) { return plan(n, wisdom_); }
+  DecidedPlan plan(std::int64_t n, Wisdom& wisdom) {
+    Settings settings;
+    settings.tune = TuneOnMiss::never;
+    const Serving::Terms terms{Serving::process(), settings, wisdom};
+    int y = 0;
+    const detail::LaunchArgument arguments[] = {detail::launch_argument(&y)};
+    const Sizes sizes{n};
+    const Call call{nullptr, {}, sizes, arguments, 1};
+    return decided_plan(terms, device_, spec_,
+                        bind_call(spec_, {}, call, key_of(call, spec_.name), {}, device_.device().limits));
+  }
+  std::string served(std::int64_t n) { return plan(n).plan->configuration.text(); }
+
+  /// The wisdom of a process under $TUNER_FROZEN.
+  Wisdom frozen() {
+    cache::freeze(wisdom_.user(), job_);
+    fs::last_write_time(job_, fs::last_write_time(job_) - std::chrono::hours(1));  // written before it is opened
+    ::setenv("TUNER_FROZEN", job_.c_str(), 1);
+    return Wisdom({});
+  }
+
+  const testing::TemporaryFolder folder_;
+  const fs::path job_ = folder_ / "job.db";
+  // Warnings are told once in a process: each test has a kernel of its own.
+  const KernelSpec spec_ = [] {
+    std::string text = kPick;
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    text.replace(text.find("kernel pick"), 11, "kernel pick" + name);
+    return parse_kernel_file(text, "pick.cu");
+  }();
+  const std::shared_ptr<testing::FakeBackend> backend_ = std::make_shared<testing::FakeBackend>();
+  ServedDevice device_{kHostContext, backend_};
+  Wisdom wisdom_{{.database = folder_ / "wisdom.db", .application = {}, .shipped = false, .warn = {}}};
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(BrokenResults, ArePassedOverForTheNextBestWithAWarning) {
+  store(1000, "mode=2");
+  store(1400, "mode=3");
+  EXPECT_EQ(served(1000), "mode=2");
+  backend_->compiler().broken = {"pick<2>"};
+  EXPECT_EQ(served(1001), "mode=2") << "loaded before";
+  store(2000, "mode=4");
+  store(2400, "mode=5");
+  backend_->compiler().broken = {"pick<4>"};
+  EXPECT_EQ(served(2000), "mode=5");
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("mode=4, the best that is known, is passed over: pick.cu: does "
+                                                     "not compile for fake: pick<4> is broken"),
+                                           ::testing::Not(HasSubstr("line 1")))));
+}
+
+TEST_F(BrokenResults, LeaveTheDefaultWhereNothingElseIsKnown) {
+  store(1000, "mode=2");
+  backend_->compiler().broken = {"pick<2>"};
+  const DecidedPlan made = plan(1000);
+  EXPECT_EQ(made.plan->configuration.text(), "mode=1");
+  EXPECT_EQ(made.decision.missed, "default") << "`tune todo` lists it";
+}
+
+TEST_F(BrokenResults, AreCompiledAndToldOfOnceWhateverIsCalled) {
+  store(1000, "mode=2");
+  backend_->compiler().broken = {"pick<2>"};
+  EXPECT_EQ(explained(1000), "mode=2") << "which nobody has compiled yet";
+  for (const int n : {1000, 1000, 1100, 1300}) EXPECT_EQ(served(n), "mode=1") << n;
+  EXPECT_EQ(explained(1000), "mode=1");
+  EXPECT_EQ(backend_->compiler().compiles, 2u) << "the best and the default";
+  EXPECT_EQ(warnings_.size(), 1u);
+}
+
+TEST_F(BrokenResults, ArePassedOverWhereTheyDoNotLoad) {
+  store(1000, "mode=2");
+  backend_->loads = false;
+  const Error error = caught([&] { plan(1000); });
+  EXPECT_EQ(error.code(), ErrorCode::compiler) << "the default does not load either";
+  EXPECT_THAT(error.what(), HasSubstr("does not load"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("mode=2")));
+  backend_->loads = true;
+  EXPECT_EQ(served(1000), "mode=2");
+  EXPECT_EQ(backend_->compiler().compiles, 2u) << "what is compiled is kept until it loads";
+}
+
+TEST_F(BrokenResults, AreNotTriedWithoutEnd) {
+  for (int mode = 2; mode <= 8; ++mode) {
+    store(1000 + mode, "mode=" + std::to_string(mode));
+    backend_->compiler().broken.insert("pick<" + std::to_string(mode) + ">");
+  }
+  EXPECT_EQ(served(1000), "mode=1");
+  EXPECT_EQ(warnings_.size(), kMostBroken);
+}
+
+TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenTheDefaultIsBrokenToo) {
+  backend_->compiler().broken = {"pick<1>"};
+  for (int call = 0; call < 2; ++call) {
+    const Error error = caught([&] { plan(1000); });
+    EXPECT_EQ(error.code(), ErrorCode::compiler);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("pick<1> is broken"), HasSubstr("line 2")));
+  }
+  EXPECT_EQ(backend_->compiler().compiles, 1u);
+}
+
+TEST_F(BrokenResults, OfAFrozenDatabaseAreAnErrorOfEveryCall) {
+  store(1000, "mode=2");
+  backend_->compiler().broken = {"pick<2>"};
+  Wisdom job = frozen();
+  for (const int n : {1000, 1000, 1100}) {
+    const Error error = caught([&] { plan(n, job); });
+    EXPECT_EQ(error.code(), ErrorCode::compiler) << n;
+    EXPECT_THAT(error.what(), AllOf(StartsWith("TUNER_FROZEN=" + job_.string()), HasSubstr("mode=2"))) << n;
+  }
+  EXPECT_THAT(warnings_, ElementsAre());
+  EXPECT_EQ(backend_->compiler().compiles, 1u);
+}
+
+TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
+  store(1000, "mode=2");
+  Wisdom job = frozen();
+  EXPECT_EQ(plan(1000, job).plan->configuration.text(), "mode=2");
+  fs::permissions(job_, fs::perms::owner_all);
+  std::ofstream(job_) << std::string(fs::file_size(job_), 'x');
+  for (const int n : {1000, 1000, 5000}) {
+    const Error error = caught([&] { plan(n, job); });
+    EXPECT_EQ(error.code(), ErrorCode::cache) << n;
+    EXPECT_THAT(error.what(), StartsWith("TUNER_FROZEN=" + job_.string())) << n;
+  }
+  EXPECT_THAT(warnings_, ElementsAre());
+}
+
+TEST_F(BrokenResults, MayBeKeptImagesWhichAreCompiledAgain) {
+  CompileRequest request;
+  request.file_name = "pick.cu";
+  request.source = spec_.name;
+  const auto device = [] { return std::make_shared<testing::FakeBackend>("cuda"); };
+  const auto first = device(), second = device(), third = device();
+  EXPECT_NE(LoadedModules(*first).load(request), nullptr);
+  second->refuses = third->refuses = std::byte{1};
+  second->compiler().makes = std::byte{2};
+  std::vector<std::string> warned;
+  LoadedModules modules(*second, [&](std::string_view message) { warned.emplace_back(message); });
+  EXPECT_NE(modules.load(request), nullptr);
+  EXPECT_EQ(second->compiler().compiles, 1u);
+  EXPECT_THAT(warned, ElementsAre(AllOf(HasSubstr("compiled again"), HasSubstr("it is full"))));
+  EXPECT_NE(LoadedModules(*third).load(request), nullptr);
+  EXPECT_EQ(third->compiler().compiles, 0u) << "the new one is kept";
+}
+
+}  // namespace
+}  // namespace tuner::runtime

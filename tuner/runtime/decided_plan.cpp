@@ -1,0 +1,53 @@
+#include <tuner/runtime/decided_plan.hpp>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include <tuner/core/error.hpp>
+
+namespace tuner::runtime {
+namespace {
+
+/// Warns of \p configuration, or throws where the process may not be served with another.
+void pass_over(const Serving::Terms& terms, const KernelSpec& spec, const Configuration& configuration,
+               const Error& error) {
+  const std::string what = "kernel '" + spec.name + "': " + configuration.text(), why = error.what();
+  if (terms.wisdom.frozen())
+    throw Error(error.code(), "TUNER_FROZEN=" + terms.wisdom.user().path().string() + ": " + what +
+                                  ", which it names, cannot be used here: " + why);
+  terms.serving.warn(what + ", the best that is known, is passed over: " + why.substr(0, why.find('\n')));
+}
+
+}  // namespace
+
+DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+                         const BoundCall& bound) {
+  std::set<Configuration> broken;
+  for (;;) {
+    DecidedPlan made{decide(terms, device, spec, bound.size, bound.lowest, /*may_tune=*/broken.empty(), broken), {}};
+    const Configuration& configuration = made.decision.configuration;
+    try {
+      made.plan = make_plan(device, spec, bound, configuration);
+      return made;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::compiler || !made.decision.measured) throw;
+      pass_over(terms, spec, configuration, error);
+      broken.insert(configuration);
+    }
+  }
+}
+
+Decision foreseen(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
+                  const ProblemSize& lowest) {
+  std::set<Configuration> broken;
+  for (;;) {
+    Decision decision = decide(terms, device, spec, size, lowest, /*may_tune=*/false, broken);
+    const bool works = !decision.measured || terms.wisdom.frozen() ||
+                       !device.modules.is_broken(served_request(device, spec, size, decision.configuration));
+    if (works) return decision;
+    broken.insert(std::move(decision.configuration));
+  }
+}
+
+}  // namespace tuner::runtime
