@@ -1,6 +1,7 @@
 #pragma once
 /// For tests of what is thrown.
 
+#include <optional>
 #include <string>
 
 #include <tuner/core/error.hpp>
@@ -15,6 +16,16 @@ inline std::string error_of(const auto& action) {
     return error.what();
   }
   return "no error";
+}
+
+/// The code of the Error that \p action throws; none where it throws none.
+inline std::optional<ErrorCode> code_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return std::nullopt;
 }
 
 }  // namespace tuner::testing

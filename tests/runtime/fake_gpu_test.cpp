@@ -27,6 +27,7 @@ namespace {
 
 using cuda::check;
 using cuda::driver;
+using testing::code_of;
 using testing::error_of;
 using ::testing::HasSubstr;
 
@@ -259,6 +260,7 @@ TEST_F(FakeGpu, RefusesACapturedCallThatNothingWasPreparedForAndAllocatesNothing
   const FakeDriver before = *seen_;
   CUgraph graph = capture(stream.get(), [&] {
     EXPECT_THAT(error_of([&] { kernel_.launch(stream.get(), {50'000}, x_); }), HasSubstr("call prepare()"));
+    EXPECT_EQ(code_of([&] { kernel_.launch(stream.get(), {50'000}, x_); }), ErrorCode::not_prepared);
     EXPECT_THAT(error_of([&] { kernel_.prepare(stream.get(), {50'000}, x_); }), HasSubstr("before the capture"));
     EXPECT_THAT(error_of([&] { (void)reduce(x_, 100, {Operation::sum, stream.get()}); }), HasSubstr("reduce_async"));
   });
@@ -288,6 +290,7 @@ TEST_F(FakeGpu, ServesTheContextThatFollowsAReset) {
   const std::size_t modules = seen_->modules;
   reset(0);
   EXPECT_THAT(error_of([&] { kernel_.launch(nullptr, {1000}, x_); }), HasSubstr("has been destroyed"));
+  EXPECT_EQ(code_of([&] { kernel_.launch(nullptr, {1000}, x_); }), ErrorCode::context_lost);
   use(0);
   kernel_.launch(nullptr, {1000}, x_);
   EXPECT_NE(seen_->context, before);

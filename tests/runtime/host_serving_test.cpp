@@ -23,6 +23,7 @@
 namespace tuner {
 namespace {
 
+using testing::code_of;
 using testing::error_of;
 using ::testing::HasSubstr;
 
@@ -263,14 +264,6 @@ TEST_F(HostServing, SaysWhyAConfigurationCannotRun) {
 }
 
 TEST_F(HostServing, ThrowsErrorsWhoseKindAProgramCanTest) {
-  const auto code_of = [](const auto& action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::other;
-  };
   TuneOptions strange;
   strange.strategy = "no such strategy";
   std::string broken = kScale;
