@@ -116,11 +116,21 @@ void Database::quarantine(const DeviceRecord& device, const KernelRecord& kernel
 
 std::vector<QuarantineRecord> Database::quarantined(const std::string& device_key, const KernelRecord& kernel,
                                                     const ProblemRecord& problem) {
-  auto records = cache::quarantined(*this, {.kernel = kernel.name, .device_key = device_key});
-  std::erase_if(records, [&](const QuarantineRecord& record) {
-    return record.kernel != kernel || !alike(record.problem, problem);
+  static const std::string sql =
+      select_all<QuarantineRecord>() + " WHERE kernel = ? OR device_key = ? ORDER BY choices, sizes, quarantined";
+  auto& store = *store_;
+  return store.read([&] {
+    std::vector<QuarantineRecord> found;
+    Query row(store, sql, kernel.name, device_key);
+    while (row.next()) {
+      QuarantineRecord record;
+      const bool sound = take(row, record);
+      const int same = (record.device_key == device_key) + (record.kernel == kernel) + alike(record.problem, problem);
+      if (!sound) warn_of_damaged_rows(store);
+      if (same >= (sound ? 3 : 2)) found.push_back(std::move(record));  // of a damaged one any part may have changed
+    }
+    return found;
   });
-  return records;
 }
 
 void Database::lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,

@@ -87,7 +87,8 @@ class Database {
   /// well run, and the next size may well not. Not for what merely could not run, such as for want of memory.
   void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,
                   const std::string& configuration, const std::string& reason);
-  /// What holds for one kernel source and problem on one device, ordered by problem and configuration.
+  /// What holds for one kernel source and problem on one device, ordered by problem and configuration; and damaged
+  /// records that may have held for them.
   std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel,
                                             const ProblemRecord& problem);
   /// Lets \p configuration be served again for problems like \p problem. See also cache::lift_quarantine (browse.hpp).

@@ -545,6 +545,7 @@ TEST(Quarantine, KeepsNothingElseAwayWhereARowIsDamaged) {
   EXPECT_EQ(find(database, query()).best->configuration, "block=256");
   store_best(database, session_key(), "block=64", 0.5);
   EXPECT_EQ(find(database, query()).best->configuration, "block=64") << "and a tuning is not in vain";
+  EXPECT_EQ(database.quarantined(h200().key, reduce_kernel(), problem()).size(), 1u) << "which leaves block=128 out";
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
