@@ -47,7 +47,7 @@ class Array {
   const T* data() const { return static_cast<const T*>(memory_.address()); }
   std::size_t size() const { return count_; }
 
-  /// Waits for what was launched before.
+  /// Waits for what was launched before, on any stream. Other threads may capture streams meanwhile.
   std::vector<T> to_vector() const {
     std::vector<T> values(count_);
     memory_.download(values.data(), count_ * sizeof(T));

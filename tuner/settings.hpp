@@ -45,4 +45,9 @@ struct Settings {
 /// what is met for the first time afterwards. A value that cannot be is reported by the call that needs it.
 void configure(Settings settings);
 
+/// Gives back the device memory that launches have left with the library: the work space of all streams, and room for
+/// captures that no graph uses (prepare() makes it anew). Waits for what runs in the contexts that were served. The
+/// next launch on a stream allocates again. Throws Error when a device fails.
+void trim();
+
 }  // namespace tuner

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/core/error.hpp>
 
 namespace tuner::testing {
 
@@ -33,7 +35,11 @@ class FakeCompiler final : public Compiler {
 
 class FakeMemory final : public DeviceMemory {
  public:
-  explicit FakeMemory(std::size_t bytes) : storage_(bytes + 256) {}
+  FakeMemory(std::size_t bytes, std::shared_ptr<std::size_t> in_use)
+      : storage_(bytes + 256), in_use_(std::move(in_use)) {
+    *in_use_ += bytes;
+  }
+  ~FakeMemory() override { *in_use_ -= bytes(); }
   DevicePointer address() const override {
     return (reinterpret_cast<DevicePointer>(storage_.data()) + 255) & ~DevicePointer{255};
   }
@@ -41,6 +47,7 @@ class FakeMemory final : public DeviceMemory {
 
  private:
   std::vector<char> storage_;
+  std::shared_ptr<std::size_t> in_use_;
 };
 
 class FakeBackend : public Backend {
@@ -62,8 +69,9 @@ class FakeBackend : public Backend {
     return std::make_unique<FakeModule>();
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    if (*in_use + bytes > room) throw Error("out of memory");
     ++allocations;
-    return std::make_unique<FakeMemory>(bytes);
+    return std::make_unique<FakeMemory>(bytes, in_use);
   }
   void upload(DevicePointer to, const void* from, std::size_t bytes) override {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
@@ -93,7 +101,8 @@ class FakeBackend : public Backend {
   std::vector<Enqueued> enqueued;
   std::size_t parameters_per_launch = 0;
   std::vector<std::size_t> parameter_bytes;
-  std::size_t allocations = 0;
+  std::size_t allocations = 0, room = std::size_t{1} << 40;
+  const std::shared_ptr<std::size_t> in_use = std::make_shared<std::size_t>(0);  ///< bytes
   bool loads = true;
   std::byte refuses{0};  // images that begin with it
 

@@ -200,6 +200,71 @@ TEST_F(FakeGpu, GivesEachStreamWorkSpaceOfItsOwn) {
   EXPECT_EQ(part_of_last(), first);
 }
 
+TEST_F(FakeGpu, AllocatesForALaunchWhatItNeedsAndNothingForCapturesOrTheReference) {
+  kernel_.launch(nullptr, {1000}, x_);
+  const cuda::UniqueStream stream = cuda::make_stream();
+  trim();
+  const FakeDriver before = *seen_;
+  kernel_.launch(stream.get(), {1000}, x_);
+  EXPECT_EQ(seen_->allocations, before.allocations + 1);
+  EXPECT_LE(seen_->bytes - before.bytes, 512u);
+  EXPECT_LE(reduce_workspace_bytes(x_, 1000), 4096u) << "the reference alone has 65536 bytes of scratch";
+}
+
+TEST_F(FakeGpu, GivesBackTheWorkSpaceThatNoGraphHas) {
+  kernel_.launch(nullptr, {1000}, x_);
+  trim();
+  const std::size_t none = seen_->bytes;
+  const cuda::UniqueStream a = cuda::make_stream(), b = cuda::make_stream();
+  kernel_.launch(a.get(), {1000}, x_);
+  kernel_.prepare(b.get(), {1000}, x_);
+  const CUgraph graph = capture(b.get(), [&] { kernel_.launch(b.get(), {1000}, x_); });
+  trim();
+  EXPECT_GT(seen_->bytes, none) << "the graph has its own";
+  driver().cuGraphDestroy(graph);
+  trim();
+  EXPECT_EQ(seen_->bytes, none);
+  kernel_.launch(a.get(), {1000}, x_);
+  EXPECT_GT(seen_->bytes, none);
+}
+
+TEST_F(FakeGpu, ServesEverNewStreamsWithoutTakingWorkSpaceFromLastingOnesOrEndingACapture) {
+  const cuda::UniqueStream lasting = cuda::make_stream(), captured = cuda::make_stream();
+  kernel_.launch(lasting.get(), {1000}, x_);
+  void* const first = part_of_last();
+  const FakeDriver before = *seen_;
+  std::vector<cuda::UniqueStream> alive;
+  const CUgraph graph = capture(captured.get(), [&] {
+    for (int i = 0; i < 5000; ++i) kernel_.launch(cuda::make_stream().get(), {1000}, x_);
+    for (int i = 0; i < 200; ++i) kernel_.launch(alive.emplace_back(cuda::make_stream()).get(), {1000}, x_);
+  });
+  driver().cuGraphDestroy(graph);
+  EXPECT_EQ(seen_->captures_ended, before.captures_ended);
+  EXPECT_LE(seen_->waits - before.waits, 2u) << "while spaces of destroyed streams are few and small";
+  kernel_.launch(lasting.get(), {1000}, x_);
+  EXPECT_EQ(part_of_last(), first);
+  // More streams than spaces: all are waited for, beside the capture.
+  const CUgraph second = capture(captured.get(), [&] {
+    for (int i = 0; i < 600; ++i) kernel_.launch(alive.emplace_back(cuda::make_stream()).get(), {1000}, x_);
+  });
+  driver().cuGraphDestroy(second);
+  EXPECT_EQ(seen_->captures_ended, before.captures_ended);
+  EXPECT_GT(seen_->waits, before.waits);
+}
+
+TEST_F(FakeGpu, ReadsAnArrayOnceEverythingHasEndedAndEndsNoCapture) {
+  const cuda::UniqueStream stream = cuda::make_stream();
+  const std::vector<float> values{1, 2, 3};
+  const FakeDriver before = *seen_;
+  const CUgraph graph = capture(stream.get(), [&] {
+    const Array<float> array(values);
+    EXPECT_EQ(array.to_vector(), values);
+    EXPECT_GE(seen_->waits, before.waits + 1) << "launches may be on any stream";
+  });
+  driver().cuGraphDestroy(graph);
+  EXPECT_EQ(seen_->captures_ended, before.captures_ended);
+}
+
 TEST_F(FakeGpu, LetsNoOtherThreadsLaunchWithWorkSpaceComeBetweenThoseOfACallOnOneStream) {
   seen_->least_parameters = 1;
   const auto* const x = reinterpret_cast<const int*>(x_);

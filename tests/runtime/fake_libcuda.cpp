@@ -43,6 +43,17 @@ std::map<CUdeviceptr, std::pair<std::size_t, int>>& memory = *new std::map<CUdev
 std::set<CUstream>& streams = *new std::set<CUstream>;  // likewise
 std::mutex mutex;
 FakeDriver seen;
+std::vector<CUstream>& destroyed = *new std::vector<CUstream>;  // the next stream has the handle of the last
+std::atomic<int> captured{0};                                   // streams
+thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+/// What the true driver does to calls that may disturb a capture: seen with driver 580 on an H100.
+CUresult beside_captures() {
+  if (captured == 0 || capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+  std::atomic_ref(seen.captures_ended).fetch_add(1);
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+void count_wait() { std::atomic_ref(seen.waits).fetch_add(1); }
 
 void count_call() { std::atomic_ref(seen.calls).fetch_add(1, std::memory_order_relaxed); }
 
@@ -121,7 +132,12 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
 }
 CUresult cuCtxGetLimit(std::size_t* value, CUlimit) { return *value = seen.pending_limit, CUDA_SUCCESS; }
 CUresult cuCtxSetLimit(CUlimit, std::size_t value) { return seen.pending_limit = value, CUDA_SUCCESS; }
-CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
+CUresult cuCtxSynchronize() {
+  count_wait();
+  if (captured == 0) return CUDA_SUCCESS;
+  std::atomic_ref(seen.captures_ended).fetch_add(1);  // in whatever mode
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
 
 CUresult cuModuleLoadData(CUmodule* module, const void*) {
   return *module = reinterpret_cast<CUmodule>(&seen), ++seen.modules, CUDA_SUCCESS;
@@ -160,14 +176,19 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
 }
 
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  if (const CUresult forbidden = beside_captures()) return forbidden;
   const std::lock_guard lock(mutex);
   *address = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   memory[*address] = {bytes, top()->device};
   ++seen.allocations;
+  seen.bytes += bytes;
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) {
+  if (const CUresult forbidden = beside_captures()) return forbidden;
+  count_wait();
   const std::lock_guard lock(mutex);
+  seen.bytes -= memory[address].first;
   memory.erase(address);
   std::free(reinterpret_cast<void*>(address));
   return CUDA_SUCCESS;
@@ -213,16 +234,19 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
   const std::lock_guard lock(mutex);
-  *stream = new CUstream_st{next_id++, nullptr};
+  if (destroyed.empty()) destroyed.push_back(new CUstream_st);
+  *stream = destroyed.back();
+  destroyed.pop_back();
+  **stream = {next_id++, nullptr};
   streams.insert(*stream);
   return CUDA_SUCCESS;
 }
 CUresult cuStreamDestroy(CUstream stream) {
   const std::lock_guard lock(mutex);
   streams.erase(stream);
-  return delete stream, CUDA_SUCCESS;
+  return destroyed.push_back(stream), CUDA_SUCCESS;
 }
-CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream) { return beside_captures(); }
 CUresult cuStreamQuery(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
@@ -235,9 +259,11 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return CUDA_SUCCESS;
 }
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+  ++captured;
   return stream_of(stream).graph = new CUgraph_st, CUDA_SUCCESS;
 }
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  --captured;
   return *graph = std::exchange(stream_of(stream).graph, nullptr), CUDA_SUCCESS;
 }
 #if CUDA_VERSION >= 13000
@@ -264,8 +290,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   count_call();
-  static thread_local CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  return std::swap(*mode, now), CUDA_SUCCESS;
+  return std::swap(*mode, capture_mode), CUDA_SUCCESS;
 }
 CUresult cuEventCreate(CUevent* event, unsigned) { return *event = reinterpret_cast<CUevent>(&seen), CUDA_SUCCESS; }
 CUresult cuEventDestroy(CUevent) { return CUDA_SUCCESS; }

@@ -7,7 +7,10 @@
 
 struct FakeDriver {
   std::size_t calls = 0;  ///< of the functions that a warm launch may need
-  std::size_t launches = 0, allocations = 0, modules = 0, unloaded = 0, freed = 0;
+  std::size_t launches = 0, allocations = 0, modules = 0;
+  std::size_t bytes = 0;                     ///< allocated now
+  std::size_t waits = 0;                     ///< for everything that runs in a context
+  std::size_t captures_ended = 0;            ///< by a call that a capture forbids
   std::size_t cooperative = 0;               ///< of the launches
   std::size_t pending_limit = 2048;          ///< of launches from the device
   unsigned grid = 0;                         ///< of the last launch

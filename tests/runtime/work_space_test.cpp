@@ -15,8 +15,12 @@ namespace {
 
 class WorkSpacesTest : public ::testing::Test {
  protected:
-  DevicePointer scratch_of(std::uint64_t stream, const WorkNeed& need = {256, 1024}) {
+  static StreamName named(std::uint64_t stream) { return {stream, stream}; }
+  DevicePointer scratch_of(const StreamName& stream, const WorkNeed& need = {256, 1024}) {
     return WorkSpaces::Lease(spaces_, stream, need).space().scratch;
+  }
+  DevicePointer scratch_of(std::uint64_t stream, const WorkNeed& need = {256, 1024}) {
+    return scratch_of(named(stream), need);
   }
 
   testing::FakeBackend backend_;
@@ -32,14 +36,14 @@ TEST_F(WorkSpacesTest, GivesEachStreamOneSpaceThatAllItsLaunchesShare) {
 }
 
 TEST_F(WorkSpacesTest, AllocatesNothingOncePrepared) {
-  spaces_.prepare(7, {256, 4096}, 0);
+  spaces_.prepare(named(7), {256, 4096}, 0);
   const std::size_t before = backend_.allocations;
   scratch_of(7, {256, 4096});
   EXPECT_EQ(backend_.allocations, before);
 }
 
 TEST_F(WorkSpacesTest, SetsTheZeroedPartToZero) {
-  const WorkSpaces::Lease lease(spaces_, 1, {512, 0});
+  const WorkSpaces::Lease lease(spaces_, named(1), {512, 0});
   const auto* bytes = reinterpret_cast<const char*>(lease.space().zeroed);
   EXPECT_EQ(std::set<char>(bytes, bytes + 512), std::set<char>{0});
 }
@@ -54,13 +58,47 @@ TEST_F(WorkSpacesTest, KeepsABoundedNumberOfSpacesForEverNewStreams) {
   EXPECT_EQ(backend_.allocations, WorkSpaces::kMaxStreams);
 }
 
+TEST_F(WorkSpacesTest, LeaveAllOtherStreamsAloneWhenAStreamComesToThePlaceOfADestroyedOne) {
+  const DevicePointer lasting = scratch_of(1);
+  std::set<DevicePointer> spaces{lasting};
+  for (std::uint64_t id = 2; id <= 2000; ++id) {
+    EXPECT_TRUE(spaces.insert(scratch_of({id, 7})).second) << "launches of the one before it may be running";
+  }
+  for (std::uint64_t id = 2001; id <= 3 * WorkSpaces::kMaxRetired; ++id) scratch_of({id, 7});
+  EXPECT_EQ(scratch_of(1), lasting);
+  EXPECT_LE(backend_.allocations, WorkSpaces::kMaxRetired + 2);
+}
+
+TEST_F(WorkSpacesTest, KeepFewBytesOfDestroyedStreams) {
+  constexpr std::size_t large = std::size_t{16} << 20;
+  for (std::uint64_t id = 1; id <= 100; ++id) scratch_of({id, 7}, {0, large});
+  EXPECT_LE(*backend_.in_use, WorkSpaces::kMaxRetiredBytes + 2 * large);
+}
+
+TEST_F(WorkSpacesTest, GiveBackEverySpaceThatNoCallNeedsNow) {
+  for (std::uint64_t stream = 1; stream <= 10; ++stream) scratch_of(stream);
+  EXPECT_GT(*backend_.in_use, 0u);
+  spaces_.trim();
+  EXPECT_EQ(*backend_.in_use, 0u);
+  scratch_of(1);
+  EXPECT_GT(*backend_.in_use, 0u);
+}
+
+TEST_F(WorkSpacesTest, GiveBackWhatNobodyUsesWhereMemoryIsShort) {
+  scratch_of({1, 7}, {0, 1 << 20});
+  scratch_of({2, 7}, {0, 256});  // the first stream was destroyed
+  backend_.room = (1 << 20) + 1024;
+  EXPECT_NE(scratch_of(3, {0, 1 << 20}), 0u);
+  EXPECT_THROW(scratch_of(4, {0, 1 << 20}), Error) << "the third stream has it";
+}
+
 TEST_F(WorkSpacesTest, NeverGivesTwoStreamsOneSpaceAtATime) {
   std::atomic<bool> shared{false};
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (std::uint64_t i = 0; i < 2000; ++i) {
-        const WorkSpaces::Lease lease(spaces_, 1 + t * 2000 + i, {256, 256});
+        const WorkSpaces::Lease lease(spaces_, named(1 + t * 2000 + i), {256, 256});
         auto* const owner = reinterpret_cast<std::atomic<std::uint64_t>*>(lease.space().scratch);
         *owner = t;
         std::this_thread::yield();
@@ -79,7 +117,7 @@ TEST_F(WorkSpacesTest, LeasesAStreamsSpaceToOneThreadAtATime) {
   for (std::size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (std::size_t i = 0; i < 500; ++i) {
-        const WorkSpaces::Lease lease(spaces_, 1, {256, std::size_t{256} << (i + t) % 4});
+        const WorkSpaces::Lease lease(spaces_, named(1), {256, std::size_t{256} << (i + t) % 4});
         shared = shared || ++within != 1;
         std::this_thread::yield();
         --within;

@@ -17,6 +17,12 @@ struct ContextName {
 inline constexpr ContextName kHostContext{~std::uint64_t{0}, 0};
 inline bool is_host(const ContextName& context) { return context.id == kHostContext.id; }
 
+/// A stream of a context.
+struct StreamName {
+  std::uint64_t id = 0;     ///< no other stream of the context ever has it; never 0
+  std::uint64_t place = 0;  ///< streams come to the place of one that was destroyed; never 0
+};
+
 /// The primary context of GPU \p ordinal, kept for the life of the process (what the CUDA runtime would use). Throws
 /// Error.
 ContextName primary_gpu_context(int ordinal);
@@ -46,9 +52,8 @@ class CallContext {
   /// What the stream is captured into. Throws Error for the default stream while a stream that waits for it is
   /// captured.
   Capture capture() const;
-  /// No other stream of the context ever has it. The stream must not be captured: that would end the capture. On the
-  /// host backend each thread is a stream.
-  std::uint64_t stream_id() const;
+  /// The stream must not be captured: that would end the capture. On the host backend each thread is a stream.
+  StreamName stream_name() const;
   /// Why kernels of the context cannot use \p pointer: "is host memory"; empty when they can.
   std::string why_unreachable(const void* pointer) const;
 
@@ -78,7 +83,7 @@ class BesideCaptures {
   int mode_ = -1;
 };
 
-/// Waits for everything that runs in \p context. Throws Error.
+/// Waits for everything that runs in \p context, also while another thread captures a stream of it. Throws Error.
 void wait_for_all(const ContextName& context);
 
 }  // namespace tuner

@@ -9,7 +9,10 @@ CallContext::CallContext(const void*, int, void* stream) : stream_(stream) {}
 CallContext::~CallContext() = default;
 ContextName CallContext::name() const { return kHostContext; }
 CallContext::Capture CallContext::capture() const { return {}; }
-std::uint64_t CallContext::stream_id() const { return this_thread_as_a_stream(); }
+StreamName CallContext::stream_name() const {
+  const std::uint64_t thread = this_thread_as_a_stream();
+  return {thread, thread};
+}
 std::string CallContext::why_unreachable(const void*) const { return {}; }
 void keep_until_destroyed(void*, void (*)(void*), void*) {}
 BesideCaptures::BesideCaptures(const ContextName&) {}

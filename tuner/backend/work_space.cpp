@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -32,14 +33,14 @@ void WorkSpaces::Loan::give_back(void* loan) {
 WorkSpaces::WorkSpaces(Backend& backend, const ContextName& context)
     : backend_(backend), context_(context), reserve_(std::make_shared<Reserve>()) {}
 
-WorkSpaces::Owned WorkSpaces::allocate(const WorkNeed& need) const {
+WorkSpaces::Owned WorkSpaces::allocate_now(const WorkNeed& need) const {
   // Rounded up, so that growing needs seldom ask again.
   const auto rounded = [](std::size_t bytes) {
     return bytes == 0 ? 0 : std::bit_ceil(std::max(bytes, kWorkAlignment));
   };
   Owned owned;
   owned.size = {rounded(need.zeroed), rounded(need.scratch)};
-  owned.memory = backend_.allocate(owned.size.zeroed + owned.size.scratch);
+  owned.memory = backend_.allocate(owned.size.bytes());
   owned.space = {owned.memory->address(), owned.memory->address() + owned.size.zeroed};
   // An upload is done when it returns, on whatever stream the launch will be.
   const std::vector<std::byte> zeros(owned.size.zeroed);
@@ -47,98 +48,139 @@ WorkSpaces::Owned WorkSpaces::allocate(const WorkNeed& need) const {
   return owned;
 }
 
-/// The slot of \p stream, entered, when it has a space that is large enough.
-WorkSpaces::Slot* WorkSpaces::find(std::uint64_t stream, const WorkNeed& need) {
-  for (std::size_t i = stream * 0x9e3779b97f4a7c15u >> 40;; ++i) {
+/// Where memory is short, what nobody uses is given back first.
+WorkSpaces::Owned WorkSpaces::allocate(const WorkNeed& need) {
+  try {
+    return allocate_now(need);
+  } catch (const Error&) {
+    if (!backend_.usable()) throw;
+  }
+  give_back_unused();
+  return allocate_now(need);
+}
+
+std::unique_ptr<WorkSpaces::Owned> WorkSpaces::obtain(const WorkNeed& need) {
+  if (retired_.size() >= kMaxRetired || retired_bytes_ > kMaxRetiredBytes) settle();
+  const auto fits =
+      std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& idle) { return need.within(idle->size); });
+  if (fits == idle_.rend()) return std::make_unique<Owned>(allocate(need));
+  std::unique_ptr<Owned> space = std::move(*fits);
+  idle_.erase(std::next(fits).base());
+  return space;
+}
+
+/// The slot of the stream at \p place, or the free one that it would get.
+WorkSpaces::Slot& WorkSpaces::slot_of(std::uint64_t place) {
+  for (std::size_t i = place * 0x9e3779b97f4a7c15u >> 40;; ++i) {
     Slot& slot = slots_[i % slots_.size()];
-    const std::uint64_t owner = slot.stream.load();
-    if (owner == 0) return nullptr;
-    if (owner != stream) continue;
-    slot.users.fetch_add(1);
-    // Entered before it was recycled, or not at all: recycle() clears the stream first and waits for the users then.
-    if (slot.stream.load() == stream && need.within(slot.owned.load()->size)) return &slot;
-    slot.users.fetch_sub(1);
-    return nullptr;
+    const std::uint64_t taken = slot.place.load();
+    if (taken == 0 || taken == place) return slot;
   }
 }
 
-WorkSpaces::Slot* WorkSpaces::enter(std::uint64_t stream, const WorkNeed& need) {
-  if (Slot* known = find(stream, need)) return known;
+/// The slot of \p stream, entered, when it has a space that is large enough.
+WorkSpaces::Slot* WorkSpaces::find(const StreamName& stream, const WorkNeed& need) {
+  Slot& slot = slot_of(stream.place);
+  slot.users.fetch_add(1);
+  // Entered before the space was taken away, or not at all: retire() clears the id first and waits for the users then.
+  if (slot.id.load() == stream.id && need.within(slot.owned->size)) return &slot;
+  slot.users.fetch_sub(1);
+  return nullptr;
+}
+
+WorkSpaces::Slot& WorkSpaces::enter(const StreamName& stream, const WorkNeed& need) {
+  if (Slot* known = find(stream, need)) return *known;
   const BesideCaptures allowed(context_);
   const std::lock_guard lock(growing_);
-  if (Slot* known = find(stream, need)) return known;
-  prepare_captures(need, kCapturesUnasked);
-  std::size_t i = stream * 0x9e3779b97f4a7c15u >> 40;
-  const auto at = [&]() -> Slot& { return slots_[i % slots_.size()]; };
-  while (at().stream.load() != 0 && at().stream.load() != stream) ++i;
-  if (at().stream.load() == 0 && streams_ == kMaxStreams) {
-    recycle();
-    i = stream * 0x9e3779b97f4a7c15u >> 40;
+  if (Slot* known = find(stream, need)) return *known;
+  if (slot_of(stream.place).place.load() == 0 && streams_ == kMaxStreams) {
+    take_all();
+    settle();
   }
-  const auto fits = std::find_if(idle_.begin(), idle_.end(), [&](const auto& idle) { return need.within(idle->size); });
-  if (fits != idle_.end()) {
-    in_use_.push_back(std::move(*fits));
-    idle_.erase(fits);
-  } else {
-    WorkNeed enough = need;
-    if (at().stream.load() == stream) {  // what it has outgrown may be in use by launches: kept until recycle()
-      const WorkNeed& before = at().owned.load()->size;
-      enough = {std::max(need.zeroed, before.zeroed), std::max(need.scratch, before.scratch)};
-    }
-    in_use_.push_back(std::make_unique<Owned>(allocate(enough)));
+  Slot& slot = slot_of(stream.place);
+  WorkNeed enough = need;
+  if (slot.id.load() == stream.id) {
+    const WorkNeed& before = slot.owned->size;
+    enough = {std::max(need.zeroed, before.zeroed), std::max(need.scratch, before.scratch)};
   }
-  at().owned.store(in_use_.back().get());
-  at().users.fetch_add(1);
-  if (at().stream.exchange(stream) == 0) ++streams_;
-  return &at();
+  std::unique_ptr<Owned> space = obtain(enough);
+  retire(slot);  // what the stream has outgrown, or what a destroyed stream had
+  slot.owned = std::move(space);
+  slot.users.fetch_add(1);
+  slot.id.store(stream.id);
+  if (slot.place.exchange(stream.place) == 0) ++streams_;
+  return slot;
 }
 
-/// Takes all spaces back from their streams. Nobody enters a slot meanwhile without growing_.
-void WorkSpaces::recycle() {
-  for (Slot& slot : slots_) slot.stream.store(0);
-  for (Slot& slot : slots_) {
-    while (slot.users.load() != 0) std::this_thread::yield();  // they are enqueuing
-  }
+void WorkSpaces::retire(Slot& slot) {
+  slot.id.store(0);
+  while (slot.users.load() != 0) std::this_thread::yield();  // they are enqueuing
+  if (!slot.owned) return;
+  retired_bytes_ += slot.owned->size.bytes();
+  retired_.push_back(std::move(slot.owned));
+}
+
+/// Takes all spaces back from their streams. Nobody gets one meanwhile without growing_.
+void WorkSpaces::take_all() {
+  for (Slot& slot : slots_) retire(slot);
+  for (Slot& slot : slots_) slot.place.store(0);
   streams_ = 0;
-  wait_for_all(context_);
-  for (auto& owned : in_use_) idle_.push_back(std::move(owned));
-  in_use_.clear();
-  // The largest are worth keeping; what streams outgrew would pile up otherwise.
-  std::sort(idle_.begin(), idle_.end(), [](const auto& a, const auto& b) {
-    return a->size.scratch + a->size.zeroed > b->size.scratch + b->size.zeroed;
-  });
-  if (idle_.size() > kMaxStreams) idle_.resize(kMaxStreams);
 }
 
-WorkSpaces::Lease::Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need)
+/// Waits for all launches: any stream can have what was retired then.
+void WorkSpaces::settle() {
+  wait_for_all(context_);
+  for (auto& space : retired_) idle_.push_back(std::move(space));
+  retired_.clear();
+  retired_bytes_ = 0;
+  // The largest are worth keeping; what streams outgrew would pile up otherwise.
+  std::sort(idle_.begin(), idle_.end(), [](const auto& a, const auto& b) { return a->size.bytes() > b->size.bytes(); });
+  std::size_t kept = 0, bytes = 0;
+  while (kept < idle_.size() && (kept < kMaxStreams || bytes < kMaxRetiredBytes)) bytes += idle_[kept++]->size.bytes();
+  idle_.resize(kept);
+}
+
+/// Frees what no stream and no graph has.
+void WorkSpaces::give_back_unused() {
+  settle();
+  idle_.clear();
+  const std::lock_guard lock(reserve_->mutex);
+  const auto& free = reserve_->free;
+  std::erase_if(reserve_->all, [&](const auto& loan) { return std::count(free.begin(), free.end(), loan.get()) > 0; });
+  reserve_->free.clear();
+}
+
+void WorkSpaces::trim() {
+  const BesideCaptures allowed(context_);
+  const std::lock_guard lock(growing_);
+  take_all();
+  give_back_unused();
+}
+
+WorkSpaces::Lease::Lease(WorkSpaces& owner, const StreamName& stream, const WorkNeed& need)
     : slot_(owner.enter(stream, need)) {
-  while (slot_->in_turn.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  space_ = slot_->owned.load()->space;
+  while (slot_.in_turn.test_and_set(std::memory_order_acquire)) slot_.in_turn.wait(true, std::memory_order_relaxed);
 }
 
 WorkSpaces::Lease::~Lease() {
-  slot_->in_turn.clear(std::memory_order_release);
-  slot_->users.fetch_sub(1);
+  slot_.in_turn.clear(std::memory_order_release);
+  if (slot_.users.fetch_sub(1) > 1) slot_.in_turn.notify_one();  // whoever waits is a user
 }
 
-void WorkSpaces::prepare(std::uint64_t stream, const WorkNeed& need, std::size_t captures) {
+void WorkSpaces::prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures) {
   const BesideCaptures allowed(context_);
-  enter(stream, need)->users.fetch_sub(1);
-  const std::lock_guard lock(growing_);
-  prepare_captures(need, captures);
-}
-
-void WorkSpaces::prepare_captures(const WorkNeed& need, std::size_t count) {
+  enter(stream, need).users.fetch_sub(1);
   if (is_host(context_)) return;
-  std::size_t missing = count;
+  const std::lock_guard lock(growing_);
+  std::size_t missing = captures;
   {
-    const std::lock_guard lock(reserve_->mutex);
+    const std::lock_guard lending(reserve_->mutex);
     for (const Loan* loan : reserve_->free) missing -= missing > 0 && need.within(loan->owned.size);
   }
   for (; missing > 0; --missing) {
     auto loan = std::make_unique<Loan>();
-    loan->owned = allocate(need);
-    const std::lock_guard lock(reserve_->mutex);
+    loan->owned = allocate_now(need);
+    const std::lock_guard lending(reserve_->mutex);
     reserve_->free.reserve(reserve_->all.size() + 1);
     reserve_->free.push_back(loan.get());
     reserve_->all.push_back(std::move(loan));

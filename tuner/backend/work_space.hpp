@@ -37,8 +37,11 @@ struct WorkSpace {
 
 class WorkSpaces {
  public:
-  /// At once; when more are in use, the context is waited for once and all spaces go to other streams.
+  /// At once; when more are in use, the context is waited for and all spaces go to other streams.
   static constexpr std::size_t kMaxStreams = 256;
+  /// Spaces of destroyed streams, and bytes in them. With more, the context is waited for, so that others can have
+  /// them.
+  static constexpr std::size_t kMaxRetired = 4096, kMaxRetiredBytes = std::size_t{64} << 20;
 
   WorkSpaces(Backend& backend, const ContextName& context);
 
@@ -49,35 +52,34 @@ class WorkSpaces {
     WorkSpace space;
   };
   struct Slot {
-    std::atomic<std::uint64_t> stream{0};  ///< 0: free
-    std::atomic<unsigned> users{0};        ///< calls that are between finding their space and having enqueued
-    std::atomic<const Owned*> owned{nullptr};
+    std::atomic<std::uint64_t> place{0};  ///< of its stream; 0: free
+    std::atomic<std::uint64_t> id{0};     ///< of its stream; 0: the space is being exchanged
+    std::atomic<unsigned> users{0};       ///< calls that are between finding their space and having enqueued
     std::atomic_flag in_turn = ATOMIC_FLAG_INIT;
+    std::unique_ptr<Owned> owned;  ///< changes only while there is neither an id nor a user
   };
 
  public:
-  /// The space of one stream while a call enqueues its launches. One thread has it at a time, and the others wait. A
+  /// The space of one stream while a call enqueues its launches. One thread has it at a time, and the others sleep. A
   /// call's launches may hand results to each other in it. Another call's launch between them would overwrite those.
   class Lease {
    public:
-    Lease(WorkSpaces& owner, std::uint64_t stream, const WorkNeed& need);
+    Lease(WorkSpaces& owner, const StreamName& stream, const WorkNeed& need);
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    const WorkSpace& space() const { return space_; }
+    const WorkSpace& space() const { return slot_.owned->space; }
 
    private:
-    Slot* slot_;
-    WorkSpace space_;
+    Slot& slot_;
   };
 
-  /// Makes room for leases of \p stream and, where there are captures, for \p captures more captured launches.
-  void prepare(std::uint64_t stream, const WorkNeed& need, std::size_t captures);
-  /// Captured launches that the first lease of a space makes room for by itself, so that a program that has called
-  /// before may capture.
-  static constexpr std::size_t kCapturesUnasked = 4;
+  /// Makes room for leases of \p stream and for \p captures more captured launches.
+  void prepare(const StreamName& stream, const WorkNeed& need, std::size_t captures);
   /// A space that \p graph keeps; nothing is allocated. Nothing when there is not room enough.
   std::optional<WorkSpace> lend(void* graph, const WorkNeed& need);
+  /// Frees every space that neither a graph has nor a call needs at this moment. Waits for the context.
+  void trim();
   /// The caller's own \p bytes at \p memory, laid out, the zeroed part set to zero on \p stream. Throws Error when that
   /// is too little or not aligned to kWorkAlignment.
   WorkSpace lay_out(std::string_view kernel, void* memory, std::size_t bytes, const WorkNeed& need, void* stream) const;
@@ -87,18 +89,25 @@ class WorkSpaces {
   struct Reserve;
   struct Loan;
 
-  Slot* find(std::uint64_t stream, const WorkNeed& need);
-  Slot* enter(std::uint64_t stream, const WorkNeed& need);
-  Owned allocate(const WorkNeed& need) const;
-  void prepare_captures(const WorkNeed& need, std::size_t count);
-  void recycle();
+  Slot* find(const StreamName& stream, const WorkNeed& need);
+  Slot& enter(const StreamName& stream, const WorkNeed& need);
+  Slot& slot_of(std::uint64_t place);
+  std::unique_ptr<Owned> obtain(const WorkNeed& need);
+  Owned allocate(const WorkNeed& need);
+  Owned allocate_now(const WorkNeed& need) const;
+  void retire(Slot& slot);
+  void take_all();
+  void settle();
+  void give_back_unused();
 
   Backend& backend_;
   ContextName context_;
   std::array<Slot, 2 * kMaxStreams> slots_;  // probed linearly; at most half full
   std::mutex growing_;                       // of all below
   std::size_t streams_ = 0;
-  std::vector<std::unique_ptr<Owned>> in_use_, idle_;
+  std::vector<std::unique_ptr<Owned>> retired_;  // launches of streams that had them may still be running
+  std::size_t retired_bytes_ = 0;
+  std::vector<std::unique_ptr<Owned>> idle_;  // the largest first
   std::shared_ptr<Reserve> reserve_;
 };
 

@@ -68,6 +68,13 @@ void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const 
     throw Error(ErrorCode::compiler, resolved.expression + ": " + *why);
 }
 
+/// Whether a launch takes \p buffer. What only the reference uses needs no memory.
+bool is_launched_with(const KernelSpec& spec, const BufferSpec& buffer) {
+  return std::any_of(spec.launches.begin(), spec.launches.end(), [&](const LaunchSpec& launch) {
+    return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.name) > 0;
+  });
+}
+
 /// No buffer has fewer than no elements. Where each work buffer begins, and how much all need for the largest sizes of
 /// the class; where that is not known, or much more than these sizes need, the plan is for these sizes alone.
 std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, const BoundCall& bound,
@@ -80,6 +87,7 @@ std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, con
   std::vector<std::size_t> offsets(spec.buffers.size());
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
     const BufferSpec& buffer = spec.buffers[i];
+    if (bound.buffers[i] == kWorkSpace && !is_launched_with(spec, buffer)) continue;
     const auto [count, range] = sized.open(buffer.count);
     const bool certain = range && range->low >= 0;
     if (!certain) plan.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});

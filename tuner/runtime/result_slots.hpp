@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <thread>
 
 #include <tuner/backend/backend.hpp>
 
@@ -21,12 +20,14 @@ class ResultSlots {
       std::uint64_t free = owner_.free_.load(std::memory_order_relaxed);
       // While 64 threads wait for results already, so does this one.
       while (free == 0 || !owner_.free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
-        if (free == 0) std::this_thread::yield();
+        if (free == 0) owner_.free_.wait(0, std::memory_order_relaxed);
         free = owner_.free_.load(std::memory_order_relaxed);
       }
       index_ = std::countr_zero(free);
     }
-    ~Loan() { owner_.free_.fetch_or(std::uint64_t{1} << index_, std::memory_order_release); }
+    ~Loan() {
+      if (owner_.free_.fetch_or(std::uint64_t{1} << index_, std::memory_order_release) == 0) owner_.free_.notify_all();
+    }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
     DevicePointer address() const { return owner_.memory_->address() + static_cast<std::size_t>(index_) * kBytes; }

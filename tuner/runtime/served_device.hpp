@@ -22,6 +22,8 @@ struct ServedDevice {
   /// The device of \p context, which is current: opened at first use and kept as long as the context lives. Where that
   /// may be, a stream capture of another thread must not forbid this one anything (BesideCaptures). Throws Error.
   static ServedDevice& of(const ContextName& context);
+  /// Frees the work space of all devices that nobody uses. Throws Error.
+  static void trim_all();
 
   const Device& device() const { return backend->device(); }
 

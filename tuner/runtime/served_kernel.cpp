@@ -111,7 +111,7 @@ void ServedKernel::launch_on(Way& way, const Call& call) {
   } else if (call.workspace.data != nullptr) {
     launch_in(device.work.lay_out(spec->name, call.workspace.data, call.workspace.bytes, need, call.stream.handle()));
   } else if (!way.place.capture.active) {
-    launch_in(WorkSpaces::Lease(device.work, way.place.context.stream_id(), need).space());
+    launch_in(WorkSpaces::Lease(device.work, way.place.context.stream_name(), need).space());
   } else if (const std::optional<WorkSpace> lent = device.work.lend(way.place.capture.graph, need)) {
     launch_in(*lent);
   } else {
@@ -135,7 +135,7 @@ void ServedKernel::launch_captured(Way& way, const Call& call) {
 std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
   const Way way(*this, call);
   const WorkNeed& need = way.plan->work;
-  if (captures > 0 && !need.none()) way.here->device.work.prepare(way.place.context.stream_id(), need, captures);
+  if (captures > 0 && !need.none()) way.here->device.work.prepare(way.place.context.stream_name(), need, captures);
   return need.bytes();
 }
 

@@ -102,22 +102,24 @@ CallContext::Capture CallContext::capture() const {
   return {status != CU_STREAM_CAPTURE_STATUS_NONE, graph};
 }
 
-std::uint64_t CallContext::stream_id() const {
-  if (id_ == kHostContext.id) return this_thread_as_a_stream();
+StreamName CallContext::stream_name() const {
+  const auto of_its_own = [](std::uint64_t id) { return StreamName{id, id}; };
+  if (id_ == kHostContext.id) return of_its_own(this_thread_as_a_stream());
   auto* const handle = static_cast<CUstream>(stream_);
+  const auto place = reinterpret_cast<std::uintptr_t>(handle);
   // A context has one legacy default stream as long as it lives: nobody need be asked for its id.
   constexpr std::uint64_t kLegacyStream = ~std::uint64_t{0};
-  if (handle == nullptr || handle == CU_STREAM_LEGACY) return kLegacyStream;
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return of_its_own(kLegacyStream);
 #if CUDA_VERSION >= 12000
   if (cuda::driver().cuStreamGetId != nullptr) {
     unsigned long long id = 0;
     cuda::check(cuda::driver().cuStreamGetId(handle, &id), "cuStreamGetId");
-    return id;
+    // The per-thread default stream is one handle for many streams.
+    return handle == CU_STREAM_PER_THREAD ? of_its_own(id) : StreamName{id, place};
   }
 #endif
-  // An older driver: the handle. The per-thread default stream is one handle for many streams.
-  if (handle == CU_STREAM_PER_THREAD) return this_thread_as_a_stream() << 32;
-  return reinterpret_cast<std::uintptr_t>(handle);
+  // An older driver: the handle.
+  return of_its_own(handle == CU_STREAM_PER_THREAD ? this_thread_as_a_stream() << 32 : place);
 }
 
 std::string CallContext::why_unreachable(const void* pointer) const {
@@ -169,7 +171,13 @@ void wait_for_all(const ContextName& context) {
   if (is_host(context)) return;
   const cuda::ContextGuard guard(handle_of(context));
   const BesideCaptures allowed(context);
-  cuda::check(cuda::driver().cuCtxSynchronize(), "cuCtxSynchronize");
+  // cuCtxSynchronize() fails while a stream of the context is captured, and ends the capture. To free memory waits too,
+  // and harms no capture.
+  CUdeviceptr memory = 0;
+  const CUresult allocated = cuda::driver().cuMemAlloc(&memory, 1);
+  if (allocated == CUDA_ERROR_OUT_OF_MEMORY) return cuda::check(cuda::driver().cuCtxSynchronize(), "cuCtxSynchronize");
+  cuda::check(allocated, "cuMemAlloc");
+  cuda::check(cuda::driver().cuMemFree(memory), "cuMemFree");
 }
 
 }  // namespace tuner
