@@ -27,9 +27,10 @@ struct Predicate {
 class Walk {
  public:
   Walk(const std::vector<TuningParameter>& parameters, const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
-       const StopHook& stop)
+       const StopHook& stop, std::size_t at_most)
       : parameters_(parameters),
         stop_(stop),
+        at_most_(at_most),
         radix_(parameters),
         digits_(parameters.size()),
         bound_(std::make_unique<bool[]>(parameters.size())) {
@@ -108,6 +109,7 @@ class Walk {
       count_step();
       if (admits(complete_[depth + 1]) && promises(partial_[depth + 1])) {
         visit(depth + 1, code + digit * radix_.weight(parameter));
+        if (codes_.size() >= at_most_) return;
       }
       pending_.resize(pending);
     }
@@ -155,6 +157,7 @@ class Walk {
 
   const std::vector<TuningParameter>& parameters_;
   const StopHook& stop_;
+  const std::size_t at_most_;
   MixedRadix radix_;
   std::uint64_t steps_ = 0;
   std::vector<Predicate> predicates_;
@@ -169,9 +172,9 @@ class Walk {
 }  // namespace
 
 EnumeratedSpace enumerate_conjuncts(const std::vector<TuningParameter>& parameters,
-                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed,
-                                    const StopHook& stop) {
-  return EnumeratedSpace::from_codes(parameters, Walk(parameters, conjuncts, fixed, stop).run());
+                                    const std::vector<Conjunct>& conjuncts, const Bindings& fixed, const StopHook& stop,
+                                    std::size_t at_most) {
+  return EnumeratedSpace::from_codes(parameters, Walk(parameters, conjuncts, fixed, stop, at_most).run());
 }
 
 }  // namespace tuner

@@ -282,7 +282,7 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 }
 
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                          const StopHook& stop) {
+                          const StopHook& stop, std::size_t at_most) {
   const Bindings fixed = bindings(spec, size, limits);
   if (why_never(spec, limits) || problem_of_size(spec, size, limits, fixed))
     return EnumeratedSpace::from_codes(spec.space.parameters(), {});
@@ -301,7 +301,7 @@ EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const
   }
   add_compile_values(spec, conjuncts);
   if (const auto any = any_timed_launch(spec)) conjuncts.push_back({*any, true});
-  return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop);
+  return enumerate_conjuncts(spec.space.parameters(), conjuncts, fixed, stop, at_most);
 }
 
 std::optional<std::string> why_never(const KernelSpec& spec, const DeviceLimits& limits) {

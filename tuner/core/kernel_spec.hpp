@@ -314,9 +314,9 @@ Bindings bindings(const KernelSpec& spec, const ProblemSize& size, const DeviceL
 
 /// The configurations of \p spec that meet its constraints AND the limits of the device for every launch (threads
 /// per block, block and grid dimensions, dynamic shared memory, what can be resident of a cooperative grid).
-/// Throws as SearchSpace::enumerate().
+/// With \p at_most, the search ends when it has found so many. Throws as SearchSpace::enumerate().
 EnumeratedSpace enumerate(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                          const StopHook& stop = {});
+                          const StopHook& stop = {}, std::size_t at_most = ~std::size_t{0});
 
 /// Why no configuration of \p spec can run on such a device whatever the problem, as what is said of the kernel:
 /// "launches kernels from the device; the host backend cannot". Nothing when some may.

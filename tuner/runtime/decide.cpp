@@ -64,8 +64,8 @@ Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const De
   }
   const auto start = Clock::now();
   try {
-    const EnumeratedSpace space =
-        enumerate(spec, size, limits, [&] { return seconds_since(start) >= patience.count(); });
+    const EnumeratedSpace space = enumerate(
+        spec, size, limits, [&] { return seconds_since(start) >= patience.count(); }, /*at_most=*/1);
     if (space.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, limits));
     return space.configuration(0);
   } catch (const EnumerationStopped& stopped) {
