@@ -19,16 +19,15 @@ struct __nv_bfloat16;  // cuda_bf16.h
 
 namespace tuner {
 
-/// A cudaStream_t or CUstream, borrowed; null is the default stream. Nothing else converts to it, so that a buffer in
-/// its place does not compile. Ignored on the host backend, which is synchronous.
+/// A cudaStream_t or CUstream, borrowed; null, also written 0, is the default stream. Nothing else converts to it, so
+/// that a buffer in its place does not compile. Ignored on the host backend, which is synchronous.
 class Stream {
  public:
-  constexpr Stream(std::nullptr_t = nullptr) noexcept {}
-  constexpr Stream(CUstream_st* handle) noexcept : handle_(handle) {}
+  constexpr Stream(CUstream_st* handle = nullptr) noexcept : handle_(handle) {}
   constexpr CUstream_st* handle() const noexcept { return handle_; }
 
  private:
-  CUstream_st* handle_ = nullptr;
+  CUstream_st* handle_;
 };
 
 /// A number of elements, from an integer of any type. Throws Error for one past 2^63 - 1; what is negative is refused

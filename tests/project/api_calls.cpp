@@ -4,6 +4,9 @@
 void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half* half, const __nv_bfloat16* bfloat16,
            std::size_t n, unsigned u, short s, CUstream_st* stream) {
   kernel.launch(nullptr, {n}, in, x);
+  kernel.launch(0, {n}, in, x);
+  kernel.launch(0, tuner::Workspace{x, 256}, {n}, in, x);
+  kernel.prepare(0, {n}, in, x);
   kernel.launch(stream, {u, s}, in, 2.0f, x);
   kernel.launch({}, {100}, x, x);
   kernel.launch(stream, tuner::Workspace{x, kernel.workspace_bytes({n}, in, x)}, {n}, in, x);
@@ -13,6 +16,14 @@ void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half*
   (void)tuner::reduce(in, u, {});
   (void)tuner::reduce(in, s, {tuner::Operation::min, stream});
   tuner::reduce_async(in, n, x);
+  tuner::ReduceOptions options;
+  options.stream = 0;
+  options.stream = nullptr;
+  options.stream = stream;
+  tuner::reduce_async(in, n, x, options);
+  (void)tuner::reduce(in, n, {tuner::Operation::sum, 0});
+  tuner::sum_matrix_2d(in, in, x, n, u, 0);
+  tuner::trim();
   tuner::reduce_async(in, n, x, {tuner::Operation::sum, stream, tuner::Order::any, {x, 8}});
   tuner::prepare_reduce(in, n);
   // No CUDA header here: __half and __nv_bfloat16 are incomplete.
