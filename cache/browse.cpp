@@ -52,6 +52,22 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
   return found;
 }
 
+std::string results_stamp(Database& database) {
+  auto& store = database.store();
+  return store.read([&] {
+    // A row that changes is removed and added again: the last of a table is the one that changed last.
+    Query row(
+        store,
+        "SELECT (SELECT count(*) FROM best), (SELECT id FROM best ORDER BY id DESC LIMIT 1), (SELECT crc FROM best "
+        "ORDER BY id DESC LIMIT 1), (SELECT count(*) FROM quarantine), (SELECT id FROM quarantine ORDER BY id "
+        "DESC LIMIT 1), (SELECT crc FROM quarantine ORDER BY id DESC LIMIT 1)");
+    std::string stamp;
+    if (row.next())
+      for (int i = 0; i < 6; ++i) stamp += std::to_string(row.integer()) + ' ';
+    return stamp;
+  });
+}
+
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {

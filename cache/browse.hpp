@@ -27,6 +27,8 @@ struct KernelSummary {
 std::vector<KernelSummary> kernels(Database& database);
 /// Sorted by device, environment, kernel, choices and sizes (by number).
 std::vector<BestRecord> best_rows(Database& database, const Filter& filter = {});
+/// Another text when a best row or a quarantined configuration has come, changed or gone. Cheap.
+std::string results_stamp(Database& database);
 /// Newest first.
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter = {});
 

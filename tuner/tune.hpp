@@ -47,10 +47,10 @@ struct TuneResult {
 };
 
 /// Tunes \p kernel for \p sizes (in elements) and \p choices (types too: `{"T", "float"}`; the first value when left
-/// out) on the device that this thread's launches run on, and stores the result, which later launches use. Allocates
-/// its own buffers of these sizes meanwhile. Other threads are not kept waiting; tunings that run at once on one device
-/// disturb each other's times. Throws Error when no configuration works and, under $TUNER_FROZEN, when no result is
-/// known for exactly this.
+/// out) on the device that this thread's launches run on, and stores the result, which later launches of every object
+/// of this kernel use. Allocates its own buffers of these sizes meanwhile. Other threads are not kept waiting; tunings
+/// that run at once on one device disturb each other's times. Throws Error when no configuration works and, under
+/// $TUNER_FROZEN, when no result is known for exactly this.
 TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const TuneOptions& options = {});
 
 }  // namespace tuner

@@ -11,7 +11,12 @@
 #include <thread>
 #include <vector>
 
+#include <cache/browse.hpp>
+
 #include <tuner/core/error.hpp>
+#include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/serving.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -592,6 +597,69 @@ template <bool crash> __global__ void fill(float* y, int n) {
   EXPECT_EQ(tuned.failures.at("launch"), 1u);
 }
 
+/// A kernel that tells how it was compiled. Its default is not what a tuning finds: that is wrong.
+constexpr const char* kTells = R"(
+#pragma tuner kernel tells
+#pragma tuner size n
+#pragma tuner parameter tuned = false true
+#pragma tuner out y[n] : float
+#pragma tuner grid max(1, ceil_div(n, 32))
+#pragma tuner block 32
+#pragma tuner arguments y, n
+#pragma tuner instantiate tells<tuned>
+#pragma tuner reference tells<true>
+#pragma tuner grid max(1, ceil_div(n, 32))
+#pragma tuner block 32
+#pragma tuner default tuned=false
+template <bool tuned> __global__ void tells(float* y, int n) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < n) y[i] = tuned;
+}
+)";
+
+class HostServingOfNewResults : public testing::ServingEnvironment {
+ protected:
+  HostServingOfNewResults() : ServingEnvironment("host", "never") {}
+  static bool is_tuned(const Kernel& kernel, int n) {
+    std::vector<float> y(static_cast<std::size_t>(n));
+    kernel.launch(nullptr, {n}, y.data());
+    return y[0] == 1;
+  }
+};
+
+TEST_F(HostServingOfNewResults, ReachThoseOfTuneAtOnceWhateverKernelObjectWasTuned) {
+  const Kernel one = Kernel::from_source(kTells, "tells.cu"), other = Kernel::from_source(kTells, "tells.cu");
+  EXPECT_FALSE(is_tuned(one, 100));
+  EXPECT_FALSE(is_tuned(other, 100));
+  tune(one, {100});
+  EXPECT_TRUE(is_tuned(one, 100));
+  EXPECT_TRUE(is_tuned(other, 100));
+}
+
+TEST_F(HostServingOfNewResults, ReachThoseOfOtherProcesses) {
+  const Kernel kernel = Kernel::from_source(kTells, "tells.cu");
+  tune(kernel, {3000});
+  ASSERT_TRUE(is_tuned(kernel, 3000));
+  runtime::Renewal::process().look();
+  {
+    // As `tune cache clear` does in another process.
+    cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
+    cache::remove_results(database, {.kernel = "tells"});
+  }
+  runtime::Renewal::process().look();
+  EXPECT_FALSE(is_tuned(kernel, 3000));
+}
+
+TEST_F(HostServingOfNewResults, LeaveCallsWarmWhereOnlyTrialsAndMissesWereStored) {
+  const Kernel kernel = Kernel::from_source(kTells, "tells.cu");
+  is_tuned(kernel, 7000);
+  runtime::Renewal::process().look();
+  const std::uint64_t before = runtime::Renewal::process().renewals();
+  runtime::MissLog::process().flush(runtime::Serving::process().terms().wisdom);
+  runtime::Renewal::process().look();
+  EXPECT_EQ(runtime::Renewal::process().renewals(), before);
+}
+
 class HostServingOnFirstUse : public testing::ServingEnvironment {
  protected:
   HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {
@@ -624,11 +692,24 @@ TEST_F(HostServingInAHurry, LooksForAConfigurationNoLongerThanTuningMayTake) {
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
     late += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
   late += "#pragma tuner constraint late: (a * 7 + b * 11 + c * 13 + d * 17 + e * 19 + f * 23) % 1009 == 5\n";
+  late += "#pragma tuner constraint never: (a * 14 + b * 22 + c * 26 + d * 34 + e * 38 + f * 46) % 1009 == 11\n";
   text.replace(text.find(chosen), chosen.size(), late);
   const Kernel scale = Kernel::from_source(text, "scale.cu");
   std::vector<float> x(1000), y(1000);
   EXPECT_THAT(error_of([&] { scale.launch(nullptr, {1000}, x.data(), 3, y.data()); }),
               HasSubstr("names no default that is valid for"));
+}
+
+TEST_F(HostServingInAHurry, FindsAConfigurationAtOnceWhereMillionsAreValid) {
+  std::string text = kScale;
+  const std::string chosen = "#pragma tuner default block=32\n";
+  std::string many;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    many += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+  many += "#pragma tuner constraint order: a + b + c + d + e + f >= 20\n";
+  text.replace(text.find(chosen), chosen.size(), many);
+  text.replace(text.find("kernel scale"), 12, "kernel scaleInManyWays");
+  EXPECT_THAT(Kernel::from_source(text, "scale.cu").explain({1000}), HasSubstr("(default: "));
 }
 
 }  // namespace

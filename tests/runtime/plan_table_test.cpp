@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -12,18 +14,18 @@ namespace {
 
 class PlanTableTest : public ::testing::Test {
  protected:
-  /// Null when the table does not take it. \p only: the one size that the plan serves, of its class.
-  const Plan* insert(std::int64_t n, std::optional<std::int64_t> only = std::nullopt) {
-    auto plan = std::make_unique<Plan>(backend_);
+  /// The plan that the table has for it. \p only: the one size that the plan serves, of its class.
+  const Plan* insert(std::int64_t n, std::optional<std::int64_t> only = std::nullopt, const char* chosen = "block=32") {
+    auto plan = std::make_shared<Plan>(backend_);
     plan->key = key(n);
+    plan->configuration = Configuration::parse(chosen);
     if (only) plan->only = Sizes{*only};
-    const Plan* const given = plan.get();
-    table_.insert(plan);
-    return plan == nullptr ? given : nullptr;
+    return table_.insert(std::move(plan), Sizes{only.value_or(n)}, table_.generation()).get();
   }
-  const Plan* find(const PlanKey& wanted) {
+  const Plan* find(const PlanKey& wanted) { return find(wanted, wanted.classes); }
+  const Plan* find(const PlanKey& wanted, const Sizes& sizes) {
     Plan::Shapes shapes;
-    return table_.find(wanted, wanted.classes, shapes);
+    return table_.find(wanted, sizes, shapes);
   }
   static PlanKey key(std::int64_t n) { return {0x1a, 0, {n}}; }
 
@@ -45,8 +47,42 @@ TEST_F(PlanTableTest, FindsEveryPlanThatWasInserted) {
 
 TEST_F(PlanTableTest, FindsTheFirstOfTwoPlansForTheSameSizes) {
   const Plan* first = insert(7);
-  EXPECT_NE(insert(7), first);
+  EXPECT_NE(insert(7, std::nullopt, "block=64"), first);
+  EXPECT_EQ(insert(7), first) << "an equal one is not kept twice";
   EXPECT_EQ(find(key(7)), first);
+}
+
+TEST_F(PlanTableTest, FindsThePlanOfASingleSizeWithoutLookingAtTheOthersOfItsClass) {
+  constexpr std::int64_t kSizes = 4000;
+  for (std::int64_t n = 0; n < kSizes; ++n) insert(1 << 20, (1 << 20) + n);
+  const auto time_of = [&](std::int64_t n) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i) {
+      const Plan* plan = find(key(1 << 20), Sizes{(1 << 20) + n});
+      if (plan == nullptr || *plan->only != Sizes{(1 << 20) + n}) ADD_FAILURE();
+    }
+    return std::chrono::steady_clock::now() - start;
+  };
+  auto first = time_of(0), last = time_of(kSizes - 1);
+  for (int i = 0; i < 10; ++i) first = std::min(first, time_of(0)), last = std::min(last, time_of(kSizes - 1));
+  EXPECT_LT(last, 100 * first) << "one after the other it takes 4000 times as long";
+}
+
+TEST_F(PlanTableTest, TriesFewPlansOfAClassAndKeepsFurtherOnesForTheirSizes) {
+  const std::string names[] = {"n"};
+  const OpenExpression value(Expression::parse("n", {}), names, {});
+  // None serves another size than its own, by a condition.
+  const auto insert_for = [&](std::int64_t n) {
+    auto plan = std::make_shared<Plan>(backend_);
+    plan->key = key(1024);
+    plan->conditions = {{value, n, n, false}};
+    return table_.insert(std::move(plan), Sizes{n}, 0);
+  };
+  for (std::int64_t n = 1024; n < 1124; ++n) {
+    const bool within = n < 1024 + static_cast<std::int64_t>(PlanTable::kMaxOfClass);
+    EXPECT_EQ(insert_for(n)->only.has_value(), !within) << n;
+  }
+  for (std::int64_t n = 1024; n < 1124; ++n) EXPECT_NE(find(key(1024), Sizes{n}), nullptr) << n;
 }
 
 TEST_F(PlanTableTest, FindsThePlanOfAClassThatAdmitsTheSizesAlsoWhenTheTableHasGrown) {
@@ -73,13 +109,53 @@ TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {
   table_.renew();
   EXPECT_EQ(find(key(7)), nullptr);
   EXPECT_EQ(old->key.classes[0], 7);
-  EXPECT_NE(insert(7), old);
-  EXPECT_NE(find(key(7)), nullptr);
+  const Plan* other = insert(7, std::nullopt, "block=64");
+  EXPECT_NE(other, old);
+  EXPECT_EQ(find(key(7)), other);
 }
 
-TEST_F(PlanTableTest, KeepsABoundedNumberOfPlans) {
-  for (std::size_t n = 0; n < PlanTable::kMaxPlans; ++n) ASSERT_NE(insert(static_cast<std::int64_t>(n)), nullptr);
-  EXPECT_EQ(insert(-1), nullptr);
+TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
+  const Plan* old = insert(7);
+  for (std::size_t i = 0; i < 2 * PlanTable::kMaxPlans; ++i) {
+    table_.renew();
+    ASSERT_EQ(insert(7), old);
+    ASSERT_EQ(find(key(7)), old);
+  }
+}
+
+TEST_F(PlanTableTest, KeepsNoPlanThatWasDecidedBeforeNewWisdomCame) {
+  const std::uint64_t before = table_.generation();
+  table_.renew();
+  auto plan = std::make_shared<Plan>(backend_);
+  plan->key = key(7);
+  EXPECT_NE(table_.insert(std::move(plan), Sizes{7}, before), nullptr) << "for the call at hand";
+  EXPECT_EQ(find(key(7)), nullptr);
+}
+
+TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
+  insert(7);
+  table_.renew_what_waits();
+  EXPECT_NE(find(key(7)), nullptr);
+  auto plan = std::make_shared<Plan>(backend_);
+  plan->key = key(8);
+  table_.insert(std::move(plan), Sizes{8}, table_.generation(), /*for_now=*/true);
+  EXPECT_NE(find(key(8)), nullptr);
+  table_.renew_what_waits();
+  EXPECT_EQ(find(key(8)), nullptr);
+}
+
+TEST_F(PlanTableTest, FindsTheLatestPlansHoweverManyThereWereInBoundedMemory) {
+  constexpr auto kAll = static_cast<std::int64_t>(2 * (PlanTable::kMaxPlans + PlanTable::kMaxRecent));
+  std::weak_ptr<const Plan> displaced;
+  for (std::int64_t n = 0; n < kAll; ++n) {
+    insert(n);
+    Plan::Shapes shapes;
+    const std::shared_ptr<const Plan> recent = table_.find_recent(key(n), Sizes{n}, shapes);
+    ASSERT_EQ(recent == nullptr, n < static_cast<std::int64_t>(PlanTable::kMaxPlans)) << n;
+    if (n == static_cast<std::int64_t>(PlanTable::kMaxPlans)) displaced = recent;
+  }
+  EXPECT_NE(find(key(0)), nullptr);
+  EXPECT_TRUE(displaced.expired());
 }
 
 TEST_F(PlanTableTest, LetsReadersSearchWhileAWriterInserts) {

@@ -57,6 +57,17 @@ inline Sizes class_ends(const Sizes& sizes) {
   return high;
 }
 
+inline std::uint64_t hash_with(std::uint64_t hash, const Sizes& sizes) {
+  for (std::size_t i = 0; i < sizes.count(); ++i) {
+    hash = (hash ^ static_cast<std::uint64_t>(sizes[i])) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+struct SizesHash {
+  std::size_t operator()(const Sizes& sizes) const { return hash_with(0, sizes); }
+};
+
 struct PlanKey {
   std::uint64_t pattern = 0;    ///< four bits an argument: what kind, of which element type
   std::uint64_t constants = 0;  ///< a bit an argument: a pointer to const
@@ -64,14 +75,9 @@ struct PlanKey {
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
-  std::uint64_t hash() const {
-    std::uint64_t h = pattern * 0x9e3779b97f4a7c15u ^ constants << 48;
-    for (std::size_t i = 0; i < classes.count(); ++i) {
-      h = (h ^ static_cast<std::uint64_t>(classes[i])) * 0xff51afd7ed558ccdu;
-      h ^= h >> 32;
-    }
-    return h;
-  }
+  std::uint64_t hash() const { return hash_with(pattern * 0x9e3779b97f4a7c15u ^ constants << 48, classes); }
+  /// Of single sizes of the classes.
+  std::uint64_t hash_of(const Sizes& sizes) const { return hash_with(hash(), sizes); }
 };
 
 /// Throws Error for more than kMaxArguments.

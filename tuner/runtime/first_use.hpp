@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <tuner/runtime/renewal.hpp>
+
 namespace tuner::runtime {
 
 class FirstUse {
@@ -37,9 +39,12 @@ class FirstUse {
   }
   ~FirstUse() {
     if (turn_ != Turn::mine) return;
-    const std::lock_guard lock(device_.mutex);
-    device_.tuned.clear();
-    device_.over.notify_all();
+    {
+      const std::lock_guard lock(device_.mutex);
+      device_.tuned.clear();
+      device_.over.notify_all();
+    }
+    Renewal::process().renew_what_waits();
   }
   FirstUse(const FirstUse&) = delete;
   FirstUse& operator=(const FirstUse&) = delete;

@@ -4,29 +4,108 @@
 #include <bit>
 
 namespace tuner::runtime {
+namespace {
+
+constexpr std::size_t kRecentOfPlace = 4;
+
+std::size_t recent_place(std::uint64_t place) {
+  return place % (PlanTable::kMaxRecent / kRecentOfPlace) * kRecentOfPlace;
+}
+
+/// Whether \p old, which admits the sizes that \p made was made for, launches the same for the same sizes.
+bool is_same(const Plan& old, const Plan& made) {
+  return old.key == made.key && old.only == made.only && old.apart == made.apart && old.module == made.module &&
+         old.configuration == made.configuration && (old.missed == nullptr) == (made.missed == nullptr);
+}
+
+}  // namespace
 
 void PlanTable::add(Slots& slots, const Plan& plan) {
-  std::size_t i = plan.key.hash();
+  std::size_t i = place_of(plan);
   while (slots[i & (slots.size() - 1)].load(std::memory_order_relaxed) != nullptr) ++i;
   slots[i & (slots.size() - 1)].store(&plan, std::memory_order_release);
 }
 
-void PlanTable::insert(std::unique_ptr<Plan>& plan) {
-  const std::lock_guard lock(writing_);
-  if (plans_.size() == kMaxPlans) return;
-  plans_.push_back(std::move(plan));
-  const std::size_t kept = plans_.size() - first_current_;
+std::size_t PlanTable::of_class(const PlanKey& key) const {
+  const Slots* slots = current_.load(std::memory_order_relaxed);
+  std::size_t count = 0;
+  if (slots == nullptr) return count;
+  for (std::size_t i = key.hash();; ++i) {
+    const Plan* plan = (*slots)[i & (slots->size() - 1)].load(std::memory_order_relaxed);
+    if (plan == nullptr) return count;
+    count += plan->key == key && !plan->only;
+  }
+}
+
+void PlanTable::publish(const Plan& plan) {
+  in_current_.push_back(&plan);
+  const std::size_t kept = in_current_.size();
   Slots* slots = current_.load(std::memory_order_relaxed);
-  if (slots != nullptr && 2 * kept <= slots->size()) return add(*slots, *plans_.back());
+  if (slots != nullptr && 2 * kept <= slots->size()) return add(*slots, plan);
   slots = arrays_.emplace_back(std::make_unique<Slots>(std::bit_ceil(std::max<std::size_t>(16, 4 * kept)))).get();
-  for (std::size_t i = first_current_; i < plans_.size(); ++i) add(*slots, *plans_[i]);
+  for (const Plan* current : in_current_) add(*slots, *current);
   current_.store(slots, std::memory_order_release);
+}
+
+std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
+                                              bool for_now) {
+  const std::lock_guard lock(writing_);
+  if (generation != generation_.load(std::memory_order_relaxed)) return plan;
+  some_wait_ = some_wait_ || for_now;
+  if (!plan->only && of_class(plan->key) >= kMaxOfClass) plan->only = sizes;
+  const std::uint64_t place = place_of(*plan);
+  // New results seldom concern a kernel's every class. The plans of all others are good again.
+  const auto [first, last] = plans_.equal_range(place);
+  for (auto at = first; at != last; ++at) {
+    Plan::Shapes shapes;
+    const Plan& old = *at->second;
+    if (!is_same(old, *plan) || !old.admits(sizes, shapes)) continue;
+    if (std::find(in_current_.begin(), in_current_.end(), &old) == in_current_.end()) publish(old);
+    return at->second;
+  }
+  if (plans_.size() < kMaxPlans) {
+    plans_.emplace(place, plan);
+    publish(*plan);
+    return plan;
+  }
+  recent_.resize(kMaxRecent);
+  recent_[recent_place(place) + next_recent_++ % kRecentOfPlace] = plan;
+  has_recent_.store(true, std::memory_order_release);
+  return plan;
+}
+
+std::shared_ptr<const Plan> PlanTable::find_recent(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) {
+  if (!has_recent_.load(std::memory_order_acquire)) return nullptr;
+  const std::lock_guard lock(writing_);
+  if (recent_.empty()) return nullptr;
+  for (const std::uint64_t place : {key.hash(), key.hash_of(sizes)}) {
+    const auto first = recent_.begin() + static_cast<std::ptrdiff_t>(recent_place(place));
+    const auto last = first + kRecentOfPlace;
+    const auto found = std::find_if(
+        first, last, [&](const auto& plan) { return plan && plan->key == key && plan->admits(sizes, shapes); });
+    if (found != last) return *found;
+  }
+  return nullptr;
+}
+
+void PlanTable::renew_locked() {
+  generation_.fetch_add(1, std::memory_order_release);
+  if (Slots* const slots = current_.load(std::memory_order_relaxed))
+    for (std::atomic<const Plan*>& slot : *slots) slot.store(nullptr, std::memory_order_release);
+  in_current_.clear();
+  recent_.clear();
+  has_recent_ = false;
+  some_wait_ = false;
 }
 
 void PlanTable::renew() {
   const std::lock_guard lock(writing_);
-  first_current_ = plans_.size();
-  current_.store(nullptr, std::memory_order_release);
+  renew_locked();
+}
+
+void PlanTable::renew_what_waits() {
+  const std::lock_guard lock(writing_);
+  if (some_wait_) renew_locked();
 }
 
 }  // namespace tuner::runtime

@@ -39,8 +39,8 @@ struct ServedKernel::Way {
   InContext* here;
   const Plan* plan = nullptr;
   Plan::Shapes shapes;
-  std::unique_ptr<Plan> unkept;           // a plan for this call alone
-  bool is_new = false;                    // the plan was made and kept
+  std::shared_ptr<const Plan> own;        // the plan, where the table may let it go
+  bool is_new = false;                    // the plan was made for good
   std::optional<BesideCaptures> allowed;  // for what is no warm call, and to wait
 };
 
@@ -49,6 +49,10 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
       place(call, Serving::process().ordinal()),
       here(kernel.contexts_.find(place.context.id())) {
   if (here != nullptr) plan = here->plans.find(key, call.sizes, shapes);
+  if (plan == nullptr && here != nullptr) [[unlikely]] {
+    own = here->plans.find_recent(key, call.sizes, shapes);
+    plan = own.get();
+  }
   if (place.capture.active && call.prepares) refuse_in_capture(*kernel.spec, "nothing can be prepared");
   if (plan != nullptr && place.suspects.empty()) [[likely]]
     return;
@@ -62,19 +66,19 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   const BoundCall bound = bind_call(*kernel.spec, kernel.choices, call, key, place.suspects, device.device().limits);
   if (plan != nullptr) return;  // there are no elements where the suspects point
   const Serving::Terms terms = Serving::process().terms();
+  const std::uint64_t generation = here->plans.generation();
   DecidedPlan decided = decided_plan(terms, device, *kernel.spec, bound);
   const Decision& decision = decided.decision;
-  unkept = std::move(decided.plan);
-  if (decision.only_here) unkept->only = bound.sizes;
-  unkept->apart = decision.apart;
-  plan = unkept.get();
-  plan->admits(call.sizes, shapes);
-  if (decision.for_now) return;
-  if (!decision.missed.empty() && terms.settings.remember_misses)
+  std::shared_ptr<Plan> made = std::move(decided.plan);
+  if (decision.only_here) made->only = bound.sizes;
+  made->apart.insert(decision.apart.begin(), decision.apart.end());
+  is_new = !decision.for_now;
+  if (is_new && !decision.missed.empty() && terms.settings.remember_misses)
     if (Miss* const miss = MissLog::process().note(*kernel.spec, bound, device.device(), decision.missed))
-      unkept->missed = std::make_unique<MissCounter>(*miss, *device.backend);
-  here->plans.insert(unkept);
-  is_new = true;
+      made->missed = std::make_unique<MissCounter>(*miss, *device.backend);
+  own = here->plans.insert(std::move(made), bound.sizes, generation, decision.for_now);
+  plan = own.get();
+  plan->admits(call.sizes, shapes);
 }
 
 void ServedKernel::launch(const Call& call) {
@@ -141,6 +145,10 @@ std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
 
 void ServedKernel::renew() {
   contexts_.for_each([](InContext& context) { context.plans.renew(); });
+}
+
+void ServedKernel::renew_what_waits() {
+  contexts_.for_each([](InContext& context) { context.plans.renew_what_waits(); });
 }
 
 }  // namespace tuner::runtime

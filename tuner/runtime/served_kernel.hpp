@@ -7,6 +7,7 @@
 #include <tuner/runtime/by_context.hpp>
 #include <tuner/runtime/launch_captures.hpp>
 #include <tuner/runtime/plan_table.hpp>
+#include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
 
 namespace tuner::runtime {
@@ -14,7 +15,12 @@ namespace tuner::runtime {
 class ServedKernel {
  public:
   ServedKernel(std::shared_ptr<const KernelSpec> of, Choices chosen)
-      : spec(std::move(of)), captures_(LaunchCaptures::wanted_for(spec->name)), choices(std::move(chosen)) {}
+      : spec(std::move(of)), captures_(LaunchCaptures::wanted_for(spec->name)), choices(std::move(chosen)) {
+    Renewal::process().add(*this);
+  }
+  ~ServedKernel() { Renewal::process().remove(*this); }
+  ServedKernel(const ServedKernel&) = delete;
+  ServedKernel& operator=(const ServedKernel&) = delete;
 
   /// See Kernel. A call with a Value waits for it.
   void launch(const Call& call);
@@ -22,8 +28,9 @@ class ServedKernel {
   void capture(const Call& call, const std::function<void()>& launch);
   /// Answers with the bytes of work space of the call's plan.
   std::size_t prepare(const Call& call, std::size_t captures);
-  /// New wisdom has arrived: plans are made anew.
+  /// See PlanTable. Renewal calls them.
   void renew();
+  void renew_what_waits();
 
   /// \p given, and what the kernel was made with where they leave it open.
   Choices completed(Choices given) const {

@@ -10,6 +10,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/runtime/miss_log.hpp>
+#include <tuner/runtime/renewal.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner {
@@ -96,8 +97,10 @@ Serving::Terms Serving::terms() {
     options.warn = [this](std::string_view message) { warn(message); };
     wisdom_ = std::make_unique<Wisdom>(options);
     // What tuning needs is destroyed then; what serving needs is not.
+    if (!wisdom_->frozen() && !wisdom_->user().is_in_memory()) Renewal::process().watch(wisdom_->user().path());
     std::atexit([] {
       process().ending_ = true;
+      Renewal::process().end();
       MissLog::process().flush(*process().wisdom_);
     });
   });

@@ -6,6 +6,7 @@
 #include <tuner/core/metric.hpp>
 #include <tuner/runtime/decide.hpp>
 #include <tuner/runtime/leaving.hpp>
+#include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_problem.hpp>
 #include <tuner/session/tuning.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -59,6 +60,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
     if (match && match.tier == cache::Tier::exact) {
       TuneResult result = result_of(match.best->configuration, *match.best);
       result.from_cache = true;
+      runtime::Renewal::process().renew(spec.name);  // another process may have stored it a moment ago
       return result;
     }
   }
@@ -81,7 +83,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   const SessionResult session =
       tune_kernel(spec, problem.size, device.device(), problem.terms.wisdom, tuning, &observer, device.backend.get());
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + problem.size.text());
-  kernel.served_->renew();
+  runtime::Renewal::process().renew(spec.name);
 
   const Measurement& best = *session.best->measurement();
   TuneResult result = result_of(session.best->configuration.text(), best);

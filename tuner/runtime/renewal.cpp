@@ -1,0 +1,136 @@
+#include <tuner/runtime/renewal.hpp>
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <cache/browse.hpp>
+#include <cache/database.hpp>
+
+#include <tuner/runtime/served_kernel.hpp>
+
+namespace tuner::runtime {
+namespace {
+
+constexpr std::chrono::seconds kBetween{2};
+
+/// Differs when the file, or what is beside it on its way into it, was written.
+std::string file_stamp(const std::filesystem::path& database) {
+  std::string stamp;
+  for (const char* const suffix : {"", "-wal"}) {
+    struct stat info {};
+    if (::stat((database.string() + suffix).c_str(), &info) != 0) continue;
+    for (const auto part : {static_cast<long>(info.st_ino), static_cast<long>(info.st_size),
+                            static_cast<long>(info.st_mtim.tv_sec), static_cast<long>(info.st_mtim.tv_nsec)})
+      stamp += std::to_string(part) + ' ';
+  }
+  return stamp;
+}
+
+/// Nothing where it cannot be read now.
+std::optional<std::string> results_in(const std::filesystem::path& file) {
+  try {
+    cache::OpenOptions options;
+    options.strict = true;
+    options.check_bytes = 0;
+    options.busy_timeout = std::chrono::milliseconds(500);
+    cache::Database database = cache::Database::open_read_only(file, options);
+    return cache::results_stamp(database);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void Renewal::add(ServedKernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  kernels_.insert(&kernel);
+}
+
+void Renewal::remove(ServedKernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  kernels_.erase(&kernel);
+}
+
+void Renewal::renew(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  for (ServedKernel* kernel : kernels_)
+    if (kernel->spec->name == name) kernel->renew();
+}
+
+void Renewal::renew_all() {
+  const std::lock_guard lock(mutex_);
+  for (ServedKernel* kernel : kernels_) kernel->renew();
+}
+
+void Renewal::renew_what_waits() {
+  const std::lock_guard lock(mutex_);
+  for (ServedKernel* kernel : kernels_) kernel->renew_what_waits();
+}
+
+void Renewal::watch(const std::filesystem::path& database) {
+  const std::lock_guard lock(watching_);
+  process_ = ::getpid();
+  database_ = database;
+  file_ = file_stamp(database);
+  // The program's signals are for its own threads.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([this] {
+      std::unique_lock watching(watching_);
+      begin();
+      while (!ending_.wait_for(watching, kBetween, [this] { return ended_; })) look_locked();
+    }).detach();
+  } catch (const std::exception&) {  // without it, other processes' results reach the next process
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Results are read here and not by the caller of watch(), which is a first call.
+void Renewal::begin() {
+  results_ = results_in(database_);
+  if (file_stamp(database_) == file_) return;
+  file_ = file_stamp(database_);
+  ++renewals_;
+  renew_all();
+}
+
+void Renewal::look_locked() {
+  renew_what_waits();
+  const std::string file = file_stamp(database_);
+  if (file == file_) return;
+  const std::optional<std::string> results = results_in(database_);
+  if (!results) return;  // the next look may succeed
+  file_ = file;
+  if (results == results_) return;
+  results_ = results;
+  ++renewals_;
+  renew_all();
+}
+
+void Renewal::look() {
+  const std::lock_guard lock(watching_);
+  look_locked();
+}
+
+std::uint64_t Renewal::renewals() {
+  const std::lock_guard lock(watching_);
+  return renewals_;
+}
+
+void Renewal::end() {
+  if (process_ != ::getpid()) return;
+  const std::lock_guard lock(watching_);
+  ended_ = true;
+  ending_.notify_all();
+}
+
+}  // namespace tuner::runtime
