@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -32,6 +33,23 @@ std::optional<fs::path> absolute_path(const char* variable) {
   std::error_code error;
   auto absolute = fs::absolute(*value, error);
   return error ? fs::path(*value) : absolute;
+}
+
+/// Whether \p group is this user's alone: it has the user's name and no other member. What a user makes under umask
+/// 002, the default of Ubuntu, can be written to by such a group.
+bool is_group_of_one(gid_t group) {
+  char of_user[4096], of_group[16384];
+  struct passwd user {
+  }, *known = nullptr;
+  struct group entry {
+  }, *found = nullptr;
+  if (::getpwuid_r(::geteuid(), &user, of_user, sizeof of_user, &known) != 0 || known == nullptr) return false;
+  if (::getgrgid_r(group, &entry, of_group, sizeof of_group, &found) != 0 || found == nullptr) return false;
+  const std::string_view name = user.pw_name;
+  if (user.pw_gid != group || name != entry.gr_name) return false;
+  for (char** member = entry.gr_mem; *member != nullptr; ++member)
+    if (name != *member) return false;
+  return true;
 }
 
 }  // namespace
@@ -132,7 +150,8 @@ std::optional<std::string> exposure_of(const fs::path& path) {
     if (info.st_uid != ::geteuid() && !(above && info.st_uid == 0)) {
       return fmt::format("{} belongs to somebody else (set TUNER_CACHE_DIR to a folder of your own)", place.string());
     }
-    if ((info.st_mode & 0022) != 0 && !sticky) {
+    const bool by_group = (info.st_mode & S_IWGRP) != 0 && !sticky && !is_group_of_one(info.st_gid);
+    if (by_group || ((info.st_mode & S_IWOTH) != 0 && !sticky)) {
       return fmt::format("others can write to {} (chmod go-w {})", place.string(), place.string());
     }
     if (place == place.root_path()) return std::nullopt;

@@ -35,7 +35,8 @@ std::vector<std::filesystem::path> shipped_database_files(const std::filesystem:
 /// Creates \p folder and its missing parents with mode 0700. False when that is impossible.
 bool make_private_folder(const std::filesystem::path& folder);
 /// Why somebody else could change \p path, a file or folder, or what stands there: it, or a folder above it, belongs to
-/// somebody else or can be written to by others. Says what to do. nullopt when only this user and root can.
+/// somebody else or can be written to by others. Says what to do. nullopt when only this user and root can. A group of
+/// the user's name without other members is the user.
 std::optional<std::string> exposure_of(const std::filesystem::path& path);
 /// True for NFS, SMB, FUSE, Lustre, GPFS and their kin, where shared memory between processes cannot be relied on.
 /// False when \p path does not exist or is local.

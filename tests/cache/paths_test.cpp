@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cache/paths.hpp>
 
@@ -52,6 +53,16 @@ TEST(Exposure, IsOfWhatOthersCanWriteToOrReplace) {
   EXPECT_THAT(exposure_of(folder / "above/below/file").value_or(""),
               HasSubstr("chmod go-w " + (folder / "above").string()));
   EXPECT_THAT(exposure_of(folder / "missing").value_or(""), HasSubstr("No such file"));
+}
+
+TEST(Exposure, IsNotOfWhatTheUsersOwnGroupCanWriteToAsUnderUmask002) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another group";
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "cache/tuner");
+  fs::permissions(folder / "cache", fs::perms::owner_all | fs::perms::group_all);
+  EXPECT_EQ(exposure_of(folder / "cache/tuner"), std::nullopt);
+  ASSERT_EQ(::chown((folder / "cache").c_str(), 0, 1), 0);  // daemon
+  EXPECT_THAT(exposure_of(folder / "cache/tuner").value_or(""), HasSubstr("others can write to"));
 }
 
 TEST(Paths, FindShippedDatabasesInOrderAndOnce) {

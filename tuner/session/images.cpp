@@ -131,10 +131,13 @@ std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& reque
   const std::lock_guard lock(loading_);
   Entry& entry = modules_[key];
   if (const auto* failed = std::get_if<CompileError>(&result)) {
-    entry.failure = request.file_name + ": does not compile for " + request.architecture + ": " + failed->message +
-                    '\n' + failed->log;
-    any_broken_ = true;
-    throw Error(ErrorCode::compiler, entry.failure);
+    const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
+                            failed->message + '\n' + failed->log;
+    if (!failed->machine_fault) {  // which the next call need not meet
+      entry.failure = why;
+      any_broken_ = true;
+    }
+    throw Error(ErrorCode::compiler, why);
   }
   return entry.compiled = std::make_shared<const Image>(std::move(std::get<Image>(result)));
 }
