@@ -14,6 +14,7 @@
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/runtime/by_context.hpp>
+#include <tuner/runtime/renewal.hpp>
 #include <tuner/runtime/served_device.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
@@ -331,6 +332,16 @@ TEST_F(FakeGpu, RefusesACapturedCallThatNothingWasPreparedForAndAllocatesNothing
   });
   EXPECT_EQ(seen_->allocations, before.allocations);
   EXPECT_EQ(seen_->launches, before.launches);
+  driver().cuGraphDestroy(graph);
+}
+
+TEST_F(FakeGpu, CapturesWhatWasPreparedAlsoWhenNewResultsHaveArrivedSince) {
+  const cuda::UniqueStream stream = cuda::make_stream();
+  kernel_.prepare(stream.get(), {1000}, x_);
+  runtime::Renewal::process().renew("counted");
+  const std::size_t allocations = seen_->allocations;
+  CUgraph graph = capture(stream.get(), [&] { kernel_.launch(stream.get(), {1000}, x_); });
+  EXPECT_EQ(seen_->allocations, allocations);
   driver().cuGraphDestroy(graph);
 }
 

@@ -16,6 +16,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/served_device.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -678,6 +679,20 @@ TEST_F(HostServingOnFirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
   const cache::WisdomMatch match = next_process.lookup(scale.spec(), size, choose_device("host").device);
   ASSERT_TRUE(match);
   EXPECT_EQ(match.tier, cache::Tier::exact);
+}
+
+TEST_F(HostServingOnFirstUse, AsksAgainAsSoonAsTheTuningOfAnotherProblemIsOver) {
+  std::string text = kTells;
+  text.replace(text.find("kernel tells"), 12, "kernel tellsLater");
+  const Kernel kernel = Kernel::from_source(text, "tells.cu");
+  float y = -1;
+  {
+    const runtime::FirstUse other(runtime::ServedDevice::of(kHostContext).first_use, "another problem");
+    for (int call = 0; call < 2; ++call) kernel.launch(nullptr, {1}, &y);
+    EXPECT_EQ(y, 0) << "the default, for now";
+  }
+  kernel.launch(nullptr, {1}, &y);
+  EXPECT_EQ(y, 1);
 }
 
 class HostServingInAHurry : public testing::ServingEnvironment {

@@ -114,6 +114,19 @@ TEST_F(PlanTableTest, MissesOldPlansOnceRenewedButKeepsThemAlive) {
   EXPECT_EQ(find(key(7)), other);
 }
 
+TEST_F(PlanTableTest, KnowsWhichPlanServedLastAndHowManyCapturesItHasRoomFor) {
+  Plan::Shapes shapes;
+  EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes), nullptr);
+  const Plan* old = insert(7);
+  table_.set_captures(*old, 64);
+  table_.renew();
+  EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), old);
+  EXPECT_EQ(table_.last_captures(key(7), Sizes{7}), 64u);
+  const Plan* other = insert(7, std::nullopt, "block=64");
+  EXPECT_EQ(table_.find_last(key(7), Sizes{7}, shapes).get(), other);
+  EXPECT_EQ(table_.last_captures(key(7), Sizes{7}), 0u);
+}
+
 TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
   const Plan* old = insert(7);
   for (std::size_t i = 0; i < 2 * PlanTable::kMaxPlans; ++i) {

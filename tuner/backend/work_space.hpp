@@ -51,7 +51,7 @@ class WorkSpaces {
     WorkNeed size;
     WorkSpace space;
   };
-  struct Slot {
+  struct alignas(64) Slot {               // threads on different streams share none
     std::atomic<std::uint64_t> place{0};  ///< of its stream; 0: free
     std::atomic<std::uint64_t> id{0};     ///< of its stream; 0: the space is being exchanged
     std::atomic<unsigned> users{0};       ///< calls that are between finding their space and having enqueued

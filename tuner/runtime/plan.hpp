@@ -68,16 +68,17 @@ struct Plan {
   std::shared_ptr<const Module> module;
   std::vector<PlannedLaunch> launches;
   std::vector<SizeCondition> conditions;
-  std::optional<Sizes> only;                   ///< the plan is for these sizes alone
-  std::unordered_set<Sizes, SizesHash> apart;  ///< sizes of the class that have a plan of their own
+  std::optional<Sizes> only;  ///< the plan is for these sizes alone
   WorkNeed work;
   Configuration configuration;          ///< for captures
   std::unique_ptr<MissCounter> missed;  ///< of a plan that no result stands behind; else null
+  /// Sizes of the class that have a plan of their own; null: none.
+  std::unique_ptr<const std::unordered_set<Sizes, SizesHash>> apart;
 
   /// Whether the configuration is valid for \p sizes, which are of the key's classes; \p shapes are then its launches'.
   bool admits(const Sizes& sizes, Shapes& shapes) const {
     if (only && !(*only == sizes)) return false;
-    if (!apart.empty() && apart.count(sizes) > 0) return false;
+    if (apart && apart->count(sizes) > 0) return false;
     for (const SizeCondition& condition : conditions) {
       const std::optional<std::int64_t> value = condition.value.evaluate(sizes.data());
       if (!value) return false;

@@ -14,11 +14,17 @@ std::size_t recent_place(std::uint64_t place) {
 
 /// Whether \p old, which admits the sizes that \p made was made for, launches the same for the same sizes.
 bool is_same(const Plan& old, const Plan& made) {
-  return old.key == made.key && old.only == made.only && old.apart == made.apart && old.module == made.module &&
+  const bool same_apart =
+      old.apart && made.apart ? *old.apart == *made.apart : old.apart == nullptr && made.apart == nullptr;
+  return old.key == made.key && old.only == made.only && same_apart && old.module == made.module &&
          old.configuration == made.configuration && (old.missed == nullptr) == (made.missed == nullptr);
 }
 
 }  // namespace
+
+const Plan* PlanTable::find_single(const Slots& slots, const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) {
+  return probe(slots, key.hash_of(sizes), key, sizes, shapes);
+}
 
 void PlanTable::add(Slots& slots, const Plan& plan) {
   std::size_t i = place_of(plan);
@@ -58,13 +64,15 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
   const auto [first, last] = plans_.equal_range(place);
   for (auto at = first; at != last; ++at) {
     Plan::Shapes shapes;
-    const Plan& old = *at->second;
-    if (!is_same(old, *plan) || !old.admits(sizes, shapes)) continue;
-    if (std::find(in_current_.begin(), in_current_.end(), &old) == in_current_.end()) publish(old);
-    return at->second;
+    Kept& old = at->second;
+    if (!is_same(*old.plan, *plan) || !old.plan->admits(sizes, shapes)) continue;
+    const bool is_current = std::find(in_current_.begin(), in_current_.end(), old.plan.get()) != in_current_.end();
+    if (!is_current) publish(*old.plan);
+    old.generation = generation;
+    return old.plan;
   }
   if (plans_.size() < kMaxPlans) {
-    plans_.emplace(place, plan);
+    plans_.emplace(place, Kept{plan, generation});
     publish(*plan);
     return plan;
   }
@@ -86,6 +94,40 @@ std::shared_ptr<const Plan> PlanTable::find_recent(const PlanKey& key, const Siz
     if (found != last) return *found;
   }
   return nullptr;
+}
+
+const PlanTable::Kept* PlanTable::last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const {
+  const Kept* found = nullptr;
+  for (const std::uint64_t place : {key.hash(), key.hash_of(sizes)}) {
+    const auto [first, last] = plans_.equal_range(place);
+    for (auto at = first; at != last; ++at) {
+      const Kept& kept = at->second;
+      const bool is_later = found == nullptr || kept.generation > found->generation;
+      if (is_later && kept.plan->key == key && kept.plan->admits(sizes, shapes)) found = &kept;
+    }
+  }
+  if (found != nullptr) found->plan->admits(sizes, shapes);
+  return found;
+}
+
+std::shared_ptr<const Plan> PlanTable::find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) {
+  const std::lock_guard lock(writing_);
+  const Kept* const found = last(key, sizes, shapes);
+  return found != nullptr ? found->plan : nullptr;
+}
+
+void PlanTable::set_captures(const Plan& plan, std::size_t captures) {
+  const std::lock_guard lock(writing_);
+  const auto [first, last] = plans_.equal_range(place_of(plan));
+  for (auto at = first; at != last; ++at)
+    if (at->second.plan.get() == &plan) at->second.captures = std::max(at->second.captures, captures);
+}
+
+std::size_t PlanTable::last_captures(const PlanKey& key, const Sizes& sizes) {
+  const std::lock_guard lock(writing_);
+  Plan::Shapes shapes;
+  const Kept* const found = last(key, sizes, shapes);
+  return found != nullptr ? found->captures : 0;
 }
 
 void PlanTable::renew_locked() {

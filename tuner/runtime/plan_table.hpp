@@ -27,13 +27,20 @@ class PlanTable {
   const Plan* find(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const {
     const Slots* slots = current_.load(std::memory_order_acquire);
     if (slots == nullptr) return nullptr;
-    const std::uint64_t of_class = key.hash();
-    if (const Plan* plan = probe(*slots, of_class, key, sizes, shapes)) [[likely]]
+    if (const Plan* plan = probe(*slots, key.hash(), key, sizes, shapes)) [[likely]]
       return plan;
-    return probe(*slots, key.hash_of(sizes), key, sizes, shapes);
+    return find_single(*slots, key, sizes, shapes);
   }
   /// The same among those past kMaxPlans.
   std::shared_ptr<const Plan> find_recent(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes);
+
+  /// The plan that served \p sizes last, also one from before renew(); null when there was none. A capture goes on with
+  /// it.
+  std::shared_ptr<const Plan> find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes);
+  /// Remembers that there is room for \p captures of \p plan.
+  void set_captures(const Plan& plan, std::size_t captures);
+  /// Of the plan that find_last() finds. One that takes its place needs room for as many.
+  std::size_t last_captures(const PlanKey& key, const Sizes& sizes);
 
   /// How often renew() was called.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -48,6 +55,11 @@ class PlanTable {
   void renew_what_waits();
 
  private:
+  struct Kept {
+    std::shared_ptr<const Plan> plan;
+    std::uint64_t generation = 0;  ///< the last in which it was good
+    std::size_t captures = 0;
+  };
   using Slots = std::vector<std::atomic<const Plan*>>;  // a power of two, at most half full: probing ends at a null
 
   static const Plan* probe(const Slots& slots, std::uint64_t place, const PlanKey& key, const Sizes& sizes,
@@ -57,18 +69,22 @@ class PlanTable {
       if (plan == nullptr || (plan->key == key && plan->admits(sizes, shapes))) return plan;
     }
   }
+  /// Among the plans for certain sizes alone. Apart, so that find() stays small.
+  [[gnu::noinline]] static const Plan* find_single(const Slots& slots, const PlanKey& key, const Sizes& sizes,
+                                                   Plan::Shapes& shapes);
   static std::uint64_t place_of(const Plan& plan) { return plan.only ? plan.key.hash_of(*plan.only) : plan.key.hash(); }
   static void add(Slots& slots, const Plan& plan);
   std::size_t of_class(const PlanKey& key) const;
   void publish(const Plan& plan);
   void renew_locked();
+  const Kept* last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const;
 
   std::atomic<Slots*> current_{nullptr};
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<bool> has_recent_{false};
   std::mutex writing_;  // of all below
   std::vector<std::unique_ptr<Slots>> arrays_;
-  std::unordered_multimap<std::uint64_t, std::shared_ptr<const Plan>> plans_;  // by place_of(), of all generations
+  std::unordered_multimap<std::uint64_t, Kept> plans_;  // by place_of(), of all generations
   std::vector<const Plan*> in_current_;
   std::vector<std::shared_ptr<const Plan>> recent_;  // four for each place
   std::size_t next_recent_ = 0;

@@ -48,35 +48,46 @@ std::optional<std::string> results_in(const std::filesystem::path& file) {
 
 }  // namespace
 
+Renewal::Renewal() : made_by_(::getpid()) {}
+
+/// In a forked child, a thread of the parent's may have the lock and never let go: then there is none, and nothing to
+/// renew.
+std::unique_lock<std::mutex> Renewal::lock_kernels() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock && ::getpid() == made_by_) lock.lock();
+  return lock;
+}
+
 void Renewal::add(ServedKernel& kernel) {
-  const std::lock_guard lock(mutex_);
-  kernels_.insert(&kernel);
+  if (const auto lock = lock_kernels()) kernels_.insert(&kernel);
 }
 
 void Renewal::remove(ServedKernel& kernel) {
-  const std::lock_guard lock(mutex_);
-  kernels_.erase(&kernel);
+  if (const auto lock = lock_kernels()) kernels_.erase(&kernel);
 }
 
 void Renewal::renew(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_kernels();
+  if (!lock) return;
   for (ServedKernel* kernel : kernels_)
     if (kernel->spec->name == name) kernel->renew();
 }
 
 void Renewal::renew_all() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_kernels();
+  if (!lock) return;
   for (ServedKernel* kernel : kernels_) kernel->renew();
 }
 
 void Renewal::renew_what_waits() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_kernels();
+  if (!lock) return;
   for (ServedKernel* kernel : kernels_) kernel->renew_what_waits();
 }
 
 void Renewal::watch(const std::filesystem::path& database) {
   const std::lock_guard lock(watching_);
-  process_ = ::getpid();
+  watched_by_ = ::getpid();
   database_ = database;
   file_ = file_stamp(database);
   // The program's signals are for its own threads.
@@ -127,7 +138,7 @@ std::uint64_t Renewal::renewals() {
 }
 
 void Renewal::end() {
-  if (process_ != ::getpid()) return;
+  if (watched_by_ != ::getpid()) return;
   const std::lock_guard lock(watching_);
   ended_ = true;
   ending_.notify_all();

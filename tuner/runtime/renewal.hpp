@@ -46,10 +46,13 @@ class Renewal {
   void end();
 
  private:
+  Renewal();
+  std::unique_lock<std::mutex> lock_kernels();
   void begin();
   void look_locked();
 
-  std::mutex mutex_;  // of kernels_
+  const int made_by_;  // the process
+  std::mutex mutex_;   // of kernels_
   std::set<ServedKernel*> kernels_;
   std::mutex watching_;  // of all below; held while the database is read
   std::condition_variable ending_;
@@ -58,7 +61,7 @@ class Renewal {
   std::string file_;                    // its stamp
   std::optional<std::string> results_;  // their stamp; none: they could not be read
   std::uint64_t renewals_ = 0;
-  int process_ = 0;  // of the thread: a fork has none
+  int watched_by_ = 0;  // the process that has the thread: a fork has none
 };
 
 }  // namespace tuner::runtime

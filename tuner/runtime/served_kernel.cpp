@@ -34,6 +34,9 @@ struct ServedKernel::Way {
     return plan->missed->begin(call.stream.handle());
   }
 
+  /// Makes room for \p captures of the plan.
+  void prepare(std::size_t captures) const;
+
   const PlanKey key;
   const CallPlace place;
   InContext* here;
@@ -51,6 +54,7 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   if (here != nullptr) plan = here->plans.find(key, call.sizes, shapes);
   if (plan == nullptr && here != nullptr) [[unlikely]] {
     own = here->plans.find_recent(key, call.sizes, shapes);
+    if (own == nullptr && place.capture.active) own = here->plans.find_last(key, call.sizes, shapes);
     plan = own.get();
   }
   if (place.capture.active && call.prepares) refuse_in_capture(*kernel.spec, "nothing can be prepared");
@@ -71,14 +75,26 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   const Decision& decision = decided.decision;
   std::shared_ptr<Plan> made = std::move(decided.plan);
   if (decision.only_here) made->only = bound.sizes;
-  made->apart.insert(decision.apart.begin(), decision.apart.end());
+  if (!decision.apart.empty())
+    made->apart = std::make_unique<std::unordered_set<Sizes, SizesHash>>(decision.apart.begin(), decision.apart.end());
   is_new = !decision.for_now;
   if (is_new && !decision.missed.empty() && terms.settings.remember_misses)
     if (Miss* const miss = MissLog::process().note(*kernel.spec, bound, device.device(), decision.missed))
       made->missed = std::make_unique<MissCounter>(*miss, *device.backend);
+  const std::size_t captures = here->plans.last_captures(key, call.sizes);
   own = here->plans.insert(std::move(made), bound.sizes, generation, decision.for_now);
   plan = own.get();
   plan->admits(call.sizes, shapes);
+  if (captures == 0) return;
+  try {
+    prepare(captures);
+  } catch (const Error&) {  // the captured call that finds no room says so
+  }
+}
+
+void ServedKernel::Way::prepare(std::size_t captures) const {
+  if (!plan->work.none()) here->device.work.prepare(place.context.stream_name(), plan->work, captures);
+  here->plans.set_captures(*plan, captures);
 }
 
 void ServedKernel::launch(const Call& call) {
@@ -138,9 +154,8 @@ void ServedKernel::launch_captured(Way& way, const Call& call) {
 
 std::size_t ServedKernel::prepare(const Call& call, std::size_t captures) {
   const Way way(*this, call);
-  const WorkNeed& need = way.plan->work;
-  if (captures > 0 && !need.none()) way.here->device.work.prepare(way.place.context.stream_name(), need, captures);
-  return need.bytes();
+  if (captures > 0) way.prepare(captures);
+  return way.plan->work.bytes();
 }
 
 void ServedKernel::renew() {
