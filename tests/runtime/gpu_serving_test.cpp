@@ -15,6 +15,7 @@
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/backend/gpu.hpp>
+#include <tuner/backend/work_space.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
@@ -273,6 +274,48 @@ TEST_F(GpuServing, ReplaysGraphsCapturedOnOneStreamOnTwoBesideCallsOnTheFirst) {
   }
   EXPECT_EQ(wrong, 0);
   for (CUgraphExec graph : graphs) driver.cuGraphExecDestroy(graph);
+}
+
+TEST_F(GpuServing, ReadsAnArrayOnceLaunchesOnEveryStreamHaveEndedAndEndsNoCapture) {
+  constexpr std::size_t n = 100'000'000, calls = 50;
+  const Array<int> values(std::vector<int>(n, 1));
+  Array<int> sums(std::vector<int>(calls, 0));
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::UniqueStream stream = cuda::make_stream(), other = cuda::make_stream();
+  ReduceOptions options;
+  options.stream = stream.get();
+  prepare_reduce(values.data(), n, options);
+  std::vector<int> read;
+  CUgraphExec graph = captured(other.get(), [&] {
+    for (std::size_t i = 0; i < calls; ++i) reduce_async(values.data(), n, sums.data() + i, options);
+    read = sums.to_vector();
+  });
+  EXPECT_EQ(read, std::vector<int>(calls, n));
+  cuda::driver().cuGraphExecDestroy(graph);
+}
+
+TEST_F(GpuServing, ServesMoreStreamsThanItHasSpacesForAndEndsNoCapture) {
+  constexpr std::size_t n = 1'000'000, streams = 2 * WorkSpaces::kMaxStreams + 10;
+  const Array<int> values(std::vector<int>(n, 1));
+  Array<int> sums(std::vector<int>(2 * streams, 0));
+  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::UniqueStream other = cuda::make_stream();
+  std::vector<cuda::UniqueStream> alive;
+  ReduceOptions options;
+  prepare_reduce(values.data(), n, options);
+  CUgraphExec graph = captured(other.get(), [&] {
+    for (std::size_t i = 0; i < streams; ++i) {
+      options.stream = alive.emplace_back(cuda::make_stream()).get();
+      reduce_async(values.data(), n, sums.data() + 2 * i, options);
+      const cuda::UniqueStream destroyed_at_once = cuda::make_stream();
+      options.stream = destroyed_at_once.get();
+      reduce_async(values.data(), n, sums.data() + 2 * i + 1, options);
+    }
+  });
+  EXPECT_EQ(sums.to_vector(), std::vector<int>(2 * streams, n));
+  cuda::driver().cuGraphExecDestroy(graph);
+  trim();
+  EXPECT_EQ(reduce(values.data(), n), static_cast<int>(n));
 }
 
 TEST_F(GpuServing, KeepsACaptureValidWhenItRefusesACall) {
