@@ -103,6 +103,18 @@ TEST(Enumerate, LeavesOutWhatTheDeviceCannotLaunch) {
   EXPECT_FALSE(space.find(configuration(2048)));
 }
 
+TEST(Enumerate, EndsWhenItHasAsManyConfigurationsAsAskedFor) {
+  std::string many;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    many += std::string("#pragma tuner parameter ") + name + " = 1..32\n";
+  const KernelSpec spec = parse(with_line(0, many + "#pragma tuner constraint a + h > 20"));
+  const ProblemSize size = complete(spec, {});
+  const EnumeratedSpace space = enumerate(spec, size, {}, {}, 3);
+  ASSERT_EQ(space.size(), 3u);
+  for (EnumeratedSpace::Index i = 0; i < 3; ++i)
+    EXPECT_EQ(why_invalid(spec, size, {}, space.configuration(i)), std::nullopt);
+}
+
 TEST(Enumerate, IsWhatWhyInvalidHasNothingAgainst) {
   const KernelSpec spec = parse(with_line(0,
                                           "#pragma tuner scratch partials[100 / (items - 1)]\n"

@@ -1,4 +1,5 @@
-// Calls as programs make them: compiled as C++17 by every compiler that the public headers are for, with warnings.
+// Calls as programs make them: compiled as C++17 and C++20 by every compiler that the public headers are for, with
+// warnings.
 #include <tuner/tuner.hpp>
 
 void calls(const tuner::Kernel& kernel, float* x, const float* in, const __half* half, const __nv_bfloat16* bfloat16,
