@@ -19,19 +19,6 @@ namespace {
 
 constexpr std::chrono::seconds kBetween{2};
 
-/// Differs when the file, or what is beside it on its way into it, was written.
-std::string file_stamp(const std::filesystem::path& database) {
-  std::string stamp;
-  for (const char* const suffix : {"", "-wal"}) {
-    struct stat info {};
-    if (::stat((database.string() + suffix).c_str(), &info) != 0) continue;
-    for (const auto part : {static_cast<long>(info.st_ino), static_cast<long>(info.st_size),
-                            static_cast<long>(info.st_mtim.tv_sec), static_cast<long>(info.st_mtim.tv_nsec)})
-      stamp += std::to_string(part) + ' ';
-  }
-  return stamp;
-}
-
 /// Nothing where it cannot be read now.
 std::optional<std::string> results_in(const std::filesystem::path& file) {
   try {
@@ -49,6 +36,20 @@ std::optional<std::string> results_in(const std::filesystem::path& file) {
 }  // namespace
 
 Renewal::Renewal() : made_by_(::getpid()) {}
+
+Renewal::FileStamp Renewal::stamp_of_files() const {
+  FileStamp stamp{};
+  auto next = stamp.begin();
+  for (const std::string* const file : {&database_, &log_}) {
+    struct stat info {};
+    ::stat(file->c_str(), &info);  // of one that is missing all is 0
+    for (const std::int64_t part :
+         {static_cast<std::int64_t>(info.st_ino), static_cast<std::int64_t>(info.st_size),
+          static_cast<std::int64_t>(info.st_mtim.tv_sec), static_cast<std::int64_t>(info.st_mtim.tv_nsec)})
+      *next++ = part;
+  }
+  return stamp;
+}
 
 /// In a forked child, a thread of the parent's may have the lock and never let go: then there is none, and nothing to
 /// renew.
@@ -88,8 +89,9 @@ void Renewal::renew_what_waits() {
 void Renewal::watch(const std::filesystem::path& database) {
   const std::lock_guard lock(watching_);
   watched_by_ = ::getpid();
-  database_ = database;
-  file_ = file_stamp(database);
+  database_ = database.string();
+  log_ = database_ + "-wal";
+  files_ = stamp_of_files();
   // The program's signals are for its own threads.
   sigset_t all, before;
   ::sigfillset(&all);
@@ -108,19 +110,20 @@ void Renewal::watch(const std::filesystem::path& database) {
 /// Results are read here and not by the caller of watch(), which is a first call.
 void Renewal::begin() {
   results_ = results_in(database_);
-  if (file_stamp(database_) == file_) return;
-  file_ = file_stamp(database_);
+  const FileStamp files = stamp_of_files();
+  if (files == files_) return;
+  files_ = files;
   ++renewals_;
   renew_all();
 }
 
 void Renewal::look_locked() {
   renew_what_waits();
-  const std::string file = file_stamp(database_);
-  if (file == file_) return;
+  const FileStamp files = stamp_of_files();
+  if (files == files_) return;
   const std::optional<std::string> results = results_in(database_);
   if (!results) return;  // the next look may succeed
-  file_ = file;
+  files_ = files;
   if (results == results_) return;
   results_ = results;
   ++renewals_;

@@ -2,6 +2,7 @@
 /// New results reach the calls of this process: those of tune() and of a tuning on first use at once, those that other
 /// processes store in the user's database within kWithin. Plans that were made without them are then made anew.
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -36,7 +37,8 @@ class Renewal {
   /// What kept calls from tuning, or from taking another thread's result, is over.
   void renew_what_waits();
 
-  /// Looks at \p database every other second, on a thread of its own, until end().
+  /// Looks at \p database every other second, on a thread of its own, until end(). Allocates nothing while no process
+  /// writes to it.
   void watch(const std::filesystem::path& database);
   /// Does so now.
   void look();
@@ -46,7 +48,11 @@ class Renewal {
   void end();
 
  private:
+  /// Inode, length and time of the database and its log. Differs when one was written.
+  using FileStamp = std::array<std::int64_t, 8>;
+
   Renewal();
+  FileStamp stamp_of_files() const;
   std::unique_lock<std::mutex> lock_kernels();
   void begin();
   void look_locked();
@@ -57,8 +63,8 @@ class Renewal {
   std::mutex watching_;  // of all below; held while the database is read
   std::condition_variable ending_;
   bool ended_ = false;
-  std::filesystem::path database_;
-  std::string file_;                    // its stamp
+  std::string database_, log_;  // its file, and what is on its way into that
+  FileStamp files_{};
   std::optional<std::string> results_;  // their stamp; none: they could not be read
   std::uint64_t renewals_ = 0;
   int watched_by_ = 0;  // the process that has the thread: a fork has none
