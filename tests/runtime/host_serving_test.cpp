@@ -11,13 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include <cache/browse.hpp>
-
 #include <tuner/core/error.hpp>
-#include <tuner/runtime/miss_log.hpp>
-#include <tuner/runtime/renewal.hpp>
-#include <tuner/runtime/served_device.hpp>
-#include <tuner/runtime/serving.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -598,69 +592,6 @@ template <bool crash> __global__ void fill(float* y, int n) {
   EXPECT_EQ(tuned.failures.at("launch"), 1u);
 }
 
-/// A kernel that tells how it was compiled. Its default is not what a tuning finds: that is wrong.
-constexpr const char* kTells = R"(
-#pragma tuner kernel tells
-#pragma tuner size n
-#pragma tuner parameter tuned = false true
-#pragma tuner out y[n] : float
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
-#pragma tuner arguments y, n
-#pragma tuner instantiate tells<tuned>
-#pragma tuner reference tells<true>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
-#pragma tuner default tuned=false
-template <bool tuned> __global__ void tells(float* y, int n) {
-  const int i = blockIdx.x * 32 + threadIdx.x;
-  if (i < n) y[i] = tuned;
-}
-)";
-
-class HostServingOfNewResults : public testing::ServingEnvironment {
- protected:
-  HostServingOfNewResults() : ServingEnvironment("host", "never") {}
-  static bool is_tuned(const Kernel& kernel, int n) {
-    std::vector<float> y(static_cast<std::size_t>(n));
-    kernel.launch(nullptr, {n}, y.data());
-    return y[0] == 1;
-  }
-};
-
-TEST_F(HostServingOfNewResults, ReachThoseOfTuneAtOnceWhateverKernelObjectWasTuned) {
-  const Kernel one = Kernel::from_source(kTells, "tells.cu"), other = Kernel::from_source(kTells, "tells.cu");
-  EXPECT_FALSE(is_tuned(one, 100));
-  EXPECT_FALSE(is_tuned(other, 100));
-  tune(one, {100});
-  EXPECT_TRUE(is_tuned(one, 100));
-  EXPECT_TRUE(is_tuned(other, 100));
-}
-
-TEST_F(HostServingOfNewResults, ReachThoseOfOtherProcesses) {
-  const Kernel kernel = Kernel::from_source(kTells, "tells.cu");
-  tune(kernel, {3000});
-  ASSERT_TRUE(is_tuned(kernel, 3000));
-  runtime::Renewal::process().look();
-  {
-    // As `tune cache clear` does in another process.
-    cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
-    cache::remove_results(database, {.kernel = "tells"});
-  }
-  runtime::Renewal::process().look();
-  EXPECT_FALSE(is_tuned(kernel, 3000));
-}
-
-TEST_F(HostServingOfNewResults, LeaveCallsWarmWhereOnlyTrialsAndMissesWereStored) {
-  const Kernel kernel = Kernel::from_source(kTells, "tells.cu");
-  is_tuned(kernel, 7000);
-  runtime::Renewal::process().look();
-  const std::uint64_t before = runtime::Renewal::process().renewals();
-  runtime::MissLog::process().flush(runtime::Serving::process().terms().wisdom);
-  runtime::Renewal::process().look();
-  EXPECT_EQ(runtime::Renewal::process().renewals(), before);
-}
-
 class HostServingOnFirstUse : public testing::ServingEnvironment {
  protected:
   HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {
@@ -679,20 +610,6 @@ TEST_F(HostServingOnFirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
   const cache::WisdomMatch match = next_process.lookup(scale.spec(), size, choose_device("host").device);
   ASSERT_TRUE(match);
   EXPECT_EQ(match.tier, cache::Tier::exact);
-}
-
-TEST_F(HostServingOnFirstUse, AsksAgainAsSoonAsTheTuningOfAnotherProblemIsOver) {
-  std::string text = kTells;
-  text.replace(text.find("kernel tells"), 12, "kernel tellsLater");
-  const Kernel kernel = Kernel::from_source(text, "tells.cu");
-  float y = -1;
-  {
-    const runtime::FirstUse other(runtime::ServedDevice::of(kHostContext).first_use, "another problem");
-    for (int call = 0; call < 2; ++call) kernel.launch(nullptr, {1}, &y);
-    EXPECT_EQ(y, 0) << "the default, for now";
-  }
-  kernel.launch(nullptr, {1}, &y);
-  EXPECT_EQ(y, 1);
 }
 
 class HostServingInAHurry : public testing::ServingEnvironment {
