@@ -164,7 +164,7 @@ Statistics statistics(Database& database) {
 
 namespace {
 
-/// How many rows of a kind have a wrong checksum.
+/// How many rows of a kind have a wrong checksum or contents.
 template <class Record>
 std::int64_t damaged(Store& store) {
   std::int64_t bad = 0;
@@ -198,12 +198,12 @@ std::vector<std::string> doctor(Database& database) {
       findings.push_back(fmt::format("table or index '{}' is missing", name));
     }
     const std::pair<std::int64_t, const char*> damages[] = {
-        {damaged<BestRecord>(store), "best configurations have a wrong checksum and are not served"},
-        {damaged<SessionRecord>(store), "sessions have a wrong checksum"},
-        {damaged<StoredTrial>(store), "trials have a wrong checksum"},
-        {has_misses(store) ? damaged<MissRecord>(store) : 0, "remembered misses have a wrong checksum"},
+        {damaged<BestRecord>(store), "best configurations have a wrong checksum or contents and are not served"},
+        {damaged<SessionRecord>(store), "sessions have a wrong checksum or contents"},
+        {damaged<StoredTrial>(store), "trials have a wrong checksum or contents"},
+        {has_misses(store) ? damaged<MissRecord>(store) : 0, "remembered misses have a wrong checksum or contents"},
         {damaged<QuarantineRecord>(store),
-         "rows of the quarantine have a wrong checksum: the configurations that they name are not served"}};
+         "rows of the quarantine have a wrong checksum or contents: the configurations that they name are not served"}};
     for (const auto& [rows, what] : damages) {
       if (rows > 0) findings.push_back(fmt::format("{} {}", rows, what));
     }

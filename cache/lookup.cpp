@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <cache/record_checks.hpp>
 #include <cache/rows.hpp>
 #include <cache/store.hpp>
 
@@ -43,10 +42,6 @@ std::vector<Candidate> collect(Store& store, const std::string& sql, const Conte
   std::vector<Candidate> found;
   for (auto& best : take_sound<BestRecord>(
            store, Query(store, sql, query.kernel.name, query.kernel.objective, query.problem.choices, arguments...))) {
-    if (problem_with(best)) {
-      warn_of_damaged_rows(store);
-      continue;
-    }
     if (best.kernel.name != query.kernel.name || best.kernel.objective != query.kernel.objective ||
         best.problem.choices != query.problem.choices || best.device.backend != query.device.backend) {
       continue;

@@ -49,6 +49,24 @@ Complaint out_of_bounds(const Record& record) {
   return bounds.complaint;
 }
 
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+bool is_identifier(std::string_view text) { return is_word(text) && (text[0] < '0' || text[0] > '9'); }
+
+bool is_decimal_number(std::string_view text) {
+  double number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return stop == text.data() + text.size() && error == std::errc{} && std::isfinite(number);
+}
+
+/// Names and values become code, so that a value is an identifier or a number: nothing else may stand there.
+bool is_assignment(std::string_view name, std::string_view value) {
+  return is_identifier(name) && (is_identifier(value) || is_decimal_number(value));
+}
+
 /// What Value::parse() reads as an integer must be how Value::text() writes it.
 bool is_canonical(const std::string& value) {
   std::int64_t number = 0;
@@ -119,7 +137,7 @@ Complaint contradiction_in(const TrialRecord& t) {
 
 Complaint problem_with(const KernelRecord& kernel) {
   if (const auto bad = out_of_bounds(kernel)) return bad;
-  if (kernel.name.empty()) return "the kernel has no name";
+  if (!is_identifier(kernel.name)) return fmt::format("'{}' cannot be the name of a kernel", kernel.name);
   if (kernel.source_hash.size() != 64 ||
       kernel.source_hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
     return fmt::format("the source hash of kernel '{}' is not 64 lower-case hexadecimal digits", kernel.name);
@@ -145,9 +163,17 @@ Complaint problem_with(const ProblemRecord& problem) {
   if (const auto bad = out_of_bounds(problem)) return bad;
   for (const auto& [name, value] : problem.sizes) {
     if (value < 0) return fmt::format("size '{}' is negative", name);
-    if (name.empty() || name.find_first_of(" =") != std::string::npos || has_control(name)) {
-      return fmt::format("'{}' cannot be the name of a size", name);
+    if (!is_identifier(name)) return fmt::format("'{}' cannot be the name of a size", name);
+  }
+  for (std::size_t begin = 0; begin < problem.choices.size();) {
+    const auto end = std::min(problem.choices.find(' ', begin), problem.choices.size());
+    const auto part = std::string_view(problem.choices).substr(begin, end - begin);
+    const auto equals = std::min(part.find('='), part.size());
+    // A value may begin with a digit: it becomes part of a macro's name.
+    if (!is_identifier(part.substr(0, equals)) || !is_word(part.substr(std::min(equals + 1, part.size())))) {
+      return fmt::format("'{}' cannot be a choice", part);
     }
+    begin = end + 1;
   }
   return std::nullopt;
 }
@@ -161,9 +187,8 @@ Complaint problem_with_configuration(const std::string& text) {
     const auto end = std::min(text.find(' ', begin), text.size());
     const auto part = text.substr(begin, end - begin);
     const auto equals = part.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size() ||
-        part.find(',') != std::string::npos) {
-      return fmt::format("'{}' in the configuration is not name=value", part);
+    if (equals == std::string::npos || !is_assignment(part.substr(0, equals), part.substr(equals + 1))) {
+      return fmt::format("'{}' in the configuration is not name=value, of a name and a word or a number", part);
     }
     const auto name = part.substr(0, equals);
     if (!previous.empty() && name <= previous) {

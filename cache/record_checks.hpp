@@ -1,6 +1,6 @@
 #pragma once
-/// Which records may be stored: asked before every write, and of everything that comes from another file, which is
-/// somebody else's word. Private to this room.
+/// Which records may be stored: asked before every write, and whenever a row or a line of text is read. Names and
+/// values of kernels become code, so that they are identifiers and numbers. Private to this room.
 
 #include <optional>
 #include <string>
@@ -25,8 +25,8 @@ std::optional<std::string> problem_with(const BestRecord& best);
 std::optional<std::string> problem_with(const SessionRecord& session);
 std::optional<std::string> problem_with(const QuarantineRecord& record);
 std::optional<std::string> problem_with(const MissRecord& miss);
-/// Accepts what tuner::Configuration::parse() takes and text() writes, and nothing else: `block=32 vector=true`, sorted
-/// by name, one blank between.
+/// Accepts what tuner::Configuration::text() writes, where names are identifiers and values identifiers or numbers:
+/// `block=32 vector=true`, sorted by name, one blank between.
 std::optional<std::string> problem_with_configuration(const std::string& text);
 
 }  // namespace tuner::cache

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <cache/json_fields.hpp>
+#include <cache/record_checks.hpp>
 #include <cache/store.hpp>
 
 namespace tuner::cache {
@@ -123,12 +124,17 @@ std::string wisdom_schema();
 /// What version 5 of it added.
 std::string misses_schema();
 
-/// False when the checksum is wrong.
+/// False when the checksum is wrong, or a field holds what may not be stored: anybody can compute a checksum.
 template <class Record>
 bool take(Query& row, Record& record) {
   Taker taker{row};
   visit_all(record, taker);
-  const bool sound = row.integer() == checksum(record) && taker.good;
+  bool sound = row.integer() == checksum(record) && taker.good;
+  if constexpr (requires { record.trial; }) {
+    sound = sound && !problem_with(record.trial);
+  } else {
+    sound = sound && !problem_with(record);
+  }
   if constexpr (requires { record.trials; }) record.trials = row.integer();
   return sound;
 }

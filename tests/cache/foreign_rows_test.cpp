@@ -1,0 +1,86 @@
+// Rows of another's database: their checksums are right, and what they say may be anything.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cache/browse.hpp>
+#include <cache/exchange.hpp>
+#include <cache/rows.hpp>
+
+#include "fixture.hpp"
+
+namespace tuner::cache::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kCode = "2;struct/**/P{P(){system(\"x\");}}p";
+
+void put_row(Database& database, const auto& record) {
+  database.store().write([&] { put(database.store(), record); });
+}
+
+/// What a text may not say, each as a change of what is good.
+const std::pair<const char*, void (*)(Context&, std::string&)> kChanges[] = {
+    {"a value", [](Context&, std::string& configuration) { configuration = std::string("block=") + kCode; }},
+    {"a parameter", [](Context&, std::string& configuration) { configuration = "a;b=1"; }},
+    {"a kernel", [](Context& c, std::string&) { c.kernel.name = "reduce*/x"; }},
+    {"a source hash", [](Context& c, std::string&) { c.kernel.source_hash = "a\nint x;"; }},
+    {"a size",
+     [](Context& c, std::string&) {
+       c.problem.sizes = {{"n\nint", 1}};
+     }},
+    {"a choice", [](Context& c, std::string&) { c.problem.choices = "T=float{}"; }},
+    {"a choice without a value", [](Context& c, std::string&) { c.problem.choices = "T"; }}};
+
+TEST(ForeignRows, ThatNameWhatIsNoNameAreLeftOut) {
+  for (const auto& [what, change] : kChanges) {
+    Warnings warnings;
+    auto database = Database::in_memory(warnings.options());
+    SessionRecord session;
+    session.key = session_key();
+    session.uuid = "1";
+    StoredTrial stored_trial{"1", 1, trial("block=32", 10)};
+    BestRecord best{session_key(), trial("block=32", 10), "block=32", 3, 1};
+    QuarantineRecord banned{h200().key, reduce_kernel(), problem(), "block=32", "hung", 1};
+    change(session.key, stored_trial.trial.configuration);
+    change(best, best.configuration);
+    Context context = session_key();
+    change(context, banned.configuration);
+    banned.kernel = context.kernel;
+    banned.problem = context.problem;
+    put_row(database, session);
+    put_row(database, stored_trial);
+    put_row(database, best);
+    put_row(database, banned);
+    EXPECT_TRUE(best_rows(database).empty()) << what;
+    EXPECT_TRUE(quarantined(database).empty()) << what;
+    EXPECT_TRUE(sessions(database).empty() || session_trials(database, "1").empty()) << what;
+    EXPECT_TRUE(export_all(database).find(kCode) == std::string::npos) << what;
+    EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("damaged rows were left out"))) << what;
+  }
+}
+
+TEST(ForeignRows, AreNotImportedFromATextEither) {
+  for (const auto& [what, change] : kChanges) {
+    auto database = Database::in_memory();
+    store_best(database, session_key(), "block=32", 10);
+    std::string text = export_wisdom(database);
+    Context context = session_key();
+    std::string configuration = "block=32";
+    change(context, configuration);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      if (const auto at = text.rfind(dump(Json(from))); from != to && at != std::string::npos)
+        text.replace(at, dump(Json(from)).size(), dump(Json(to)));
+    };
+    replace("block=32", configuration);
+    replace("reduce", context.kernel.name);
+    replace(std::string(64, 'a'), context.kernel.source_hash);
+    replace(sizes_text(session_key().problem.sizes), sizes_text(context.problem.sizes));
+    replace(session_key().problem.choices, context.problem.choices);
+    EXPECT_THROW(import_text(database, text), CacheError) << what << '\n' << text;
+  }
+}
+
+}  // namespace
+}  // namespace tuner::cache::test
