@@ -185,6 +185,17 @@ TEST_F(ResultsFiles, DeviceTargetsDefineWhatLosesLeastOnEachDevice) {
         << text;
 }
 
+TEST(DeviceTargets, HoldNoCodeOfTheTextsThatTheyName) {
+  RecordedTuning tuning{key_of(1024), {trial_of("block=64", 1e6)}};
+  tuning.key.kernel.name = "axpy*/\n#error \n/*";
+  EXPECT_THAT(device_targets_text(std::span(&tuning, 1), {}), HasSubstr("/* device targets of kernel axpy* /\\x0a"));
+  for (const char* code : {"block=2;struct/**/P{}", "a-b=1"}) {
+    tuning.trials = {trial_of(code, 1e6)};
+    EXPECT_THAT(testing::error_of([&] { device_targets_text(std::span(&tuning, 1), {}); }),
+                HasSubstr("cannot be written as a macro"));
+  }
+}
+
 TEST_F(ResultsFiles, RefuseWhatTheyCannotTellApart) {
   add(key_of(1024), {trial_of("block=64", 1e6)});
   add(key_of(1024, 132, "T=double"), {trial_of("block=64", 1e6)});

@@ -119,6 +119,16 @@ int main() {
       << text;
 }
 
+TEST(TunedHeader, HoldsNoCodeOfTheTextsThatItRemarks) {
+  TunedSize row = row_of(7, 132, "block=3", "T=float\n#error choices");
+  row.device.name = "GPU\n#error device";
+  row.problem.sizes = {{"n\n#error size", 12}};
+  TunedResults results = sample({row});
+  results.kernel.name = "axpy\n#error kernel \\";
+  results.kernel.source_hash = "\n#error source";
+  EXPECT_EQ(run(header_text(results), "int main() { return 0; }"), 0);
+}
+
 TEST(TunedHeader, HasNumbersWithAPointAsNumbers) {
   const std::string text =
       header_text(sample({row_of(7, 132, "step=0.5 wide=1e-05"), row_of(9000, 132, "step=2.0 wide=-1.5")}));

@@ -14,6 +14,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/objective.hpp>
+#include <tuner/core/words.hpp>
 
 namespace tuner::convert {
 namespace {
@@ -291,6 +292,20 @@ Configuration least_losing(const std::vector<const RecordedTuning*>& tunings) {
   return Configuration::parse(configurations[choose_portfolio(shares, 1).chosen.front()]);
 }
 
+/// \p text within a comment of C.
+std::string in_comment(const std::string& text) {
+  std::string safe = printable(text);
+  for (std::size_t at = 0; (at = safe.find("*/", at)) != std::string::npos;) safe.insert(at + 1, " ");
+  return safe;
+}
+
+std::string macro(const std::string& name, const Value& value) {
+  if (!is_identifier(name) || (value.is_string() && !is_identifier(value.string()) && !floating_value(value)))
+    throw Error(fmt::format("{} = {} cannot be written as a macro: neither a word nor a number", in_quotes(name),
+                            in_quotes(value.text())));
+  return fmt::format("#define {} {}\n", name, value.text());
+}
+
 }  // namespace
 
 std::string device_targets_text(std::span<const RecordedTuning> tunings, const std::vector<std::string>& order) {
@@ -304,14 +319,13 @@ std::string device_targets_text(std::span<const RecordedTuning> tunings, const s
   const auto macros = [&](const Configuration& configuration) {
     std::string text;
     for (const TuningParameter& parameter : tried_parameters(tunings.front(), order))
-      if (const Value* value = configuration.find(parameter.name))
-        text += fmt::format("#define {} {}\n", parameter.name, value->text());
+      if (const Value* value = configuration.find(parameter.name)) text += macro(parameter.name, *value);
     return text;
   };
   std::string text = fmt::format(
       "{}{}, written by tuner: compile with -DTARGET_NAME_OF_THE_DEVICE */\n#pragma once\n#ifndef kernel_tuner /* "
       "only use these when not tuning */\n\n",
-      kTargetsMark, printable(tunings.front().key.kernel.name));
+      kTargetsMark, in_comment(tunings.front().key.kernel.name));
   for (const auto& [name, of_device] : devices)
     text += fmt::format("#{} defined(TARGET_{})\n{}\n", text.ends_with("*/\n\n") ? "if" : "elif", name,
                         macros(least_losing(of_device)));

@@ -172,7 +172,7 @@ class HeaderWriter {
 
   std::string row_remark(const TunedSize& row) const {
     return fmt::format("{} {}: {}{}", printable(row.device.name.empty() ? row.device.key : row.device.name),
-                       cache::sizes_text(row.problem.sizes), format_ns(row.median_ns),
+                       printable(cache::sizes_text(row.problem.sizes)), format_ns(row.median_ns),
                        row.share < 1 ? fmt::format(", {:.3f} of the best there", row.share) : "");
   }
 
@@ -197,14 +197,14 @@ class HeaderWriter {
 // `dispatch` instantiates what is called once for each configuration that it may choose, and returns what that returns.
 // Programs that compile at run time find the numbers in `configurations[choose(...)]`.
 )",
-                    kHeaderMark, printable(results_.kernel.name), name_, problem, size_values, list(", ", "C::"));
+                    kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, list(", ", "C::"));
     for (const PortfolioResult& one : results_.portfolios) text += "//\n// " + portfolio_remark(one) + '\n';
     for (std::size_t at = 0; at < options_.remark.size();) {
       const std::size_t end = std::min(options_.remark.find('\n', at), options_.remark.size());
       text += "// " + comment(options_.remark.substr(at, end - at)) + '\n';
       at = end + 1;
     }
-    return text + fmt::format("// Kernel source: {}.\n", results_.kernel.source_hash);
+    return text + fmt::format("// Kernel source: {}.\n", printable(results_.kernel.source_hash));
   }
 
   static std::string remark_of_sizes(const PortfolioResult& one) {
