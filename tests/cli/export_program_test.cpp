@@ -49,6 +49,23 @@ TEST_F(ExportProgram, WritesOneTuningForOtherTunersAndSaysHowToChooseIt) {
   EXPECT_EQ(tune({"export", "--t4", "notes.txt"}).code, 1);
 }
 
+TEST_F(ExportProgram, WritesNoConfigurationThatServingRejects) {
+  ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=500"}).code, 0);
+  ASSERT_EQ(tune({"export", "--all", "all.wisdom"}).code, 0);
+  std::string text = contents(folder() / "all.wisdom");
+  for (std::size_t at = 0; (at = text.find("block=", at)) != std::string::npos; at += 12) {
+    text.replace(at, text.find(' ', at) - at, "block=777777");
+  }
+  file("all.wisdom", text);
+  ASSERT_EQ(tune({"import", "--db", "theirs.db", "all.wisdom"}).code, 0);
+  for (const char* option : {"--header", "--device-targets"}) {
+    const Finished none = tune({"export", "--db", "theirs.db", option, "out.hpp", "--kernel", small_kernel()});
+    EXPECT_EQ(none.code, 1) << option;
+    EXPECT_THAT(none.err, HasSubstr("may be served")) << option;
+    EXPECT_EQ(contents(folder() / "out.hpp"), "") << option;
+  }
+}
+
 TEST_F(ExportProgram, RefusesAHeaderOverAnotherFileOrOfNoKernel) {
   file("notes.txt", "mine\n");
   EXPECT_EQ(tune({"export", "--header", "notes.txt", "--kernel", small_kernel()}).code, 1);

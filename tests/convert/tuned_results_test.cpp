@@ -84,6 +84,23 @@ TEST(TunedResults, LeaveOutWhatIsQuarantined) {
   for (const TunedSize& row : results.rows) EXPECT_EQ(row.configuration.text(), "block=128");
 }
 
+TEST(TunedResults, LeaveOutWhatServingWouldReject) {
+  cache::Database database = cache::Database::in_memory();
+  record(database, key_of(1024), {trial_of("block=777777", 100), trial_of("block=128", 120)});
+  record(database, key_of(2048), {trial_of("block=128", 120), trial_of("block=777777", 100)});
+  TunedOptions options{.kernel = "axpy"};
+  options.objection = [](const cache::Context& about, const std::string& one) -> std::optional<std::string> {
+    EXPECT_EQ(about.device.compute_capability, 90);
+    return one == "block=777777" ? std::optional<std::string>("no value of block") : std::nullopt;
+  };
+  ASSERT_EQ(results_of(database, options).rows.size(), 1u);
+  EXPECT_EQ(results_of(database, options).rows[0].problem.sizes.at("n"), 2048);
+  options.portfolio = 2;
+  for (const TunedSize& row : results_of(database, options).rows) EXPECT_EQ(row.configuration.text(), "block=128");
+  options.objection = [](const cache::Context&, const std::string&) { return std::optional<std::string>("no"); };
+  EXPECT_THAT(testing::error_of([&] { results_of(database, options); }), HasSubstr("may be served: block="));
+}
+
 TEST(TunedResults, LeaveACpuOutWhereThereIsAGpu) {
   cache::Database database = cache::Database::in_memory();
   cache::SessionKey cpu = key_of(1024);

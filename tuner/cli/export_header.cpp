@@ -13,26 +13,16 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/serving_check.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
 namespace {
-
-/// The kernel that is called so now; nothing when only a database knows it.
-std::optional<KernelSpec> kernel_named(const std::string& name) {
-  if (KernelLibrary::is_path(name)) return KernelLibrary().find(name);
-  try {
-    return KernelLibrary().find(name);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
 
 /// What the header cannot check for its user.
 std::string size_constraints(const KernelSpec& spec) {
@@ -88,7 +78,10 @@ int export_header(const po::variables_map& given) {
     header.remark = size_constraints(*spec);
   }
   std::vector<cache::Database> databases = open_all_for_reading(given);
+  ServingCheck check(spec);
+  options.objection = std::ref(check);
   const convert::TunedResults results = convert::tuned_results(databases, options);
+  check.warn();
   const std::string text = convert::header_text(results, header);
   if (file == "-")
     print(text);

@@ -11,12 +11,12 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/serving_check.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
@@ -52,6 +52,19 @@ const RecordedTuning& only_one(const std::vector<RecordedTuning>& tunings, const
                   option.name, tunings.size(), list, tunings.size() > 12 ? "\n  …" : ""));
 }
 
+/// What is measured of \p tunings without what serving would reject: targets become code.
+std::vector<RecordedTuning> served(std::vector<RecordedTuning> tunings, const std::optional<KernelSpec>& spec) {
+  ServingCheck check(spec);
+  for (RecordedTuning& tuning : tunings)
+    std::erase_if(tuning.trials, [&](const cache::TrialRecord& trial) {
+      return trial.kind != "ok" || check(tuning.key, trial.configuration);
+    });
+  std::erase_if(tunings, [](const RecordedTuning& tuning) { return tuning.trials.empty(); });
+  check.warn();
+  if (tunings.empty()) throw Error("no configuration that is stored may be served: there are no device targets");
+  return tunings;
+}
+
 convert::TuningFilter read_tuning_filter(const po::variables_map& given) {
   convert::TuningFilter filter{text_of(given, "kernel"), text_of(given, "device-key"), {}, {}, {}};
   for (const std::string& text : texts_of(given, "size"))
@@ -84,15 +97,14 @@ int export_results(const po::variables_map& given) {
   convert::TuningFilter filter = read_tuning_filter(given);
   std::vector<std::string> order;
   std::string source;
-  if (!filter.kernel.empty()) try {
-      const KernelSpec spec = KernelLibrary().find(filter.kernel);
-      filter.kernel = spec.name;
-      filter.source_hash = to_record(spec, Objective()).source_hash;
-      source = program_text(spec);
-      for (const TuningParameter& parameter : spec.space.parameters()) order.push_back(parameter.name);
-    } catch (const Error&) {
-      if (KernelLibrary::is_path(filter.kernel)) throw;  // else a database knows it alone: its parameters go by name
-    }
+  std::optional<KernelSpec> spec;  // of a kernel that a database knows alone the parameters go by name
+  if (!filter.kernel.empty()) spec = kernel_named(filter.kernel);
+  if (spec) {
+    filter.kernel = spec->name;
+    filter.source_hash = to_record(*spec, Objective()).source_hash;
+    source = program_text(*spec);
+    for (const TuningParameter& parameter : spec->space.parameters()) order.push_back(parameter.name);
+  }
   cache::Database database = open_for_reading(database_file(given));
   const std::vector<RecordedTuning> tunings = convert::recorded_tunings(std::span(&database, 1), filter);
 
@@ -102,7 +114,7 @@ int export_results(const po::variables_map& given) {
     const std::string text = name == "t4"                   ? convert::t4_text(only_one(tunings, option))
                              : name == "kernel-tuner-cache" ? kernel_tuner_cache_text(only_one(tunings, option), order)
                              : name == "kernel-tuner-results" ? kernel_tuner_results_text(tunings, order, source)
-                                                              : device_targets_text(tunings, order);
+                                                              : device_targets_text(served(tunings, spec), order);
     if (file == "-") {
       print(text);
     } else {

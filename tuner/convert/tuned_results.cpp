@@ -13,6 +13,7 @@
 
 #include <tuner/convert/portfolio.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
 
 namespace tuner::convert {
 namespace {
@@ -53,6 +54,15 @@ std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases,
   for (cache::Database& database : databases)
     for (cache::BestRecord& row : cache::best_rows(database, filter_of(options)))
       if (is_wanted(row.kernel, options)) rows.push_back(std::move(row));
+  std::string rejected;
+  std::erase_if(rows, [&](const cache::BestRecord& row) {
+    const auto why = options.objection ? options.objection(row, row.configuration) : std::nullopt;
+    if (why) rejected = fmt::format("{}: {}", row.configuration, *why);
+    return why.has_value();
+  });
+  if (rows.empty() && !rejected.empty())
+    throw Error(fmt::format("no best configuration of kernel {} that is stored may be served: {}", options.kernel,
+                            printable(rejected)));
   const auto is_gpu = [](const cache::BestRecord& row) { return row.device.backend != "host"; };
   if (options.device_key.empty() && std::any_of(rows.begin(), rows.end(), is_gpu))
     std::erase_if(rows, [&](const cache::BestRecord& row) { return !is_gpu(row); });
@@ -90,7 +100,9 @@ void add_times(KnownProblems& known, std::span<cache::Database> databases, const
       if (!seen.insert(session.key.identity()).second) continue;
       Times times;
       for (const cache::TrialRecord& trial : cache::finished_trials(database, session.key))
-        if (trial.kind == "ok" && trial.verified && trial.median_ns > 0) times[trial.configuration] = trial.median_ns;
+        if (trial.kind == "ok" && trial.verified && trial.median_ns > 0 &&
+            !(options.objection && options.objection(session.key, trial.configuration)))
+          times[trial.configuration] = trial.median_ns;
       if (times.size() > at->second.times.size()) at->second.times = std::move(times);
     }
   }

@@ -3,6 +3,7 @@
 /// of.
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,10 +42,14 @@ struct TunedResults {
   std::vector<PortfolioResult> portfolios;
 };
 
+/// Why serving would reject a configuration for a problem on a device; nothing when it would not.
+using Objection = std::function<std::optional<std::string>(const cache::Context&, const std::string& configuration)>;
+
 struct TunedOptions {
   std::string kernel;
   std::string device_key = {};   ///< empty: all devices; CPUs only where there is no GPU
   std::string source_hash = {};  ///< empty: of the source that was measured last
+  Objection objection = {};      ///< results that it rejects are left out
   std::size_t portfolio = 0;     ///< at most so many configurations for each device and choices; 0: each size's best
 };
 
