@@ -795,6 +795,13 @@ TEST_F(RunnerTest, FillsFloatingElementsWithNumbersThatHaveAPoint) {
   EXPECT_THAT(testing::error_of([&] { runner(); }), HasSubstr("elements of int are filled with integers alone"));
 }
 
+TEST_F(RunnerTest, NamesThePlaceOfAScalarThatItsTypeCannotHold) {
+  spec.scalars = {{"factor", "half", 70000, {"scale.cu", 7, 9}}};
+  spec.reference[0].arguments.push_back("factor");
+  EXPECT_THAT(testing::error_of([&] { runner(); }),
+              HasSubstr("scale.cu:7:9: factor = 70000.000000 does not fit the type half"));
+}
+
 TEST_F(RunnerTest, SaysWhyAnInputCannotBeMade) {
   spec = testing::scale_spec("uint8");
   ComputedFill& fill = spec.buffers.front().computed_fill.emplace();

@@ -53,9 +53,10 @@ struct Fill {
   enum class Kind { uniform, constant, iota };
   Kind kind = Kind::uniform;
   double low = 0, high = 1;  ///< uniform: [low, high), rounded down for integers; constant: low
+  SourceLocation location = {};
 
   /// What a buffer gets whose author does not say: uniform [0, 1) for floating types, [0, 10) for integers.
-  static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0}; }
+  static Fill by_default(ElementType type) { return {Kind::uniform, 0, info(type).is_floating ? 1.0 : 10.0, {}}; }
 };
 
 /// What an input is filled with where the numbers of a Fill are not known when the file is read. One of: bounds, an
@@ -148,6 +149,7 @@ struct ScalarSpec {
   std::string name;
   std::string type;  ///< a type choice or an element type name
   double value = 0;
+  SourceLocation location = {};  ///< of the value
 };
 
 /// What is worked out in a C++ name: `{tile * 2}`, or the name of a `let`.

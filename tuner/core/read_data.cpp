@@ -126,7 +126,7 @@ void read_fill(KernelReader& kernel, TokenCursor& cursor) {
   const Token kind = cursor.expect_identifier(
       "'uniform LOW HIGH', 'constant VALUE', 'iota', 'expression EXPRESSION' or 'file \"NAME\"'");
   ComputedFill computed;
-  computed.location = cursor.place(kind);
+  pending.fill.location = computed.location = cursor.place(kind);
   if (kind.text == "uniform") {
     read_uniform(kernel, cursor, pending.fill, computed);
   } else if (kind.text == "constant") {
@@ -159,6 +159,7 @@ void read_scalar(KernelReader& kernel, TokenCursor& cursor) {
   scalar.name = kernel.declare(cursor, "scalar", false);
   if (cursor.accept(":")) scalar.type = kernel.type_name(cursor, "type of " + scalar.name);
   cursor.expect("=", "the scalar: the value used for tuning follows");
+  scalar.location = cursor.place();
   scalar.value = parse_number(cursor, "a number");
   kernel.spec.scalars.push_back(std::move(scalar));
 }

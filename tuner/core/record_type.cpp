@@ -290,8 +290,8 @@ std::vector<std::string> number_names(const RecordType& record) {
 FieldFill fill_of(const RecordField& field, const BufferSpec& buffer) {
   const FieldFill whole{buffer.fill, buffer.computed_fill};
   if (!field.is_bool || fits_bool(whole)) return whole;
-  if (is_drawn(whole)) return {Fill{Fill::Kind::uniform, 0, 2}, {}};
-  return {Fill{Fill::Kind::constant, 0, 0}, {}};
+  if (is_drawn(whole)) return {Fill{Fill::Kind::uniform, 0, 2, {}}, {}};
+  return {Fill{Fill::Kind::constant, 0, 0, {}}, {}};
 }
 
 }  // namespace

@@ -34,6 +34,15 @@ bool put(std::byte* to, From value) {
   return true;
 }
 
+/// Writes \p bits, the nearest number of a floating type to \p value. False, and nothing written, where a number became
+/// infinite.
+template <typename Bits, typename Number>
+bool put_nearest(std::byte* to, Number value, Bits bits, double as_stored) {
+  if (std::isinf(as_stored) && !std::isinf(static_cast<double>(value))) return false;
+  std::memcpy(to, &bits, sizeof bits);
+  return true;
+}
+
 template <typename Number>
 bool store(std::byte* to, ElementType type, Number value) {
   switch (type) {
@@ -53,12 +62,16 @@ bool store(std::byte* to, ElementType type, Number value) {
       return put<std::int64_t>(to, value);
     case ElementType::uint64:
       return put<std::uint64_t>(to, value);
-    case ElementType::half:
-      return put<std::uint16_t>(to, fill_value::half_bits(static_cast<float>(value)));
-    case ElementType::bfloat16:
-      return put<std::uint16_t>(to, fill_value::bfloat16_bits(static_cast<float>(value)));
+    case ElementType::half: {
+      const std::uint16_t bits = fill_value::half_bits(static_cast<float>(value));
+      return put_nearest(to, value, bits, fill_value::half_value(bits));
+    }
+    case ElementType::bfloat16: {
+      const std::uint16_t bits = fill_value::bfloat16_bits(static_cast<float>(value));
+      return put_nearest(to, value, bits, fill_value::bfloat16_value(bits));
+    }
     case ElementType::float32:
-      return put<float>(to, value);
+      return put_nearest(to, value, static_cast<float>(value), static_cast<float>(value));
     case ElementType::float64:
       return put<double>(to, value);
   }
@@ -106,13 +119,17 @@ std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSp
   return result;
 }
 
-Argument computed_argument(const BoundArgument& argument, const Bindings& names) {
+Argument computed_argument(const BoundArgument& argument, const Bindings& names) try {
   const Value value = argument.computed->evaluate(names);
   if (!value.is_string()) return number_argument(argument.type, value.integer());
   double number = 0;
   if (std::from_chars(value.string().data(), value.string().data() + value.string().size(), number).ec != std::errc{})
     throw Error("'" + value.string() + "' is no number");
   return number_argument(argument.type, number);
+} catch (const EvaluationError&) {
+  throw;
+} catch (const Error& error) {
+  throw SpecError(argument.computed->location(), error.what());
 }
 
 std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& launch, const std::string& expression,

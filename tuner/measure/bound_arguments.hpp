@@ -40,7 +40,8 @@ std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& 
                                       const std::vector<std::string>& taken);
 
 /// Writes \p value in the bytes of \p type (at most 8) to \p to; fractions are cut off where it is an integer's. False,
-/// and nothing written, for a value that the type cannot hold. half and bfloat16 are rounded from float.
+/// and nothing written, for a value that the type cannot hold, such as a number that would become infinite. half and
+/// bfloat16 are rounded from float.
 bool store_number(std::byte* to, ElementType type, double value);
 bool store_number(std::byte* to, ElementType type, std::int64_t value);
 bool store_number(std::byte* to, ElementType type, std::uint64_t value);

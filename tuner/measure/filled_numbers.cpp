@@ -13,6 +13,10 @@
 namespace tuner {
 namespace {
 
+[[noreturn]] void does_not_fit(const SourceLocation& place, std::size_t i, auto value, ElementType type) {
+  throw SpecError(place, fmt::format("element {} is {}, which does not fit the type {}", i, value, info(type).name));
+}
+
 /// Element i is \p element with this `i`. Throws SpecError where that has no answer or does not fit \p type.
 std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
                                          const Bindings& names) {
@@ -28,9 +32,7 @@ std::vector<std::byte> computed_elements(ElementType type, std::size_t count, co
       here.set(index, at);
       static_cast<void>(element.evaluate_integer(here));  // says why
     }
-    if (!store_number(bytes.data() + i * size, type, *value))
-      throw SpecError(element.location(),
-                      fmt::format("element {} is {}, which does not fit the type {}", i, *value, info(type).name));
+    if (!store_number(bytes.data() + i * size, type, *value)) does_not_fit(element.location(), i, *value, type);
   }
   return bytes;
 }
@@ -46,9 +48,23 @@ std::vector<std::byte> computed_reals(ElementType type, std::size_t count, const
   for (std::size_t i = 0; i < count; ++i) {
     const double number = value.evaluate(static_cast<std::int64_t>(i));
     if (!std::isfinite(number)) throw SpecError(element.location(), fmt::format("element {} is {}", i, number));
-    store_number(bytes.data() + i * size, type, number);
+    if (!store_number(bytes.data() + i * size, type, number)) does_not_fit(element.location(), i, number, type);
   }
   return bytes;
+}
+
+/// Throws SpecError unless \p type holds all \p count numbers of \p fill.
+void require_fit(const FilledBy& by, const std::string& name, const Fill& fill, ElementType type, std::size_t count) {
+  const auto require = [&](double number) {
+    std::byte ignored[8];
+    if (store_number(ignored, type, info(type).is_floating ? number : std::floor(number))) return;
+    throw SpecError(
+        fill.location.line == 0 ? SourceLocation{by.spec.file} : fill.location,
+        fmt::format("the fill of {} on {}: {} does not fit the type {}", name, by.problem, number, info(type).name));
+  };
+  if (fill.kind == Fill::Kind::iota) return require(static_cast<double>(count - 1));
+  require(fill.low);
+  if (fill.kind == Fill::Kind::uniform) require(std::nextafter(fill.high, fill.low));
 }
 
 }  // namespace
@@ -62,7 +78,10 @@ void FilledNumbers::write(Backend& backend, DevicePointer to, bool other) const 
 FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const FieldFill& fill, ElementType type,
                              std::size_t count, std::uint64_t seed) {
   FilledNumbers numbers{type, count, fill.numbers.value_or(Fill::by_default(type)), {}, seed};
-  if (!fill.computed) return numbers;
+  if (!fill.computed) {
+    if (count > 0) require_fit(by, name, numbers.fill, type, count);
+    return numbers;
+  }
   const ComputedFill& computed = *fill.computed;
   numbers.fill = computed.numbers;
   Fill& bounds = numbers.fill;
@@ -73,6 +92,7 @@ FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const 
     throw SpecError(computed.location,
                     fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, {}", name,
                                 by.problem, bounds.high, bounds.low));
+  if (computed.low || computed.high) require_fit(by, name, bounds, type, count);
   if (computed.element)
     numbers.content =
         (has_reals(*computed.element) ? computed_reals : computed_elements)(type, count, *computed.element, by.names);

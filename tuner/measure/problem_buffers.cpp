@@ -38,6 +38,12 @@ std::string and_more(const Comparison& found) {
   return fmt::format(" and {} more element{}", found.mismatches - 1, found.mismatches == 2 ? "" : "s");
 }
 
+Argument scalar_argument(const ScalarSpec& scalar, ElementType type) try {
+  return number_argument(type, scalar.value);
+} catch (const Error& error) {
+  throw SpecError(scalar.location, scalar.name + " = " + error.what());
+}
+
 }  // namespace
 
 ProblemBuffers::ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
@@ -696,7 +702,7 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
       case BoundArgument::Kind::scalar: {
         const ScalarSpec& scalar = spec_.scalars[bound.index];
         const std::string* const given = captured_ ? captured_text(captured_->scalars, scalar.name) : nullptr;
-        result.push_back(given ? captured_number(bound.type, *given) : number_argument(bound.type, scalar.value));
+        result.push_back(given ? captured_number(bound.type, *given) : scalar_argument(scalar, bound.type));
         break;
       }
       case BoundArgument::Kind::texture:

@@ -1,0 +1,90 @@
+// A number that its type cannot hold is an error, wherever it comes from.
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tuner/core/kernel_file.hpp>
+#include <tuner/measure/bound_arguments.hpp>
+#include <tuner/measure/filled_numbers.hpp>
+
+namespace tuner {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(StoreNumber, RefusesNumbersThatBecomeInfinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const struct {
+    ElementType type;
+    double number;
+    bool fits;
+  } table[] = {{ElementType::half, 65504, true},           {ElementType::half, 65519.9, true},
+               {ElementType::half, 65520, false},          {ElementType::half, -70000, false},
+               {ElementType::half, infinity, true},        {ElementType::bfloat16, 3e38, true},
+               {ElementType::bfloat16, 3.4e38, false},     {ElementType::float32, 3.4e38, true},
+               {ElementType::float32, 1e39, false},        {ElementType::float32, -infinity, true},
+               {ElementType::float32, std::nan(""), true}, {ElementType::float64, 1e300, true},
+               {ElementType::uint8, 255.9, true},          {ElementType::uint8, 256, false}};
+  for (const auto& [type, number, fits] : table) {
+    std::byte bytes[8];
+    EXPECT_EQ(store_number(bytes, type, number), fits) << info(type).name << ' ' << number;
+  }
+  std::byte bytes[8];
+  EXPECT_FALSE(store_number(bytes, ElementType::half, std::int64_t{70000}));
+  EXPECT_TRUE(store_number(bytes, ElementType::bfloat16, std::numeric_limits<std::uint64_t>::max()));
+}
+
+/// What is wrong with \p fill of 1000 elements of \p type.
+std::string complaint(const std::string& fill, const std::string& type) {
+  const KernelSpec spec = parse_kernel_file(
+      "#pragma tuner kernel k\n#pragma tuner size n\n#pragma tuner parameter p = 1\n"
+      "#pragma tuner in a[n] : " +
+          type + "\n#pragma tuner fill a = " + fill +
+          "\n#pragma tuner grid 1\n#pragma tuner block 1\n"
+          "#pragma tuner arguments a\n#pragma tuner instantiate k\n",
+      "k.cu");
+  const MeasureOptions options;
+  Bindings names;
+  names.set("n", 1000);
+  const FilledBy by{spec, names, "n=1000", options};
+  const BufferSpec& buffer = spec.buffers.front();
+  return testing::error_of([&] {
+    filled_numbers(by, "a", {buffer.fill, buffer.computed_fill}, *element_type(type), 1000, 1);
+  });
+}
+
+TEST(FilledNumbers, NameThePlaceOfANumberThatItsTypeCannotHold) {
+  const struct {
+    const char *fill, *type, *complaint;
+  } table[] = {
+      {"expression 60000 + i * 100", "half", "k.cu:5:35: element 56 is 65600, which does not fit the type half"},
+      {"expression i * 100.5", "half", "k.cu:5:35: element 652 is 65526, which does not fit the type half"},
+      {"constant 70000", "half", "k.cu:5:24: the fill of a on n=1000: 70000 does not fit the type half"},
+      {"constant n * 100", "half", "k.cu:5:24: the fill of a on n=1000: 100000 does not fit the type half"},
+      {"constant -1", "uint8", "-1 does not fit the type uint8"},
+      {"uniform 0 257", "uint8", "does not fit the type uint8"},
+      {"uniform -129 0", "int8", "-129 does not fit the type int8"},
+      {"uniform 0 1e39", "float", "does not fit the type float"},
+      {"iota", "int8", "999 does not fit the type int8"},
+  };
+  for (const auto& [fill, type, wanted] : table) EXPECT_THAT(complaint(fill, type), HasSubstr(wanted)) << fill;
+}
+
+TEST(FilledNumbers, MayReachTheEndsOfTheirType) {
+  const std::pair<const char*, const char*> table[] = {{"uniform 0 256", "uint8"},
+                                                       {"uniform -128 128", "int8"},
+                                                       {"uniform 0 65504", "half"},
+                                                       {"constant 65504", "half"},
+                                                       {"uniform 0 4294967296", "uint32"},
+                                                       {"iota", "half"},
+                                                       {"constant 2.5", "int"},
+                                                       {"uniform 0 9223372036854775807", "int64"},
+                                                       {"expression i - 128", "int"}};
+  for (const auto& [fill, type] : table) EXPECT_EQ(complaint(fill, type), "no error") << fill << " of " << type;
+}
+
+}  // namespace
+}  // namespace tuner
