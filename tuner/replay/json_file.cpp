@@ -171,8 +171,15 @@ double number_or(const json& object, const std::string& key, double fallback, co
   return value.get<double>();
 }
 
-double objective(const json& object, const std::string& key, bool rate, const Fail& fail) {
+double time_or(const json& object, const std::string& key, double fallback, const Fail& fail) {
+  const double value = number_or(object, key, fallback, fail);
+  if (value < 0) fail(object, key, '\'' + key + "' is negative");
+  return value;
+}
+
+double objective(const json& object, const std::string& key, std::string_view name, bool rate, const Fail& fail) {
   const double value = object[key].get<double>();
+  if (!rate && value < 0 && name.find("time") != std::string_view::npos) fail(object, key, "a time is negative");
   if (!rate) return value;
   if (!(value > 0)) fail(object, key, "a rate is above 0");
   return 1 / value;

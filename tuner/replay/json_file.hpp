@@ -42,9 +42,13 @@ const nlohmann::json& member(const nlohmann::json& object, const std::string& ke
 std::string text_or_empty(const nlohmann::json& object, const std::string& key);
 /// That as a number, \p fallback when it is absent or null. Fails for anything else.
 double number_or(const nlohmann::json& object, const std::string& key, double fallback, const Fail& fail);
+/// The same of a time: fails where it is negative.
+double time_or(const nlohmann::json& object, const std::string& key, double fallback, const Fail& fail);
 /// That as a number of which less is better: of a rate the reciprocal, because ratios of reciprocals are those of the
-/// rates. Fails where a rate is not above 0. Precondition: it is a number.
-double objective(const nlohmann::json& object, const std::string& key, bool rate, const Fail& fail);
+/// rates. \p name: of the objective. Fails where a rate is not above 0, or a time negative. Precondition: it is a
+/// number.
+double objective(const nlohmann::json& object, const std::string& key, std::string_view name, bool rate,
+                 const Fail& fail);
 
 /// A parameter's value: numbers that are not integers become text, because a Value has no fractions.
 Value json_value(const nlohmann::json& value);

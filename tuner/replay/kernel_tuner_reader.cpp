@@ -67,7 +67,7 @@ Recording parse_kernel_tuner(const JsonFile& file) {
     } else if (!entry.contains(measured) || (result.is_number() && measured != name)) {
       fail(entry, "", it + "has no '" + name + "'");
     } else if (result.is_number()) {
-      trial.objective = objective(entry, measured, rate, fail);
+      trial.objective = objective(entry, measured, name, rate, fail);
     } else if (result.is_string() || result.is_null()) {
       trial.kind = failure(text_or_empty(entry, measured));
     } else {
@@ -75,7 +75,7 @@ Recording parse_kernel_tuner(const JsonFile& file) {
     }
     // The strategy's own time is left out: replays account for their own.
     for (const char* part : {"compile_time", "verification_time", "benchmark_time", "framework_time"})
-      trial.eval_seconds += 1e-3 * number_or(entry, part, 0, fail);
+      trial.eval_seconds += 1e-3 * time_or(entry, part, 0, fail);
   }
   return make_recording(file.origin(), trials, name == "time" ? "ms" : rate ? "1 / (" + name + ")" : name);
 }

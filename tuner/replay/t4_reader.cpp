@@ -16,11 +16,13 @@ double seconds_a_unit(const nlohmann::json& file) {
 double eval_time(const nlohmann::json& times, const Fail& fail) {
   double sum = 0;
   for (const char* part : {"compilation", "compilation_time", "framework", "validation"})
-    sum += number_or(times, part, 0, fail);
-  const double benchmark = number_or(times, "benchmark", -1, fail);
-  if (benchmark >= 0) return sum + benchmark;
+    sum += time_or(times, part, 0, fail);
+  if (!member(times, "benchmark").is_null()) return sum + time_or(times, "benchmark", 0, fail);
   for (const nlohmann::json& run : member(times, "runtimes"))
-    if (run.is_number()) sum += run.get<double>();
+    if (run.is_number()) {
+      if (run.get<double>() < 0) fail(times, "runtimes", "a time in 'runtimes' is negative");
+      sum += run.get<double>();
+    }
   return sum;
 }
 
@@ -49,7 +51,7 @@ double first_measured(const nlohmann::json& result, const Fail& fail) {
       if (!wanted.empty() && name != wanted) continue;
       if (!member(measurement, "value").is_number())
         fail(measurement, "value", "a correct result whose measurement has no number as its \"value\"");
-      return objective(measurement, "value", is_rate(name), fail);
+      return objective(measurement, "value", name, is_rate(name), fail);
     }
   fail(result, "measurements",
        "a correct result without a measurement of its objective" + (named ? " '" + wanted + '\'' : ""));
