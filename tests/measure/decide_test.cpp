@@ -13,6 +13,7 @@ namespace {
 Trial trial(int block, int registers, std::vector<double> samples) {
   Trial result;
   result.configuration = Configuration{{"block", block}};
+  result.round = 1;
   Measurement measurement;
   measurement.median_ns = median(samples);
   const MedianInterval interval = median_interval(samples);
@@ -92,6 +93,16 @@ TEST(Decide, ComparesIntervalsWhenSamplesAreNoPairs) {
   EXPECT_EQ(decide(tied).winner, 1u);
   const std::vector<Trial> apart{trial(32, 40, {100, 100.1, 100.1, 100}), trial(64, 16, {100.6, 100.9, 100.7})};
   EXPECT_EQ(decide(apart).winner, 0u);
+}
+
+TEST(Decide, ComparesIntervalsOfEquallyManySamplesThatWereNotTakenSideBySide) {
+  // As above, where the pairs are apart: one after the other the drift is not common.
+  std::vector<Trial> trials{trial(32, 40, drifting(1000, 0.1)), trial(64, 16, drifting(1005, 0.1, 2))};
+  for (const std::pair<int, int>& rounds : {std::pair(0, 0), std::pair(1, 2)}) {
+    trials[0].round = rounds.first;
+    trials[1].round = rounds.second;
+    EXPECT_EQ(decide(trials).winner, 1u);
+  }
 }
 
 TEST(Decide, NeverCallsAClearLossATieHoweverNoisyTheMeasurement) {

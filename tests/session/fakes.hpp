@@ -125,6 +125,7 @@ class FakeEvaluator final : public Evaluator {
     std::vector<Trial> trials;
     if (again) {
       for (const Configuration& configuration : finalists) trials.push_back(again(configuration));
+      for (Trial& trial : trials) trial.round = 1;
     }
     return trials;
   }

@@ -107,6 +107,20 @@ TEST_F(FinalsTest, TellTheMiddleOfHowFarLanesAreApartOverAllRounds) {
   EXPECT_NEAR(second.offset_high, 1.03, 1e-9);
 }
 
+TEST_F(FinalsTest, OfOneRoundAreThoseThatWereMeasuredSideBySide) {
+  measure(0, 1);
+  const auto together = finals.take(std::span(both).first(1));
+  EXPECT_NE(together->at(0).round, 0);
+  EXPECT_EQ(together->at(0).round, together->at(2).round);
+  finals.begin({block(32), block(64)}, 5);
+  for (Finals::Finalist& one : finals.finalists()) one.image = std::make_shared<Image>();
+  for (const Configuration& one : {block(32), block(64)})
+    finals.measured(0, {{one}, {std::make_shared<Image>()}, 2.5}, {measured(one, 10)});
+  const auto apart = finals.take(std::span(both).first(1));
+  EXPECT_EQ(apart->at(0).round, 0);
+  EXPECT_EQ(apart->at(1).round, 0);
+}
+
 TEST_F(FinalsTest, KeepWhatDidNotCompileAsItIs) {
   finals.finalists()[1].failed = Trial{block(64), CompileError{"no", ""}};
   finals.measured(0, *finals.job(), {measured(block(32), 10), measured(block(128), 30)});

@@ -320,19 +320,24 @@ TEST_F(IsolationTest, MeasuresFinalistsAgainAlsoThoseOfAnEarlierSession) {
   EXPECT_EQ(trials[0].configuration, does("fast"));
   EXPECT_EQ(trials[1].configuration, does("well"));
   EXPECT_NE(trials[1].measurement(), nullptr);
+  EXPECT_NE(trials[1].round, 0);
+  EXPECT_EQ(trials[0].round, trials[1].round);
   EXPECT_TRUE(evaluator.remeasure({}).empty());
 }
 
 TEST_F(IsolationTest, FindsTheFinalistThatTakesItsWorkerDown) {
   IsolatedEvaluator evaluator(spec, {}, {}, options);
   const Configuration finalists[] = {does("well"), does("crashes"), does("refused"), does("hangs"), does("fast")};
-  const auto trials = evaluator.remeasure(finalists);
+  const auto trials = evaluator.remeasure(finalists, 20);
   ASSERT_EQ(trials.size(), 5u);
   const char* kinds[] = {"ok", "launch", "compile", "timeout", "ok"};
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(trials[i].configuration, finalists[i]);
     EXPECT_EQ(kind(trials[i].outcome), kinds[i]) << i;
   }
+  // Four were measured one by one, in the time that was given for all.
+  EXPECT_EQ(trials[0].measurement()->metrics.at("seconds"), 5);
+  EXPECT_EQ(trials[0].round, 0);
 }
 
 TEST_F(IsolationTest, CompilesNothingWhenTheStoreHasEverything) {

@@ -178,7 +178,11 @@ int serve(const std::string& mode) {
     }
     if (const auto* remeasure = std::get_if<Remeasure>(&message)) {
       Ran answer;
-      for (const Configuration& configuration : remeasure->configurations) answer.trials.push_back(run(configuration));
+      for (const Configuration& configuration : remeasure->configurations) {
+        answer.trials.push_back(run(configuration));
+        if (auto* measured = std::get_if<Measurement>(&answer.trials.back().outcome))
+          measured->metrics["seconds"] = remeasure->seconds;
+      }
       answer.usable = !has_fallen();
       send(answer);
       if (!answer.usable) return 1;

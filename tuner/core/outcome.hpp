@@ -104,7 +104,8 @@ struct Trial {
   bool verified = false;                    ///< its output matched the reference
   bool crashed = false;                     ///< killed or hung what ran it: not to be run there again
   TrialTimes times = {};
-  int lane = 0;  ///< which of a session's devices ran it, from 1; 0: there was only one
+  int lane = 0;   ///< which of a session's devices ran it, from 1; 0: there was only one
+  int round = 0;  ///< sample k of all trials with this number was taken at nearly the same moment; 0: of no other
 
   /// The measurement, or nullptr for a failure.
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }

@@ -25,12 +25,14 @@ std::pair<int, std::string> simplicity(const Trial& trial) {
   return {trial.resources ? trial.resources->registers : std::numeric_limits<int>::max(), trial.configuration.text()};
 }
 
-bool tie(const Measurement& fastest, const Measurement& other, const DecideOptions& options) {
+bool tie(const Trial& first, const Trial& second, const DecideOptions& options) {
+  const Measurement &fastest = measured(first), &other = measured(second);
   const double least = std::max(options.min_lead, options.min_lead_ns / fastest.median_ns);
   if (other.median_ns > fastest.median_ns * (1 + std::max(options.max_loss, least))) return false;
   if (other.median_ns <= fastest.median_ns * (1 + least)) return true;
   const std::size_t n = fastest.samples_ns.size();
-  if (n < 2 || n != other.samples_ns.size()) return other.low_ns <= fastest.high_ns;
+  const bool in_pairs = first.round != 0 && first.round == second.round;
+  if (!in_pairs || n < 2 || n != other.samples_ns.size()) return other.low_ns <= fastest.high_ns;
   std::vector<double> ratios(n);
   for (std::size_t i = 0; i < n; ++i) ratios[i] = other.samples_ns[i] / fastest.samples_ns[i];
   return median_interval(ratios).low <= 1 + least;
@@ -52,8 +54,7 @@ Standings decide(std::span<const Trial> finalists, const DecideOptions& options)
   standings.fastest = order.front();
   std::vector<std::size_t> group;
   for (const std::size_t i : order)
-    if (i == standings.fastest || tie(measured(finalists[standings.fastest]), measured(finalists[i]), options))
-      group.push_back(i);
+    if (i == standings.fastest || tie(finalists[standings.fastest], finalists[i], options)) group.push_back(i);
   const std::optional<std::size_t> the_default = options.default_at;
   if (the_default && std::find(group.begin(), group.end(), *the_default) != group.end()) {
     standings.winner = *the_default;

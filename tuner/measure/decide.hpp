@@ -31,9 +31,9 @@ struct Standings {
   std::vector<std::size_t> ties;  ///< all that cannot be told from the fastest, without the winner, fastest first
 };
 
-/// \p finalists: at least one, each with a measurement. When two have equally many samples, sample k of
-/// both was taken at nearly the same moment (Runner::remeasure) and they are compared in pairs: a tie is where the
-/// 95% interval of the median ratio reaches down to the least lead. Otherwise a tie is where their intervals overlap.
+/// \p finalists: at least one, each with a measurement. Two of one Trial::round with equally many
+/// samples are compared in pairs: a tie is where the 95% interval of the median ratio reaches down to the least lead.
+/// Otherwise a tie is where their intervals overlap.
 /// Throws std::invalid_argument when a trial has no measurement or there is none.
 Standings decide(std::span<const Trial> finalists, const DecideOptions& options = {});
 

@@ -163,6 +163,7 @@ struct Runner::State {
   PhaseListener listener;
   Sampler sampler;
   std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
+  int remeasured = 0;                                     // calls of remeasure()
   std::set<std::string> right_interleaved;                // configurations
   std::unique_ptr<Module> reference_module;
   Image reference_image;               // its function table only
@@ -607,6 +608,7 @@ HostBuffers Runner::reference_outputs() const { return state_->main().expected()
 std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
   const auto begin = Clock::now();
   State& s = *state_;
+  ++s.remeasured;
   ProblemBuffers& problem = *s.problems.front();
   struct Entry {
     std::unique_ptr<Module> module;
@@ -632,6 +634,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     Entry& entry = entries[i];
     trials[i].configuration = finalists[i].configuration;
     trials[i].verified = s.has_reference();
+    trials[i].round = s.remeasured;
     s.announce(Phase::load, kLoadSeconds);
     auto loaded = s.backend.load(*finalists[i].image);
     if (auto* error = std::get_if<LaunchError>(&loaded)) {

@@ -60,10 +60,9 @@ class Runner {
     const Image* image = nullptr;
   };
   /// Measures \p finalists again, interleaved: in each of finalist_rounds rounds each of them gives finalist_samples
-  /// samples, in an order that changes by round, so that drift meets all alike. Sample k of every trial belongs to
-  /// the same round; see decide(). After \p seconds no round begins, but three there are. They must have been verified
-  /// by evaluate() (of this or another runner), and are verified again behind their last sample. Then their metrics are
-  /// collected.
+  /// samples, in an order that changes by round, so that drift meets all alike: all trials have the same Trial::round.
+  /// After \p seconds no round begins, but three there are. They must have been verified by evaluate() (of this or
+  /// another runner), and are verified again behind their last sample. Then their metrics are collected.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
                                double seconds = std::numeric_limits<double>::infinity());
 

@@ -404,6 +404,7 @@ class Session {
       trial.crashed = again[k].crashed;
       trial.verified = again[k].verified;
       trial.lane = again[k].lane;
+      trial.round = again[k].round;
       tell_of_missing_metrics(trial);
       if (store_) store_->append(trial);
     }

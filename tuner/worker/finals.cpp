@@ -18,6 +18,7 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 void Finals::begin(std::vector<Configuration> configurations, double seconds) {
   seconds_ = seconds;
+  ++round_;
   finalists_.clear();
   for (Configuration& configuration : configurations) finalists_.push_back({std::move(configuration), {}, {}, {}});
 }
@@ -37,7 +38,8 @@ std::optional<RunJob> Finals::job() const {
 void Finals::measured(int lane, const RunJob& job, const std::vector<Trial>& trials) {
   for (Finalist& one : finalists_)
     for (std::size_t i = 0; i < trials.size(); ++i)
-      if (job.configurations[i] == one.configuration) one.trials.insert_or_assign(lane, trials[i]);
+      if (job.configurations[i] == one.configuration)
+        one.trials.insert_or_assign(lane, trials[i]).first->second.round = trials.size() > 1 ? round_ : 0;
 }
 
 bool Finals::complete(int lane) const {

@@ -28,7 +28,7 @@ class Finals {
 
   /// What to run, once all are compiled or have failed to; it may be empty.
   std::optional<RunJob> job() const;
-  /// Some of them, or all.
+  /// Some of them, or all. Those that were measured by themselves have no Trial::round.
   void measured(int lane, const RunJob& job, const std::vector<Trial>& trials);
   /// The trials, in order, once each of \p lanes has measured all: those of the lane on which most worked, but what was
   /// wrong or crashed on any lane did so. Ends this round.
@@ -44,6 +44,7 @@ class Finals {
 
   std::vector<Finalist> finalists_;
   double seconds_ = 0;
+  int round_ = 0;
   std::map<int, std::vector<double>> ratios_;  // by lane: its median over the decider's, one for each finalist
 };
 
