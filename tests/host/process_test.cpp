@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include <tests/wait_until.hpp>
@@ -142,6 +144,30 @@ TEST_F(HostPrivateDirectory, IsRemovedByOthersOnlyOnceItsOwnerIsDead) {
   host::PrivateDirectory::remove_abandoned(folder_.path());
   EXPECT_EQ(folders(), 1);
   EXPECT_TRUE(std::filesystem::exists(alive.path() / "tuner.lock"));
+}
+
+TEST_F(HostPrivateDirectory, IsNotRemovedByAForkedChildThatDestroysIt) {
+  std::optional<host::PrivateDirectory> directory(std::in_place);
+  const std::filesystem::path path = directory->path();
+  const pid_t child = fork();
+  if (child == 0) {
+    directory.reset();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(std::filesystem::exists(path / "tuner.lock"));
+}
+
+TEST_F(HostPrivateDirectory, IsRemovedWhenItsProcessExitsWithoutDestroyingIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, whose folders are below this one's
+  EXPECT_EXIT(
+      {
+        (void)new host::PrivateDirectory;
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("tuner-host-")) << entry.path();
 }
 
 TEST_F(HostPrivateDirectory, LeavesAloneWhatIsNotMarkedAsOurs) {

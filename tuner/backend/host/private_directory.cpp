@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <span>
 #include <string>
@@ -44,6 +45,35 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   return lock;
 }
 
+/// What is to be removed when a process exits whose compilers are never destroyed.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::filesystem::path, pid_t> owners;
+
+  static Registry& process() {
+    static Registry& registry = *new Registry;  // never destroyed: it is used while the process exits
+    return registry;
+  }
+  void add(const std::filesystem::path& path) {
+    static const int at_exit = std::atexit([] { process().remove_all(); });
+    (void)at_exit;
+    const std::lock_guard lock(mutex);
+    owners.emplace(path, getpid());
+  }
+  void take(const std::filesystem::path& path) {
+    const std::lock_guard lock(mutex);
+    owners.erase(path);
+  }
+  void remove_all() {
+    // A child may have been forked while another thread held the lock: it must end all the same.
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    if (!lock) return;
+    std::error_code ignored;
+    for (const auto& [path, owner] : owners)
+      if (owner == getpid()) std::filesystem::remove_all(path, ignored);
+  }
+};
+
 }  // namespace
 
 void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) {
@@ -57,7 +87,7 @@ void PrivateDirectory::remove_abandoned(const std::filesystem::path& parent) {
   }
 }
 
-PrivateDirectory::PrivateDirectory() {
+PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
   const std::filesystem::path parent = temporary_directory();
   static std::once_flag swept;
   std::call_once(swept, [&parent] { remove_abandoned(parent); });
@@ -76,11 +106,14 @@ PrivateDirectory::PrivateDirectory() {
     std::filesystem::remove_all(path_, ignored);
     throw Error("cannot write to " + name + ": " + std::strerror(why) + "; set TMPDIR to a folder with room");
   }
+  Registry::process().add(path_);
 }
 
 PrivateDirectory::~PrivateDirectory() {
+  if (getpid() != owner_) return;
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+  Registry::process().take(path_);
 }
 
 }  // namespace tuner::host

@@ -1,5 +1,8 @@
 #pragma once
-/// A directory for this process alone (0700), removed with all that is in it.
+/// A directory for this process alone (0700), removed with all that is in it: when its owner goes, at the latest when
+/// the process exits.
+
+#include <sys/types.h>
 
 #include <filesystem>
 
@@ -9,7 +12,7 @@ namespace tuner::host {
 
 /// The lock on a file in it is the sign of life: it is seen from other process-id namespaces and ends with the process.
 /// Directories left by processes that were killed are removed when the next is made: those of this user whose lock is
-/// free and whose lock file says that it is ours.
+/// free and whose lock file says that it is ours. A forked child leaves those of its parent alone.
 class PrivateDirectory {
  public:
   /// Under $TMPDIR or /tmp. Throws Error.
@@ -24,6 +27,7 @@ class PrivateDirectory {
 
  private:
   std::filesystem::path path_;
+  pid_t owner_;
   Descriptor lock_;
 };
 
