@@ -51,6 +51,13 @@ TEST(Page, HoldsEveryTrial) {
   }
 }
 
+TEST(Page, HoldsTheSmallestNumbersThatThereAre) {
+  Tuning tuning = test::sample_tuning(20);
+  double metric = 1e-320;
+  for (PlacedTrial& one : tuning.trials) one.trial.metrics["tiny"] = metric *= 2;
+  EXPECT_NE(page_of(tuning).find("tiny"), std::string::npos);
+}
+
 TEST(Page, HoldsTheVerdictOnTheBest) {
   Tuning tuning = test::sample_tuning(20);
   const Json verdict = data_of(page_of(tuning))["tunings"][0]["verdict"];

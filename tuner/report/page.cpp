@@ -1,6 +1,7 @@
 #include <tuner/report/page.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -37,7 +38,10 @@ constexpr std::size_t kManyRows = 4000;
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == std::floor(value) && std::fabs(value) < 1e15) return static_cast<std::int64_t>(value);
-  return std::stod(fmt::format("{:.6g}", value));
+  const std::string text = fmt::format("{:.6g}", value);
+  double shorter = value;
+  std::from_chars(text.data(), text.data() + text.size(), shorter);
+  return shorter;
 }
 
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }

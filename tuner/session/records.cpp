@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -50,10 +50,12 @@ void visit_ceilings(auto& device, auto&& member) {
 std::string properties_text(const Device& device) {
   std::string text;
   visit_ceilings(device, [&text](const char* name, double rate, int digits) {
-    std::array<char, 64> member{};
-    if (rate > 0)
-      std::snprintf(member.data(), member.size(), "%s\"%s\":%.*e", text.empty() ? "" : ",", name, digits - 1, rate);
-    text += member.data();
+    if (rate <= 0) return;
+    std::array<char, 64> number{};
+    const auto end =
+        std::to_chars(number.data(), number.data() + number.size(), rate, std::chars_format::scientific, digits - 1)
+            .ptr;
+    text += std::string(text.empty() ? "" : ",") + '"' + name + "\":" + std::string(number.data(), end);
   });
   return '{' + text + '}';
 }
@@ -95,6 +97,9 @@ Device from_record(const cache::DeviceRecord& record) {
   device.limits.sm_count = record.sm_count;
   device.limits.compute_capability = record.compute_capability;
   device.limits.max_shared_bytes = record.max_shared_bytes;
+  // Since 8.0 a multiprocessor has 1 KiB more than a block may take; the host backend does as 9.0.
+  device.limits.shared_bytes_per_sm =
+      std::max(device.limits.shared_bytes_per_sm, record.max_shared_bytes + std::int64_t{1024});
   device.limits.registers_per_sm = record.registers_per_sm;
   take_ceilings(device, record);
   return device;

@@ -61,7 +61,8 @@ struct IsolatedOptions {
   std::optional<Device> known_device;
   std::vector<RemoteHost> hosts = {};  ///< besides this one
   ImageStore images;
-  /// Told when a lane is given up while others go on. Called on a thread of the evaluator's own; may be empty.
+  /// Told when a lane is given up while others go on, and once what the kernel prints. Called on a thread of the
+  /// evaluator's own; may be empty.
   std::function<void(std::string_view)> warn = {};
 
   /// Compile workers on all hosts.

@@ -1,7 +1,6 @@
 #include <tuner/worker/run_lane.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
@@ -177,8 +176,8 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
   for (int line = 0; line < most_lines && end != std::string::npos; ++line) end = said.find('\n', end + (line > 0));
   if (end != std::string::npos) said.resize(end);
   while (said.ends_with('\n')) said.pop_back();
-  std::fprintf(stderr, "tuner: the kernel prints, which is shown once, here with %s:\n%s\n",
-               configuration.text().c_str(), said.c_str());
+  if (options_.warn)
+    options_.warn(fmt::format("the kernel prints, which is shown once, here with {}:\n{}", configuration.text(), said));
 }
 
 /// \p loss without a message: its last answer has already told what happened.
@@ -216,9 +215,11 @@ void RunLane::take_back_sent() {
   }
 }
 
-/// A worker was lost over \p job: of several finalists nobody knows which of them is to blame.
+/// A worker was lost over \p job: of several finalists nobody knows which of them is to blame. Each is measured by
+/// itself then, all in the time of one round.
 void RunLane::fail(RunJob job, const Loss& loss) {
   if (job.configurations.size() > 1) {
+    job.finals_s = *job.finals_s / static_cast<double>(job.configurations.size());
     for (std::size_t i = job.configurations.size(); i-- > 0;)
       own_.push_front({{std::move(job.configurations[i])}, {std::move(job.images[i])}, job.finals_s});
     return;
