@@ -45,10 +45,32 @@ TEST_F(SweepProgram, PrintsTheBestForEachValueInDeclaredOrder) {
   ASSERT_EQ(run.code, 0) << run.err;
   const json by = json::parse(run.out)["by"];
   ASSERT_EQ(by["block"].size(), 3u);
-  EXPECT_EQ(by["block"][0]["block"], "32");
-  EXPECT_EQ(by["block"][2]["block"], "128");
+  EXPECT_EQ(by["block"][0]["value"], "32");
+  EXPECT_EQ(by["block"][2]["value"], "128");
   EXPECT_EQ(by["block"][0]["speed_up"], 1.0);
-  EXPECT_EQ(by["T"][1]["T"], "int");
+  EXPECT_EQ(by["T"][1]["value"], "int");
+}
+
+TEST_F(SweepProgram, KeepsTheValueOfAParameterThatIsCalledStep) {
+  std::string text = contents(small_kernel());
+  for (std::size_t at = 0; (at = text.find("unroll", at)) != std::string::npos;) text.replace(at, 6, "step");
+  const Finished run =
+      tune({"--kernel", file("steps.cu", text), "--device", "host", "--fix", "block=32", "--by", "step", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json by = json::parse(run.out)["by"]["step"];
+  ASSERT_EQ(by.size(), 3u);
+  EXPECT_EQ(by[1]["value"], "2");
+  EXPECT_TRUE(by[1]["step"].is_number());
+}
+
+TEST_F(SweepProgram, ShowsFailuresOfAWholeSpaceWhereAllRowsAreAskedFor) {
+  std::string text = contents(small_kernel());
+  text.insert(text.find("  for (int k"), "  static_assert(block != 64 || unroll != 2, \"no such tile\");\n");
+  const std::string kernel = file("refuses.cu", text);
+  const Finished run = tune({"--kernel", kernel, "--device", "host", "--rows", "all"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("why not"));
+  EXPECT_THAT(run.out, HasSubstr("compile: "));
 }
 
 TEST_F(SweepProgram, WritesEveryRowAsCsvAndReplacesOnlyItsOwn) {

@@ -230,11 +230,11 @@ std::string by_table(const std::vector<BestFor>& best, const std::string& name, 
   return with_dim_titles(table.lines(), style);
 }
 
-Json json_by(const std::vector<BestFor>& best, const std::string& name) {
+Json json_by(const std::vector<BestFor>& best) {
   Json list = Json::array();
   for (std::size_t i = 0; i < best.size(); ++i) {
     const double ns = best[i].trial->measurement()->median_ns;
-    list.push_back({{name, best[i].value},
+    list.push_back({{"value", best[i].value},
                     {"problem", best[i].sweep->subject.size->text()},
                     {"median_ns", ns},
                     {"configuration_text", best[i].trial->configuration.text()},

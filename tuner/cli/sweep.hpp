@@ -43,6 +43,6 @@ struct BestFor {
 std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string& name);
 /// The same as a table, with the step from one to the next and the speed-up over the first.
 std::string by_table(const std::vector<BestFor>& best, const std::string& name, const Style& style);
-Json json_by(const std::vector<BestFor>& best, const std::string& name);
+Json json_by(const std::vector<BestFor>& best);
 
 }  // namespace tuner::cli

@@ -22,6 +22,7 @@ struct SweepRequest {
 
   /// Whether only part of the space is asked for.
   bool is_part() const { return !fix.empty() || !vary.empty(); }
+  bool all_rows() const { return rows == std::numeric_limits<std::size_t>::max(); }
 };
 
 /// A line of a list of problems, with what it says in place of the command line.

@@ -317,8 +317,9 @@ class TuneRun {
   }
 
   std::string table(const Subject& what, const SessionResult& result) const {
-    if (!request_.sweep.is_part()) return best_table(what, result.trials, out_style_, request_.sweep.rows);
-    return sweep_table(sweeps_.back(), out_style_, request_.sweep.rows);
+    if (request_.sweep.is_part()) return sweep_table(sweeps_.back(), out_style_, request_.sweep.rows);
+    if (request_.sweep.all_rows()) return sweep_table({what, result.trials, {}}, out_style_, request_.sweep.rows);
+    return best_table(what, result.trials, out_style_, request_.sweep.rows);
   }
 
   /// What is said of all problems together.
@@ -400,7 +401,7 @@ class TuneRun {
                   {"interrupted", stop_.load()},
                   {"results", std::move(results)}};
     if (!failed_.empty()) document["failed"] = failed_;
-    for (const std::string& name : request_.sweep.by) document["by"][name] = json_by(best_by(sweeps_, name), name);
+    for (const std::string& name : request_.sweep.by) document["by"][name] = json_by(best_by(sweeps_, name));
     return document;
   }
 
