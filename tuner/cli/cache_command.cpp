@@ -83,8 +83,8 @@ int doctor(const po::variables_map& given) {
     std::printf("%s is sound\n", database.path().c_str());
     return kDone;
   }
-  std::printf("%s: %s. Rows with a wrong checksum are never served; `tune export` writes what is good.\n",
-              database.path().c_str(), plural(static_cast<std::int64_t>(findings.size()), "finding").c_str());
+  std::printf("%s: %s. Damaged rows are never served; `tune export` writes what is good.\n", database.path().c_str(),
+              plural(static_cast<std::int64_t>(findings.size()), "finding").c_str());
   return kFailed;
 }
 
@@ -210,11 +210,9 @@ const std::vector<CacheAction>& actions() {
 }
 
 void refuse_options_without_effect(const CacheAction& action, const po::variables_map& given) {
-  for (const char* option : {"kernel", "device-key", "configuration", "results"}) {
-    if (!given.count(option) || given[option].defaulted()) continue;
+  for (const char* option : {"kernel", "device-key", "configuration", "results"})
     if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
-      throw UsageError(fmt::format("--{} has no effect on `tune cache {}`", option, action.name));
-  }
+      refuse_options(given, {option}, fmt::format("on `tune cache {}`", action.name));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,8 +32,26 @@ constexpr std::int64_t kMostTextBytes = std::int64_t{256} << 20;
 /// One side of a comparison.
 struct Side {
   std::string name;
-  std::vector<cache::BestRecord> best;
+  std::vector<cache::BestRecord> best;  ///< of the kernel that is asked for
+  std::set<std::string> kernels;        ///< all that have a result
 };
+
+Side side_of(const std::string& name, cache::Database& database, const cache::Filter& filter) {
+  Side side{name, cache::best_rows(database, {.device_key = filter.device_key}), {}};
+  for (const cache::BestRecord& one : side.best) side.kernels.insert(one.kernel.name);
+  if (!filter.kernel.empty())
+    std::erase_if(side.best, [&](const cache::BestRecord& one) { return one.kernel.name != filter.kernel; });
+  return side;
+}
+
+/// A comparison of nothing must not pass for a good one.
+[[noreturn]] void nothing_to_compare(const cache::Filter& filter, const Side& a, const Side& b) {
+  std::set<std::string> known = a.kernels;
+  known.insert(b.kernels.begin(), b.kernels.end());
+  if (!known.empty()) throw UsageError(unknown_name("kernel", filter.kernel, {known.begin(), known.end()}));
+  throw Error(
+      fmt::format("nothing was compared: neither {} nor {} holds a result", printable(a.name), printable(b.name)));
+}
 
 /// A wisdom database as it is, or the text of one in memory.
 cache::Database open_results(const std::string& path) {
@@ -46,7 +65,7 @@ cache::Database open_results(const std::string& path) {
 
 Side side_of(const std::string& path, const cache::Filter& filter) {
   cache::Database database = open_results(path);
-  return {path, cache::best_rows(database, filter)};
+  return side_of(path, database, filter);
 }
 
 /// Two devices in one database: the one given, or the user's.
@@ -59,7 +78,7 @@ std::pair<Side, Side> sides_by_device(const Texts& files, const po::variables_ma
   const auto side = [&](const std::string& text) {
     const cache::DeviceRecord& device = find_device(known, text, "--devices");
     filter.device_key = device.key;
-    return Side{device.name.empty() ? device.key : device.name, cache::best_rows(database, filter)};
+    return side_of(device.name.empty() ? device.key : device.name, database, filter);
   };
   return {side(names[0]), side(names[1])};
 }
@@ -185,9 +204,12 @@ int compare_command(int argc, char** argv) {
   cache::Filter filter;
   filter.kernel = text_of(given, "kernel");
   if (!how.across_devices && files.size() != 2) throw UsageError("compare takes two files: tune compare A B");
+  if (!how.across_devices) refuse_options(given, {"db"}, "without --devices");
+  if (!files.empty()) refuse_options(given, {"db"}, "where a file is named");
   const auto [a, b] = how.across_devices ? sides_by_device(files, given, filter)
                                          : std::pair(side_of(files[0], filter), side_of(files[1], filter));
   const std::vector<Compared> all = report::compare(a.best, b.best, how);
+  if (all.empty()) nothing_to_compare(filter, a, b);
   if (given["json"].as<bool>()) {
     Json list = Json::array();
     for (const Compared& one : all) list.push_back(json_compared(one));
@@ -198,8 +220,7 @@ int compare_command(int argc, char** argv) {
   } else {
     const Style style = Style::of(stdout);
     print(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)));
-    print(all.empty() ? "neither holds a result\n"
-                      : table_text(all, how.across_devices, style) + '\n' + summary(all, style));
+    print(table_text(all, how.across_devices, style) + '\n' + summary(all, style));
   }
   return count(all, Change::slower) > 0 ? kSlower : kDone;
 }

@@ -36,6 +36,7 @@ int convert_command(int argc, char** argv) {
   if (files.size() != 1) throw UsageError("convert reads one file: tune convert FILE [-o OUT.cu]");
   const std::string output = text_of(given, "output");
   const bool to_stdout = output.empty() || output == "-";
+  if (to_stdout) refuse_options(given, {"force"}, "on standard output");
   if (!to_stdout) require_output(output, OutputKind::kernel_file, given["force"].as<bool>(), "--output");
 
   namespace fs = std::filesystem;

@@ -37,6 +37,8 @@ int export_command(int argc, char** argv) {
         "  tune export --header tuned_reduce.hpp --kernel reduce --portfolio 4\n");
   const Texts files = texts_of(given, "file");
   if (given.count("portfolio") && !given.count("header")) throw UsageError("--portfolio belongs to --header FILE");
+  if (given.count("header") || asks_for_results(given)) refuse_options(given, {"all"}, "on a file for other programs");
+  if (!asks_for_results(given)) refuse_options(given, {"size", "choice"}, "without --t4 and its kin");
   if (given.count("header")) {
     if (!files.empty()) throw UsageError("one export writes one file: either --header FILE or FILE");
     if (asks_for_results(given)) throw UsageError("--header goes without other formats: export those by themselves");
@@ -47,6 +49,7 @@ int export_command(int argc, char** argv) {
     return export_results(given);
   }
   if (files.size() != 1) throw UsageError("export writes one file: tune export FILE");
+  if (files[0] == "-") refuse_options(given, {"force"}, "on standard output");
 
   if (files[0] != "-") require_output(files[0], OutputKind::wisdom_text, given["force"].as<bool>(), "export");
   cache::Database database = open_for_reading(database_file(given));

@@ -61,6 +61,7 @@ void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
 int export_header(const po::variables_map& given) {
   const std::string file = text_of(given, "header");
   if (!given.count("kernel")) throw UsageError("a header is of one kernel: tune export --header FILE --kernel NAME");
+  if (file == "-") refuse_options(given, {"force"}, "on standard output");
   if (file != "-") require_output(file, OutputKind::header, given["force"].as<bool>(), "--header");
 
   const std::optional<KernelSpec> spec = kernel_named(text_of(given, "kernel"));

@@ -133,6 +133,12 @@ int occupancy_command(int argc, char** argv) {
         "  tune occupancy --arch list\n");
 
   const std::string architecture = text_of(given, "arch");
+  if (!given.count("plot")) refuse_options(given, {"force"}, "without --plot");
+  if (architecture == "list")
+    refuse_options(
+        given,
+        {"kernel", "config", "size", "type", "choice", "template-path", "threads", "registers", "shared", "plot"},
+        "with --arch list");
   if (architecture == "list") return list_architectures(given["json"].as<bool>());
   const bool by_hand = given.count("threads") > 0;
   for (const char* const option : {"kernel", "config", "size", "type", "choice", "template-path"})

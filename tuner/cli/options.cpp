@@ -70,6 +70,13 @@ std::string text_of(const po::variables_map& given, const char* option) {
   return given.count(option) ? given[option].as<std::string>() : std::string();
 }
 
+void refuse_options(const po::variables_map& given, std::initializer_list<const char*> options,
+                    std::string_view where) {
+  for (const char* option : options)
+    if (given.count(option) && !given[option].defaulted())
+      throw UsageError(fmt::format("--{} has no effect {}", option, where));
+}
+
 Texts texts_of(const po::variables_map& given, const char* option) {
   return given.count(option) ? given[option].as<Texts>() : Texts{};
 }

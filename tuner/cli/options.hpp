@@ -1,7 +1,9 @@
 #pragma once
 /// Parsing of one command's options with messages that help, and what all commands share.
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/program_options/options_description.hpp>
@@ -33,6 +35,8 @@ int print_help(const std::string& usage, const po::options_description& options,
 
 /// Value of a string option, or nothing: "".
 std::string text_of(const po::variables_map& given, const char* option);
+/// Throws UsageError for the first of \p options that was given, which has no effect \p where: "with --dry-run".
+void refuse_options(const po::variables_map& given, std::initializer_list<const char*> options, std::string_view where);
 /// Values of an option that may be repeated, or of arguments without a dash.
 Texts texts_of(const po::variables_map& given, const char* option);
 

@@ -11,6 +11,7 @@
 #include <cache/exchange.hpp>
 #include <cache/frozen.hpp>
 
+#include <tuner/cli/arguments.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
@@ -115,9 +116,15 @@ bool is_of(OutputKind kind, Standing standing) {
          (kind == OutputKind::frozen && standing == Standing::frozen);
 }
 
+/// Commands that can write there never ask.
+void refuse_standard_output(const fs::path& path, std::string_view option) {
+  if (path == "-") throw UsageError(fmt::format("{} -: this goes to a file, not to standard output", option));
+}
+
 }  // namespace
 
 void require_output(const fs::path& path, OutputKind kind, bool force, std::string_view option) {
+  refuse_standard_output(path, option);
   const Found found = found_at(path);
   const bool is_log = kind == OutputKind::trial_log;
   if (found.standing == Standing::nothing || found.standing == Standing::empty || is_of(kind, found.standing)) return;
@@ -131,6 +138,7 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
 }
 
 void require_database(const fs::path& path, std::string_view option) {
+  refuse_standard_output(path, option);
   std::error_code error;
   const Found found = found_at(fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path);
   if (found.standing == Standing::nothing || found.standing == Standing::empty || found.text == kWisdomDatabase.text ||

@@ -110,6 +110,12 @@ int dispatch(int argc, char** argv, const TuneCommand& tune) {
   }
   if (argv[1][0] == '-') return tune(argc, argv);
   const Command& command = find_command(argv[1]);
+  if (command.run == help_command && argc > 2) {
+    if (argc > 3) throw UsageError("help is of one command: tune help COMMAND");
+    std::string name = find_command(argv[2]).name, option = "--help";
+    char* of_command[] = {argv[0], name.data(), option.data()};
+    return dispatch(3, of_command, tune);
+  }
   return command.run == nullptr ? tune(argc - 1, argv + 1) : command.run(argc - 1, argv + 1);
 }
 

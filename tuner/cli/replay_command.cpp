@@ -145,7 +145,12 @@ int replay_command(int argc, char** argv) {
         "Usage: tune replay --space FILE… [options]\n"
         "Runs search strategies on recorded spaces and scores them: 0 is random search, 1 the optimum at once.",
         options, kReplayExamples);
+  if (!given.count("plot")) refuse_options(given, {"force"}, "without --plot");
   if (given["list"].as<bool>()) {
+    refuse_options(given,
+                   {"space", "strategy", "repeats", "seed", "budget", "target", "until-unlikely", "first", "option",
+                    "prior", "ahead", "threads", "plot"},
+                   "with --list");
     given["json"].as<bool>() ? print_json(json_strategies()) : print_strategies();
     return kDone;
   }

@@ -47,6 +47,7 @@ int report_command(int argc, char** argv) {
         options, "  tune report -o report.html\n  tune report --kernel reduce --device H200 -o reduce.html\n");
   const std::string file = text_of(given, "output"), kernel = text_of(given, "kernel");
   if (file.empty()) throw UsageError("report writes one file: tune report -o FILE.html");
+  if (file == "-") refuse_options(given, {"force"}, "on standard output");
   if (file != "-") require_output(file, OutputKind::report, given["force"].as<bool>(), "-o");
 
   std::vector<cache::Database> databases = open_all_for_reading(given);

@@ -94,6 +94,11 @@ class OneRun {
         json_(flag("json")),
         once_(flag("once")),
         metrics_(read_metrics(texts_of(given, "metrics"), "--metrics")) {
+    if (flag("ptx") || flag("sass"))
+      refuse_options(given, {"json", "once", "cpu", "metrics"}, "with --ptx and --sass");
+    else
+      refuse_options(given, {"arch"}, "without --ptx or --sass");
+    if (given.count("arch")) refuse_options(given, {"device"}, "with --arch, which stands for a device");
     if (once_ && !metrics_.empty())
       throw UsageError("--metrics launches the kernel many times, and --once only once: give one of them");
   }

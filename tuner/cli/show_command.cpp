@@ -62,6 +62,12 @@ std::string sessions_text(const std::vector<cache::SessionRecord>& sessions) {
   return table.text();
 }
 
+std::vector<cache::KernelSummary> kernels_of(cache::Database& database, const cache::Filter& filter) {
+  std::vector<cache::KernelSummary> all = cache::kernels(database);
+  std::erase_if(all, [&](const auto& one) { return !filter.kernel.empty() && one.kernel.name != filter.kernel; });
+  return all;
+}
+
 std::string kernels_text(const std::vector<cache::KernelSummary>& kernels) {
   Table table({{"kernel"},
                {"source"},
@@ -153,7 +159,7 @@ int show_command(int argc, char** argv) {
     print(best_text(rows));
     if (!unverified.empty()) print("Compared with nothing, served to nobody\n" + best_text(unverified));
     if (stats)
-      print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_text(cache::kernels(database)),
+      print(fmt::format("Kernels\n{}\nSessions\n{}\n", kernels_text(kernels_of(database, filter)),
                         sessions_text(cache::sessions(database, filter))));
     print(fmt::format("{} in {}{}\n\n", plural(static_cast<std::int64_t>(rows.size()), "best configuration"),
                       printable(path),

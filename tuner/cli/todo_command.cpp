@@ -65,6 +65,7 @@ int clear_todo(const fs::path& file, const cache::Filter& filter, bool json) {
   open_for_reading(file);  // what is not there is not made
   cache::Database database = open_for_writing(file);
   const auto forgotten = cache::forget_misses(database, filter);
+  if (forgotten == 0) require_known_kernel(filter, {&database, 1});
   if (json)
     print_json({{"database", file.string()}, {"forgotten", forgotten}});
   else
@@ -98,7 +99,9 @@ int todo_command(int argc, char** argv) {
   std::error_code error;
   if (given.count("db") || fs::exists(file, error)) {
     cache::Database database = open_for_reading(file);
-    misses = cache::misses(database, read_filter(given));
+    const cache::Filter filter = read_filter(given);
+    misses = cache::misses(database, filter);
+    if (misses.empty()) require_known_kernel(filter, {&database, 1});
   }
   if (json)
     print_json({{"database", file.string()}, {"todo", json_todo(misses)}});

@@ -100,7 +100,16 @@ void choose_metrics(const po::variables_map& given, MeasureOptions& measure) {
   const std::string of = text_of(given, "metrics-for");
   if (of != "all" && of != "finalists")
     throw UsageError(unknown_name("value of --metrics-for", of, {"finalists", "all"}));
+  if (measure.metrics.empty() && given["objective"].defaulted())
+    refuse_options(given, {"metrics-for"}, "without --metrics");
   if (of == "all") measure.metrics_for_all = true;
+}
+
+void check_effects(const po::variables_map& given) {
+  const auto flag = [&](const char* option) { return given[option].as<bool>(); };
+  if (flag("dry-run")) refuse_options(given, {"log", "report", "csv", "by", "rows"}, "with --dry-run");
+  if (flag("json")) refuse_options(given, {"rows"}, "with --json, which holds every trial");
+  if (flag("quiet")) refuse_options(given, {"rows", "verbose"}, "with --quiet");
 }
 
 SweepRequest read_sweep(const po::variables_map& given) {
@@ -171,7 +180,7 @@ po::options_description tune_options() {
   add_part("vary", po::value<Texts>()->value_name("block_x,block_y"),
            "only these parameters vary; the others keep their --fix or their default");
   add_part("rows", po::value<Text>()->default_value("10")->value_name("N|all"),
-           "lines of the table; all: what fails or cannot run too, with the reason");
+           "lines of the table; all: what fails too, with the reason, and of a part what cannot run");
   add_part("by", po::value<Texts>()->value_name("NAME"),
            "the best for each value of a parameter, choice, type or size; may be repeated");
   add_part("csv", po::value<Text>()->value_name("FILE"), "every row, with what cannot run, as comma-separated values");
@@ -228,6 +237,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
   if (request.help) return request;
   if (const Texts extra = texts_of(given, "arguments"); !extra.empty())
     throw UsageError(fmt::format("unexpected argument '{}'; a kernel is given as --kernel {}", extra[0], extra[0]));
+  check_effects(given);
   request.kernel = text_of(given, "kernel");
   request.capture = text_of(given, "capture");
   request.todo = given["todo"].as<bool>();
