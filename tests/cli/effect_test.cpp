@@ -33,10 +33,6 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
   const std::string kernel = small_kernel();
   file("a.wisdom", "");
   expect_refused({
-      {{"--kernel", kernel, "--dry-run", "--log", "x.jsonl"}, "--log has no effect with --dry-run"},
-      {{"--kernel", kernel, "--dry-run", "--report", "x.html"}, "--report has no effect with --dry-run"},
-      {{"--kernel", kernel, "--dry-run", "--csv", "x.csv"}, "--csv has no effect with --dry-run"},
-      {{"--kernel", kernel, "--dry-run", "--by", "block"}, "--by has no effect with --dry-run"},
       {{"--kernel", kernel, "--json", "--rows", "3"}, "--rows has no effect with --json"},
       {{"--kernel", kernel, "--quiet", "--rows", "3"}, "--rows has no effect with --quiet"},
       {{"--kernel", kernel, "--quiet", "--verbose"}, "--verbose has no effect with --quiet"},
@@ -67,6 +63,8 @@ TEST_F(Effect, OfEveryOptionOrItIsAnError) {
       {{"cache", "clear", "--kernel", "scale"}, "--kernel says which results to remove"},
       {{"help", "run", "list"}, "help is of one command"},
   });
+  EXPECT_EQ(tune({"--kernel", kernel, "--by", "block", "--rows", "3", "--dry-run"}).code, 0)
+      << "a dry run takes the command as it is";
 #ifdef TUNER_HAS_CUDA
   expect_refused({{{"occupancy", "--arch", "list", "--threads", "32"}, "--threads has no effect with --arch list"},
                   {{"occupancy", "--threads", "32", "--force"}, "--force has no effect without --plot"},
@@ -96,7 +94,7 @@ TEST_F(Effect, OfAComparisonIsNeverNothing) {
   EXPECT_THAT(empty.err, HasSubstr("nothing was compared"));
 }
 
-TEST_F(Effect, OfAKernelThatNobodyKnowsIsAnError) {
+TEST_F(Effect, OfAKernelOrDeviceThatNobodyKnowsIsAnError) {
   ASSERT_EQ(tune_small({"--trials", "1", "--quiet"}).code, 0);
   for (const char* command : {"show", "todo", "export"}) {
     std::vector<std::string> line{command, "--kernel", "scal"};
@@ -106,6 +104,12 @@ TEST_F(Effect, OfAKernelThatNobodyKnowsIsAnError) {
     EXPECT_THAT(run.err, HasSubstr("did you mean 'scale'?")) << command;
   }
   EXPECT_EQ(tune({"todo", "--clear", "--kernel", "scal"}).code, 2);
+  for (const char* command : {"show", "export"}) {
+    std::vector<std::string> line{command, "--device-key", "cuda"};
+    if (std::string(command) == "export") line.push_back("x.wisdom");
+    EXPECT_THAT(tune(line).err, HasSubstr("unknown device 'cuda'")) << command;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder() / "x.wisdom"));
   EXPECT_EQ(tune({"todo", "--kernel", "scale"}).code, 0);
 }
 

@@ -1,5 +1,6 @@
 #include <tuner/cli/database_options.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <cache/paths.hpp>
 
 #include <tuner/cli/output_file.hpp>
+#include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/message_text.hpp>
@@ -44,6 +46,14 @@ void require_known_kernel(const cache::Filter& filter, std::span<cache::Database
     for (const cache::KernelSummary& one : cache::kernels(database)) names.insert(one.kernel.name);
   if (!names.contains(filter.kernel))
     throw UsageError(unknown_name("kernel", filter.kernel, {names.begin(), names.end()}));
+}
+
+void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases) {
+  if (filter.device_key.empty()) return;
+  std::vector<std::string> keys;
+  for (const cache::DeviceRecord& device : stored_devices(databases)) keys.push_back(device.key);
+  if (std::find(keys.begin(), keys.end(), filter.device_key) == keys.end())
+    throw UsageError(unknown_name("device", filter.device_key, keys));
 }
 
 fs::path database_file(const po::variables_map& given) {

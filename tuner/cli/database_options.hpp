@@ -21,6 +21,8 @@ cache::Filter read_filter(const po::variables_map& given);
 /// Throws UsageError where neither \p databases nor this program know the kernel of \p filter: most likely a typing
 /// error.
 void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases);
+/// The same of the device: throws UsageError where \p databases have no result of it.
+void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases);
 
 /// `--db`, else the user's database. Throws tuner::Error without a cache folder.
 std::filesystem::path database_file(const po::variables_map& given);

@@ -55,6 +55,7 @@ int export_command(int argc, char** argv) {
   cache::Database database = open_for_reading(database_file(given));
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
+  require_known_device(filter, std::span(&database, 1));
   const std::string text =
       given["all"].as<bool>() ? cache::export_all(database, filter) : cache::export_wisdom(database, filter);
   if (files[0] == "-") {

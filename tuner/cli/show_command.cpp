@@ -144,6 +144,7 @@ int show_command(int argc, char** argv) {
   std::size_t known = 0;
   std::vector<cache::Database> databases = open_all_for_reading(given);
   require_known_kernel(filter, databases);
+  require_known_device(filter, databases);
   for (cache::Database& database : databases) {
     const auto rows = best_results(database, filter), unverified = unverified_results(database, filter);
     const std::string path = database.path().string();
