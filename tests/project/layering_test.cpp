@@ -24,7 +24,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tuner/search"] = {"tuner/core"};
     rooms["tuner/backend"] = {"tuner/core"};
     rooms["tuner/backend/host"] = {"tuner/core", "tuner/backend", "cache"};
-    rooms["tuner/backend/cuda"] = {"tuner/core", "tuner/backend"};
+    rooms["tuner/backend/cuda"] = {"tuner/core", "tuner/backend", "cache"};
     rooms["tuner/backend/all"] = {"tuner/core", "tuner/backend", "tuner/backend/host", "tuner/backend/cuda"};
     rooms["tuner/replay"] = {"tuner/core", "tuner/search", "cache"};
     rooms["tuner/measure"] = {"tuner/core", "tuner/backend"};
