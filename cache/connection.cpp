@@ -15,6 +15,7 @@
 
 #include <cache/database.hpp>
 #include <cache/paths.hpp>
+#include <cache/places.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -32,6 +33,17 @@ int wait_for_lock(void* data, int count) {
   return 1;
 }
 
+/// tuner_place(sizes), by which files of earlier versions are brought up to date.
+void place(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
+  if (const auto sizes = parse_sizes(text == nullptr ? "" : text)) sqlite3_result_int64(context, place_of(*sizes));
+}
+
+void add_functions(SQLite::Database& db) {
+  sqlite3_create_function_v2(db.getHandle(), "tuner_place", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, &place,
+                             nullptr, nullptr, nullptr);
+}
+
 }  // namespace
 
 Patience::Patience(std::chrono::milliseconds wait)
@@ -47,11 +59,14 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   db->exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
+  add_functions(*db);
   return db;
 }
 
 std::shared_ptr<SQLite::Database> connect_memory() {
-  return std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  auto db = std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  add_functions(*db);
+  return db;
 }
 
 const char* journal_mode(int sqlite_version, bool network_file_system) {

@@ -43,14 +43,7 @@ std::filesystem::path version_4(const TemporaryFolder& folder) {
     auto database = Database::open_user(file);
     store_best(database, session_key(), "block=1", 10);
   }
-  SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
-  db.exec("DROP TABLE miss");
-  SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
-  row.executeStep();
-  EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_4.sql"));
-  row.reset();
-  db.exec("PRAGMA user_version = " + std::to_string(4 << 16 | 4));
+  rewrite_as_version(file, 4);
   return file;
 }
 
@@ -155,11 +148,11 @@ TEST(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
   remember_misses(database, {miss(1000, 1, 3)});
   EXPECT_EQ(misses(database).size(), 1u);
   EXPECT_EQ(best_rows(database).size(), 1u);
-  EXPECT_EQ(statistics(database).schema_version, 5);
+  EXPECT_EQ(statistics(database).schema_version, kSchemaVersion);
   EXPECT_TRUE(doctor(database).empty());
   EXPECT_TRUE(warnings.texts.empty());
   SQLite::Database db(file.string());
-  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | 5) << "version 4 can read it still";
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | kSchemaVersion) << "version 4 can read it still";
 }
 
 TEST(Misses, AreKeptInMemoryWhereADatabaseOfTheVersionBeforeHasNoRoomForThem) {

@@ -63,7 +63,7 @@ bool Wisdom::has_quarantine(const KernelSpec& spec, const Device& device) {
   const cache::Filter of_both{.kernel = spec.name, .device_key = device.key.text()};
   const std::vector<cache::Database*> all = databases();
   return std::any_of(all.begin(), all.end(),
-                     [&](cache::Database* one) { return !cache::quarantined(*one, of_both).empty(); });
+                     [&](cache::Database* one) { return cache::has_quarantined(*one, of_both); });
 }
 
 std::vector<cache::Database*> Wisdom::databases() {
