@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include <cache/browse.hpp>
 #include <cache/misses.hpp>
+#include <cache/store.hpp>
 
 #include "fixture.hpp"
 
@@ -122,6 +124,26 @@ TEST(Misses, AreFilteredByKernelAndDevice) {
   remember_misses(database, {miss(1000, 1, 3), other});
   EXPECT_THAT(sizes_of(misses(database, {.device_key = h100().key})), ElementsAre(3000));
   EXPECT_TRUE(misses(database, {.kernel = "scan"}).empty());
+}
+
+TEST(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
+  auto database = Database::in_memory();
+  std::vector<MissRecord> all;
+  for (std::int64_t n = 0; n < kMaxMisses; ++n) all.push_back(miss(128 * n, 1, 3));
+  remember_misses(database, all);
+  const auto steps_for = [&](std::int64_t first) {
+    int steps = 0;  // of SQLite's virtual machine, in hundreds: to look at each row once takes some thousand
+    auto* const connection = database.store().connection().getHandle();
+    sqlite3_progress_handler(
+        connection, 100, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
+    remember_misses(database, {all.begin() + first, all.begin() + first + 500});
+    sqlite3_progress_handler(connection, 0, nullptr, nullptr);
+    return steps;
+  };
+  EXPECT_LT(steps_for(1000), 10'000) << "known ones";
+  for (auto& one : all) one.sizes_from["n"] += 1'000'000'000;
+  EXPECT_LT(steps_for(1000), 20'000) << "new ones";
+  EXPECT_EQ(misses(database).size(), static_cast<std::size_t>(kMaxMisses));
 }
 
 TEST(Misses, ThatSayNonsenseAreNotStored) {

@@ -96,7 +96,7 @@ Serving::Terms Serving::terms() {
     // What tuning needs is destroyed then; what serving needs is not.
     std::atexit([] {
       process().ending_ = true;
-      MissLog::process().flush(*process().wisdom_);
+      MissLog::process().flush_at_end();
     });
   });
   if (wisdom_->frozen()) {
