@@ -18,17 +18,30 @@ namespace {
 /// What a database holds, one by one: the common form of export, import and merge. Sessions stand before their trials.
 using Entry = std::variant<BestRecord, SessionRecord, StoredTrial, QuarantineRecord>;
 
-/// What is said to come from the future would stay the latest for ever.
-std::optional<std::string> date_in_the_future(const auto& record) {
+/// Whether an instant, a field that is visited, is said to come from the future: it would stay the latest for ever.
+template <class Field>
+bool is_ahead(const Field& field, unsigned how) {
   constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // clocks differ
+  if constexpr (std::is_same_v<Field, std::int64_t> || std::is_same_v<Field, std::optional<std::int64_t>>)
+    return (how & kInstant) != 0 && field > now_ms() + day_ms;
+  return false;
+}
+
+std::optional<std::string> date_in_the_future(const auto& record) {
   std::optional<std::string> complaint;
   visit_fields(record, [&](const char* name, const auto& field, unsigned how) {
-    using Field = std::decay_t<decltype(field)>;
-    if constexpr (std::is_same_v<Field, std::int64_t> || std::is_same_v<Field, std::optional<std::int64_t>>) {
-      if ((how & kInstant) != 0 && field > now_ms() + day_ms) complaint = fmt::format("'{}' is in the future", name);
-    }
+    if (is_ahead(field, how)) complaint = fmt::format("'{}' is in the future", name);
   });
   return complaint;
+}
+
+/// For what a database got while the clock of this machine was ahead: it is told as if it had come today.
+void correct_dates(auto& record) {
+  visit_fields(record, [](const char*, auto& field, unsigned how) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_assignable_v<Field&, std::int64_t>)
+      if (is_ahead(field, how)) field = now_ms();
+  });
 }
 
 /// Why a record of somebody else's is not taken over.
@@ -164,7 +177,10 @@ std::vector<Entry> parse_entries(std::string_view text, const std::string& sourc
 // Whether \p a is to be kept over \p b, which has the same identity: total orders, so that the order of merging does
 // not matter.
 bool is_better(const BestRecord& a, const BestRecord& b) {
-  const auto key = [](const BestRecord& r) { return std::make_tuple(-r.measured_ms, -r.samples, r.median_ns); };
+  const auto key = [](const BestRecord& r) {
+    const auto measured_ms = is_ahead(r.measured_ms, kInstant) ? 0 : r.measured_ms;  // nobody knows when
+    return std::make_tuple(-measured_ms, -r.samples, r.median_ns);
+  };
   return key(a) != key(b) ? key(a) < key(b) : line_of(a) < line_of(b);
 }
 /// The earliest report stays.
@@ -222,6 +238,7 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, Part par
     std::vector<Entry> entries;
     // What stands in a database is somebody's word too.
     const auto add = [&](auto& record) {
+      correct_dates(record);
       if (objection_to(record)) return warn_of_damaged_rows(store);
       entries.emplace_back(std::move(record));
     };

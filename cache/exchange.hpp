@@ -2,7 +2,8 @@
 /// Results in and out: reviewable wisdom text, complete exports, and merging of databases.
 ///
 /// What comes in is a stranger's word: a best time that is ten times less or more than what a stored trial of the same
-/// configuration took in the same context is not taken over, nor is a date in the future.
+/// configuration took in the same context is not taken over, nor is a date in the future. What a database has with one
+/// got it while a clock was ahead: it is told with today's date, and any other measurement counts as later.
 ///
 /// Two results for the same (kernel, problem, device, environment) are resolved the same way everywhere: the later
 /// measurement wins, then more samples, then the lower median, then the order of their text. So merging is

@@ -91,11 +91,12 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
     visit_context(best, context);
     return select_all<StoredTrial>() + " WHERE of IN (SELECT session FROM session" + context.condition() +
            ") AND configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 ORDER BY "
-           "created DESC, id DESC";
+           "created > ?, created DESC, id DESC";  // what has a date ahead is older than it says
   }();
   Query row(store, sql);
   visit_context(best, Binder{row});
   row.bind(best.configuration);
+  row.bind(now_ms());
   while (row.next()) {
     StoredTrial found;
     if (take(row, found) && found.trial.configuration == best.configuration) return found;
