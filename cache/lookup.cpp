@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ struct RankedRow {
   double median_ns = 0;
   bool other_software = false;
   int votes = 0;
-  std::array<double, 3> rank = {};
+  std::array<double, 4> rank = {};
 
   /// The best first; settles ties so that equal contents give equal answers.
   auto order() const {
@@ -109,6 +110,31 @@ class Finder {
     });
   }
 
+  /// Sizes with a result on the device, each from that of the query on and within a factor of two.
+  std::vector<Sizes> sizes_from_here() {
+    static const std::string& placed = *new std::string(
+        rows_where("sizes", std::string(kOfGroup) + " AND (place BETWEEN ?8 AND ?9 OR place IS NULL)"));
+    static const std::string& all = *new std::string(rows_where("sizes", std::string(kOfGroup) + " AND ?8 <= ?9"));
+    const Sizes& least = query_.problem.sizes;
+    return store_.read([&] {
+      std::vector<Sizes> found;
+      know_groups();
+      for (const Group& group : groups_) {
+        if (group.key != query_.device.key) continue;
+        Query row = rows(has_places(store_) ? placed : all, query_.device.compute_capability, group.sm_count, group.key,
+                         group.source, place_of(least), places_near(least).second);
+        while (row.next()) {
+          auto sizes = parse_sizes(row.text());
+          if (sizes && alike({query_.problem.choices, *sizes}, query_.problem) &&
+              std::equal(sizes->begin(), sizes->end(), least.begin(),
+                         [](const auto& a, const auto& b) { return a.second >= b.second; }))
+            found.push_back(std::move(*sizes));
+        }
+      }
+      return found;
+    });
+  }
+
  private:
   void begin(Step step) {
     step_ = step;
@@ -121,7 +147,7 @@ class Finder {
       return;
     }
     if (step == kPortable) return take_all();
-    if (!known_groups_) know_groups();
+    know_groups();
     // In falling order of trust; those with the same rank together.
     std::map<std::pair<bool, int>, std::vector<const Group*>> ranked;
     for (const Group& group : groups_)
@@ -181,7 +207,7 @@ class Finder {
 
   /// Skips from one group to the next: the rows between are not read.
   void know_groups() {
-    known_groups_ = true;
+    if (std::exchange(known_groups_, true)) return;
     const auto next_by = [](const char* conditions) {
       return new std::string(
           rows_where("sm_count, key, source", "compute_capability = ?4 AND " + std::string(conditions)));
@@ -243,35 +269,27 @@ class Finder {
     }
   }
 
-  /// All rows of the backend; of each configuration the nearest first, and the configuration with most votes first.
+  /// All rows of the backend: of each configuration the nearest one, and the configuration with most votes first.
   void take_all() {
     static const std::string& sql = *new std::string(rows_where(kEntryColumns, "backend = ?4"));
-    std::map<std::string, int> votes;
+    std::map<std::string, RankedRow> elected;
+    voters_ = 0;
     for (Query row = rows(sql, query_.device.backend); row.next();) {
       auto entry = taken(row);
       if (!entry || !may_tell(entry->sizes)) continue;
       const int apart = std::abs(entry->compute_capability - query_.device.compute_capability);
-      entry->rank = {entry->source != query_.kernel.source_hash ? 1.0 : 0.0, static_cast<double>(apart),
+      entry->rank = {entry->source != query_.kernel.source_hash ? 1.0 : 0.0, 0, static_cast<double>(apart),
                      *distance(entry->sizes, query_.problem.sizes)};
-      ++votes[entry->configuration];
-      entries_.push_back(std::move(*entry));
+      RankedRow& nearest = elected[entry->configuration];
+      const int votes = nearest.votes + 1;
+      if (votes == 1 || is_behind(nearest, *entry)) nearest = std::move(*entry);
+      nearest.votes = votes;
+      ++voters_;
     }
-    voters_ = static_cast<int>(entries_.size());
-    std::sort(entries_.begin(), entries_.end(), [](const RankedRow& a, const RankedRow& b) { return is_behind(b, a); });
-    std::map<std::string, std::size_t> nearest;
-    for (std::size_t i = 0; i < entries_.size(); ++i) nearest.try_emplace(entries_[i].configuration, i);
-    std::set<std::tuple<double, int, double, double, std::size_t, std::string>> elected;
-    for (const auto& [configuration, i] : nearest) {
-      const auto& rank = entries_[i].rank;
-      elected.emplace(rank[0], -votes[configuration], rank[1], rank[2], i, configuration);
+    for (auto& [configuration, entry] : elected) {
+      entry.rank[1] = -entry.votes;
+      add(std::move(entry));
     }
-    std::map<std::string_view, double> place;
-    for (const auto& one : elected) place.emplace(std::get<5>(one), static_cast<double>(place.size()));
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      entries_[i].votes = votes[entries_[i].configuration];
-      entries_[i].rank = {place[entries_[i].configuration], static_cast<double>(i), 0};
-    }
-    std::make_heap(entries_.begin(), entries_.end(), is_behind);
   }
 
   /// Whether what was measured for \p sizes says anything of those of the query: what was fast for nothing does not.
@@ -381,6 +399,10 @@ std::string explain(Tier tier, const Candidate& c, const Context& q) {
 std::string_view name(Tier tier) {
   constexpr std::string_view names[] = {"exact", "stale", "nearest size", "similar device", "portable", "default"};
   return names[static_cast<std::size_t>(tier)];
+}
+
+std::vector<Sizes> measured_sizes(const Context& query, Database& database) {
+  return Finder(database, query, query.problem.sizes).sizes_from_here();
 }
 
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept,

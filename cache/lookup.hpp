@@ -57,4 +57,8 @@ using Accept = std::function<std::optional<std::string>(const std::string& confi
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept = {},
                    const Sizes& around = {});
 
+/// Sizes that have a result of their own on the query's device, whatever the driver, the compiler and the kernel's
+/// source were then: each from that of the query on, and within a factor of two.
+std::vector<Sizes> measured_sizes(const Context& query, Database& database);
+
 }  // namespace tuner::cache

@@ -361,6 +361,21 @@ TEST(Wisdom, ThatAnEarlierVersionHasAddedIsFound) {
   EXPECT_EQ(find(database, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
 }
 
+TEST(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
+  auto database = Database::in_memory();
+  for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000})
+    store_best(database, session_key(n), "block=1", 1000);
+  auto other = session_key(1200);
+  other.kernel.source_hash = std::string(64, 'b');
+  store_best(database, other, "block=1", 1000);
+  other.device = h100();
+  other.problem.sizes["n"] = 1300;
+  store_best(database, other, "block=1", 1000);
+  std::vector<Sizes> found = measured_sizes(query(1024), database);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 1200}}, {{"n", 2048}}}));
+}
+
 TEST(Wisdom, OfNoDatabaseIsTheDefault) {
   const auto match = lookup(query(), {});
   EXPECT_EQ(match.tier, Tier::fallback);

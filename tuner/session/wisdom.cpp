@@ -52,10 +52,7 @@ std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const P
   const cache::Context wanted = context_of(spec, like, device, {});
   std::vector<cache::Sizes> sizes;
   for (cache::Database* database : databases())
-    for (cache::BestRecord& best :
-         cache::best_rows(*database, {.kernel = wanted.kernel.name, .device_key = wanted.device.key}))
-      if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
-        sizes.push_back(std::move(best.problem.sizes));
+    for (cache::Sizes& one : cache::measured_sizes(wanted, *database)) sizes.push_back(std::move(one));
   return sizes;
 }
 
