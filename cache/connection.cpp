@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <cache/database.hpp>
+#include <cache/file_locks.hpp>
 #include <cache/paths.hpp>
 #include <cache/places.hpp>
 
@@ -50,6 +51,7 @@ Patience::Patience(std::chrono::milliseconds wait)
     : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
 
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, const char* vfs) {
+  lock_by_open_file();
   auto db = std::make_shared<SQLite::Database>(file.string(), flags, 0, vfs);
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);
