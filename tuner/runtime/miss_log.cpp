@@ -104,6 +104,7 @@ void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
 
 void MissLog::write_at_times(Wisdom& wisdom) {
   auto pause = kFirstPause;
+  const auto apart = [&] { return pause * (process_ % 64) / 64; };  // processes that began together
   std::unique_lock lock(writing_);
   for (bool last = false; !last;) {
     changed_.wait(lock, [&] { return wanted_ || ending_; });
@@ -112,8 +113,11 @@ void MissLog::write_at_times(Wisdom& wisdom) {
     lock.unlock();
     const bool written = flush(wisdom);
     lock.lock();
-    if (!written) wanted_ = true;
-    if (!last) changed_.wait_for(lock, pause, [&] { return ending_; });
+    if (!written) {
+      wanted_ = true;
+      pause = std::max(pause, kRetry);
+    }
+    if (!last) changed_.wait_for(lock, pause + apart(), [&] { return ending_; });
     pause = std::min(2 * pause, kLongestPause);
   }
   ended_ = true;

@@ -22,7 +22,7 @@ class MissLog {
  public:
   static constexpr std::size_t kMaxMisses = 4096;  ///< in one process
   /// Between two writes, from the first ones to later ones: what a short process was served is written soon.
-  static constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{10'000};
+  static constexpr std::chrono::milliseconds kFirstPause{100}, kRetry{1000}, kLongestPause{10'000};
   static constexpr std::chrono::milliseconds kAtEnd{5};
 
   /// Never destroyed: threads may still launch while the process ends.
