@@ -55,7 +55,7 @@ bool is_behind(const RankedRow& a, const RankedRow& b) { return a.order() > b.or
 
 /// Results for one kernel source on one device, and a box of their sizes.
 struct Group {
-  int sm_count = 0;
+  int compute_capability = 0, sm_count = 0;
   std::string key = {}, source = {};
 };
 struct GroupCell {
@@ -77,8 +77,12 @@ std::string rows_where(const char* columns, const std::string& conditions) {
   return fmt::format("SELECT {} FROM best WHERE kernel = ?1 AND objective = ?2 AND choices = ?3 AND {}", columns,
                      conditions);
 }
+/// How many results vote in Tier::portable, the nearest ones: more would take long, and say little.
+constexpr int kMostVoters = 128;
+
 constexpr const char* kEntryColumns =
-    "id, compute_capability, sm_count, key, source, sizes, configuration, driver, compiler, measured, median_ns";
+    "id, backend, compute_capability, sm_count, key, source, sizes, configuration, driver, compiler, measured, "
+    "median_ns";
 constexpr const char* kOfGroup = "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7";
 
 /// What one database knows, step by step, the best first.
@@ -93,20 +97,11 @@ class Finder {
   std::optional<Candidate> next(Step step, const std::set<std::string>& refused) {
     return store_.read([&]() -> std::optional<Candidate> {
       if (step_ != step) begin(step);
-      for (;;) {
-        if (!cells_.empty() && (entries_.empty() || cells_.front().cell.bound <= entries_.front().rank[0])) {
-          open(popped(cells_, is_farther));
-        } else if (!entries_.empty()) {
-          const RankedRow entry = popped(entries_, is_behind);
-          if (refused.contains(entry.configuration)) continue;
-          if (auto found = candidate(entry)) return found;
-        } else if (!waiting_.empty()) {
-          begin_groups(std::move(waiting_.front()));
-          waiting_.pop_front();
-        } else {
-          return std::nullopt;
-        }
+      while (const auto entry = next_entry()) {
+        if (refused.contains(entry->configuration)) continue;
+        if (auto found = candidate(*entry)) return found;
       }
+      return std::nullopt;
     });
   }
 
@@ -121,7 +116,7 @@ class Finder {
       know_groups();
       for (const Group& group : groups_) {
         if (group.key != query_.device.key) continue;
-        Query row = rows(has_places(store_) ? placed : all, query_.device.compute_capability, group.sm_count, group.key,
+        Query row = rows(has_places(store_) ? placed : all, group.compute_capability, group.sm_count, group.key,
                          group.source, place_of(least), places_near(least).second);
         while (row.next()) {
           auto sizes = parse_sizes(row.text());
@@ -146,15 +141,38 @@ class Finder {
       if (own_ != query_.problem.sizes) take_exact(query_.problem.sizes);
       return;
     }
-    if (step == kPortable) return take_all();
     know_groups();
     // In falling order of trust; those with the same rank together.
     std::map<std::pair<bool, int>, std::vector<const Group*>> ranked;
-    for (const Group& group : groups_)
-      if ((group.key == query_.device.key) == (step == kNearest))
-        ranked[{group.source != query_.kernel.source_hash, std::abs(group.sm_count - query_.device.sm_count)}]
-            .push_back(&group);
+    for (const Group& group : groups_) {
+      const int apart = apart_from(group.compute_capability);
+      if (step != kPortable && (apart != 0 || (group.key == query_.device.key) != (step == kNearest))) continue;
+      ranked[{group.source != query_.kernel.source_hash,
+              step == kPortable ? apart : std::abs(group.sm_count - query_.device.sm_count)}]
+          .push_back(&group);
+    }
     for (auto& [rank, groups] : ranked) waiting_.push_back(std::move(groups));
+    if (step == kPortable) elect();
+  }
+
+  int apart_from(int compute_capability) const {
+    return std::abs(compute_capability - query_.device.compute_capability);
+  }
+
+  /// The next of those that are not read yet, or not asked for.
+  std::optional<RankedRow> next_entry() {
+    for (;;) {
+      if (!cells_.empty() && (entries_.empty() || cells_.front().cell.bound <= entries_.front().rank[0])) {
+        open(popped(cells_, is_farther));
+      } else if (!entries_.empty()) {
+        return popped(entries_, is_behind);
+      } else if (!waiting_.empty()) {
+        begin_groups(std::exchange(waiting_.front(), {}));
+        waiting_.pop_front();
+      } else {
+        return std::nullopt;
+      }
+    }
   }
 
   template <class... Arguments>
@@ -162,10 +180,11 @@ class Finder {
     return Query(store_, sql, query_.kernel.name, query_.kernel.objective, query_.problem.choices, arguments...);
   }
 
-  /// An entry of the row, unless its sizes make no sense here.
+  /// An entry of the row, unless it says nothing here.
   std::optional<RankedRow> taken(Query& row) {
     RankedRow e;
     e.id = row.integer();
+    const bool is_of_backend = row.text() == query_.device.backend;
     e.compute_capability = static_cast<int>(row.integer());
     e.sm_count = static_cast<int>(row.integer());
     e.key = row.text();
@@ -180,6 +199,7 @@ class Finder {
       warn_of_damaged_rows(store_);
       return std::nullopt;
     }
+    if (!is_of_backend) return std::nullopt;
     e.sizes = std::move(*sizes);
     // What is frozen is ranked the same wherever it is read, whatever the driver and the compiler are there.
     e.other_software =
@@ -209,17 +229,20 @@ class Finder {
   void know_groups() {
     if (std::exchange(known_groups_, true)) return;
     const auto next_by = [](const char* conditions) {
-      return new std::string(
-          rows_where("sm_count, key, source", "compute_capability = ?4 AND " + std::string(conditions)));
+      return new std::string(rows_where("compute_capability, sm_count, key, source", conditions));
     };
     static const std::string* const steps[] = {
-        next_by("sm_count = ?5 AND key = ?6 AND source > ?7 ORDER BY source LIMIT 1"),
-        next_by("sm_count = ?5 AND key > ?6 AND ?7 = ?7 ORDER BY key, source LIMIT 1"),
-        next_by("sm_count > ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY sm_count, key, source LIMIT 1")};
-    Group last{.sm_count = -1};
+        next_by("compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source > ?7 ORDER BY source LIMIT 1"),
+        next_by("compute_capability = ?4 AND sm_count = ?5 AND key > ?6 AND ?7 = ?7 ORDER BY key, source LIMIT 1"),
+        next_by("compute_capability = ?4 AND sm_count > ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY sm_count, key, source "
+                "LIMIT 1"),
+        next_by("compute_capability > ?4 AND ?5 = ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY compute_capability, sm_count, "
+                "key, source LIMIT 1")};
+    Group last{.compute_capability = -1};
     const auto found = [&](const std::string* sql) {
-      Query row = rows(*sql, query_.device.compute_capability, last.sm_count, last.key, last.source);
+      Query row = rows(*sql, last.compute_capability, last.sm_count, last.key, last.source);
       if (!row.next()) return false;
+      last.compute_capability = static_cast<int>(row.integer());
       last.sm_count = static_cast<int>(row.integer());
       last.key = row.text();
       last.source = row.text();
@@ -237,8 +260,7 @@ class Finder {
     static const std::string& all = *new std::string(rows_where(kEntryColumns, kOfGroup));
     const bool placed = has_places(store_);
     for (const Group* group : groups) {
-      take_near(
-          rows(placed ? unplaced : all, query_.device.compute_capability, group->sm_count, group->key, group->source));
+      take_near(rows(placed ? unplaced : all, group->compute_capability, group->sm_count, group->key, group->source));
       if (placed) cells_.push_back({group, {}});
     }
   }
@@ -246,7 +268,9 @@ class Finder {
   void take_near(Query&& row) {
     while (row.next()) {
       auto entry = taken(row);
-      if (!entry || !alike({query_.problem.choices, entry->sizes}, query_.problem)) continue;
+      if (!entry) continue;
+      if (step_ == kPortable ? !may_tell(entry->sizes) : !alike({query_.problem.choices, entry->sizes}, query_.problem))
+        continue;
       entry->rank[0] = *distance(entry->sizes, query_.problem.sizes);
       add(std::move(*entry));
     }
@@ -258,10 +282,11 @@ class Finder {
     static const std::string& crowd = *new std::string(rows_where("1", within + " LIMIT 1 OFFSET 16"));
     static const std::string& all = *new std::string(rows_where(kEntryColumns, within));
     const auto ask = [&](const std::string& sql) {
-      return rows(sql, query_.device.compute_capability, at.group->sm_count, at.group->key, at.group->source,
-                  at.cell.first, at.cell.last);
+      return rows(sql, at.group->compute_capability, at.group->sm_count, at.group->key, at.group->source, at.cell.first,
+                  at.cell.last);
     };
-    const auto parts = ask(crowd).next() ? divided(at.cell, query_.problem.sizes) : std::vector<Cell>();
+    const auto parts =
+        ask(crowd).next() ? divided(at.cell, query_.problem.sizes, step_ == kPortable) : std::vector<Cell>();
     if (parts.empty()) return take_near(ask(all));
     for (const Cell& part : parts) {
       cells_.push_back({at.group, part});
@@ -269,23 +294,20 @@ class Finder {
     }
   }
 
-  /// All rows of the backend: of each configuration the nearest one, and the configuration with most votes first.
-  void take_all() {
-    static const std::string& sql = *new std::string(rows_where(kEntryColumns, "backend = ?4"));
+  /// Lets the nearest results of the backend vote: the configuration with most votes comes first.
+  void elect() {
     std::map<std::string, RankedRow> elected;
-    voters_ = 0;
-    for (Query row = rows(sql, query_.device.backend); row.next();) {
-      auto entry = taken(row);
-      if (!entry || !may_tell(entry->sizes)) continue;
-      const int apart = std::abs(entry->compute_capability - query_.device.compute_capability);
-      entry->rank = {entry->source != query_.kernel.source_hash ? 1.0 : 0.0, 0, static_cast<double>(apart),
-                     *distance(entry->sizes, query_.problem.sizes)};
-      RankedRow& nearest = elected[entry->configuration];
-      const int votes = nearest.votes + 1;
-      if (votes == 1 || is_behind(nearest, *entry)) nearest = std::move(*entry);
-      nearest.votes = votes;
-      ++voters_;
+    for (voters_ = 0; voters_ < kMostVoters; ++voters_) {
+      auto entry = next_entry();
+      if (!entry) break;
+      entry->rank = {entry->source != query_.kernel.source_hash ? 1.0 : 0.0, 0,
+                     static_cast<double>(apart_from(entry->compute_capability)), entry->rank[0]};
+      RankedRow& nearest = elected.try_emplace(entry->configuration, std::move(*entry)).first->second;
+      nearest.votes += 1;
     }
+    entries_.clear();
+    cells_.clear();
+    waiting_.clear();
     for (auto& [configuration, entry] : elected) {
       entry.rank[1] = -entry.votes;
       add(std::move(entry));
@@ -385,8 +407,9 @@ std::string explain(Tier tier, const Candidate& c, const Context& q) {
                       device_text(c.best.device), c.best.problem.sizes == q.problem.sizes ? "the same sizes" : sizes);
       break;
     case Tier::portable:
-      text = fmt::format("best for {} of {} known problems on {} devices; the nearest of them is {} on {}", c.votes,
-                         c.voters, q.device.backend, sizes, device_text(c.best.device));
+      text = fmt::format("best for {} of {}{} known problems on {} devices; the nearest of them is {} on {}", c.votes,
+                         c.voters == kMostVoters ? "the nearest " : "", c.voters, q.device.backend, sizes,
+                         device_text(c.best.device));
       break;
     case Tier::fallback:
       return {};

@@ -73,7 +73,7 @@ std::pair<std::int64_t, std::int64_t> places_near(const Sizes& sizes) {
                grid)};
 }
 
-std::vector<Cell> divided(const Cell& cell, const Sizes& sizes) {
+std::vector<Cell> divided(const Cell& cell, const Sizes& sizes, bool all) {
   const Grid grid(sizes);
   std::vector<Cell> parts;
   if (cell.level == grid.bits) return parts;
@@ -81,18 +81,18 @@ std::vector<Cell> divided(const Cell& cell, const Sizes& sizes) {
   for (std::int64_t part = 0; part < std::int64_t{1} << grid.axes; ++part) {
     Cell half{.first = cell.first | part << grid.axes * left, .level = cell.level + 1};
     half.last = half.first | ((std::int64_t{1} << grid.axes * left) - 1);
-    bool near = true;
+    bool wanted = true;
     int axis = 0;
     for (auto size = sizes.begin(); size != sizes.end() && axis < grid.axes; ++size, ++axis) {
       std::int64_t first = 0;  // every axes-th bit of the place, from the axis' own on
       for (int bit = grid.bits - 1; bit >= 0; --bit)
         first = first << 1 | (half.first >> (grid.axes * bit + grid.axes - 1 - axis) & 1);
       const double steps = steps_to(size->second, first, first + (std::int64_t{1} << left), grid);
-      near = near && steps <= kReach;
+      wanted = wanted && (all || steps <= kReach);
       half.bound += steps;
     }
     half.bound = std::max(0.0, half.bound - 1e-9);  // rounding: rather too near than passed over
-    if (near) parts.push_back(half);
+    if (wanted) parts.push_back(half);
   }
   return parts;
 }

@@ -26,8 +26,8 @@ struct Cell {
   std::int64_t last = std::numeric_limits<std::int64_t>::max();
 };
 
-/// The cells of half the size that \p cell consists of and that may hold sizes within a factor of two of \p sizes; none
-/// when it is too small to be divided.
-std::vector<Cell> divided(const Cell& cell, const Sizes& sizes);
+/// The cells of half the size that \p cell consists of; without \p all those that may hold sizes within a factor of two
+/// of \p sizes. None when it is too small to be divided.
+std::vector<Cell> divided(const Cell& cell, const Sizes& sizes, bool all);
 
 }  // namespace tuner::cache

@@ -17,6 +17,22 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+/// Adds a result for each of \p problems, with a configuration that tells its number.
+void import_many(Database& database, const std::vector<Sizes>& problems) {
+  auto one = Database::in_memory();
+  store_best(one, session_key(1), "block=0", 1000);
+  const auto text = export_wisdom(one);
+  const auto header = text.find('\n') + 1;
+  std::string all = text.substr(0, header);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    auto line = text.substr(header);
+    line.replace(line.find("n=1\""), 3, sizes_text(problems[i]));
+    line.replace(line.find("block=0"), 7, "block=" + std::to_string(i));
+    all += line;
+  }
+  import_text(database, all);
+}
+
 TEST(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
   const TemporaryFolder folder;
   auto database = Database::open_user(folder / "wisdom.db");
@@ -182,6 +198,22 @@ TEST(Wisdom, FallsBackToWhatIsBestMostOften) {
   EXPECT_THAT(match.reason, HasSubstr("3 of 4"));
 }
 
+TEST(Wisdom, LetsTheNearestResultsVoteWhereThereAreMany) {
+  std::vector<Sizes> problems;
+  for (std::int64_t n = 1; n <= 1000; ++n) problems.push_back({{"n", n}});
+  auto database = Database::in_memory();
+  import_many(database, problems);
+  auto key = session_key(900);
+  for (int i = 0; i < 3; ++i) {
+    key.problem.sizes["n"] = 900 + i;
+    store_best(database, key, "block=7", 1000);
+  }
+  const auto match = find(database, query(1 << 20));
+  EXPECT_EQ(match.tier, Tier::portable);
+  EXPECT_EQ(match.best->configuration, "block=7");
+  EXPECT_THAT(match.reason, HasSubstr("3 of the nearest 128 known problems"));
+}
+
 TEST(Wisdom, OfASizeOfZeroIsNotServedForAnyOther) {
   auto database = Database::in_memory();
   store_best(database, session_key(0), "block=32", 1000);
@@ -256,22 +288,6 @@ TEST(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {
   EXPECT_EQ(lookup(query(), databases).best->configuration, "from=user") << "user before shipped";
 }
 
-/// Adds a result for each of \p problems, with a configuration that tells its number.
-void import_many(Database& database, const std::vector<Sizes>& problems) {
-  auto one = Database::in_memory();
-  store_best(one, session_key(1), "block=0", 1000);
-  const auto text = export_wisdom(one);
-  const auto header = text.find('\n') + 1;
-  std::string all = text.substr(0, header);
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    auto line = text.substr(header);
-    line.replace(line.find("n=1\""), 3, sizes_text(problems[i]));
-    line.replace(line.find("block=0"), 7, "block=" + std::to_string(i));
-    all += line;
-  }
-  import_text(database, all);
-}
-
 TEST(Wisdom, IsOfTheNearestOfManySizes) {
   std::mt19937 random(20240229);
   for (const std::vector<const char*>& names :
@@ -325,6 +341,7 @@ TEST(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1500}}, Tier::exact), 500);
   EXPECT_LT(steps_for({{"nx", 4097}, {"ny", 1500}}, Tier::nearest_size), 10'000);
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 5000}}, Tier::nearest_size), 10'000);
+  EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1 << 30}}, Tier::portable), 20'000);
 }
 
 TEST(Wisdom, OfAnEarlierVersionIsFoundWithoutBeingWritten) {
