@@ -85,6 +85,15 @@ std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filt
   });
 }
 
+bool has_quarantined(Database& database, const Filter& filter) {
+  auto& store = database.store();
+  return store.read([&] {
+    static const std::string& sql =
+        *new std::string(fmt::format("SELECT 1 FROM quarantine{} LIMIT 1", kQuarantineFiltered));
+    return Query(store, sql, filter.kernel, filter.device_key, std::string()).next();
+  });
+}
+
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration) {
   auto& store = database.store();
   static const std::string sql = std::string("DELETE FROM quarantine") + kQuarantineFiltered;

@@ -34,6 +34,8 @@ std::vector<SessionRecord> sessions(Database& database, const Filter& filter = {
 
 /// Configurations that killed or hung what ran them, ordered by device, kernel, problem and configuration.
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter = {});
+/// Whether there is any of \p filter.
+bool has_quarantined(Database& database, const Filter& filter);
 /// Lets them be tried and served again: those of \p filter, or only \p configuration of them.
 /// Returns how many there were.
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});

@@ -28,6 +28,14 @@ Claim::~Claim() {
 }
 
 bool Claim::take() {
+  const auto now = std::chrono::steady_clock::now();
+  if (refused_ && now - *refused_ < std::chrono::seconds(1)) return false;
+  const bool taken = ask();
+  refused_ = taken ? std::nullopt : std::optional(now);
+  return taken;
+}
+
+bool Claim::ask() const {
   if (descriptor_ < 0) return true;
   // Of the open file, not of the process: those would be lost when any descriptor of the file is closed, and threads
   // would share them.

@@ -4,8 +4,10 @@
 /// is still alive. (A child that was forked meanwhile and never calls exec keeps it too.) Not for what must never
 /// happen twice: where files cannot be locked, everybody has the right.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace tuner::cache {
@@ -21,11 +23,15 @@ class Claim {
 
   /// True when it is this object's now, or when no claim can be kept there (a folder that cannot be written to, a file
   /// system without locks): then every process is for itself. False while another object has it, of this process or
-  /// another one. Does not wait.
+  /// another one. Does not wait. Asks the file at most once a second, since a thousand processes may share it: until
+  /// then what another object had is taken to be still its.
   bool take();
 
  private:
+  bool ask() const;
+
   int descriptor_;
+  std::optional<std::chrono::steady_clock::time_point> refused_;
   std::int64_t byte_;
 };
 

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include <cache/database.hpp>
+#include <cache/file_locks.hpp>
 #include <cache/paths.hpp>
+#include <cache/places.hpp>
 
 namespace tuner::cache {
 namespace fs = std::filesystem;
@@ -27,9 +29,21 @@ int wait_for_lock(void* data, int count) {
   if (count == 0) patience.deadline = now + patience.limit;
   if (now >= patience.deadline) return 0;
   patience.random = patience.random * 6364136223846793005u + 1442695040888963407u;
-  const std::uint64_t limit_us = std::min<std::uint64_t>(500u << std::min(count, 6), 20'000);
-  std::this_thread::sleep_for(std::chrono::microseconds(100 + (patience.random >> 33) % limit_us));
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(patience.deadline - now);
+  const std::uint64_t limit_us = std::min<std::uint64_t>(500u << std::min(count, 12), patience.longest_us);
+  std::this_thread::sleep_for(std::min(left, std::chrono::microseconds(100 + (patience.random >> 33) % limit_us)));
   return 1;
+}
+
+/// tuner_place(sizes), by which files of earlier versions are brought up to date.
+void place(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
+  if (const auto sizes = parse_sizes(text == nullptr ? "" : text)) sqlite3_result_int64(context, place_of(*sizes));
+}
+
+void add_functions(SQLite::Database& db) {
+  sqlite3_create_function_v2(db.getHandle(), "tuner_place", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, &place,
+                             nullptr, nullptr, nullptr);
 }
 
 }  // namespace
@@ -38,6 +52,8 @@ Patience::Patience(std::chrono::milliseconds wait)
     : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
 
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, const char* vfs) {
+  lock_by_open_file();
+  if (on_network_file_system(file)) patience.longest_us = 2'000'000;  // one second on average
   auto db = std::make_shared<SQLite::Database>(file.string(), flags, 0, vfs);
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);
@@ -47,11 +63,14 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   db->exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
+  add_functions(*db);
   return db;
 }
 
 std::shared_ptr<SQLite::Database> connect_memory() {
-  return std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  auto db = std::make_shared<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  add_functions(*db);
+  return db;
 }
 
 const char* journal_mode(int sqlite_version, bool network_file_system) {

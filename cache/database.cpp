@@ -24,7 +24,7 @@ FileKind wisdom_kind() {
           .version = kSchemaVersion,
           .oldest = 4,
           .schema = wisdom_schema(),
-          .additions = {misses_schema()}};
+          .additions = wisdom_additions()};
 }
 
 }  // namespace

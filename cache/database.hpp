@@ -22,8 +22,8 @@ namespace tuner::cache {
 
 class Store;
 
-/// Version of wisdom_schema() (rows.hpp), stored in user_version.
-inline constexpr int kSchemaVersion = 5;
+/// Version of the schema (rows.hpp), stored in user_version.
+inline constexpr int kSchemaVersion = 6;
 /// 'CAT1', stored as application_id.
 inline constexpr int kApplicationId = 0x43415431;
 

@@ -1,6 +1,7 @@
 #include <cache/exchange.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <variant>
@@ -17,17 +18,30 @@ namespace {
 /// What a database holds, one by one: the common form of export, import and merge. Sessions stand before their trials.
 using Entry = std::variant<BestRecord, SessionRecord, StoredTrial, QuarantineRecord>;
 
-/// What is said to come from the future would stay the latest for ever.
-std::optional<std::string> date_in_the_future(const auto& record) {
+/// Whether an instant, a field that is visited, is said to come from the future: it would stay the latest for ever.
+template <class Field>
+bool is_ahead(const Field& field, unsigned how) {
   constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // clocks differ
+  if constexpr (std::is_same_v<Field, std::int64_t> || std::is_same_v<Field, std::optional<std::int64_t>>)
+    return (how & kInstant) != 0 && field > now_ms() + day_ms;
+  return false;
+}
+
+std::optional<std::string> date_in_the_future(const auto& record) {
   std::optional<std::string> complaint;
   visit_fields(record, [&](const char* name, const auto& field, unsigned how) {
-    using Field = std::decay_t<decltype(field)>;
-    if constexpr (std::is_same_v<Field, std::int64_t> || std::is_same_v<Field, std::optional<std::int64_t>>) {
-      if ((how & kInstant) != 0 && field > now_ms() + day_ms) complaint = fmt::format("'{}' is in the future", name);
-    }
+    if (is_ahead(field, how)) complaint = fmt::format("'{}' is in the future", name);
   });
   return complaint;
+}
+
+/// For what a database got while the clock of this machine was ahead: it is told as if it had come today.
+void correct_dates(auto& record) {
+  visit_fields(record, [](const char*, auto& field, unsigned how) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_assignable_v<Field&, std::int64_t>)
+      if (is_ahead(field, how)) field = now_ms();
+  });
 }
 
 /// Why a record of somebody else's is not taken over.
@@ -160,19 +174,14 @@ std::vector<Entry> parse_entries(std::string_view text, const std::string& sourc
 
 // ---- merging -------------------------------------------------------------------------------------------------------
 
-std::string text_of(const auto& record) {
-  Json line;
-  visit_all(record, JsonWriter(line));
-  return dump(line);
-}
-
 // Whether \p a is to be kept over \p b, which has the same identity: total orders, so that the order of merging does
 // not matter.
 bool is_better(const BestRecord& a, const BestRecord& b) {
   const auto key = [](const BestRecord& r) {
-    return std::make_tuple(-r.measured_ms, -r.samples, r.median_ns, text_of(r));
+    const auto measured_ms = is_ahead(r.measured_ms, kInstant) ? 0 : r.measured_ms;  // nobody knows when
+    return std::make_tuple(-measured_ms, -r.samples, r.median_ns);
   };
-  return key(a) < key(b);
+  return key(a) != key(b) ? key(a) < key(b) : line_of(a) < line_of(b);
 }
 /// The earliest report stays.
 bool is_better(const QuarantineRecord& a, const QuarantineRecord& b) {
@@ -212,7 +221,7 @@ void apply(Store& store, const SessionRecord& session, ImportCount& count) {
   united.finished_ms = std::max(united.finished_ms, session.finished_ms);
   united.key.device.name = std::max(united.key.device.name, session.key.device.name);
   united.key.device.properties = std::max(united.key.device.properties, session.key.device.properties);
-  if (!known || text_of(united) != text_of(*known)) put(store, united);
+  if (!known || line_of(united) != line_of(*known)) put(store, united);
 }
 
 enum class Part {
@@ -229,6 +238,7 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, Part par
     std::vector<Entry> entries;
     // What stands in a database is somebody's word too.
     const auto add = [&](auto& record) {
+      correct_dates(record);
       if (objection_to(record)) return warn_of_damaged_rows(store);
       entries.emplace_back(std::move(record));
     };
@@ -249,11 +259,6 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, Part par
     for (auto& record : quarantined(database, filter)) add(record);
     return entries;
   });
-}
-
-/// Whether both answer the same question, perhaps with other software.
-bool same_question(const BestRecord& a, const BestRecord& b) {
-  return a.kernel == b.kernel && a.problem == b.problem && a.device.key == b.device.key;
 }
 
 /// In one transaction. \p leave_out is told of each record that contradicts what is known; it may throw.
@@ -288,20 +293,33 @@ std::string export_wisdom(Database& database, const Filter& filter) {
   return entries_text(entries_of(database, filter, Part::best));
 }
 
-std::string export_for_freezing(Database& database) {
-  auto entries = entries_of(database, {}, Part::served);
-  const auto all = entries;
-  std::erase_if(entries, [&](const Entry& entry) {
-    const auto* best = std::get_if<BestRecord>(&entry);
-    return best != nullptr && std::any_of(all.begin(), all.end(), [&](const Entry& other) {
-             if (const auto* banned = std::get_if<QuarantineRecord>(&other))
-               return banned->configuration == best->configuration && banned->device_key == best->device.key &&
-                      banned->kernel == best->kernel && alike(banned->problem, best->problem);
-             const auto* rival = std::get_if<BestRecord>(&other);
-             return rival != nullptr && same_question(*rival, *best) && is_better(*rival, *best);
-           });
+std::int64_t copy_for_freezing(Database& into, Database& from) {
+  const auto entries = entries_of(from, {}, Part::served);
+  const auto question = [](const BestRecord& best) { return std::tie(best.kernel, best.problem, best.device.key); };
+  std::map<std::tuple<KernelRecord, ProblemRecord, std::string>, const BestRecord*> kept;
+  std::multimap<std::tuple<std::string, std::string, KernelRecord>, const QuarantineRecord*> banned;
+  for (const auto& entry : entries) {
+    if (const auto* record = std::get_if<QuarantineRecord>(&entry))
+      banned.emplace(std::tuple(record->configuration, record->device_key, record->kernel), record);
+    if (const auto* best = std::get_if<BestRecord>(&entry)) {
+      auto& slot = kept[question(*best)];
+      if (slot == nullptr || is_better(*best, *slot)) slot = best;
+    }
+  }
+  std::int64_t copied = 0;
+  auto& store = into.store();
+  store.write([&] {
+    copied = 0;
+    for (const auto& [key, record] : banned) put(store, *record);
+    for (const auto& [key, best] : kept) {
+      const auto [first, last] = banned.equal_range({best->configuration, best->device.key, best->kernel});
+      if (std::any_of(first, last, [&](const auto& one) { return alike(one.second->problem, best->problem); }))
+        continue;
+      put(store, *best);
+      ++copied;
+    }
   });
-  return entries_text(entries);
+  return copied;
 }
 
 std::string export_all(Database& database, const Filter& filter) {

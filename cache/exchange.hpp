@@ -2,7 +2,8 @@
 /// Results in and out: reviewable wisdom text, complete exports, and merging of databases.
 ///
 /// What comes in is a stranger's word: a best time that is ten times less or more than what a stored trial of the same
-/// configuration took in the same context is not taken over, nor is a date in the future.
+/// configuration took in the same context is not taken over, nor is a date in the future. What a database has with one
+/// got it while a clock was ahead: it is told with today's date, and any other measurement counts as later.
 ///
 /// Two results for the same (kernel, problem, device, environment) are resolved the same way everywhere: the later
 /// measurement wins, then more samples, then the lower median, then the order of their text. So merging is
@@ -31,9 +32,10 @@ struct ImportCount {
 std::string export_wisdom(Database& database, const Filter& filter = {});
 /// Everything: wisdom, sessions, trials with their samples, quarantine. The same kind of text.
 std::string export_all(Database& database, const Filter& filter = {});
-/// What lookups depend on, for one answer everywhere: best configurations and quarantine. Of results for the same
-/// problem, kernel source and device with different software the one that a merge would keep; none that is quarantined.
-std::string export_for_freezing(Database& database);
+/// Copies what lookups depend on, for one answer everywhere: best configurations and quarantine. Of results for the
+/// same problem, kernel source and device with different software the one that a merge would keep; none that is
+/// quarantined. \p into is empty. Returns the number of best configurations.
+std::int64_t copy_for_freezing(Database& into, Database& from);
 /// Each kind of text, told apart by the lines. All or nothing: throws ImportError with the line, and nothing is
 /// imported then. \p source names the text in messages.
 ImportCount import_text(Database& database, std::string_view text, const std::string& source = "import");

@@ -21,16 +21,19 @@ std::map<std::string, std::string> definitions(SQLite::Database& db) {
   return all;
 }
 
-std::map<std::string, std::string> definitions(const std::string& schema) {
-  const auto fresh = connect_memory();
-  fresh->exec(schema);
-  return definitions(*fresh);
-}
-
 int oldest_of(const FileKind& kind) { return kind.oldest > 0 ? kind.oldest : kind.version; }
 
-void set_version(SQLite::Database& db, const FileKind& kind) {
-  db.exec(fmt::format("PRAGMA user_version = {}", oldest_of(kind) << 16 | kind.version));
+/// Makes a file of \p version one of version \p wanted.
+void add(SQLite::Database& db, const FileKind& kind, int version, int wanted) {
+  for (; version < wanted; ++version) db.exec(kind.additions[static_cast<std::size_t>(version - oldest_of(kind))]);
+  db.exec(fmt::format("PRAGMA user_version = {}", oldest_of(kind) << 16 | wanted));
+}
+
+std::map<std::string, std::string> definitions(const FileKind& kind, int version) {
+  const auto fresh = connect_memory();
+  fresh->exec(kind.schema);
+  add(*fresh, kind, oldest_of(kind), version);
+  return definitions(*fresh);
 }
 
 }  // namespace
@@ -73,36 +76,29 @@ void create(SQLite::Database& db, const FileKind& kind) {
   if (inspect(db, kind) == Contents::empty) {  // another process may have been faster
     db.exec(kind.schema);
     db.exec(fmt::format("PRAGMA application_id = {}", kind.application_id));
-    set_version(db, kind);
+    add(db, kind, oldest_of(kind), kind.version);
   }
   transaction.commit();
 }
 
 void upgrade(SQLite::Database& db, const FileKind& kind) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
-  if (inspect(db, kind) == Contents::earlier) {  // another process may have been faster
-    for (int version = version_of(db).written; version < kind.version; ++version)
-      db.exec(kind.additions[static_cast<std::size_t>(version - oldest_of(kind))]);
-    set_version(db, kind);
-  }
+  if (inspect(db, kind) == Contents::earlier)  // another process may have been faster
+    add(db, kind, version_of(db).written, kind.version);
   transaction.commit();
 }
 
 std::vector<std::string> missing_definitions(SQLite::Database& db, const FileKind& kind) {
   std::vector<std::string> missing;
   const auto present = definitions(db);
-  auto wanted = definitions(kind.schema);
-  for (int version = version_of(db).written; version < kind.version; ++version)
-    for (const auto& [name, text] : definitions(kind.additions[static_cast<std::size_t>(version - oldest_of(kind))]))
-      wanted.erase(name);
-  for (const auto& [name, text] : wanted) {
+  for (const auto& [name, text] : definitions(kind, std::min(version_of(db).written, kind.version))) {
     if (!present.contains(name)) missing.push_back(name);
   }
   return missing;
 }
 
 bool is_intact(SQLite::Database& db, const FileKind& kind) {
-  const auto wanted = definitions(kind.schema), present = definitions(db);
+  const auto wanted = definitions(kind, kind.version), present = definitions(db);
   const bool has_all = version_of(db).written > kind.version
                            ? std::includes(present.begin(), present.end(), wanted.begin(), wanted.end())
                            : present == wanted;

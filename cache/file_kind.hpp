@@ -15,9 +15,8 @@ struct FileKind {
   int version = 0;
   /// From this version on, versions differ in what they add, so that each may read the others' files; 0: \p version.
   int oldest = 0;
-  std::string schema;  ///< creates everything in an empty file
-  /// What the versions behind \p oldest add, one after the other; the last of \p schema.
-  std::vector<std::string> additions = {};
+  std::string schema;                       ///< creates everything of version \p oldest in an empty file
+  std::vector<std::string> additions = {};  ///< of the versions after it, one after the other
   bool memory_fallback = true;
   bool durable = true;  ///< false: no fsync; a power cut may cost the file
   bool must_be_private = false;

@@ -27,7 +27,8 @@ bool is_frozen_file(const std::filesystem::path& path);
 
 /// The same of an open database.
 bool is_frozen(SQLite::Database& db);
-/// Why a database does not answer as freeze() left it, and what to do. Reads all of it; throws SQLite::Exception.
+/// Why a database does not answer as freeze() left it, and what to do. Reads all of it, and each row where it has
+/// no seal; throws SQLite::Exception.
 std::optional<std::string> why_not_frozen(SQLite::Database& db);
 
 }  // namespace tuner::cache

@@ -76,7 +76,6 @@ class JsonWriter {
     }
   }
 
- private:
   template <class T>
   static bool is_nothing(const T& field) {
     if constexpr (requires { field.has_value(); }) return !field.has_value();
@@ -84,6 +83,7 @@ class JsonWriter {
     return false;
   }
 
+ private:
   Json& object_;
   unsigned without_;
 };

@@ -1,12 +1,17 @@
 #include <cache/lookup.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include <cache/places.hpp>
 #include <cache/rows.hpp>
 #include <cache/store.hpp>
 
@@ -19,106 +24,347 @@ constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::neare
                            Tier::nearest_size, Tier::similar_device, Tier::portable};
 
 struct Candidate {
-  Step step = kPortable;
   BestRecord best;
   bool same_source = false;
-  bool same_software = false;
-  bool frozen = false;
-  double distance = 0;  // sum of |log2 ratio| over the sizes
-  int votes = 0;        // for kPortable
+  int votes = 0;  // for kPortable
   int voters = 0;
 };
 
-/// Best rows for kernel ?1, objective ?2 and choices ?3.
-std::string select_where(const char* conditions) {
-  return select_all<BestRecord>() + " WHERE kernel = ?1 AND objective = ?2 AND choices = ?3 AND " + conditions;
+/// What decides the rank of a row, not compared with its checksum yet.
+struct RankedRow {
+  std::int64_t id = 0;
+  int compute_capability = 0, sm_count = 0;
+  std::string key, source;
+  Sizes sizes;
+  std::string configuration, driver, compiler;
+  std::int64_t measured_ms = 0;
+  double median_ns = 0;
+  bool other_software = false;
+  int votes = 0;
+  std::array<double, 4> rank = {};
+
+  /// The best first; settles ties so that equal contents give equal answers.
+  auto order() const {
+    return std::make_tuple(rank, std::string_view(key), other_software, -measured_ms, median_ns,
+                           std::string_view(configuration), std::string_view(driver), std::string_view(compiler));
+  }
+};
+/// The best on top of a heap.
+bool is_behind(const RankedRow& a, const RankedRow& b) { return a.order() > b.order(); }
+
+/// Results for one kernel source on one device, and a box of their sizes.
+struct Group {
+  int compute_capability = 0, sm_count = 0;
+  std::string key = {}, source = {};
+};
+struct GroupCell {
+  const Group* group = nullptr;
+  Cell cell;
+};
+bool is_farther(const GroupCell& a, const GroupCell& b) { return a.cell.bound > b.cell.bound; }
+
+template <class T, class Order>
+T popped(std::vector<T>& heap, Order order) {
+  std::pop_heap(heap.begin(), heap.end(), order);
+  T top = std::move(heap.back());
+  heap.pop_back();
+  return top;
 }
 
-/// The rows of \p sql, which takes \p arguments, that may serve \p query. What a row says is compared with the query
-/// again: an index may be damaged where the table is not. \p bound: only for problems that are alike.
-template <class... Arguments>
-std::vector<Candidate> collect(Store& store, const std::string& sql, const Context& query, bool bound,
-                               const Arguments&... arguments) {
-  std::vector<Candidate> found;
-  for (auto& best : take_sound<BestRecord>(
-           store, Query(store, sql, query.kernel.name, query.kernel.objective, query.problem.choices, arguments...))) {
-    if (best.kernel.name != query.kernel.name || best.kernel.objective != query.kernel.objective ||
-        best.problem.choices != query.problem.choices || best.device.backend != query.device.backend) {
-      continue;
+/// Rows of kernel ?1, objective ?2 and choices ?3.
+std::string rows_where(const char* columns, const std::string& conditions) {
+  return fmt::format("SELECT {} FROM best WHERE kernel = ?1 AND objective = ?2 AND choices = ?3 AND {}", columns,
+                     conditions);
+}
+/// How many results vote in Tier::portable, the nearest ones: more would take long, and say little.
+constexpr int kMostVoters = 128;
+
+constexpr const char* kEntryColumns =
+    "id, backend, compute_capability, sm_count, key, source, sizes, configuration, driver, compiler, measured, "
+    "median_ns";
+constexpr const char* kOfGroup = "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7";
+
+/// What one database knows, step by step, the best first.
+class Finder {
+ public:
+  /// \p own: the sizes that are asked for; those of \p query are around them.
+  Finder(Database& database, const Context& query, const Sizes& own)
+      : store_(database.store()), query_(query), own_(own) {}
+
+  /// The next one of \p step that has none of the configurations \p refused. One read of the database, so that no lock
+  /// is held between two.
+  std::optional<Candidate> next(Step step, const std::set<std::string>& refused) {
+    return store_.read([&]() -> std::optional<Candidate> {
+      if (step_ != step) begin(step);
+      while (const auto entry = next_entry()) {
+        if (refused.contains(entry->configuration)) continue;
+        if (auto found = candidate(*entry)) return found;
+      }
+      return std::nullopt;
+    });
+  }
+
+  /// Sizes with a result on the device, each from that of the query on and within a factor of two.
+  std::vector<Sizes> sizes_from_here() {
+    static const std::string& placed = *new std::string(
+        rows_where("sizes", std::string(kOfGroup) + " AND (place BETWEEN ?8 AND ?9 OR place IS NULL)"));
+    static const std::string& all = *new std::string(rows_where("sizes", std::string(kOfGroup) + " AND ?8 <= ?9"));
+    const Sizes& least = query_.problem.sizes;
+    return store_.read([&] {
+      std::vector<Sizes> found;
+      know_groups();
+      for (const Group& group : groups_) {
+        if (group.key != query_.device.key) continue;
+        Query row = rows(has_places(store_) ? placed : all, group.compute_capability, group.sm_count, group.key,
+                         group.source, place_of(least), places_near(least).second);
+        while (row.next()) {
+          auto sizes = parse_sizes(row.text());
+          if (sizes && alike({query_.problem.choices, *sizes}, query_.problem) &&
+              std::equal(sizes->begin(), sizes->end(), least.begin(),
+                         [](const auto& a, const auto& b) { return a.second >= b.second; }))
+            found.push_back(std::move(*sizes));
+        }
+      }
+      return found;
+    });
+  }
+
+ private:
+  void begin(Step step) {
+    step_ = step;
+    entries_.clear();
+    cells_.clear();
+    waiting_.clear();
+    if (step <= kStale) return take_exact(own_);
+    if (step <= kStaleAround) {
+      if (own_ != query_.problem.sizes) take_exact(query_.problem.sizes);
+      return;
     }
-    const auto far = distance(query.problem.sizes, best.problem.sizes);
-    if (!far || (bound && !alike(query.problem, best.problem))) continue;
-    Candidate candidate;
-    candidate.same_source = best.kernel.source_hash == query.kernel.source_hash;
-    candidate.same_software = best.environment.same_software(query.environment);
-    candidate.frozen = store.kind().frozen;
-    candidate.distance = *far;
-    candidate.best = std::move(best);
-    found.push_back(std::move(candidate));
+    know_groups();
+    // In falling order of trust; those with the same rank together.
+    std::map<std::pair<bool, int>, std::vector<const Group*>> ranked;
+    for (const Group& group : groups_) {
+      const int apart = apart_from(group.compute_capability);
+      if (step != kPortable && (apart != 0 || (group.key == query_.device.key) != (step == kNearest))) continue;
+      ranked[{group.source != query_.kernel.source_hash,
+              step == kPortable ? apart : std::abs(group.sm_count - query_.device.sm_count)}]
+          .push_back(&group);
+    }
+    for (auto& [rank, groups] : ranked) waiting_.push_back(std::move(groups));
+    if (step == kPortable) elect();
   }
-  return found;
-}
 
-/// Sorts by \p order, the best first, and settles ties so that equal contents give equal answers; frozen ones do so
-/// wherever they are read, whatever the driver and the compiler are there.
-template <class Order>
-void rank(std::vector<Candidate>& candidates, Order order) {
-  const auto full = [&](const Candidate& c) {
-    return std::tuple_cat(
-        order(c), std::make_tuple(!c.same_software && !c.frozen, -c.best.measured_ms, c.best.median_ns,
-                                  std::string_view(c.best.configuration), std::string_view(c.best.environment.driver),
-                                  std::string_view(c.best.environment.compiler)));
-  };
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Candidate& a, const Candidate& b) { return full(a) < full(b); });
-}
-
-/// What was measured on devices of this compute capability for problems like \p q, each in its step; \p own: the sizes
-/// that are asked for.
-std::vector<Candidate> near(Store& store, const Context& q, const Sizes& own) {
-  static const std::string sql =
-      select_where("backend = ?4 AND compute_capability = ?5 AND first_size BETWEEN ?6 / 2 AND ?6 * 2");
-  const auto& sizes = q.problem.sizes;
-  auto found = collect(store, sql, q, true, q.device.backend, q.device.compute_capability,
-                       sizes.empty() ? 0 : sizes.begin()->second);
-  for (auto& c : found) {
-    const bool fresh = c.same_source && c.same_software;
-    c.step = c.best.device.key != q.device.key ? kSimilar
-             : c.best.problem.sizes == own     ? (fresh ? kExact : kStale)
-             : c.best.problem.sizes == sizes   ? (fresh ? kExactAround : kStaleAround)
-                                               : kNearest;
+  int apart_from(int compute_capability) const {
+    return std::abs(compute_capability - query_.device.compute_capability);
   }
-  std::erase_if(found,
-                [&](const Candidate& c) { return c.best.device.compute_capability != q.device.compute_capability; });
-  rank(found, [&](const Candidate& c) {
-    return std::make_tuple(c.step, !c.same_source, std::abs(c.best.device.sm_count - q.device.sm_count), c.distance,
-                           std::string_view(c.best.device.key));
-  });
-  return found;
-}
 
-/// One candidate for each configuration, with its votes; its record is the one nearest to the query.
-std::vector<Candidate> any_device(Store& store, const Context& q) {
-  static const std::string sql = select_where("backend = ?4");
-  auto found = collect(store, sql, q, false, q.device.backend);
-  const auto apart = [&](const Candidate& c) {
-    return std::abs(c.best.device.compute_capability - q.device.compute_capability);
-  };
-  rank(found, [&](const Candidate& c) {
-    return std::make_tuple(!c.same_source, apart(c), c.distance, std::string_view(c.best.device.key));
-  });
-  std::vector<Candidate> elected;
-  std::map<std::string, std::size_t> place;
-  const int voters = static_cast<int>(found.size());
-  for (auto& candidate : found) {
-    const auto [at, is_new] = place.try_emplace(candidate.best.configuration, elected.size());
-    if (is_new) elected.push_back(std::move(candidate));
-    elected[at->second].votes += 1;
-    elected[at->second].voters = voters;
+  /// The next of those that are not read yet, or not asked for.
+  std::optional<RankedRow> next_entry() {
+    for (;;) {
+      if (!cells_.empty() && (entries_.empty() || cells_.front().cell.bound <= entries_.front().rank[0])) {
+        open(popped(cells_, is_farther));
+      } else if (!entries_.empty()) {
+        return popped(entries_, is_behind);
+      } else if (!waiting_.empty()) {
+        begin_groups(std::exchange(waiting_.front(), {}));
+        waiting_.pop_front();
+      } else {
+        return std::nullopt;
+      }
+    }
   }
-  rank(elected, [&](const Candidate& c) { return std::make_tuple(!c.same_source, -c.votes, apart(c), c.distance); });
-  return elected;
-}
+
+  template <class... Arguments>
+  Query rows(const std::string& sql, const Arguments&... arguments) {
+    return Query(store_, sql, query_.kernel.name, query_.kernel.objective, query_.problem.choices, arguments...);
+  }
+
+  /// An entry of the row, unless it says nothing here.
+  std::optional<RankedRow> taken(Query& row) {
+    RankedRow e;
+    e.id = row.integer();
+    const bool is_of_backend = row.text() == query_.device.backend;
+    e.compute_capability = static_cast<int>(row.integer());
+    e.sm_count = static_cast<int>(row.integer());
+    e.key = row.text();
+    e.source = row.text();
+    auto sizes = parse_sizes(row.text());
+    e.configuration = row.text();
+    e.driver = row.text();
+    e.compiler = row.text();
+    e.measured_ms = row.integer();
+    e.median_ns = row.real();
+    if (!sizes) {
+      warn_of_damaged_rows(store_);
+      return std::nullopt;
+    }
+    if (!is_of_backend) return std::nullopt;
+    e.sizes = std::move(*sizes);
+    // What is frozen is ranked the same wherever it is read, whatever the driver and the compiler are there.
+    e.other_software =
+        !store_.kind().frozen && (e.driver != query_.environment.driver || e.compiler != query_.environment.compiler);
+    return e;
+  }
+
+  void add(RankedRow&& entry) {
+    entries_.push_back(std::move(entry));
+    std::push_heap(entries_.begin(), entries_.end(), is_behind);
+  }
+
+  void take_exact(const Sizes& sizes) {
+    static const std::string& sql = *new std::string(rows_where(kEntryColumns, "sizes = ?4 AND key = ?5"));
+    for (Query row = rows(sql, sizes_text(sizes), query_.device.key); row.next();) {
+      auto entry = taken(row);
+      if (!entry) continue;
+      const bool fresh = entry->source == query_.kernel.source_hash && entry->driver == query_.environment.driver &&
+                         entry->compiler == query_.environment.compiler;
+      if (fresh != (step_ == kExact || step_ == kExactAround)) continue;
+      entry->rank[0] = entry->source != query_.kernel.source_hash ? 1 : 0;
+      add(std::move(*entry));
+    }
+  }
+
+  /// Skips from one group to the next: the rows between are not read.
+  void know_groups() {
+    if (std::exchange(known_groups_, true)) return;
+    const auto next_by = [](const char* conditions) {
+      return new std::string(rows_where("compute_capability, sm_count, key, source", conditions));
+    };
+    static const std::string* const steps[] = {
+        next_by("compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source > ?7 ORDER BY source LIMIT 1"),
+        next_by("compute_capability = ?4 AND sm_count = ?5 AND key > ?6 AND ?7 = ?7 ORDER BY key, source LIMIT 1"),
+        next_by("compute_capability = ?4 AND sm_count > ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY sm_count, key, source "
+                "LIMIT 1"),
+        next_by("compute_capability > ?4 AND ?5 = ?5 AND ?6 = ?6 AND ?7 = ?7 ORDER BY compute_capability, sm_count, "
+                "key, source LIMIT 1")};
+    Group last{.compute_capability = -1};
+    const auto found = [&](const std::string* sql) {
+      Query row = rows(*sql, last.compute_capability, last.sm_count, last.key, last.source);
+      if (!row.next()) return false;
+      last.compute_capability = static_cast<int>(row.integer());
+      last.sm_count = static_cast<int>(row.integer());
+      last.key = row.text();
+      last.source = row.text();
+      groups_.push_back(last);
+      return true;
+    };
+    while (std::any_of(std::begin(steps), std::end(steps), found)) {
+    }
+  }
+
+  /// The groups of one rank together: the nearest sizes of all of them come first.
+  void begin_groups(const std::vector<const Group*>& groups) {
+    static const std::string& unplaced =
+        *new std::string(rows_where(kEntryColumns, std::string(kOfGroup) + " AND place IS NULL"));
+    static const std::string& all = *new std::string(rows_where(kEntryColumns, kOfGroup));
+    const bool placed = has_places(store_);
+    for (const Group* group : groups) {
+      take_near(rows(placed ? unplaced : all, group->compute_capability, group->sm_count, group->key, group->source));
+      if (placed) cells_.push_back({group, {}});
+    }
+  }
+
+  void take_near(Query&& row) {
+    while (row.next()) {
+      auto entry = taken(row);
+      if (!entry) continue;
+      if (step_ == kPortable ? !may_tell(entry->sizes) : !alike({query_.problem.choices, entry->sizes}, query_.problem))
+        continue;
+      entry->rank[0] = *distance(entry->sizes, query_.problem.sizes);
+      add(std::move(*entry));
+    }
+  }
+
+  /// Reads a cell with few rows; divides any other.
+  void open(const GroupCell& at) {
+    static const std::string& within = *new std::string(std::string(kOfGroup) + " AND place BETWEEN ?8 AND ?9");
+    static const std::string& crowd = *new std::string(rows_where("1", within + " LIMIT 1 OFFSET 16"));
+    static const std::string& all = *new std::string(rows_where(kEntryColumns, within));
+    const auto ask = [&](const std::string& sql) {
+      return rows(sql, at.group->compute_capability, at.group->sm_count, at.group->key, at.group->source, at.cell.first,
+                  at.cell.last);
+    };
+    const auto parts =
+        ask(crowd).next() ? divided(at.cell, query_.problem.sizes, step_ == kPortable) : std::vector<Cell>();
+    if (parts.empty()) return take_near(ask(all));
+    for (const Cell& part : parts) {
+      cells_.push_back({at.group, part});
+      std::push_heap(cells_.begin(), cells_.end(), is_farther);
+    }
+  }
+
+  /// Lets the nearest results of the backend vote: the configuration with most votes comes first.
+  void elect() {
+    std::map<std::string, RankedRow> elected;
+    for (voters_ = 0; voters_ < kMostVoters; ++voters_) {
+      auto entry = next_entry();
+      if (!entry) break;
+      entry->rank = {entry->source != query_.kernel.source_hash ? 1.0 : 0.0, 0,
+                     static_cast<double>(apart_from(entry->compute_capability)), entry->rank[0]};
+      RankedRow& nearest = elected.try_emplace(entry->configuration, std::move(*entry)).first->second;
+      nearest.votes += 1;
+    }
+    entries_.clear();
+    cells_.clear();
+    waiting_.clear();
+    for (auto& [configuration, entry] : elected) {
+      entry.rank[1] = -entry.votes;
+      add(std::move(entry));
+    }
+  }
+
+  /// Whether what was measured for \p sizes says anything of those of the query: what was fast for nothing does not.
+  bool may_tell(const Sizes& sizes) const {
+    const auto& wanted = query_.problem.sizes;
+    return distance(sizes, wanted) && std::equal(sizes.begin(), sizes.end(), wanted.begin(),
+                                                 [](auto& a, auto& b) { return a.second != 0 || b.second == 0; });
+  }
+
+  /// The record of an entry, where it is sound and says the same as the index that led to it, which may be damaged
+  /// where the table is not.
+  std::optional<Candidate> candidate(const RankedRow& entry) {
+    static const std::string& sql = *new std::string(select_all<BestRecord>() + " WHERE id = ?1");
+    Query row(store_, sql, entry.id);
+    if (!row.next()) return std::nullopt;
+    Candidate found;
+    BestRecord& best = found.best;
+    if (!take(row, best)) {
+      warn_of_damaged_rows(store_);
+      return std::nullopt;
+    }
+    if (best.kernel.name != query_.kernel.name || best.kernel.objective != query_.kernel.objective ||
+        best.problem.choices != query_.problem.choices || best.device.backend != query_.device.backend ||
+        best.configuration != entry.configuration || best.problem.sizes != entry.sizes) {
+      return std::nullopt;
+    }
+    found.same_source = best.kernel.source_hash == query_.kernel.source_hash;
+    found.votes = entry.votes;
+    found.voters = voters_;
+    if (step_ != kPortable && step_ != step_of(best)) return std::nullopt;
+    return found;
+  }
+
+  Step step_of(const BestRecord& best) const {
+    const bool fresh =
+        best.kernel.source_hash == query_.kernel.source_hash && best.environment.same_software(query_.environment);
+    if (best.device.key != query_.device.key)
+      return best.device.compute_capability == query_.device.compute_capability ? kSimilar : kPortable;
+    if (best.problem.sizes == own_) return fresh ? kExact : kStale;
+    if (best.problem.sizes == query_.problem.sizes) return fresh ? kExactAround : kStaleAround;
+    return kNearest;
+  }
+
+  Store& store_;
+  const Context& query_;
+  const Sizes& own_;
+  std::optional<Step> step_;
+  std::vector<RankedRow> entries_;  // a heap
+  std::vector<GroupCell> cells_;    // a heap
+  std::deque<std::vector<const Group*>> waiting_;
+  bool known_groups_ = false;
+  std::vector<Group> groups_;
+  int voters_ = 0;
+};
 
 // ---- saying so -----------------------------------------------------------------------------------------------------
 
@@ -160,8 +406,9 @@ std::string explain(Tier tier, const Candidate& c, const Context& q) {
                       device_text(c.best.device), c.best.problem.sizes == q.problem.sizes ? "the same sizes" : sizes);
       break;
     case Tier::portable:
-      text = fmt::format("best for {} of {} known problems on {} devices; the nearest of them is {} on {}", c.votes,
-                         c.voters, q.device.backend, sizes, device_text(c.best.device));
+      text = fmt::format("best for {} of {}{} known problems on {} devices; the nearest of them is {} on {}", c.votes,
+                         c.voters == kMostVoters ? "the nearest " : "", c.voters, q.device.backend, sizes,
+                         device_text(c.best.device));
       break;
     case Tier::fallback:
       return {};
@@ -176,51 +423,46 @@ std::string_view name(Tier tier) {
   return names[static_cast<std::size_t>(tier)];
 }
 
+std::vector<Sizes> measured_sizes(const Context& query, Database& database) {
+  return Finder(database, query, query.problem.sizes).sizes_from_here();
+}
+
 WisdomMatch lookup(const Context& query, std::span<Database* const> databases, const Accept& accept,
                    const Sizes& around) {
   WisdomMatch match;
   Context near_by = query;
   if (!around.empty()) near_by.problem.sizes = around;
-  Quarantine quarantine(query.device.key, query.kernel, {query.problem, near_by.problem});
-  std::vector<std::vector<Candidate>> found;
-  for (Database* database : databases) {
-    auto& store = database->store();
-    found.push_back(store.read([&] {
-      quarantine.add(store);
-      return near(store, near_by, query.problem.sizes);
-    }));
-  }
+  const Quarantine quarantine(query.device.key, query.kernel, {query.problem, near_by.problem});
+  std::deque<Finder> finders;
+  for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes);
+  const auto objection = [&](const std::string& configuration) {
+    for (Database* database : databases)
+      if (auto reason = quarantine.reason_against(database->store(), configuration)) return reason;
+    return accept ? accept(configuration) : std::nullopt;
+  };
   // The first candidate of the step that can be used ends the search.
-  const auto serve = [&](Step step, Database& database, const std::vector<Candidate>& candidates) {
-    std::vector<std::string> refused;
-    for (const auto& candidate : candidates) {
-      const auto& configuration = candidate.best.configuration;
-      if (candidate.step != step) continue;
-      if (std::find(refused.begin(), refused.end(), configuration) != refused.end()) continue;
-      auto reason = quarantine.reason_against(configuration);
-      if (!reason && accept) reason = accept(configuration);
+  const auto serve = [&](Step step, Database& database, Finder& finder) {
+    std::set<std::string> refused;
+    while (auto candidate = finder.next(step, refused)) {
+      const auto configuration = candidate->best.configuration;
       const auto path = database.store().display_path();
-      if (reason) {
-        refused.push_back(configuration);
+      if (const auto reason = objection(configuration)) {
+        refused.insert(configuration);
         match.rejected.push_back({kTiers[step], configuration, path, *reason});
         continue;
       }
       match.tier = kTiers[step];
-      match.reason = explain(match.tier, candidate, query);
+      match.reason = explain(match.tier, *candidate, query);
       match.database = path;
       match.shipped = database.is_shipped();
-      match.best = candidate.best;
+      match.best = std::move(candidate->best);
       return true;
     }
     return false;
   };
-  for (const Step step : {kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable}) {
-    for (std::size_t i = 0; i < databases.size(); ++i) {
-      auto& store = databases[i]->store();
-      if (step == kPortable) found[i] = store.read([&] { return any_device(store, near_by); });
-      if (serve(step, *databases[i], found[i])) return match;
-    }
-  }
+  for (const Step step : {kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable})
+    for (std::size_t i = 0; i < databases.size(); ++i)
+      if (serve(step, *databases[i], finders[i])) return match;
   match.database = ":memory:";
   match.reason =
       match.rejected.empty()

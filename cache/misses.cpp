@@ -34,15 +34,20 @@ void remember_misses(Database& database, const std::vector<MissRecord>& counted)
   for (const MissRecord& miss : counted)
     if (const auto trouble = problem_with(miss)) throw CacheError("cannot remember a miss: " + *trouble);
   auto& store = database.store();
-  static const std::string& tuned = *new std::string(fmt::format("DELETE FROM miss WHERE {}", kTunedMeanwhile));
+  static const std::string& tuned =
+      *new std::string("DELETE FROM miss" + same_identity<MissRecord>() + " AND " + kTunedMeanwhile);
   static const std::string& surplus = *new std::string(fmt::format(
-      "DELETE FROM miss WHERE id NOT IN (SELECT id FROM miss ORDER BY last_seen DESC, id DESC LIMIT {})", kMaxMisses));
+      "DELETE FROM miss WHERE (SELECT count(*) FROM miss) > {0} AND id NOT IN (SELECT id FROM miss ORDER BY "
+      "last_seen DESC, id DESC LIMIT {0})",
+      kMaxMisses));
   store.write([&] {
     for (const MissRecord& miss : counted) {
       const auto known = stored(store, miss);
       put(store, known ? added(*known, miss) : miss);
+      Query done(store, tuned);
+      visit_identity(miss, Binder{done});
+      done.run();
     }
-    Query(store, tuned).run();
     Query(store, surplus).run();
   });
 }

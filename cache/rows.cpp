@@ -39,20 +39,42 @@ std::string wisdom_schema() {
   return create_table<SessionRecord>(",\n  UNIQUE(session)") +
          create_table<StoredTrial>(
              ",\n  UNIQUE(of, trial),\n  FOREIGN KEY(of) REFERENCES session(session) DEFERRABLE INITIALLY DEFERRED") +
-         // The first size bounds the search for near ones.
-         create_table<BestRecord>(
+         create_table<BestRecord>(  // the first size is for versions 4 and 5
              ",\n  first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER))") +
          create_table<QuarantineRecord>("") +
          "CREATE INDEX session_problem ON session(kernel, choices, sizes);\n"
          "CREATE INDEX trial_configuration ON trial(of, configuration);\n"
          "CREATE INDEX best_problem ON best(kernel, choices, sizes);\n"
-         "CREATE INDEX best_near ON best(kernel, choices, first_size);\n" +
-         misses_schema();
+         "CREATE INDEX best_near ON best(kernel, choices, first_size);\n";
 }
 
-std::string misses_schema() { return create_table<MissRecord>(""); }
+std::vector<std::string> wisdom_additions() {
+  // Rows that earlier versions add later have no place (places.hpp). What is in quarantine stands in two indices, so
+  // that no flipped bit hides it.
+  return {create_table<MissRecord>(""),
+          "ALTER TABLE best ADD COLUMN place INTEGER;\n"
+          "ALTER TABLE quarantine ADD COLUMN place INTEGER;\n"
+          "UPDATE best SET place = tuner_place(sizes);\n"
+          "UPDATE quarantine SET place = tuner_place(sizes);\n"
+          "DROP INDEX best_near;\n"
+          "CREATE INDEX best_place ON best(kernel, choices, objective, compute_capability, sm_count, key, source, "
+          "place);\n"
+          "CREATE INDEX quarantine_configuration ON quarantine(quarantined, kernel, source, device_key, place);\n"
+          "CREATE INDEX quarantine_device ON quarantine(device_key, source, kernel, quarantined, place);\n"
+          "CREATE INDEX miss_problem ON miss(kernel, choices, sizes_from, device_key);\n"};
+}
 
-bool has_misses(Store& store) { return version_of(store.connection()).written >= 5; }
+namespace {
+
+std::int64_t version_of_file(Store& store) {
+  Query row(store, "PRAGMA user_version");
+  return row.next() ? row.integer() & 0xffff : 0;
+}
+
+}  // namespace
+
+bool has_misses(Store& store) { return version_of_file(store) >= 5; }
+bool has_places(Store& store) { return version_of_file(store) >= 6; }
 
 void warn_of_damaged_rows(Store& store) {
   if (store.kind().frozen) throw DamagedRows("rows of it are damaged");
@@ -70,11 +92,12 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
     visit_context(best, context);
     return select_all<StoredTrial>() + " WHERE of IN (SELECT session FROM session" + context.condition() +
            ") AND configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 ORDER BY "
-           "created DESC, id DESC";
+           "created > ?, created DESC, id DESC";  // what has a date ahead is older than it says
   }();
   Query row(store, sql);
   visit_context(best, Binder{row});
   row.bind(best.configuration);
+  row.bind(now_ms());
   while (row.next()) {
     StoredTrial found;
     if (take(row, found) && found.trial.configuration == best.configuration) return found;
@@ -87,25 +110,50 @@ constexpr const char* kMaybeQuarantined =
     "may be quarantined on this device: that row of the database is damaged (see `tune cache doctor`)";
 }
 
-void Quarantine::add(Store& store) {
-  Query row(store, select_all<QuarantineRecord>());
-  while (row.next()) {
-    QuarantineRecord record;
-    const bool sound = take(row, record);
-    const bool near =
-        std::any_of(problems_.begin(), problems_.end(), [&](auto& p) { return alike(record.problem, p); });
-    const int same = (record.device_key == device_key_) + (record.kernel == kernel_) + near;
-    if (sound && same == 3) reasons_.emplace(record.configuration, "quarantined on this device: " + record.reason);
-    if (sound) continue;
-    warn_of_damaged_rows(store);
-    // One part of it has been changed. The configuration that it names is passed over, and no other: a result for each
-    // would be in vain.
-    if (same >= 2) reasons_.emplace(record.configuration, kMaybeQuarantined);
-  }
+std::optional<std::string> Quarantine::reason_against(Store& store, const std::string& configuration) const {
+  const auto select = [](const char* index, const char* condition) {
+    return fmt::format("{}{} WHERE quarantined = ?1 AND device_key = ?2 AND kernel = ?3 AND source = ?4{}",
+                       select_all<QuarantineRecord>(), index, condition);
+  };
+  const auto by = [&](const std::string& index) {
+    return new std::string(select(index.c_str(), " AND place BETWEEN ?5 AND ?6") + " UNION ALL " +
+                           select(index.c_str(), " AND place IS NULL"));
+  };
+  static const std::string *const by_configuration = by(" INDEXED BY quarantine_configuration"),
+                                  *const by_device = by(" INDEXED BY quarantine_device"),
+                                  *const of_earlier_version = new std::string(select("", " AND coalesce(?5, ?6, 1)"));
+  if (!store.usable()) return std::nullopt;
+  std::optional<std::string> reason = kMaybeQuarantined;  // when nothing can be read
+  store.read([&] {
+    reason.reset();
+    const bool placed = has_places(store);
+    for (const auto& problem : problems_) {
+      if (!reason) reason = found(store, placed ? *by_configuration : *of_earlier_version, configuration, problem);
+      if (!reason && placed) reason = found(store, *by_device, configuration, problem);
+    }
+    return true;
+  });
+  return reason;
 }
 
-std::optional<std::string> Quarantine::reason_against(const std::string& configuration) const {
-  if (const auto found = reasons_.find(configuration); found != reasons_.end()) return found->second;
+std::optional<std::string> Quarantine::found(Store& store, const std::string& sql, const std::string& configuration,
+                                             const ProblemRecord& problem) const {
+  Query row(store, sql, configuration, device_key_, kernel_.name, kernel_.source_hash);
+  const auto [first, last] = places_near(problem.sizes);
+  row.bind(first);
+  row.bind(last);
+  while (row.next()) {
+    QuarantineRecord record;
+    if (!take(row, record)) {
+      // It names a configuration that kills, and one part of it has been changed: whatever it may have named is passed
+      // over.
+      warn_of_damaged_rows(store);
+      return kMaybeQuarantined;
+    }
+    if (record.device_key == device_key_ && record.kernel == kernel_ && record.configuration == configuration &&
+        alike(record.problem, problem))
+      return "quarantined on this device: " + record.reason;
+  }
   return std::nullopt;
 }
 

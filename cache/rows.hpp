@@ -2,6 +2,7 @@
 /// Records to rows and back, with their checksums: a table for each kind of record, a column for each field. Everything
 /// here runs inside Store::read() or Store::write(). Private to this room.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <cache/json_fields.hpp>
+#include <cache/places.hpp>
 #include <cache/record_checks.hpp>
 #include <cache/store.hpp>
 
@@ -25,6 +27,10 @@ inline constexpr const char* kTable = std::is_same_v<Record, BestRecord>        
                                       : std::is_same_v<Record, QuarantineRecord> ? "quarantine"
                                       : std::is_same_v<Record, MissRecord>       ? "miss"
                                                                                  : nullptr;
+
+/// Whether its rows are found by where their sizes lie (places.hpp).
+template <class Record>
+inline constexpr bool kHasPlace = std::is_same_v<Record, BestRecord> || std::is_same_v<Record, QuarantineRecord>;
 
 // ---- visitors ------------------------------------------------------------------------------------------------------
 
@@ -95,12 +101,54 @@ struct Taker {
   }
 };
 
+/// Writes what JsonWriter and dump() make of fields, without making an object of them first: each row that is read is
+/// written so.
+class LineWriter {
+ public:
+  explicit LineWriter(unsigned without) : without_(without) {}
+
+  template <class T>
+  void operator()(const char* name, const T& field, unsigned how) {
+    if ((how & without_) != 0 || ((how & kOptional) != 0 && JsonWriter::is_nothing(field))) return;
+    (text_ += text_.empty() ? "{\"" : ",\"").append(name).append("\":");
+    if constexpr (std::is_same_v<T, bool>) {
+      text_ += field ? "true" : "false";
+    } else if constexpr (std::is_integral_v<T>) {
+      if ((how & kInstant) != 0) return quote(instant_text(field));
+      text_ += std::to_string(field);
+    } else if constexpr (std::is_same_v<T, Sizes>) {
+      quote(sizes_text(field));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      (how & kObject) == 0 ? quote(field) : void(text_ += dump(JsonWriter::json_of(field, how)));
+    } else {
+      text_ += dump(JsonWriter::json_of(field, how));
+    }
+  }
+  std::string line() const { return text_.empty() ? "{}" : text_ + '}'; }
+
+ private:
+  void quote(const std::string& text) {
+    const bool plain =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+    plain ? void(((text_ += '"') += text) += '"') : void(text_ += dump(Json(text)));
+  }
+
+  std::string text_;
+  unsigned without_;
+};
+
+/// The record as a line of JSON, without the fields that are any of \p without.
+template <class Record>
+std::string line_of(const Record& record, unsigned without = kPlain) {
+  LineWriter line(without);
+  visit_all(record, line);
+  return line.line();
+}
+
 /// CRC-32 of all that a record says, spelt out as in a text.
 template <class Record>
 std::int64_t checksum(const Record& record) {
-  Json line;
-  visit_all(record, JsonWriter(line, kRemark));
-  return crc32(dump(line));
+  return crc32(line_of(record, kRemark));
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
@@ -119,10 +167,9 @@ const std::string& select_all() {
   return sql;
 }
 
-/// What creates all tables in an empty file: tests/cache/schema_5.sql.
+/// What creates all tables of version 4 in an empty file, and what later versions add: tests/cache/schema_6.sql.
 std::string wisdom_schema();
-/// What version 5 of it added.
-std::string misses_schema();
+std::vector<std::string> wisdom_additions();
 
 /// False when the checksum is wrong, or a field holds what may not be stored: anybody can compute a checksum.
 template <class Record>
@@ -139,8 +186,9 @@ bool take(Query& row, Record& record) {
   return sound;
 }
 
-/// Whether the file is of a version that has the table of misses.
+/// Whether the file is of a version that has the table of misses, or tells where the sizes of rows lie.
 bool has_misses(Store& store);
+bool has_places(Store& store);
 
 /// One warning for all damaged rows of a file.
 void warn_of_damaged_rows(Store& store);
@@ -186,7 +234,8 @@ void put(Statements& store, const Record& record) {
   static const std::string& add = *new std::string([&] {
     ColumnList columns;
     visit_all(record, columns);
-    return fmt::format("INSERT INTO {}({}, crc) VALUES({}, ?)", kTable<Record>, columns.names, columns.marks);
+    return fmt::format("INSERT INTO {}({}, crc{}) VALUES({}, ?{})", kTable<Record>, columns.names,
+                       kHasPlace<Record> ? ", place" : "", columns.marks, kHasPlace<Record> ? ", ?" : "");
   }());
   Query old(store, remove);
   visit_identity(record, Binder{old});
@@ -194,6 +243,7 @@ void put(Statements& store, const Record& record) {
   Query row(store, add);
   visit_all(record, Binder{row});
   row.bind(checksum(record));
+  if constexpr (kHasPlace<Record>) row.bind(place_of(record.problem.sizes));
   row.run();
 }
 
@@ -202,19 +252,21 @@ std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
 /// The latest verified, finished measurement of \p best's configuration in its context, whatever the session.
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
 
-/// What is quarantined for any of some problems, by the databases that were asked.
+/// What is quarantined on a device for any of some problems.
 class Quarantine {
  public:
   Quarantine(std::string device_key, KernelRecord kernel, std::vector<ProblemRecord> problems)
       : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problems_(std::move(problems)) {}
-  void add(Store& store);
-  std::optional<std::string> reason_against(const std::string& configuration) const;
+  /// What the quarantine of \p store says against \p configuration; nullopt: nothing. Reads its rows alone.
+  std::optional<std::string> reason_against(Store& store, const std::string& configuration) const;
 
  private:
+  std::optional<std::string> found(Store& store, const std::string& sql, const std::string& configuration,
+                                   const ProblemRecord& problem) const;
+
   const std::string device_key_;
   const KernelRecord kernel_;
   const std::vector<ProblemRecord> problems_;
-  std::map<std::string, std::string> reasons_;
 };
 
 }  // namespace tuner::cache

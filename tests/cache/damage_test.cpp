@@ -273,7 +273,7 @@ TEST(Damage, IsNoneWhenANewerTunerSaysThatWeMayReadItsFile) {
   { store_best(*std::make_unique<Database>(Database::open_user(file)), session_key(), "block=1", 1); }
   {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
-    db.exec("PRAGMA user_version = 262149; ALTER TABLE best ADD COLUMN novelty TEXT");
+    db.exec("PRAGMA user_version = 262151; ALTER TABLE best ADD COLUMN novelty TEXT");
   }
   Warnings warnings;
   auto database = Database::open_user(file, warnings.options());
@@ -507,17 +507,15 @@ TEST(Doctor, FindsAMissingIndex) {
   const auto file = folder / "wisdom.db";
   { Database::open_user(file); }
   EXPECT_THAT(findings(file), ElementsAre());
-  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX best_near"); }
-  EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'best_near' is missing")));
+  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX best_place"); }
+  EXPECT_THAT(findings(file), ElementsAre(HasSubstr("'best_place' is missing")));
 }
 
-TEST(Doctor, FindsADamagedQuarantineAndWhatThatNamesIsNotServed) {
+TEST(Doctor, FindsADamagedQuarantine) {
   const TemporaryFolder folder;
   const auto file = folder / "wisdom.db";
   {
     auto database = Database::open_user(file);
-    store_best(database, session_key(), "block=256", 1);
-    store_best(database, session_key(5), "block=128", 1);
     database.quarantine(h200(), reduce_kernel(), problem(), "block=256", "it hung");
   }
   for (const char* flip : {"UPDATE quarantine SET device_key = 'cudb'", "UPDATE quarantine SET kernel = 'reducf'",
@@ -525,8 +523,6 @@ TEST(Doctor, FindsADamagedQuarantineAndWhatThatNamesIsNotServed) {
                            "UPDATE quarantine SET sizes = 'n=5'", "UPDATE quarantine SET sizes = 'n='"}) {
     fs::copy_file(file, folder / "flipped.db", fs::copy_options::overwrite_existing);
     { SQLite::Database((folder / "flipped.db").string(), SQLite::OPEN_READWRITE).exec(flip); }
-    auto database = Database::open_read_only(folder / "flipped.db");
-    EXPECT_NE(find(database, query()).tier, Tier::exact) << flip;
     EXPECT_THAT(findings(folder / "flipped.db"), Contains(HasSubstr("quarantine"))) << flip;
   }
 }
@@ -547,6 +543,43 @@ TEST(Quarantine, KeepsNothingElseAwayWhereARowIsDamaged) {
   EXPECT_EQ(find(database, query()).best->configuration, "block=64") << "and a tuning is not in vain";
   EXPECT_EQ(database.quarantined(h200().key, reduce_kernel(), problem()).size(), 1u) << "which leaves block=128 out";
   EXPECT_EQ(warnings.texts.size(), 1u);
+}
+
+TEST(BitFlips, HideNothingOfTheQuarantine) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(), "block=256", 1);
+    database.quarantine(h200(), reduce_kernel(), problem(), "block=256", "it hung");
+  }
+  const auto bytes = read_file(file);
+  std::vector<std::size_t> pages;  // of the table and of its indices
+  {
+    SQLite::Database db(file.string());
+    SQLite::Statement row(db, "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'quarantine'");
+    while (row.executeStep()) pages.push_back(static_cast<std::size_t>(row.getColumn(0).getInt64() - 1) * 4096);
+  }
+  ASSERT_EQ(pages.size(), 3u);
+  int flips = 0;
+  for (const std::size_t page : pages) {
+    for (std::size_t at = page; at < page + 4096; ++at) {
+      const bool head = at < page + 10;
+      if (!head && (bytes[at] == 0 || at % 3 != 0)) continue;
+      for (int bit = head ? 0 : static_cast<int>(at % 8); bit < (head ? 8 : static_cast<int>(at % 8) + 1); ++bit) {
+        auto changed = bytes;
+        changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+        write_file(folder / "flipped.db", changed);
+        ++flips;
+        try {
+          auto database = Database::open_read_only(folder / "flipped.db", {.check_bytes = 0});
+          EXPECT_NE(find(database, query()).tier, Tier::exact) << "bit " << bit << " of byte " << at;
+        } catch (const CacheError&) {
+        }
+      }
+    }
+  }
+  EXPECT_GT(flips, 300);
 }
 
 }  // namespace

@@ -343,6 +343,38 @@ TEST(Merge, KeepsTheLaterMeasurementWhateverTheOrder) {
   }
 }
 
+/// A session and a best result of a clock that was a year ahead.
+Database of_a_clock_ahead() {
+  auto database = Database::in_memory();
+  SessionWriter writer(database, session_key());
+  auto one = trial("block=256", 100);
+  one.created_ms = now_ms() + std::int64_t{365} * 24 * 60 * 60 * 1000;
+  writer.add(one);
+  writer.set_best("block=256");
+  return database;
+}
+
+TEST(ClockAhead, CostsNoResultInExportAndMerge) {
+  auto ahead = of_a_clock_ahead();
+  auto imported = Database::in_memory(), merged = Database::in_memory();
+  EXPECT_EQ(import_text(imported, export_all(ahead)).best, 1);
+  EXPECT_EQ(merge(merged, ahead).best, 1);
+  for (auto* database : {&imported, &merged}) {
+    EXPECT_EQ(find(*database, query()).tier, Tier::exact);
+    EXPECT_LE(best_rows(*database).at(0).measured_ms, now_ms());
+  }
+}
+
+TEST(ClockAhead, GivesWayToALaterMeasurement) {
+  auto ahead = of_a_clock_ahead(), today = Database::in_memory();
+  store_best(today, session_key(), "block=64", 50);
+  EXPECT_EQ(merge(ahead, today).best, 1);
+  EXPECT_EQ(best_rows(ahead).at(0).configuration, "block=64");
+  auto again = of_a_clock_ahead();
+  store_best(again, session_key(), "block=256", 50);
+  EXPECT_EQ(best_rows(again).at(0).median_ns, 50) << "of its two trials";
+}
+
 TEST(DatabaseFile, IsKnownByAllSixteenBytesThatOneBeginsWith) {
   const TemporaryFolder folder;
   const auto written = [&](const char* name, std::string_view bytes) {

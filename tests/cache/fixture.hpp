@@ -71,6 +71,8 @@ std::string read_file(const std::filesystem::path& file);
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 /// What doctor() says of a file; of one that cannot be opened, why.
 std::vector<std::string> findings(const std::filesystem::path& file);
+/// Makes \p file what version \p version (4, 5) of the schema would have made of what it holds.
+void rewrite_as_version(const std::filesystem::path& file, int version);
 /// The first line that `PRAGMA integrity_check` gives.
 std::string integrity(const std::filesystem::path& file);
 

@@ -7,8 +7,10 @@
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/frozen.hpp>
+#include <cache/store.hpp>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include "fixture.hpp"
 
@@ -188,6 +190,44 @@ TEST_F(Frozen, AnswersOnWhenItIsReplacedAsAWhole) {
   freeze(source, file);
   EXPECT_EQ(find(database, query()).best->configuration, "block=64");
   EXPECT_EQ(find(database, query(1 << 10)).best->configuration, "block=32");
+}
+
+TEST_F(Frozen, IsOpenedWithoutReadingEachRow) {
+  auto database = frozen();
+  auto& db = database.store().connection();
+  int steps = 0;  // of SQLite's virtual machine
+  sqlite3_progress_handler(
+      db.getHandle(), 1, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
+  EXPECT_FALSE(why_not_frozen(db));
+  EXPECT_LT(steps, 100);
+  sqlite3_progress_handler(db.getHandle(), 0, nullptr, nullptr);
+}
+
+TEST_F(Frozen, NeedsNoSealWhereItsRowsAreWhatTheyWere) {
+  freeze(source, file);
+  const auto bytes = read_file(file);
+  write_file(folder / "earlier.db", bytes.substr(0, bytes.size() - 16));  // as earlier versions made it
+  auto database = Database::open_frozen(folder / "earlier.db");
+  EXPECT_EQ(find(database, query()).tier, Tier::exact);
+}
+
+TEST_F(Frozen, HoldsForEachProblemTheResultThatAMergeWouldKeep) {
+  for (int i = 0; i < 50; ++i) {
+    auto key = session_key(2000 + i % 10);
+    key.environment.driver = std::to_string(i);
+    SessionWriter writer(source, key);
+    auto one = trial("block=" + std::to_string(i), 10);
+    one.created_ms = 1'000'000 + (i * 37) % 50;
+    writer.add(one);
+    writer.set_best(one.configuration);
+  }
+  auto database = frozen();
+  ASSERT_EQ(best_rows(database).size(), 12u);
+  for (int n = 0; n < 10; ++n) {
+    std::pair<int, int> latest;
+    for (int i = n; i < 50; i += 10) latest = std::max(latest, {(i * 37) % 50, i});
+    EXPECT_EQ(find(database, query(2000 + n)).best->configuration, "block=" + std::to_string(latest.second));
+  }
 }
 
 TEST_F(Frozen, IsOnlyWhatFreezeMade) {

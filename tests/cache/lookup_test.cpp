@@ -1,7 +1,13 @@
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sqlite3.h>
+
+#include <cache/exchange.hpp>
 #include <cache/lookup.hpp>
+#include <cache/store.hpp>
 
 #include "fixture.hpp"
 
@@ -10,6 +16,22 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+
+/// Adds a result for each of \p problems, with a configuration that tells its number.
+void import_many(Database& database, const std::vector<Sizes>& problems) {
+  auto one = Database::in_memory();
+  store_best(one, session_key(1), "block=0", 1000);
+  const auto text = export_wisdom(one);
+  const auto header = text.find('\n') + 1;
+  std::string all = text.substr(0, header);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    auto line = text.substr(header);
+    line.replace(line.find("n=1\""), 3, sizes_text(problems[i]));
+    line.replace(line.find("block=0"), 7, "block=" + std::to_string(i));
+    all += line;
+  }
+  import_text(database, all);
+}
 
 TEST(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
   const TemporaryFolder folder;
@@ -176,6 +198,34 @@ TEST(Wisdom, FallsBackToWhatIsBestMostOften) {
   EXPECT_THAT(match.reason, HasSubstr("3 of 4"));
 }
 
+TEST(Wisdom, LetsTheNearestResultsVoteWhereThereAreMany) {
+  std::vector<Sizes> problems;
+  for (std::int64_t n = 1; n <= 1000; ++n) problems.push_back({{"n", n}});
+  auto database = Database::in_memory();
+  import_many(database, problems);
+  auto key = session_key(900);
+  for (int i = 0; i < 3; ++i) {
+    key.problem.sizes["n"] = 900 + i;
+    store_best(database, key, "block=7", 1000);
+  }
+  const auto match = find(database, query(1 << 20));
+  EXPECT_EQ(match.tier, Tier::portable);
+  EXPECT_EQ(match.best->configuration, "block=7");
+  EXPECT_THAT(match.reason, HasSubstr("3 of the nearest 128 known problems"));
+}
+
+TEST(Wisdom, OfASizeOfZeroIsNotServedForAnyOther) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(0), "block=32", 1000);
+  EXPECT_EQ(find(database, query(0)).tier, Tier::exact);
+  EXPECT_EQ(find(database, query(1)).tier, Tier::fallback);
+  EXPECT_EQ(find(database, query(1 << 20)).tier, Tier::fallback);
+  store_best(database, session_key(1 << 10), "block=64", 1000);
+  const auto match = find(database, query(1 << 20));
+  EXPECT_EQ(match.best->configuration, "block=64");
+  EXPECT_THAT(match.reason, HasSubstr("1 of 1 known problems"));
+}
+
 TEST(Wisdom, SkipsWhatTheCallerCannotUseAndSaysWhy) {
   auto database = Database::in_memory();
   store_best(database, session_key(), "block=2048", 1000);
@@ -236,6 +286,111 @@ TEST(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {
   EXPECT_EQ(lookup(query(), databases).best->configuration, "from=shipped") << "exact before stale";
   store_best(user, session_key(), "from=user", 1000);
   EXPECT_EQ(lookup(query(), databases).best->configuration, "from=user") << "user before shipped";
+}
+
+TEST(Wisdom, IsOfTheNearestOfManySizes) {
+  std::mt19937 random(20240229);
+  for (const std::vector<const char*>& names :
+       {std::vector{"n"}, {"nx", "ny"}, {"a", "b", "c"}, {"a", "b", "c", "d", "e", "f", "g"}}) {
+    const auto draw = [&](std::int64_t from, std::int64_t to) {
+      Sizes sizes;
+      for (const char* name : names) sizes[name] = std::uniform_int_distribution<std::int64_t>(from, to)(random);
+      return sizes;
+    };
+    std::vector<Sizes> problems;
+    for (int i = 0; i < 300; ++i) problems.push_back(i % 3 == 0 ? draw(0, 5000) : draw(1000, 1100));
+    std::sort(problems.begin(), problems.end());
+    problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
+    auto database = Database::in_memory();
+    import_many(database, problems);
+    for (int i = 0; i < 60; ++i) {
+      auto q = query();
+      q.problem.sizes = i % 2 == 0 ? draw(0, 6000) : draw(950, 1150);
+      std::optional<double> nearest;
+      for (const Sizes& sizes : problems)
+        if (alike({q.problem.choices, sizes}, q.problem))
+          nearest = std::min(nearest.value_or(1e9), *distance(sizes, q.problem.sizes));
+      const auto match = find(database, q);
+      ASSERT_EQ(nearest.has_value(), match.tier <= Tier::nearest_size) << sizes_text(q.problem.sizes);
+      if (nearest) {
+        ASSERT_EQ(*nearest, *distance(match.best->problem.sizes, q.problem.sizes));
+      }
+    }
+  }
+}
+
+TEST(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
+  std::vector<Sizes> problems;
+  for (std::int64_t n = 0; n < 3000; ++n) problems.push_back({{"nx", 4096}, {"ny", 1000 + n}});
+  auto database = Database::in_memory();
+  import_many(database, problems);
+  for (int i = 0; i < 500; ++i)
+    database.quarantine(h200(), reduce_kernel(), {problem().choices, problems[static_cast<std::size_t>(i)]},
+                        "block=1000" + std::to_string(i % 7), "it hung");
+  auto& connection = database.store().connection();
+  const auto steps_for = [&](const Sizes& sizes, Tier tier) {
+    int steps = 0;  // of SQLite's virtual machine: a row takes some twenty
+    sqlite3_progress_handler(
+        connection.getHandle(), 1, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
+    auto q = query();
+    q.problem.sizes = sizes;
+    EXPECT_EQ(find(database, q).tier, tier);
+    sqlite3_progress_handler(connection.getHandle(), 0, nullptr, nullptr);
+    return steps;
+  };
+  EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1500}}, Tier::exact), 500);
+  EXPECT_LT(steps_for({{"nx", 4097}, {"ny", 1500}}, Tier::nearest_size), 10'000);
+  EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 5000}}, Tier::nearest_size), 10'000);
+  EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1 << 30}}, Tier::portable), 20'000);
+}
+
+TEST(Wisdom, OfAnEarlierVersionIsFoundWithoutBeingWritten) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(1024), "block=1", 1000);
+    store_best(database, session_key(1 << 20), "block=2", 1000);
+    database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=2", "it hung");
+  }
+  for (const int version : {5, 4}) {
+    rewrite_as_version(file, version);
+    const auto bytes = read_file(file);
+    auto database = Database::open_read_only(file);
+    EXPECT_EQ(find(database, query(1024)).tier, Tier::exact);
+    EXPECT_EQ(find(database, query(1500)).tier, Tier::nearest_size);
+    EXPECT_EQ(find(database, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
+    EXPECT_EQ(read_file(file), bytes);
+  }
+  auto upgraded = Database::open_user(file);
+  EXPECT_EQ(find(upgraded, query(1500)).tier, Tier::nearest_size);
+  EXPECT_EQ(find(upgraded, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
+  EXPECT_EQ(number(upgraded.store().connection(), "SELECT count(*) FROM best WHERE place IS NULL"), 0);
+}
+
+TEST(Wisdom, ThatAnEarlierVersionHasAddedIsFound) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(1024), "block=1", 1000);
+  store_best(database, session_key(1 << 20), "block=2", 1000);
+  database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=2", "it hung");
+  database.store().connection().exec("UPDATE best SET place = NULL; UPDATE quarantine SET place = NULL");
+  EXPECT_EQ(find(database, query(1500)).tier, Tier::nearest_size);
+  EXPECT_EQ(find(database, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
+}
+
+TEST(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
+  auto database = Database::in_memory();
+  for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000})
+    store_best(database, session_key(n), "block=1", 1000);
+  auto other = session_key(1200);
+  other.kernel.source_hash = std::string(64, 'b');
+  store_best(database, other, "block=1", 1000);
+  other.device = h100();
+  other.problem.sizes["n"] = 1300;
+  store_best(database, other, "block=1", 1000);
+  std::vector<Sizes> found = measured_sizes(query(1024), database);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 1200}}, {{"n", 2048}}}));
 }
 
 TEST(Wisdom, OfNoDatabaseIsTheDefault) {

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include <cache/browse.hpp>
 #include <cache/misses.hpp>
+#include <cache/store.hpp>
 
 #include "fixture.hpp"
 
@@ -43,14 +45,7 @@ std::filesystem::path version_4(const TemporaryFolder& folder) {
     auto database = Database::open_user(file);
     store_best(database, session_key(), "block=1", 10);
   }
-  SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
-  db.exec("DROP TABLE miss");
-  SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
-  row.executeStep();
-  EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_4.sql"));
-  row.reset();
-  db.exec("PRAGMA user_version = " + std::to_string(4 << 16 | 4));
+  rewrite_as_version(file, 4);
   return file;
 }
 
@@ -131,6 +126,26 @@ TEST(Misses, AreFilteredByKernelAndDevice) {
   EXPECT_TRUE(misses(database, {.kernel = "scan"}).empty());
 }
 
+TEST(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
+  auto database = Database::in_memory();
+  std::vector<MissRecord> all;
+  for (std::int64_t n = 0; n < kMaxMisses; ++n) all.push_back(miss(128 * n, 1, 3));
+  remember_misses(database, all);
+  const auto steps_for = [&](std::int64_t first) {
+    int steps = 0;  // of SQLite's virtual machine, in hundreds: to look at each row once takes some thousand
+    auto* const connection = database.store().connection().getHandle();
+    sqlite3_progress_handler(
+        connection, 100, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
+    remember_misses(database, {all.begin() + first, all.begin() + first + 500});
+    sqlite3_progress_handler(connection, 0, nullptr, nullptr);
+    return steps;
+  };
+  EXPECT_LT(steps_for(1000), 10'000) << "known ones";
+  for (auto& one : all) one.sizes_from["n"] += 1'000'000'000;
+  EXPECT_LT(steps_for(1000), 20'000) << "new ones";
+  EXPECT_EQ(misses(database).size(), static_cast<std::size_t>(kMaxMisses));
+}
+
 TEST(Misses, ThatSayNonsenseAreNotStored) {
   auto database = Database::in_memory();
   MissRecord record = miss(1000, -1, 3);
@@ -155,11 +170,11 @@ TEST(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
   remember_misses(database, {miss(1000, 1, 3)});
   EXPECT_EQ(misses(database).size(), 1u);
   EXPECT_EQ(best_rows(database).size(), 1u);
-  EXPECT_EQ(statistics(database).schema_version, 5);
+  EXPECT_EQ(statistics(database).schema_version, kSchemaVersion);
   EXPECT_TRUE(doctor(database).empty());
   EXPECT_TRUE(warnings.texts.empty());
   SQLite::Database db(file.string());
-  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | 5) << "version 4 can read it still";
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | kSchemaVersion) << "version 4 can read it still";
 }
 
 TEST(Misses, AreKeptInMemoryWhereADatabaseOfTheVersionBeforeHasNoRoomForThem) {

@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cache/browse.hpp>
 #include <cache/session.hpp>
+#include <cache/store.hpp>
 
 #include "fixture.hpp"
 
@@ -66,6 +68,34 @@ TEST(Processes, LoseNothingWhenEightOfThemWrite) {
   }
   EXPECT_TRUE(doctor(database).empty());
   EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
+}
+
+/// Whether somebody has the lock of SQLite's that only one writer has.
+bool is_locked_for_writing(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_start = 0x40000001;
+  lock.l_len = 1;
+  EXPECT_EQ(::fcntl(descriptor, F_OFD_GETLK, &lock), 0);
+  ::close(descriptor);
+  return lock.l_type != F_UNLCK;
+}
+
+TEST(Processes, AreKeptOutThoughAnotherCopyOfSqliteClosesTheFile) {
+  const TemporaryFolder folder;
+  const auto file = folder / "wisdom.db";
+  auto database = Database::open_user(file), second = Database::open_user(file);
+  for (auto* one : {&database, &second}) {
+    auto& other = one == &database ? second : database;
+    EXPECT_FALSE(is_locked_for_writing(file));
+    one->store().write([&] {
+      EXPECT_EQ(other.store().read([] { return 1; }), 1) << "this copy shares its locks";
+      EXPECT_TRUE(is_locked_for_writing(file));
+      EXPECT_TRUE(is_locked_for_writing(file)) << "after the file was closed once";
+    });
+  }
+  EXPECT_FALSE(is_locked_for_writing(file));
 }
 
 TEST(Processes, ThatAreKilledLoseNoAcknowledgedTrial) {

@@ -314,9 +314,9 @@ TEST(Schema, IsTheOneOfItsVersion) {
   SQLite::Database db((folder / "wisdom.db").string());
   SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
   ASSERT_TRUE(row.executeStep());
-  ASSERT_EQ(kSchemaVersion, 5);
+  ASSERT_EQ(kSchemaVersion, 6);
   EXPECT_EQ(row.getColumn(0).getString(),
-            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_5.sql"))
+            read_file(std::filesystem::path(TUNER_SOURCE_DIR) / "tests/cache/schema_6.sql"))
       << "another schema has another version";
 }
 

@@ -147,8 +147,8 @@ TEST_F(ServedMisses, AreForgottenAtOnceWhereTheUserWantsNone) {
   EXPECT_THAT(testing::error_of([&] { launch(kernel, 2000); }), HasSubstr("it is 'remember' or 'never'"));
 }
 
-TEST_F(ServedMisses, AreWrittenWhenTheProcessEnds) {
-  for (const char* how : {"", " killed"}) {  // the first is written at once
+TEST_F(ServedMisses, AreWrittenSoonAndStayHoweverTheProcessEnds) {
+  for (const char* how : {"", " killed"}) {
     const testing::TemporaryFolder folder;
     const std::string command =
         "TUNER_MISSES=remember TUNER_CACHE_DIR=" + folder.path().string() + " " EXIT_PROGRAM + how;

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include <cache/misses.hpp>
@@ -35,17 +38,19 @@ Miss* MissLog::note(const KernelSpec& spec, const BoundCall& bound, const Device
   if (entry == nullptr) {
     entry = &entries_.emplace_back();
     entry->about = std::move(about);
+    noted_ = true;
   }
   return &entry->miss;
 } catch (const std::exception&) {
   return nullptr;  // what cannot be remembered is served all the same
 }
 
-void MissLog::flush(Wisdom& wisdom) noexcept try {
-  // Before any lock: a thread of the parent's may have held it when this process was forked, and never lets go.
-  if (::getpid() != process_) return;
+bool MissLog::is_forked() const { return ::getpid() != process_; }
+
+bool MissLog::flush(Wisdom& wisdom) noexcept try {
+  if (is_forked()) return true;
   const std::lock_guard flushing(flushing_);
-  if (wisdom.user().is_in_memory()) return;
+  if (wisdom.user().is_in_memory()) return true;
   std::vector<cache::MissRecord> counted;
   std::vector<Entry*> of;
   {
@@ -61,24 +66,71 @@ void MissLog::flush(Wisdom& wisdom) noexcept try {
       of.push_back(&entry);
     }
   }
-  if (counted.empty()) return;
-  flushed_ = Clock::now();
-  // A connection of its own: what fails here must not move the results to memory, nor wait for long.
+  if (counted.empty()) return true;
+  // A connection of its own: what fails here must not move the results to memory. It waits for nobody: a thousand
+  // processes may meet their first misses at once.
   cache::OpenOptions options;
   options.strict = true;
-  options.busy_timeout = std::chrono::milliseconds(500);
+  options.busy_timeout = std::chrono::milliseconds(0);
   cache::Database database = cache::Database::open_user(wisdom.user().path(), options);
   cache::remember_misses(database, counted);
   for (std::size_t i = 0; i < of.size(); ++i) of[i]->remembered += static_cast<std::uint64_t>(counted[i].calls);
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
+void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
+  if (is_forked() || !noted_.exchange(false)) return;
+  const std::lock_guard lock(writing_);
+  wanted_ = true;
+  if (!has_thread_ && !ending_) {
+    sigset_t all, before;  // signals are for the application's threads
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const auto restored = [&] { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); };
+    try {
+      std::thread([this, &wisdom] { write_at_times(wisdom); }).detach();
+    } catch (...) {
+      restored();
+      return;
+    }
+    restored();
+    has_thread_ = true;
+  }
+  changed_.notify_all();
 } catch (const std::exception&) {
 }
 
-void MissLog::flush_at_times(Wisdom& wisdom) noexcept {
-  {
-    const std::unique_lock flushing(flushing_, std::try_to_lock);
-    if (!flushing || (flushed_ && Clock::now() - *flushed_ < kBetween)) return;
+void MissLog::write_at_times(Wisdom& wisdom) {
+  auto pause = kFirstPause;
+  const auto apart = [&] { return pause * (process_ % 64) / 64; };  // processes that began together
+  std::unique_lock lock(writing_);
+  for (bool last = false; !last;) {
+    changed_.wait(lock, [&] { return wanted_ || ending_; });
+    last = ending_;
+    wanted_ = false;
+    lock.unlock();
+    const bool written = flush(wisdom);
+    lock.lock();
+    if (!written) {
+      wanted_ = true;
+      pause = std::max(pause, kRetry);
+    }
+    if (!last) changed_.wait_for(lock, pause + apart(), [&] { return ending_; });
+    pause = std::min(2 * pause, kLongestPause);
   }
-  flush(wisdom);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void MissLog::flush_at_end() noexcept {
+  if (is_forked()) return;
+  std::unique_lock lock(writing_);
+  if (!has_thread_) return;
+  ending_ = true;
+  changed_.notify_all();
+  changed_.wait_for(lock, kAtEnd, [&] { return ended_; });
 }
 
 }  // namespace tuner::runtime

@@ -1,26 +1,29 @@
 #pragma once
 /// What this process was served without a result of its own, on its way to the user's database.
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include <cache/records.hpp>
 
-#include <tuner/core/elapsed.hpp>
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/miss_counter.hpp>
 #include <tuner/session/wisdom.hpp>
 
 namespace tuner::runtime {
 
+/// A thread of its own writes: a caller never waits for a disk, nor for another process.
 class MissLog {
  public:
   static constexpr std::size_t kMaxMisses = 4096;  ///< in one process
-  static constexpr std::chrono::seconds kBetween{10};
+  /// Between two writes, from the first ones to later ones: what a short process was served is written soon.
+  static constexpr std::chrono::milliseconds kFirstPause{100}, kRetry{1000}, kLongestPause{10'000};
+  static constexpr std::chrono::milliseconds kAtEnd{5};
 
   /// Never destroyed: threads may still launch while the process ends.
   static MissLog& process() {
@@ -32,11 +35,14 @@ class MissLog {
   /// too many, or the problem cannot be described.
   Miss* note(const KernelSpec& spec, const BoundCall& bound, const Device& device, const std::string& served);
 
-  /// Adds what was counted since to \p wisdom's user database. Counts that cannot be written are kept for the next
-  /// time; nothing is said of it, since results are what the user is warned for. Does nothing in a forked child.
-  void flush(Wisdom& wisdom) noexcept;
-  /// flush() where there was none yet, or the last one is kBetween ago.
-  void flush_at_times(Wisdom& wisdom) noexcept;
+  /// Adds what was counted since to \p wisdom's user database. False where another process had it locked, or it cannot
+  /// be written: the counts are kept for the next time; nothing is said of it, since results are what the user is
+  /// warned for. Does nothing in a forked child.
+  bool flush(Wisdom& wisdom) noexcept;
+  /// Has the thread do that soon, if something was noted since.
+  void flush_soon(Wisdom& wisdom) noexcept;
+  /// Has it do so for the last time, and waits for it, but not beyond kAtEnd.
+  void flush_at_end() noexcept;
 
  private:
   struct Entry {
@@ -46,13 +52,18 @@ class MissLog {
   };
 
   MissLog();
+  void write_at_times(Wisdom& wisdom);
+  bool is_forked() const;  // before any lock: a thread of the parent's may have held it then, and never lets go
 
   const int process_;  // a fork has its own copy of counts that its parent writes
   std::mutex noting_;  // of entries_ and places_
   std::deque<Entry> entries_;
   std::map<std::string, Entry*> places_;
-  std::mutex flushing_;  // of what was remembered of entries_
-  std::optional<Clock::time_point> flushed_;
+  std::atomic<bool> noted_{false};  // since the thread was last told
+  std::mutex flushing_;             // of what was remembered of entries_
+  std::mutex writing_;              // of the rest
+  std::condition_variable changed_;
+  bool has_thread_ = false, wanted_ = false, ending_ = false, ended_ = false;
 };
 
 }  // namespace tuner::runtime

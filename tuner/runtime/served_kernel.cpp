@@ -113,8 +113,8 @@ void ServedKernel::launch(const Call& call) {
     if (!way.allowed) way.allowed.emplace(device.context);  // another thread's capture may forbid waiting
     device.backend->fetch(call.value->to, slot->address(), call.value->bytes, call.stream.handle());
   }
-  if (way.is_new) [[unlikely]]  // what takes a while already
-    MissLog::process().flush_at_times(Serving::process().terms().wisdom);
+  if (way.is_new) [[unlikely]]
+    MissLog::process().flush_soon(Serving::process().terms().wisdom);
 }
 
 void ServedKernel::launch_on(Way& way, const Call& call) {

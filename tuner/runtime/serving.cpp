@@ -101,7 +101,7 @@ Serving::Terms Serving::terms() {
     std::atexit([] {
       process().ending_ = true;
       Renewal::process().end();
-      MissLog::process().flush(*process().wisdom_);
+      MissLog::process().flush_at_end();
     });
   });
   if (wisdom_->frozen()) {

@@ -65,10 +65,7 @@ std::vector<cache::Sizes> Wisdom::measured_sizes(const KernelSpec& spec, const P
   return answer([&] {
     std::vector<cache::Sizes> sizes;
     for (cache::Database* database : databases(wanted.device.key))
-      for (cache::BestRecord& best :
-           cache::best_rows(*database, {.kernel = wanted.kernel.name, .device_key = wanted.device.key}))
-        if (best.problem.choices == wanted.problem.choices && best.kernel.objective == wanted.kernel.objective)
-          sizes.push_back(std::move(best.problem.sizes));
+      for (cache::Sizes& one : cache::measured_sizes(wanted, *database)) sizes.push_back(std::move(one));
     return sizes;
   });
 }
@@ -78,7 +75,7 @@ bool Wisdom::has_quarantine(const KernelSpec& spec, const Device& device) {
   const std::vector<cache::Database*> all = databases(device.key.text());
   return answer([&] {
     return std::any_of(all.begin(), all.end(),
-                       [&](cache::Database* one) { return !cache::quarantined(*one, of_both).empty(); });
+                       [&](cache::Database* one) { return cache::has_quarantined(*one, of_both); });
   });
 }
 

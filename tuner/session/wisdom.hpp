@@ -52,8 +52,8 @@ class Wisdom {
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
 
-  /// Sizes that have a result of their own on \p device, with the choices of \p like, whatever the driver, the compiler
-  /// and the kernel's source were then.
+  /// Sizes with a result of their own on \p device, with the choices of \p like: each from that of \p like on, and
+  /// within a factor of two, as the sizes of a class are.
   std::vector<cache::Sizes> measured_sizes(const KernelSpec& spec, const ProblemSize& like, const Device& device);
   /// Whether some configuration of \p spec is in quarantine on \p device, for whatever problem.
   bool has_quarantine(const KernelSpec& spec, const Device& device);

@@ -1,0 +1,101 @@
+#include <cache/file_locks.hpp>
+
+#include <cerrno>
+#include <cstdarg>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tuner::cache {
+namespace {
+
+/// SQLite locks these bytes of a database and those behind them (sqlite.org/fileformat2.html, "the lock-byte page").
+/// Locks of other files, of shared memory beside a write-ahead log, end when they are closed: they stay as they are.
+constexpr off_t kPendingByte = 0x40000000;
+constexpr std::size_t kMostIdle = 8;
+
+/// Has all locks of this SQLite on one file: SQLite itself shares them between its connections.
+struct Locker {
+  int descriptor = -1;
+  bool held = false;
+};
+
+/// Never destroyed: a thread may still write while the process ends.
+struct Lockers {
+  std::mutex mutex;
+  std::map<std::pair<dev_t, ino_t>, Locker> by_file;  // each keeps its file's number from being used again
+};
+Lockers& lockers() {
+  static Lockers& all = *new Lockers;
+  return all;
+}
+
+int open_again(int file, int how) { return ::open(("/proc/self/fd/" + std::to_string(file)).c_str(), how | O_CLOEXEC); }
+
+Locker* locker_of(Lockers& all, int file) {
+  struct stat info {};
+  if (::fstat(file, &info) != 0) return nullptr;
+  const std::pair identity{info.st_dev, info.st_ino};
+  if (const auto known = all.by_file.find(identity); known != all.by_file.end()) return &known->second;
+  if (all.by_file.size() >= kMostIdle)
+    std::erase_if(all.by_file, [](const auto& one) { return !one.second.held && ::close(one.second.descriptor) == 0; });
+  int descriptor = open_again(file, O_RDWR);
+  if (descriptor < 0) descriptor = open_again(file, O_RDONLY);
+  return descriptor < 0 ? nullptr : &(all.by_file[identity] = {descriptor});
+}
+
+/// As fcntl() for F_SETLK and F_GETLK; EINVAL where that is not possible here.
+int lock_file(int file, int command, struct flock& wanted) {
+  const bool all_of_it = wanted.l_start == 0 && wanted.l_len == 0;
+  errno = EINVAL;
+  if (wanted.l_start < kPendingByte && !all_of_it) return -1;
+  Lockers& all = lockers();
+  const std::lock_guard lock(all.mutex);
+  Locker* const locker = locker_of(all, file);
+  if (locker == nullptr) return errno = EINVAL, -1;
+  wanted.l_pid = 0;
+  const int result = ::fcntl(locker->descriptor, command == F_GETLK ? F_OFD_GETLK : F_OFD_SETLK, &wanted);
+  if (result == 0 && command == F_SETLK) locker->held = wanted.l_type != F_UNLCK || (locker->held && !all_of_it);
+  return result;
+}
+
+int fcntl_for_sqlite(int file, int command, ...) {
+  std::va_list arguments;
+  va_start(arguments, command);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  if (command == F_SETLK || command == F_GETLK) {
+    const int result = lock_file(file, command, *static_cast<struct flock*>(argument));
+    if (result == 0 || errno != EINVAL) return result;
+  }
+  return ::fcntl(file, command, argument);
+}
+
+/// Whether both lie in the same program or shared object.
+bool are_linked_together(const void* a, const void* b) {
+  Dl_info of_a{}, of_b{};
+  return ::dladdr(a, &of_a) != 0 && ::dladdr(b, &of_b) != 0 && of_a.dli_fbase == of_b.dli_fbase;
+}
+
+}  // namespace
+
+void lock_by_open_file() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    sqlite3_vfs* const vfs = sqlite3_vfs_find("unix");
+    if (vfs == nullptr || vfs->iVersion < 3 ||
+        !are_linked_together(reinterpret_cast<const void*>(&sqlite3_libversion_number),
+                             reinterpret_cast<const void*>(&lock_by_open_file)))
+      return;
+    vfs->xSetSystemCall(vfs, "fcntl", reinterpret_cast<sqlite3_syscall_ptr>(&fcntl_for_sqlite));
+  });
+}
+
+}  // namespace tuner::cache
