@@ -107,7 +107,7 @@ TEST(Enumerate, EndsWhenItHasAsManyConfigurationsAsAskedFor) {
   std::string many;
   for (const char* name : {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8"})
     many += std::string("#pragma tuner parameter ") + name + " = 1..32\n";
-  const KernelSpec spec = parse(with_line(0, many + "#pragma tuner constraint p1 + p8 > 20"));
+  const KernelSpec spec = parse(with_line(19, many + "#pragma tuner constraint large: p1 + p8 > 20"));
   const ProblemSize size = complete(spec, {});
   const EnumeratedSpace space = enumerate(spec, size, {}, {}, 3);
   ASSERT_EQ(space.size(), 3u);
