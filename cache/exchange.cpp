@@ -313,7 +313,8 @@ std::int64_t copy_for_freezing(Database& into, Database& from) {
     for (const auto& [key, record] : banned) put(store, *record);
     for (const auto& [key, best] : kept) {
       const auto [first, last] = banned.equal_range({best->configuration, best->device.key, best->kernel});
-      if (std::any_of(first, last, [&](const auto& one) { return alike(one.second->problem, best->problem); }))
+      if (std::any_of(first, last,
+                      [&, &best = best](const auto& one) { return alike(one.second->problem, best->problem); }))
         continue;
       put(store, *best);
       ++copied;
