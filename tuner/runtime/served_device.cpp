@@ -4,6 +4,7 @@
 
 #include <tuner/backend/all/backends.hpp>
 #include <tuner/runtime/by_context.hpp>
+#include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/serving.hpp>
 #include <tuner/settings.hpp>
 
@@ -37,6 +38,8 @@ void ServedDevice::trim_all() {
 
 namespace tuner {
 
-void trim() { runtime::ServedDevice::trim_all(); }
+void trim() try { runtime::ServedDevice::trim_all(); } catch (...) {
+  runtime::leave_with_error();
+}
 
 }  // namespace tuner
