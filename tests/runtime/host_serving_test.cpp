@@ -592,57 +592,5 @@ template <bool crash> __global__ void fill(float* y, int n) {
   EXPECT_EQ(tuned.failures.at("launch"), 1u);
 }
 
-class HostServingOnFirstUse : public testing::ServingEnvironment {
- protected:
-  HostServingOnFirstUse() : ServingEnvironment("host", "on_first_use") {
-    ::setenv("TUNER_TUNE_TIME", "30", 1);  // the space ends long before, on any machine
-  }
-};
-
-TEST_F(HostServingOnFirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
-  const Kernel scale = Kernel::from_source(kScale, "scale.cu");
-  std::vector<float> x(1000, 1.0f), y(1000);
-  scale.launch(nullptr, {1000}, x.data(), 3, y.data());
-  EXPECT_THAT(y, ::testing::Each(3.0f));
-
-  Wisdom next_process({});
-  const ProblemSize size = complete(scale.spec(), {{{"n", 1000}}, {}});
-  const cache::WisdomMatch match = next_process.lookup(scale.spec(), size, choose_device("host").device);
-  ASSERT_TRUE(match);
-  EXPECT_EQ(match.tier, cache::Tier::exact);
-}
-
-class HostServingInAHurry : public testing::ServingEnvironment {
- protected:
-  HostServingInAHurry() : ServingEnvironment("host", "never") { ::setenv("TUNER_TUNE_TIME", "0.001", 1); }
-};
-
-TEST_F(HostServingInAHurry, LooksForAConfigurationNoLongerThanTuningMayTake) {
-  std::string text = kScale;  // without a default, and pruned only when the last parameter is known
-  const std::string chosen = "#pragma tuner default block=32\n";
-  std::string late;
-  for (const char* name : {"a", "b", "c", "d", "e", "f"})
-    late += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
-  late += "#pragma tuner constraint late: (a * 7 + b * 11 + c * 13 + d * 17 + e * 19 + f * 23) % 1009 == 5\n";
-  late += "#pragma tuner constraint never: (a * 14 + b * 22 + c * 26 + d * 34 + e * 38 + f * 46) % 1009 == 11\n";
-  text.replace(text.find(chosen), chosen.size(), late);
-  const Kernel scale = Kernel::from_source(text, "scale.cu");
-  std::vector<float> x(1000), y(1000);
-  EXPECT_THAT(error_of([&] { scale.launch(nullptr, {1000}, x.data(), 3, y.data()); }),
-              HasSubstr("names no default that is valid for"));
-}
-
-TEST_F(HostServingInAHurry, FindsAConfigurationAtOnceWhereMillionsAreValid) {
-  std::string text = kScale;
-  const std::string chosen = "#pragma tuner default block=32\n";
-  std::string many;
-  for (const char* name : {"a", "b", "c", "d", "e", "f"})
-    many += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
-  many += "#pragma tuner constraint order: a + b + c + d + e + f >= 20\n";
-  text.replace(text.find(chosen), chosen.size(), many);
-  text.replace(text.find("kernel scale"), 12, "kernel scaleInManyWays");
-  EXPECT_THAT(Kernel::from_source(text, "scale.cu").explain({1000}), HasSubstr("(default: "));
-}
-
 }  // namespace
 }  // namespace tuner

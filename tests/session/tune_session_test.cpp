@@ -509,6 +509,24 @@ TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {
   EXPECT_TRUE(evaluator.remeasured.empty());
 }
 
+TEST_F(TuneSession, WaitsNoLongerThanTheGraceForWhatNeverEnds) {
+  class Endless final : public Evaluator {
+   public:
+    std::size_t capacity() const override { return 1; }
+    void submit(const Configuration&, double) override { ++submitted; }
+    std::size_t in_flight() const override { return submitted; }
+    std::optional<Event> next_event(std::chrono::duration<double>) override { return std::nullopt; }
+    std::size_t submitted = 0;
+  } endless;
+  SessionOptions options;
+  options.budget.wall_time = std::chrono::milliseconds(100);
+  options.grace = std::chrono::milliseconds(1);
+  const SessionResult result = run_session(spec_, size_, device_, endless, nullptr, options, nullptr);
+  EXPECT_EQ(result.stop_reason, StopReason::wall_time);
+  EXPECT_EQ(endless.submitted, 1u);
+  EXPECT_FALSE(result.best);
+}
+
 TEST_F(TuneSession, KeepsTimeForTheFinalists) {
   SessionOptions options;
   options.budget.wall_time = std::chrono::hours(1);

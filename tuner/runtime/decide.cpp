@@ -13,15 +13,22 @@
 #include <tuner/session/empty_space.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/tuning.hpp>
+#include <tuner/worker/isolated_evaluator.hpp>
 
 namespace tuner::runtime {
 namespace {
 
-/// How long a process waits, behind its tuning time, for the trial that another one is running then.
-constexpr std::chrono::seconds kLastTrial{1};
+/// How long a process waits, behind its tuning time, for one that tunes: that ends by then.
+constexpr std::chrono::milliseconds kLastTrial{200};
 
 /// The part of the tuning time behind which nobody takes over from a process that died: the next call does.
 constexpr double kLatestTakeOver = 0.75;
+
+/// How long after the tuning time the configuration that runs then may go on.
+constexpr std::chrono::milliseconds kGrace{100};
+
+/// The program that calls has other use for its cores than compiling.
+constexpr std::size_t kMostCompilers = 16;
 
 /// Exact, stale or of the nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
@@ -99,23 +106,33 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
   return decision;
 }
 
-/// Tunes within the settings' time, which runs since \p start, and stores the result. Nothing when nothing worked.
-std::optional<Configuration> tune_now(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
+/// Tunes in worker processes, within the settings' time, which runs since \p start, and stores the result. Nothing when
+/// nothing worked, and where there can be no workers.
+std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device& device, const KernelSpec& spec,
                                       const ProblemSize& size, Clock::time_point start) {
+  const std::string what = "kernel '" + spec.name + "'";
+  if (!IsolatedEvaluator::can_isolate(spec)) {
+    terms.serving.warn(what +
+                       " is described in code alone, which worker processes cannot read: it is not tuned on first use, "
+                       "but served with its default until tuner::tune() was called for it");
+    return std::nullopt;
+  }
   TuningOptions options;
   options.session.budget.wall_time = terms.settings.tuning_time;
   options.session.started = start;
-  options.isolation = Isolation::none;  // the caller's context is here, and the kernel is about to run in it anyway
+  options.session.grace = kGrace;
+  options.compile_workers = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostCompilers);
   options.origin = "first use";
-  const TuningHere here;
   try {
-    const SessionResult result =
-        tune_kernel(spec, size, device.device(), terms.wisdom, options, nullptr, device.backend.get());
+    const SessionResult result = tune_kernel(spec, size, device, terms.wisdom, options, nullptr);
     if (result.best) return result.best->configuration;
-    terms.serving.warn("kernel '" + spec.name + "': no configuration worked for " + size.text());
+    const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
+    terms.serving.warn(what +
+                       (too_short ? ": the time for tuning was over before the first configuration had run for "
+                                  : ": no configuration worked for ") +
+                       size.text());
   } catch (const std::exception& error) {
-    if (!device.backend->usable()) throw;
-    terms.serving.warn("kernel '" + spec.name + "' was not tuned for " + size.text() + ": " + error.what());
+    terms.serving.warn(what + " was not tuned for " + size.text() + ": " + error.what());
   }
   return std::nullopt;
 }
@@ -169,7 +186,7 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     if (auto decision = known_by_now()) return {std::move(decision)};
   // Whoever had it died, or found nothing. Its trials are taken over; with hardly any time left there is no point.
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
-  auto tuned = tune_now(terms, device, spec, size, start);
+  auto tuned = tune_now(terms, device.device(), spec, size, start);
   if (!tuned) return {std::nullopt, !at_once};
   return {
       Decision{.configuration = std::move(*tuned), .reason = "tuned on first use in this process", .measured = true}};

@@ -90,6 +90,9 @@ class Session {
                                      : std::numeric_limits<double>::infinity();
   }
 
+  /// Nothing is waited for any more.
+  bool is_over() const { return options_.grace && -time_left() >= Seconds(*options_.grace).count(); }
+
   /// Trials, resumed ones included, after which the budget ends; nothing when it does not count them.
   std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
 
@@ -141,6 +144,10 @@ class Session {
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all that was proposed is in quarantine
         result_.stop_reason = reason.value_or(StopReason::exhausted);
+        return;
+      }
+      if (is_over()) {
+        result_.stop_reason = StopReason::wall_time;
         return;
       }
       if (ends_early(reason))

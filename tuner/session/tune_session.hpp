@@ -74,6 +74,9 @@ struct SessionOptions {
   FinalistCheck* check = nullptr;
   /// Nothing is compared: what ran can be the best too. Whoever keeps it says so.
   bool unverified = false;
+  /// How long after the wall time the configuration that runs then is waited for; nothing: until it ends. Only for an
+  /// evaluator that can be destroyed while something runs.
+  std::optional<std::chrono::milliseconds> grace;
   /// Where the wall time begins; nothing: when the session does.
   std::optional<std::chrono::steady_clock::time_point> started;
   /// Set from a signal handler or another thread: the session takes back what waits for a compiler or the device, lets

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <chrono>
 #include <cstring>
+#include <system_error>
+#include <thread>
 
 #include <tuner/worker/isolated_evaluator.hpp>
 
@@ -17,12 +19,19 @@ extern char** environ;
 namespace tuner::worker {
 namespace {
 
-constexpr std::chrono::seconds kLongestEnd{10};
 constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
+
+/// A driver still holds it. Nobody waits for its end but a thread that does nothing else.
+void reap_some_time(pid_t pid) try {
+  std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
+} catch (const std::system_error&) {
+  // No thread can be had: it is a zombie for as long as this process lives.
+}
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& program) : WorkerLink(kLongestEnd) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::chrono::milliseconds longest_end)
+    : WorkerLink(longest_end) {
   Pipe requests, answers, errors;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -61,6 +70,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) : WorkerLink(
 WorkerProcess::~WorkerProcess() {
   kill();
   (void)wait();
+  if (pid_ > 0 && !reaped_) reap_some_time(pid_);
 }
 
 void WorkerProcess::kill() {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -15,8 +16,8 @@ namespace tuner::worker {
 class WorkerProcess final : public WorkerLink {
  public:
   /// Starts \p program. Throws WorkerError when that cannot be done.
-  explicit WorkerProcess(const std::filesystem::path& program);
-  /// Kills it when it still runs, and waits for its end.
+  explicit WorkerProcess(const std::filesystem::path& program, std::chrono::milliseconds longest_end = kLongestEnd);
+  /// Kills it when it still runs, and waits for its end, but no longer than that may take.
   ~WorkerProcess() override;
 
   pid_t pid() const { return pid_; }
@@ -32,7 +33,7 @@ class WorkerProcess final : public WorkerLink {
 
 /// Starts workers of this machine. \p options must outlive it.
 inline StartWorker start_here(const IsolatedOptions& options) {
-  return [&options] { return std::make_unique<WorkerProcess>(options.program); };
+  return [&options] { return std::make_unique<WorkerProcess>(options.program, options.longest_end); };
 }
 
 }  // namespace tuner::worker
