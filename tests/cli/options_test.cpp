@@ -46,6 +46,12 @@ TEST(TuneRequest, HasSensibleDefaults) {
   EXPECT_TRUE(request.tuning.measure.cold);
 }
 
+TEST(TuneRequest, RefusesAnOptionThatBoostWouldPutIntoItsMessageForEver) {
+  EXPECT_THAT(complaint({"--kernel", "reduce", "--x%canonical_option%"}), HasSubstr("unknown option"));
+  EXPECT_EQ(complaint({"--json=%canonical_option%"}),
+            "'--json=%canonical_option%' is no option or argument of this command");
+}
+
 TEST(TuneRequest, TunesACaptureWhereItsLaunchWas) {
   ASSERT_EQ(unsetenv("TUNER_DEVICE"), 0);
   const testing::TemporaryFolder folder;

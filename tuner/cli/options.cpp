@@ -1,6 +1,8 @@
 #include <tuner/cli/options.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <sstream>
 
 #include <boost/program_options/errors.hpp>
@@ -20,6 +22,13 @@ std::string unknown_option(const std::string& given, const po::options_descripti
   const std::string name = bare.substr(0, bare.find('='));
   const auto nearest = nearest_name(name, known);
   return "unknown option " + in_quotes(given) + (nearest ? "; did you mean '--" + *nearest + "'?" : "");
+}
+
+/// Boost puts what was typed into its messages in place of '%canonical_option%', and never ends where that is in there.
+std::string message_of(const po::error& error, int argc, char** argv) {
+  const auto typed =
+      std::find_if(argv, argv + argc, [](const char* text) { return std::strchr(text, '%') != nullptr; });
+  return typed == argv + argc ? error.what() : fmt::format("'{}' is no option or argument of this command", *typed);
 }
 
 }  // namespace
@@ -54,7 +63,7 @@ po::variables_map parse_options(int argc, char** argv, const po::options_descrip
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError("too many arguments: options start with two dashes, and values with blanks need quotes");
   } catch (const po::error& error) {
-    throw UsageError(error.what());
+    throw UsageError(message_of(error, argc, argv));
   }
 }
 
