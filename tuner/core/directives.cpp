@@ -46,7 +46,7 @@ class Scanner {
  private:
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   bool at_end() const { return at_ >= text_.size(); }
-  bool starts(std::string_view wanted) const { return text_.substr(at_, wanted.size()) == wanted; }
+  bool starts(std::string_view wanted) const { return peek() == wanted[0] && text_.substr(at_).starts_with(wanted); }
 
   void advance(std::size_t count = 1) {
     for (; count > 0 && !at_end(); --count, ++at_) {

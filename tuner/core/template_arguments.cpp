@@ -161,9 +161,10 @@ std::string code_of(std::string_view text) {
   };
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::size_t begin = at;
-    if (text.substr(at, 2) == "//") {
+    const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (text[at] == '/' && next == '/') {
       at = std::min(text.find('\n', at), text.size());
-    } else if (text.substr(at, 2) == "/*") {
+    } else if (text[at] == '/' && next == '*') {
       at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
     } else if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_word(text[at - 1])))) {  // else it parts digits
       for (++at; at < text.size() && text[at] != text[begin] && text[at] != '\n'; ++at) at += text[at] == '\\';
