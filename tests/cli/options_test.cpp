@@ -48,8 +48,7 @@ TEST(TuneRequest, HasSensibleDefaults) {
 
 TEST(TuneRequest, RefusesAnOptionThatBoostWouldPutIntoItsMessageForEver) {
   EXPECT_THAT(complaint({"--kernel", "reduce", "--x%canonical_option%"}), HasSubstr("unknown option"));
-  EXPECT_EQ(complaint({"--json=%canonical_option%"}),
-            "'--json=%canonical_option%' is no option or argument of this command");
+  EXPECT_EQ(complaint({"--json=%canonical_option%"}), "'--json=%canonical_option%' is no option of this command");
 }
 
 TEST(TuneRequest, TunesACaptureWhereItsLaunchWas) {

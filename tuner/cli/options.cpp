@@ -26,9 +26,9 @@ std::string unknown_option(const std::string& given, const po::options_descripti
 
 /// Boost puts what was typed into its messages in place of '%canonical_option%', and never ends where that is in there.
 std::string message_of(const po::error& error, int argc, char** argv) {
-  const auto typed =
-      std::find_if(argv, argv + argc, [](const char* text) { return std::strchr(text, '%') != nullptr; });
-  return typed == argv + argc ? error.what() : fmt::format("'{}' is no option or argument of this command", *typed);
+  const auto typed = std::find_if(argv, argv + argc,
+                                  [](const char* text) { return text[0] == '-' && std::strchr(text, '%') != nullptr; });
+  return typed == argv + argc ? error.what() : fmt::format("'{}' is no option of this command", *typed);
 }
 
 }  // namespace
