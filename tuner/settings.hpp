@@ -13,11 +13,11 @@ enum class TuneOnMiss {
   never,  ///< use the nearest wisdom or the kernel file's default configuration
   /// Tune in worker processes for Settings::tuning_time, and at most 0.2 s for what runs then, keep the result, go on.
   /// What a configuration breaks is a worker. Where the program `tuner-worker` is not installed, and for a kernel
-  /// described in code alone, one warning says so and the call is served as by `never`. Threads that miss the same problem
-  /// meanwhile wait for it; for another problem of the device they are served as by `never`. Other processes with the
-  /// same database wait for it too, once and for no longer than it may take; behind that they are served as by `never`
-  /// until they find the result at a later call. When the process that tunes dies, another one goes on, as long as a
-  /// quarter of its own time is left.
+  /// described in code alone, one warning says so and the call is served as by `never`. Threads that miss the same
+  /// problem meanwhile wait for it; for another problem of the device they are served as by `never`. Other processes
+  /// with the same database wait for it too, once and for no longer than it may take; behind that they are served as by
+  /// `never` until they find the result at a later call. When the process that tunes dies, another one goes on, as long
+  /// as a quarter of its own time is left.
   on_first_use,
 };
 
