@@ -49,14 +49,15 @@ class Scanner {
   bool starts(std::string_view wanted) const { return peek() == wanted[0] && text_.substr(at_).starts_with(wanted); }
 
   void advance(std::size_t count = 1) {
-    for (; count > 0 && !at_end(); --count, ++at_) {
-      if (text_[at_] == '\n') {
-        ++place_.line;
-        place_.column = 1;
-      } else {
-        ++place_.column;
-      }
+    const std::string_view passed = text_.substr(at_, count);
+    at_ += passed.size();
+    const std::size_t last_end = passed.rfind('\n');
+    if (last_end == std::string_view::npos) {
+      place_.column += passed.size();
+      return;
     }
+    place_.line += std::count(passed.begin(), passed.end(), '\n');
+    place_.column = passed.size() - last_end;
   }
 
   /// Length of the continuation (backslash, end of line) that starts here; 0 when none does.
@@ -110,16 +111,17 @@ class Scanner {
   }
 
   void skip_line_comment() {
-    while (!at_end() && peek() != '\n') advance(std::max<std::size_t>(continuation(), 1));
+    while (!at_end() && peek() != '\n') {
+      const std::size_t length = continuation();
+      advance(length != 0 ? length : std::max<std::size_t>(text_.substr(at_).find_first_of("\\\n", 1), 1));
+    }
   }
 
   /// False when it never ends.
   bool skip_block_comment() {
-    advance(2);
-    while (!at_end() && !starts("*/")) advance();
-    const bool closed = !at_end();
-    advance(2);
-    return closed;
+    const std::size_t end = text_.find("*/", at_ + 2);
+    advance(end == std::string_view::npos ? text_.size() - at_ : end + 2 - at_);
+    return end != std::string_view::npos;
   }
 
   void word() {

@@ -25,6 +25,10 @@ class Lines {
     line.clear();
     if (at_ >= text_.size()) return false;
     while (at_ < text_.size()) {
+      const std::size_t begin = at_;
+      while (at_ < text_.size() && !may_begin_something(text_[at_])) ++at_;
+      line += text_.substr(begin, at_ - begin);
+      if (at_ == text_.size()) return true;
       const char c = take();
       if (c == '\n') return true;
       if (c == '/' && peek() == '/') {
@@ -46,6 +50,8 @@ class Lines {
   }
 
  private:
+  static bool may_begin_something(char c) { return c == '\n' || c == '/' || c == '"' || c == '\'' || c == '\\'; }
+
   // A backslash before the end of a line joins it with the next.
   void skip_continuations() {
     while (at_ + 1 < text_.size() && text_[at_] == '\\') {

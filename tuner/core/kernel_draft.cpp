@@ -39,7 +39,8 @@ void require_lets_before_use(const KernelDraft& draft) {
 
 /// A wrong number of template arguments is clearer in a sentence than in what compilers say of it.
 void require_template_arguments(const KernelDraft& draft) {
-  const std::string kernel = program_text(draft.spec), reference = program_text(draft.spec, ProgramPart::reference);
+  const std::string kernel = code_of(program_text(draft.spec)),
+                    reference = code_of(program_text(draft.spec, ProgramPart::reference));
   for (const LaunchDraft& one : draft.launches) {
     const std::string problem = template_argument_problem(one.role == LaunchDraft::Role::reference ? reference : kernel,
                                                           one.launch.instantiate);

@@ -582,9 +582,11 @@ class Validator {
   }
 
   /// By a conjunct that needs nothing but parameters; the others depend on the problem and the device.
-  static bool surely_violated(const Expression& predicate, const Bindings& values) {
+  bool surely_violated(const Expression& predicate, const Bindings& values) const {
     const std::vector<Expression> parts = split_conjunction(predicate);
     return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
+      const auto is_size = [&](const std::string& name) { return spec_.find_size(name) != nullptr; };
+      if (std::any_of(part.names().begin(), part.names().end(), is_size)) return false;
       try {
         return !part.evaluate_boolean(values);
       } catch (const EvaluationError&) {

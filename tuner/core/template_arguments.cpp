@@ -249,10 +249,9 @@ int unguarded_definition(std::string_view source, std::string_view macro, std::s
   return 0;
 }
 
-std::string template_argument_problem(std::string_view source, std::string_view instantiation) {
+std::string template_argument_problem(std::string_view code, std::string_view instantiation) {
   const auto called = parse_instantiation(instantiation);
   if (!called) return {};
-  const std::string code = code_of(source);
   std::vector<Arity> all;
   for (const Declaration& one : declarations(code, called->name)) all.push_back(arity_of(one.parameters));
   for (const Arity& one : all)

@@ -188,7 +188,7 @@ std::string HostCompiler::try_compiler(const std::vector<std::string>& command, 
 }
 
 const HostCompiler::Found& HostCompiler::found() const {
-  std::call_once(searched_, [this] {
+  searched_.run([this] {
     if (!options_.compiler.empty()) {
       (void)try_compiler({options_.compiler}, false);
       return;

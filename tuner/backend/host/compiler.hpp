@@ -15,6 +15,7 @@
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/includes.hpp>
+#include <tuner/core/once.hpp>
 
 namespace tuner::host {
 
@@ -54,7 +55,7 @@ class HostCompiler final : public Compiler {
 
   HostOptions options_;
   std::optional<ObjectCache> cache_;
-  mutable std::once_flag searched_;
+  mutable Once searched_;
   mutable Found found_;
   mutable std::mutex shim_mutex_, hooks_mutex_;
   mutable SharedFolder shim_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <tuner/backend/traits.hpp>
+#include <tuner/core/once.hpp>
 
 namespace tuner::host {
 namespace {
@@ -96,9 +97,9 @@ Device discover(unsigned threads, const std::string& compiler) {
 }
 
 const Ceilings& ceilings(unsigned threads, std::int64_t cache_bytes) {
-  static std::once_flag measured;
+  static Once measured;
   static Ceilings result;
-  std::call_once(measured, [&] {
+  measured.run([&] {
     const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(2 * cache_bytes, 32 << 20, 128 << 20));
     const std::size_t words = bytes / 8;
     std::vector<std::uint64_t> from(words, 1), to(words / 2, 2);
