@@ -201,8 +201,7 @@ class Finder {
     if (!is_of_backend) return std::nullopt;
     e.sizes = std::move(*sizes);
     // What is frozen is ranked the same wherever it is read, whatever the driver and the compiler are there.
-    e.other_software =
-        !store_.kind().frozen && (e.driver != query_.environment.driver || e.compiler != query_.environment.compiler);
+    e.other_software = !store_.kind().frozen && !query_.environment.takes(e.driver, e.compiler);
     return e;
   }
 
@@ -216,8 +215,8 @@ class Finder {
     for (Query row = rows(sql, sizes_text(sizes), query_.device.key); row.next();) {
       auto entry = taken(row);
       if (!entry) continue;
-      const bool fresh = entry->source == query_.kernel.source_hash && entry->driver == query_.environment.driver &&
-                         entry->compiler == query_.environment.compiler;
+      const bool fresh =
+          entry->source == query_.kernel.source_hash && query_.environment.takes(entry->driver, entry->compiler);
       if (fresh != (step_ == kExact || step_ == kExactAround)) continue;
       entry->rank[0] = entry->source != query_.kernel.source_hash ? 1 : 0;
       add(std::move(*entry));
@@ -345,8 +344,8 @@ class Finder {
   }
 
   Step step_of(const BestRecord& best) const {
-    const bool fresh =
-        best.kernel.source_hash == query_.kernel.source_hash && best.environment.same_software(query_.environment);
+    const bool fresh = best.kernel.source_hash == query_.kernel.source_hash &&
+                       query_.environment.takes(best.environment.driver, best.environment.compiler);
     if (best.device.key != query_.device.key)
       return best.device.compute_capability == query_.device.compute_capability ? kSimilar : kPortable;
     if (best.problem.sizes == own_) return fresh ? kExact : kStale;
@@ -375,7 +374,7 @@ std::string changes(const Candidate& c, const Context& q) {
   if (then.driver != q.environment.driver) {
     parts.push_back(fmt::format("the driver ({} then, {} now)", then.driver, q.environment.driver));
   }
-  if (then.compiler != q.environment.compiler) {
+  if (!q.environment.compiler.empty() && then.compiler != q.environment.compiler) {
     parts.push_back(fmt::format("the compiler ({} then, {} now)", then.compiler, q.environment.compiler));
   }
   if (parts.empty()) return {};

@@ -52,6 +52,25 @@ bool is_group_of_one(gid_t group) {
   return true;
 }
 
+std::vector<fs::path> find_prefixes() {
+  std::vector<fs::path> prefixes;
+  const auto add = [&](fs::path prefix) {
+    if (!prefix.empty() && std::find(prefixes.begin(), prefixes.end(), prefix) == prefixes.end()) {
+      prefixes.push_back(std::move(prefix));
+    }
+  };
+  std::error_code error;
+  const auto program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) add(program.parent_path().parent_path());
+  Dl_info library{};
+  if (::dladdr(reinterpret_cast<const void*>(&installation_prefixes), &library) != 0 && library.dli_fname != nullptr) {
+    const auto file = fs::canonical(library.dli_fname, error);
+    if (!error) add(file.parent_path().parent_path());
+  }
+  if (&tuner_installation_prefix != nullptr) add(tuner_installation_prefix());
+  return prefixes;
+}
+
 }  // namespace
 
 std::vector<fs::path> path_list(const char* variable, const char* otherwise) {
@@ -82,32 +101,23 @@ std::optional<fs::path> user_database_file() {
 
 std::optional<fs::path> frozen_database_file() { return absolute_path("TUNER_FROZEN"); }
 
-std::vector<fs::path> installation_prefixes() {
-  std::vector<fs::path> prefixes;
-  const auto add = [&](fs::path prefix) {
-    if (!prefix.empty() && std::find(prefixes.begin(), prefixes.end(), prefix) == prefixes.end()) {
-      prefixes.push_back(std::move(prefix));
-    }
-  };
-  std::error_code error;
-  const auto program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) add(program.parent_path().parent_path());
-  Dl_info library{};
-  if (::dladdr(reinterpret_cast<const void*>(&installation_prefixes), &library) != 0 && library.dli_fname != nullptr) {
-    const auto file = fs::canonical(library.dli_fname, error);
-    if (!error) add(file.parent_path().parent_path());
-  }
-  if (&tuner_installation_prefix != nullptr) add(tuner_installation_prefix());
+const std::vector<fs::path>& installation_prefixes() {
+  static const auto& prefixes = *new std::vector<fs::path>(find_prefixes());
   return prefixes;
 }
 
-std::vector<fs::path> shipped_database_files(const fs::path& application) {
-  std::vector<fs::path> path{application};
+std::vector<fs::path> shipped_places(const fs::path& application) {
+  std::vector<fs::path> path;
+  if (!application.empty()) path.push_back(application);
   for (auto& part : path_list("TUNER_DB_PATH")) path.push_back(std::move(part));
   for (const auto& prefix : installation_prefixes()) path.push_back(prefix / "share" / "tuner" / "wisdom");
   for (auto& part : path_list("XDG_DATA_DIRS", "/usr/local/share:/usr/share")) {
     if (part.is_absolute()) path.push_back(part / "tuner" / "wisdom");
   }
+  return path;
+}
+
+std::vector<fs::path> shipped_database_files(const fs::path& application) {
   std::vector<fs::path> files;
   const auto add = [&](const fs::path& file) {
     std::error_code error;
@@ -115,7 +125,7 @@ std::vector<fs::path> shipped_database_files(const fs::path& application) {
     if (error) canonical = file;
     if (std::find(files.begin(), files.end(), canonical) == files.end()) files.push_back(canonical);
   };
-  for (const auto& part : path) {
+  for (const auto& part : shipped_places(application)) {
     std::error_code error;
     if (fs::is_regular_file(part, error)) add(part);
     if (!fs::is_directory(part, error)) continue;

@@ -25,11 +25,13 @@ std::optional<std::filesystem::path> frozen_database_file();
 /// Where tuner may be installed, likeliest first: the folder above that of the running program, the one above that of
 /// the shared library this code is in, and the one that the package's CMake configuration told the program when it was
 /// built. Nothing of it is known to tuner's own build, so that an installation can be moved.
-std::vector<std::filesystem::path> installation_prefixes();
+const std::vector<std::filesystem::path>& installation_prefixes();
 
-/// The existing files and, by name, `*.db` files of the existing folders among, in this order: \p application, each
-/// part of `$TUNER_DB_PATH` (colon-separated), `share/tuner/wisdom` of each installation_prefixes(), `tuner/wisdom` in
-/// each of `$XDG_DATA_DIRS` (`/usr/local/share:/usr/share` when unset). Without duplicates.
+/// Where shipped wisdom may be, whether or not anything is there: \p application, each part of `$TUNER_DB_PATH`
+/// (colon-separated), `share/tuner/wisdom` of each installation_prefixes(), `tuner/wisdom` in each of `$XDG_DATA_DIRS`
+/// (`/usr/local/share:/usr/share` when unset).
+std::vector<std::filesystem::path> shipped_places(const std::filesystem::path& application = {});
+/// The existing files and, by name, `*.db` files of the existing folders among shipped_places(). Without duplicates.
 std::vector<std::filesystem::path> shipped_database_files(const std::filesystem::path& application = {});
 
 /// Creates \p folder and its missing parents with mode 0700. False when that is impossible.

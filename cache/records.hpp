@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct EnvironmentRecord {
   std::string os;
   bool same_software(const EnvironmentRecord& other) const {
     return driver == other.driver && compiler == other.compiler;
+  }
+  /// Whether what was measured with \p then_driver and \p then_compiler is fresh to who asks from here. Who does not
+  /// know the compiler names none: then any will do.
+  bool takes(std::string_view then_driver, std::string_view then_compiler) const {
+    return driver == then_driver && (compiler.empty() || compiler == then_compiler);
   }
   friend bool operator==(const EnvironmentRecord&, const EnvironmentRecord&) = default;
   friend auto operator<=>(const EnvironmentRecord&, const EnvironmentRecord&) = default;

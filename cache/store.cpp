@@ -26,6 +26,13 @@ bool is_damage_of_file(const SQLite::Exception& failure) {
   return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
 }
 
+/// As what is shipped: it is replaced, not written to, and need not be locked to be read.
+bool nobody_may_write(const fs::path& file) {
+  constexpr auto kWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+  std::error_code error;
+  return (fs::status(file, error).permissions() & kWrite) == fs::perms::none && !error;
+}
+
 }  // namespace
 
 Store::Store(FileKind kind, fs::path file, Mode mode, OpenOptions options)
@@ -79,7 +86,8 @@ void Store::connect(int flags) {
   do {
     stamp_ = stamp_of(file_);
     identity_ = stamp_.identity;
-    connection_ = cache::connect(file_, flags, patience_, kind_.frozen ? "unix-none" : "");
+    const bool never_written = kind_.frozen || (mode_ == Mode::read_only && nobody_may_write(file_));
+    connection_ = cache::connect(file_, flags, patience_, never_written ? "unix-none" : "");
   } while (identity_of(file_) != identity_);
 }
 
@@ -140,9 +148,12 @@ std::optional<Store::Refusal> Store::open_once() {
       close();
       return Refusal{"it is read-only and not usable as it is"};
     }
-    prepare_for_writing(*connection_, file_, kind_.durable);
     if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
-    if (state == Contents::empty) create(*connection_, kind_);
+    if (state == Contents::empty) {
+      connection_->exec("PRAGMA synchronous = OFF");  // a power cut takes nothing but an empty file
+      create(*connection_, kind_);
+    }
+    prepare_for_writing(*connection_, file_, kind_.durable);
     if (state == Contents::earlier) return upgrade_open_file();
     return std::nullopt;
   } catch (const SQLite::Exception& failure) {

@@ -21,6 +21,14 @@ TEST(Sha256, GivesThePublishedDigests) {
   for (const auto& [text, digest] : vectors) EXPECT_EQ(sha256_hex(text), digest) << text.substr(0, 60);
 }
 
+TEST(Sha256, OfARememberedTextIsThatOfTheText) {
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < 40; ++i) {
+      const std::string text(1000, static_cast<char>('!' + i));
+      EXPECT_EQ(sha256_of_text(text), sha256_hex(text));
+    }
+}
+
 TEST(Sha256, OfPartsDependsOnWhereTheyAreParted) {
   EXPECT_EQ(sha256_of_parts({"a", "bc"}), sha256_hex("1:a2:bc"));
   EXPECT_NE(sha256_of_parts({"a", "bc"}), sha256_of_parts({"ab", "c"}));

@@ -59,6 +59,16 @@ TEST(Wisdom, IsStillExactForAnotherVersionOfTuner) {
   EXPECT_EQ(find(database, q).tier, Tier::exact);
 }
 
+TEST(Wisdom, IsExactForWhoDoesNotKnowTheCompiler) {
+  auto database = Database::in_memory();
+  store_best(database, session_key(), "block=256", 1000);
+  auto q = query();
+  q.environment.compiler.clear();
+  EXPECT_EQ(find(database, q).tier, Tier::exact);
+  q.environment.driver = "another";
+  EXPECT_EQ(find(database, q).tier, Tier::stale);
+}
+
 TEST(Wisdom, IsStaleWhenDriverCompilerOrSourceHaveChanged) {
   auto database = Database::in_memory();
   store_best(database, session_key(), "block=256", 1000);
