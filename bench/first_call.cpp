@@ -1,8 +1,10 @@
 // How long the first tuner::reduce() of a process takes, after its CUDA context exists: in new processes, with the
-// compiled image kept from an earlier one, and with an empty cache folder. The driver's own part is shown beside it:
-// what loading and launching the smallest kernel takes in a new process.
-//   first_call [--processes 20] [--elements 1048576]
+// compiled image kept from an earlier one, and with an empty cache folder: with images that are shipped (`tune export
+// --images`) and no compiler, and without. The driver's own part is shown beside it: what loading and launching the
+// smallest kernel takes in a new process.
+//   first_call [--processes 20] [--elements 1048576] [--images FOLDER]
 //   first_call --one reduce|driver: one process; prints microseconds. For strace and perf.
+//   first_call --one kernels: 100 plans in one process (prepare_reduce() for other types, operations and sizes).
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +44,20 @@ void reduce_them(CUdeviceptr memory, std::size_t elements) {
   tuner::reduce(reinterpret_cast<const float*>(memory), elements);
 }
 
+template <typename T>
+void prepare_sizes(const void* memory, std::size_t elements) {
+  using tuner::Operation;
+  for (const Operation operation : {Operation::sum, Operation::min, Operation::max, Operation::product})
+    for (std::size_t n = elements; n > elements / 32; n /= 2)
+      tuner::prepare_reduce(static_cast<const T*>(memory), n, {operation}, /*captures=*/0);
+}
+
+void prepare_many(CUdeviceptr memory, std::size_t elements) {
+  const auto* const at = reinterpret_cast<const void*>(memory);
+  prepare_sizes<float>(at, elements), prepare_sizes<int>(at, elements), prepare_sizes<double>(at, elements / 2);
+  prepare_sizes<std::int64_t>(at, elements / 2), prepare_sizes<unsigned>(at, elements);
+}
+
 void launch_the_smallest(CUdeviceptr, std::size_t) {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
@@ -62,17 +78,19 @@ void run_one(const std::string& what, std::size_t elements) {
   check(driver().cuMemAlloc(&memory, elements * sizeof(float)), "cuMemAlloc");
   check(driver().cuMemsetD8Async(memory, 0, elements * sizeof(float), nullptr), "cuMemsetD8Async");
   check(driver().cuCtxSynchronize(), "cuCtxSynchronize");
-  const auto work = what == "driver" ? &launch_the_smallest : &reduce_them;
+  const auto work = what == "driver" ? &launch_the_smallest : what == "kernels" ? &prepare_many : &reduce_them;
   const double first = microseconds_of(work, memory, elements), second = microseconds_of(work, memory, elements);
   std::printf("%.1f %.1f\n", first, second);
 }
 
-/// The time of the first call in a new process that runs `--one WHAT` with \p cache as its cache folder.
-double in_new_process(const std::string& what, const fs::path& cache, std::size_t elements) {
+/// The time of the first call in a new process that runs `--one WHAT` with \p cache as its cache folder and
+/// \p environment besides.
+double in_new_process(const std::string& what, const fs::path& cache, std::size_t elements,
+                      const std::string& environment = {}) {
   ::setenv("TUNER_CACHE_DIR", cache.c_str(), 1);
   ::setenv("TUNER_TUNE", "never", 1);
-  const std::string command =
-      fmt::format("{} --one {} --elements {}", fs::read_symlink("/proc/self/exe").string(), what, elements);
+  const std::string command = fmt::format("{} {} --one {} --elements {}", environment,
+                                          fs::read_symlink("/proc/self/exe").string(), what, elements);
   FILE* const output = ::popen(command.c_str(), "r");
   double first = 0, second = 0;
   const bool read = output != nullptr && std::fscanf(output, "%lf %lf", &first, &second) == 2;
@@ -85,16 +103,21 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-void compare(std::size_t processes, std::size_t elements) {
+/// \p images: a folder with shipped images; empty: there are none to compare.
+void compare(std::size_t processes, std::size_t elements, const std::string& images) {
   std::string name = (fs::temp_directory_path() / "first_call-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
   const fs::path folder = name, kept = folder / "kept";
   in_new_process("reduce", kept, elements);
-  std::vector<double> of_driver, with_image, without;
+  const std::string no_compiler = fmt::format("TUNER_DB_PATH='{}' TUNER_NVRTC=/nonexistent", images);
+  std::vector<double> of_driver, with_image, without, shipped, kernels;
   for (std::size_t i = 0; i < processes; ++i) {
     of_driver.push_back(in_new_process("driver", kept, elements));
     with_image.push_back(in_new_process("reduce", kept, elements));
     without.push_back(in_new_process("reduce", folder / std::to_string(i), elements));
+    if (images.empty()) continue;
+    shipped.push_back(in_new_process("reduce", folder / ("shipped" + std::to_string(i)), elements, no_compiler));
+    kernels.push_back(in_new_process("kernels", kept, elements, no_compiler));
   }
   const auto row = [&](const char* what, const std::vector<double>& times) {
     const auto [least, most] = std::minmax_element(times.begin(), times.end());
@@ -106,6 +129,8 @@ void compare(std::size_t processes, std::size_t elements) {
   row("the driver's smallest kernel", of_driver);
   row("reduce, image kept", with_image);
   row("reduce, empty cache folder", without);
+  if (!images.empty()) row("reduce, empty cache folder, shipped image, no compiler", shipped);
+  if (!images.empty()) row("100 kernels from shipped images", kernels);
   fs::remove_all(folder);
 }
 
@@ -113,17 +138,18 @@ void compare(std::size_t processes, std::size_t elements) {
 
 int main(int argc, char** argv) try {
   std::size_t processes = 20, elements = std::size_t{1} << 20;
-  std::string one;
+  std::string one, images;
   bench::parse(argc, argv,
                {{"--processes", bench::into(processes, 1)},
                 {"--elements", bench::into(elements, 1)},
+                {"--images", bench::into(images)},
                 {"--one", bench::into(one)}});
   if (!tuner::cuda::driver_status().available) {
     std::printf("skipped: %s\n", tuner::cuda::driver_status().reason.c_str());
     return 77;
   }
   if (one.empty())
-    compare(processes, elements);
+    compare(processes, elements, images);
   else
     run_one(one, elements);
   return EXIT_SUCCESS;

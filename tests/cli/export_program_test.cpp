@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
+
 #include "program.hpp"
 
 namespace tuner::cli {
@@ -77,6 +80,34 @@ TEST_F(ExportProgram, RefusesAHeaderOverAnotherFileOrOfNoKernel) {
   const Finished none = tune({"export", "--header", "a.hpp", "--kernel", "nothing"});
   EXPECT_EQ(none.code, 1);
   EXPECT_THAT(none.err, HasSubstr("no best configuration of kernel nothing is stored"));
+}
+
+TEST_F(ExportProgram, CompilesTheImagesThatCallsAreServedWithAndLeavesThoseThatAreThere) {
+  if (!has_nvrtc()) GTEST_SKIP() << "compiles with NVRTC";
+  ASSERT_EQ(tune_small({"--trials", "2", "--size", "n=500"}).code, 0);
+  ASSERT_EQ(tune({"export", "host.wisdom"}).code, 0);
+  EXPECT_THAT(tune({"export", "--images", "wisdom", "--kernel", small_kernel()}).err,
+              HasSubstr("there are no results of GPUs for the kernels that are known here"));
+  const std::string text = contents(folder() / "host.wisdom");
+  file("gpu.wisdom", R"({"tuner_wisdom":1,"device":{"key":"cuda cc=9.0 sm=132","name":"GPU","backend":"cuda",)"
+                     R"("compute_capability":90,"sm_count":132,"l2_bytes":1,"memory_bus_bits":1,"max_shared_bytes":)"
+                     R"(232448,"registers_per_sm":65536},"environment":{"driver":"13.0","compiler":"nvrtc 13.0",)"
+                     R"("tuner":"0.1.0","os":"Linux"}})" +
+                         text.substr(text.find('\n')));
+  ASSERT_EQ(tune({"import", "gpu.wisdom"}).code, 0);
+  const std::vector<std::string> command{"export", "--images", "wisdom", "--kernel", small_kernel()};
+  const Finished made = tune(command);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto images = [&](const char* architecture) {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator(folder() / "wisdom/images" / architecture), fs::directory_iterator());
+  };
+  EXPECT_GE(images("sm_90"), 2) << "the best for float, the default for int";
+  EXPECT_EQ(images("compute_90"), images("sm_90"));
+  EXPECT_THAT(made.err, HasSubstr("0 of them were there"));
+  EXPECT_THAT(tune(command).err, HasSubstr("4 of them were there"));
+  EXPECT_EQ(tune({"export", "--images", "wisdom", "--arch", "90", "--kernel", small_kernel()}).code, 2);
+  EXPECT_EQ(tune({"export", "--arch", "sm_90", "-"}).code, 2);
 }
 
 TEST_F(ExportProgram, ConvertsToAKernelFileAndListsWhatIsLeft) {

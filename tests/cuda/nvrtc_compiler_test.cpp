@@ -59,6 +59,17 @@ TEST_F(NvrtcCompilerTest, CompilesACubinForEveryArchitectureItKnows) {
   }
 }
 
+TEST_F(NvrtcCompilerTest, CompilesPtxForAVirtualArchitecture) {
+  const CompileResult result = compile(kScale, {"scale<float, 128>"}, "compute_80");
+  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+  const Image& image = std::get<Image>(result);
+  const std::string ptx(reinterpret_cast<const char*>(image.code.data()), image.code.size());
+  EXPECT_THAT(ptx, ::testing::HasSubstr(".target sm_80"));
+  EXPECT_EQ(ptx.back(), '\0') << "the driver looks for the end";
+  EXPECT_THAT(ptx, ::testing::HasSubstr(image.functions.at(0).symbol));
+  EXPECT_THAT(error(compile(kScale, {"scale<float, 128>"}, "compute_1")), ::testing::HasSubstr("does not compile for"));
+}
+
 TEST_F(NvrtcCompilerTest, GivesSymbolsAndResourcesInTheOrderAskedFor) {
   const CompileResult result = compile(kScale, {"scale<double, 256>", "scale<float, 64>"});
   ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);

@@ -24,7 +24,7 @@ using testing::error_of;
 using ::testing::HasSubstr;
 
 constexpr const char* kScaleOnFirstUse = R"(
-#pragma tuner kernel scale
+#pragma tuner kernel scaleOnFirstUse
 #pragma tuner type T = float double
 #pragma tuner size n
 #pragma tuner parameter block = 32 64
@@ -176,7 +176,7 @@ TEST_F(FirstUseInAHurry, FindsAConfigurationAtOnceWhereMillionsAreValid) {
     many += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
   many += "#pragma tuner constraint order: a + b + c + d + e + f >= 20\n";
   text.replace(text.find(chosen), chosen.size(), many);
-  text.replace(text.find("kernel scale"), 12, "kernel scaleInManyWays");
+  text.replace(text.find("kernel scaleOnFirstUse"), 22, "kernel scaleInManyWays");
   EXPECT_THAT(Kernel::from_source(text, "scale.cu").explain({1000}), HasSubstr("(default: "));
 }
 

@@ -2,7 +2,9 @@
 /// What follows from the kind of a backend and must be known before one is opened. Whoever would ask for a backend's
 /// name asks here.
 
+#include <charconv>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,19 @@ inline BackendTraits traits(const DeviceKey& key) {
 /// CompileRequest::architecture for a device.
 inline std::string architecture_of(const DeviceKey& key) {
   return key.backend == kHostBackend ? key.backend : "sm_" + std::to_string(key.compute_capability);
+}
+
+/// 90 for "compute_90", which PTX is written for and later chips can be given; nothing for an architecture that is one
+/// chip's.
+inline std::optional<int> virtual_capability(std::string_view architecture) {
+  constexpr std::string_view kPrefix = "compute_";
+  if (!architecture.starts_with(kPrefix)) return std::nullopt;
+  architecture.remove_prefix(kPrefix.size());
+  int number = 0;
+  const char* const end = architecture.data() + architecture.size();
+  const auto [rest, error] = std::from_chars(architecture.data(), end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
 }
 
 }  // namespace tuner

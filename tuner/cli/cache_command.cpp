@@ -11,6 +11,7 @@
 
 #include <cache/browse.hpp>
 #include <cache/image_cache.hpp>
+#include <cache/image_files.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/cli/database_options.hpp>
@@ -45,8 +46,9 @@ int stats(const po::variables_map& given) {
       {"misses", plural(about.misses, "problem")}};
   if (const auto folder = cache::user_cache_dir()) {
     const cache::ImageCacheStats images = cache::ImageCache(*folder).stats();
-    lines.emplace_back("images",
-                       fmt::format("{}, {}", plural(images.images, "compiled image"), format_bytes(images.file_bytes)));
+    const cache::KeptImages kept = cache::kept_images(*folder);
+    lines.emplace_back("images", fmt::format("{}, {}", plural(images.images + kept.images, "compiled image"),
+                                             format_bytes(images.file_bytes + kept.bytes)));
   }
   if (const auto frozen = cache::frozen_database_file())
     lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
@@ -176,8 +178,9 @@ int clear(const po::variables_map& given) {
     require_database(database_file(given), "cache clear");
   } else if (const auto folder = cache::user_cache_dir()) {
     cache::ImageCache images(*folder);
-    answer["images"] = images.stats().images;
+    answer["images"] = images.stats().images + cache::kept_images(*folder).images;
     images.clear();
+    cache::remove_kept_images(*folder);
     if (!json) print(fmt::format("compiled images in {} removed\n", printable(folder->string())));
   }
   if (results) {

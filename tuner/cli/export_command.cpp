@@ -8,6 +8,9 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/export_header.hpp>
+#ifdef TUNER_HAS_CUDA
+#include <tuner/cli/export_images.hpp>
+#endif
 #include <tuner/cli/export_results.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>
@@ -23,6 +26,9 @@ int export_command(int argc, char** argv) {
   options.add_options()("portfolio", po::value<std::string>()->value_name("K"),
                         "of --header: at most K configurations for each device, those that lose least over all sizes");
   add_results_options(options);
+#ifdef TUNER_HAS_CUDA
+  add_image_options(options);
+#endif
   options.add_options()("force,f", po::bool_switch(), "replace a file that tuner did not write");
   add_help(options);
   const po::variables_map given = parse_options(argc, argv, options, {"file..."});
@@ -31,11 +37,23 @@ int export_command(int argc, char** argv) {
         "Usage: tune export [options] FILE\n"
         "       tune export --header FILE.hpp --kernel NAME [--portfolio K]\n"
         "       tune export --t4 FILE.json --kernel NAME [--size n=1000]\n"
+        "       tune export --images FOLDER [--arch sm_90,compute_90]\n"
         "Writes results as reviewable text, one JSON line each; `-` is stdout, a name in .gz is compressed.",
         options,
         "  tune export --kernel reduce h200.wisdom\n  tune export --all everything.gz\n"
         "  tune export --header tuned_reduce.hpp --kernel reduce --portfolio 4\n");
   const Texts files = texts_of(given, "file");
+#ifdef TUNER_HAS_CUDA
+  if (given.count("images")) {
+    if (!files.empty()) throw UsageError("images go to their folder alone: leave FILE out");
+    refuse_options(given,
+                   {"all", "header", "portfolio", "t4", "kernel-tuner-cache", "kernel-tuner-results", "device-targets",
+                    "size", "choice"},
+                   "with --images");
+    return export_images(given);
+  }
+  refuse_options(given, {"arch"}, "without --images");
+#endif
   if (given.count("portfolio") && !given.count("header")) throw UsageError("--portfolio belongs to --header FILE");
   if (given.count("header") || asks_for_results(given)) refuse_options(given, {"all"}, "on a file for other programs");
   if (!asks_for_results(given)) refuse_options(given, {"size", "choice"}, "without --t4 and its kin");

@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds kLastTrial{200};
 constexpr double kLatestTakeOver = 0.75;
 
 /// How long after the tuning time the configuration that runs then may go on.
-constexpr std::chrono::milliseconds kGrace{100};
+constexpr std::chrono::milliseconds kGrace{50};
 
 /// The program that calls has other use for its cores than compiling.
 constexpr std::size_t kMostCompilers = 16;
@@ -178,7 +178,8 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
 
   const auto start = Clock::now();
   const std::chrono::duration<double> time = terms.settings.tuning_time;
-  const auto claim = claim_on(terms.wisdom, spec, lowest, device.device());
+  const Device with_compiler = device.tuned_device();
+  const auto claim = claim_on(terms.wisdom, spec, lowest, with_compiler);
   const bool at_once = !claim || claim->take();
   const bool mine = at_once || (!first.in_vain() && take_within(*claim, time + kLastTrial));
   if (!mine) first.set_in_vain();
@@ -186,7 +187,7 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
     if (auto decision = known_by_now()) return {std::move(decision)};
   // Whoever had it died, or found nothing. Its trials are taken over; with hardly any time left there is no point.
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
-  auto tuned = tune_now(terms, device.device(), spec, size, start);
+  auto tuned = tune_now(terms, with_compiler, spec, size, start);
   if (!tuned) return {std::nullopt, !at_once};
   return {
       Decision{.configuration = std::move(*tuned), .reason = "tuned on first use in this process", .measured = true}};

@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <limits>
 #include <thread>
 #include <vector>
 
 #include <cache/misses.hpp>
 
+#include <tuner/runtime/without_signals.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
@@ -85,17 +85,8 @@ void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
   const std::lock_guard lock(writing_);
   wanted_ = true;
   if (!has_thread_ && !ending_) {
-    sigset_t all, before;  // signals are for the application's threads
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    const auto restored = [&] { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); };
-    try {
-      std::thread([this, &wisdom] { write_at_times(wisdom); }).detach();
-    } catch (...) {
-      restored();
-      return;
-    }
-    restored();
+    const WithoutSignals calm;
+    std::thread([this, &wisdom] { write_at_times(wisdom); }).detach();
     has_thread_ = true;
   }
   changed_.notify_all();

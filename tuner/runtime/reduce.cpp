@@ -1,10 +1,12 @@
 #include <tuner/reduce.hpp>
 
+#include <future>
 #include <iterator>
 
 #include <tuner/core/error.hpp>
 #include <tuner/runtime/leaving.hpp>
 #include <tuner/runtime/served_kernel.hpp>
+#include <tuner/runtime/serving.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::detail {
@@ -17,6 +19,7 @@ runtime::ServedKernel& kernel_for(const ReduceOptions& options) {
   constexpr const char* orders[] = {"fixed", "any"};
   using Kernels = std::vector<std::unique_ptr<runtime::ServedKernel>>;
   static const Kernels& kernels = [&]() -> const Kernels& {
+    const std::future<void> opening = runtime::Serving::process().open_meanwhile();
     auto& made = *new Kernels;
     const auto spec = std::make_shared<const KernelSpec>(KernelLibrary().find("reduce"));
     for (const char* operation : operations) {

@@ -1,6 +1,5 @@
 #include <tuner/runtime/renewal.hpp>
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cache/database.hpp>
 
 #include <tuner/runtime/served_kernel.hpp>
+#include <tuner/runtime/without_signals.hpp>
 
 namespace tuner::runtime {
 namespace {
@@ -92,10 +92,7 @@ void Renewal::watch(const std::filesystem::path& database) {
   database_ = database.string();
   log_ = database_ + "-wal";
   files_ = stamp_of_files();
-  // The program's signals are for its own threads.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const WithoutSignals calm;
   try {
     std::thread([this] {
       std::unique_lock watching(watching_);
@@ -104,7 +101,6 @@ void Renewal::watch(const std::filesystem::path& database) {
     }).detach();
   } catch (const std::exception&) {  // without it, other processes' results reach the next process
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// Results are read here and not by the caller of watch(), which is a first call.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include <tuner/backend/backend.hpp>
+#include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/runtime/first_use.hpp>
 #include <tuner/runtime/result_slots.hpp>
@@ -25,7 +25,10 @@ struct ServedDevice {
   /// Frees the work space of all devices that nobody uses. Throws Error.
   static void trim_all();
 
+  /// Its environment names no compiler on a GPU: to find that out takes as long as many a first call.
   const Device& device() const { return backend->device(); }
+  /// With the compiler: for what is tuned on it.
+  Device tuned_device() const { return find_device(device().key.backend, device().index); }
 
   const ContextName context;
   const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context

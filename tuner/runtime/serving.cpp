@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 #include <cache/paths.hpp>
 
@@ -11,6 +12,7 @@
 #include <tuner/backend/gpu.hpp>
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/renewal.hpp>
+#include <tuner/runtime/without_signals.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner {
@@ -89,11 +91,10 @@ int Serving::decide_ordinal() {
   return ordinal;
 }
 
-Serving::Terms Serving::terms() {
-  Settings now = settings();
-  std::call_once(wisdom_once_, [&] {
+void Serving::open_wisdom(const Settings& settings) {
+  wisdom_once_.run([&] {
     WisdomOptions options;
-    if (!cache::frozen_database_file()) options.database = now.database;
+    if (!cache::frozen_database_file()) options.database = settings.database;
     options.warn = [this](std::string_view message) { warn(message); };
     wisdom_ = std::make_unique<Wisdom>(options);
     // What tuning needs is destroyed then; what serving needs is not.
@@ -104,6 +105,20 @@ Serving::Terms Serving::terms() {
       MissLog::process().flush_at_end();
     });
   });
+}
+
+std::future<void> Serving::open_meanwhile() {
+  const WithoutSignals calm;
+  try {
+    return std::async(std::launch::async, [this] { open_wisdom(settings()); });
+  } catch (const std::system_error&) {  // no thread can be had
+    return {};
+  }
+}
+
+Serving::Terms Serving::terms() {
+  Settings now = settings();
+  open_wisdom(now);
   if (wisdom_->frozen()) {
     now.tune = TuneOnMiss::never;
     now.remember_misses = false;

@@ -2,12 +2,14 @@
 /// What the process has been told and knows: settings, wisdom, warnings. Devices: served_device.hpp.
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tuner/core/once.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/settings.hpp>
 
@@ -40,6 +42,9 @@ class Serving {
     }
   };
   Terms terms();
+  /// Opens the databases, which terms() else does, on another thread until the result is destroyed: a first call has
+  /// its kernel to read meanwhile. Nothing is thrown: what goes wrong, terms() meets again.
+  std::future<void> open_meanwhile();
 
   void configure(Settings settings);
   /// Keeps \p message for Settings::on_warning; the same message only once.
@@ -49,6 +54,7 @@ class Serving {
   static constexpr int kUndecided = -2, kForked = -3;
 
   Settings settings();
+  void open_wisdom(const Settings& settings);
   int decide_ordinal();
   void deliver_warnings() noexcept;
 
@@ -56,7 +62,7 @@ class Serving {
   Settings configured_;
   std::atomic<int> ordinal_{kUndecided};
   std::atomic<bool> ending_{false}, waiting_{false};
-  std::once_flag wisdom_once_;
+  Once wisdom_once_;
   std::unique_ptr<Wisdom> wisdom_;
   std::vector<std::string> warned_;
   std::size_t told_ = 0;  // of warned_

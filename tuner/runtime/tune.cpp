@@ -54,9 +54,10 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
                     "' cannot be tuned in worker processes, which read kernel files: it is described in code alone");
   }
   const runtime::ServedProblem problem(*kernel.served_, sizes, choices);
-  runtime::ServedDevice& device = problem.device;
+  runtime::ServedDevice& served = problem.device;
+  const Device device = served.tuned_device();
   if (!options.force) {
-    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device.device());
+    const cache::WisdomMatch match = problem.terms.wisdom.lookup(spec, problem.size, device);
     if (match && match.tier == cache::Tier::exact) {
       TuneResult result = result_of(match.best->configuration, *match.best);
       result.from_cache = true;
@@ -81,7 +82,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
   tuning.measure.metrics = options.metrics;
   const runtime::TuningHere here;
   const SessionResult session =
-      tune_kernel(spec, problem.size, device.device(), problem.terms.wisdom, tuning, &observer, device.backend.get());
+      tune_kernel(spec, problem.size, device, problem.terms.wisdom, tuning, &observer, served.backend.get());
   if (!session.best) throw Error("kernel '" + spec.name + "': no configuration worked for " + problem.size.text());
   runtime::Renewal::process().renew(spec.name);
 

@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include <cache/image_cache.hpp>
+#include <cache/image_files.hpp>
 #include <cache/paths.hpp>
 #include <cache/sha256.hpp>
 
+#include <tuner/backend/all/backends.hpp>
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/once.hpp>
 
 namespace tuner {
 
@@ -38,31 +41,55 @@ std::optional<Image> image_of(const cache::Image& stored) {
   }
 }
 
+/// Those of \p architectures whose PTX a chip of \p key can be given, the nearest first.
+std::vector<std::string> earlier_virtual(std::vector<std::string> architectures, const DeviceKey& key) {
+  std::erase_if(architectures, [&](const std::string& one) {
+    const std::optional<int> capability = virtual_capability(one);
+    return !capability || *capability > key.compute_capability;
+  });
+  std::sort(architectures.begin(), architectures.end(),
+            [](const std::string& a, const std::string& b) { return *virtual_capability(a) > *virtual_capability(b); });
+  return architectures;
+}
+
+cache::Image to_store(const Image& image) {
+  return {
+      std::string(reinterpret_cast<const char*>(image.code.data()), image.code.size()),
+      json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace)};
+}
+
 }  // namespace
 
 ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   const auto folder = cache::user_cache_dir();
   if (!folder) return {};
-  const auto known = std::make_shared<cache::ImageCache>(*folder, cache::ImageCacheOptions{.warn = warn});
+  // Opened by who needs it first: who is served from files does not.
+  struct Opened {
+    Once once;
+    std::optional<cache::ImageCache> cache;
+  };
+  const auto opened = std::make_shared<Opened>();
+  const auto known = [opened, folder, warn]() -> cache::ImageCache& {
+    opened->once.run([&] { opened->cache.emplace(*folder, cache::ImageCacheOptions{.warn = warn}); });
+    return *opened->cache;
+  };
   ImageStore store;
   store.get = [known](const CompileRequest& request, std::string_view identity) -> std::optional<Image> {
     if (!is_addressable(request)) return std::nullopt;
-    const auto stored = known->get(image_key(request, identity));
+    const auto stored = known().get(image_key(request, identity));
     return stored ? image_of(*stored) : std::nullopt;
   };
   store.put = [known](const CompileRequest& request, std::string_view identity, const Image& image) {
     if (!is_addressable(request)) return;
-    const std::string meta =
-        json{{"functions", image.functions}, {"log", image.log}}.dump(-1, ' ', false, json::error_handler_t::replace);
-    const std::string bytes(reinterpret_cast<const char*>(image.code.data()), image.code.size());
-    known->put(image_key(request, identity), bytes, meta);
+    const cache::Image stored = to_store(image);
+    known().put(image_key(request, identity), stored.bytes, stored.meta);
   };
   return store;
 }
 
-std::string image_key(const CompileRequest& request, std::string_view compiler_identity) {
-  const std::string defines = std::to_string(request.defines.size());
-  std::vector<std::string_view> parts{compiler_identity, request.architecture, request.source, defines};
+std::string image_key(const CompileRequest& request, std::string_view maker) {
+  const std::string source = cache::sha256_of_text(request.source), defines = std::to_string(request.defines.size());
+  std::vector<std::string_view> parts{maker, request.architecture, source, defines};
   parts.insert(parts.end(), request.defines.begin(), request.defines.end());
   parts.insert(parts.end(), request.expressions.begin(), request.expressions.end());
   if (request.device_launches) parts.emplace_back("device launches");
@@ -82,8 +109,23 @@ bool is_addressable(const CompileRequest& request) {
                     [](const auto& a, const auto& b) { return a.path == b.path && a.text == b.text; });
 }
 
+std::string served_image_name(const CompileRequest& request, std::string_view backend) {
+  return image_key(request, own_part_of_images(backend));
+}
+
+void ship_image(const std::filesystem::path& folder, const CompileRequest& request, std::string_view backend,
+                const Image& image) {
+  cache::write_image(folder, request.architecture, served_image_name(request, backend), to_store(image));
+}
+
+LoadedModules::LoadedModules(Backend& backend, std::function<void(std::string_view)> warn)
+    : backend_(backend),
+      warn_(std::move(warn)),
+      own_part_(own_part_of_images(backend.device().key.backend)),
+      images_(traits(backend.device().key).keeps_objects ? ImageStore{} : image_cache(warn_)) {}
+
 std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request) {
-  const std::string identity = backend_.compiler().identity(), key = image_key(request, identity);
+  const std::string key = image_key(request, own_part_);
   std::shared_ptr<const Image> image;
   {
     const std::lock_guard lock(loading_);
@@ -92,54 +134,114 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
     if (!known.failure.empty()) throw Error(ErrorCode::compiler, known.failure);
     image = known.compiled;
   }
-  const auto refusal = [&](const LaunchError& why) {
-    const bool passing = why.code == ErrorCode::out_of_memory || why.code == ErrorCode::context_lost;
-    return Error(passing ? why.code : ErrorCode::compiler,
-                 request.file_name + ": does not load on " + backend_.device().name + ": " + why.message);
-  };
   LaunchError why;
   if (!image) {
-    const ImageStore images = traits(backend_.device().key).keeps_objects ? ImageStore{} : image_cache(warn_);
-    std::optional<Image> kept;
-    if (images.get) kept = images.get(request, identity);
-    if (kept) {
-      if (auto module = loaded(*kept, key, why)) return module;
-      const Error refused = refusal(why);
-      if (refused.code() != ErrorCode::compiler) throw refused;
-      if (warn_) warn_("a kept image is compiled again: " + std::string(refused.what()));
+    if (auto module = kept(request, key, why)) return module;
+    if (auto module = tuned(request, key, why)) return module;
+    try {
+      image = compiled(request, key);
+    } catch (const Error&) {
+      if (auto module = from_ptx(request, key, why)) return module;
+      throw;
     }
-    image = compiled(request, key);
-    if (images.put) images.put(request, identity, *image);
   }
   if (auto module = loaded(*image, key, why)) return module;
-  throw refusal(why);
+  throw refusal(request, why);
+}
+
+std::shared_ptr<const Module> LoadedModules::kept(const CompileRequest& request, const std::string& key,
+                                                  LaunchError& why) {
+  if (traits(backend_.device().key).keeps_objects || !is_addressable(request)) return nullptr;
+  const auto stored = cache::find_image(request.architecture, key, warn_);
+  const std::optional<Image> image = stored ? image_of(*stored) : std::nullopt;
+  if (!image) return nullptr;
+  if (auto module = loaded(*image, key, why)) return module;
+  pass_over("a compiled image", request, why);
+  return nullptr;
+}
+
+std::shared_ptr<const Module> LoadedModules::tuned(const CompileRequest& request, const std::string& key,
+                                                   LaunchError& why) {
+  if (!images_.get) return nullptr;
+  std::optional<Image> image;
+  try {
+    image = images_.get(request, backend_.compiler().identity());
+  } catch (const Error&) {  // no compiler
+  }
+  if (!image) return nullptr;
+  auto module = loaded(*image, key, why);
+  if (module)
+    cache::keep_image(request.architecture, key, to_store(*image));
+  else
+    pass_over("a compiled image", request, why);
+  return module;
+}
+
+std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& request, const std::string& key,
+                                                      LaunchError& why) {
+  if (traits(backend_.device().key).keeps_objects || !is_addressable(request)) return nullptr;
+  for (const std::string& architecture : earlier_virtual(cache::image_architectures(), backend_.device().key)) {
+    CompileRequest earlier = request;
+    earlier.architecture = architecture;
+    const auto stored = cache::find_image(architecture, image_key(earlier, own_part_), warn_);
+    const std::optional<Image> image = stored ? image_of(*stored) : std::nullopt;
+    if (!image) continue;
+    if (auto module = loaded(*image, key, why)) return module;
+    pass_over("PTX", request, why);
+  }
+  return nullptr;
+}
+
+/// Warns, or throws where it is nothing about the image that keeps it from being loaded.
+void LoadedModules::pass_over(const char* which, const CompileRequest& request, const LaunchError& why) {
+  const Error refused = refusal(request, why);
+  if (refused.code() != ErrorCode::compiler) throw refused;
+  if (warn_) warn_(std::string(which) + " is passed over: " + refused.what());
+}
+
+/// Why an image of \p request does not load.
+Error LoadedModules::refusal(const CompileRequest& request, const LaunchError& why) const {
+  const bool passing = why.code == ErrorCode::out_of_memory || why.code == ErrorCode::context_lost;
+  return Error(passing ? why.code : ErrorCode::compiler,
+               request.file_name + ": does not load on " + backend_.device().name + ": " + why.message);
 }
 
 bool LoadedModules::is_broken(const CompileRequest& request) {
-  {
-    const std::lock_guard lock(loading_);
-    if (!any_broken_) return false;  // nor is there need for a compiler
-  }
-  const std::string key = image_key(request, backend_.compiler().identity());
   const std::lock_guard lock(loading_);
-  const auto at = modules_.find(key);
-  return at != modules_.end() && !at->second.failure.empty();
+  if (!any_broken_) return false;
+  const auto at = modules_.find(image_key(request, own_part_));
+  return at != modules_.end() && !at->second.module && !at->second.failure.empty();
 }
 
 std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request, const std::string& key) {
-  CompileResult result = backend_.compiler().compile(request);
-  const std::lock_guard lock(loading_);
-  Entry& entry = modules_[key];
-  if (const auto* failed = std::get_if<CompileError>(&result)) {
-    const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
-                            failed->message + '\n' + failed->log;
-    if (!failed->machine_fault) {  // which the next call need not meet
-      entry.failure = why;
-      any_broken_ = true;
-    }
-    throw Error(ErrorCode::compiler, why);
+  const auto fail = [&](Entry& entry, const std::string& why) {
+    entry.failure = why;
+    any_broken_ = true;
+  };
+  Compiler* compiler = nullptr;
+  try {
+    compiler = &backend_.compiler();
+  } catch (const Error& error) {
+    const std::lock_guard lock(loading_);
+    fail(modules_[key], request.file_name + ": no image for " + request.architecture +
+                            " is shipped or kept, and there is no compiler: " + error.what());
+    throw Error(ErrorCode::compiler, modules_[key].failure);
   }
-  return entry.compiled = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+  CompileResult result = compiler->compile(request);
+  std::shared_ptr<const Image> image;
+  {
+    const std::lock_guard lock(loading_);
+    Entry& entry = modules_[key];
+    if (const auto* failed = std::get_if<CompileError>(&result)) {
+      const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
+                              failed->message + '\n' + failed->log;
+      if (!failed->machine_fault) fail(entry, why);  // else the next call need not meet it
+      throw Error(ErrorCode::compiler, why);
+    }
+    entry.compiled = image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+  }
+  if (images_.get && is_addressable(request)) cache::keep_image(request.architecture, key, to_store(*image));
+  return image;
 }
 
 std::shared_ptr<const Module> LoadedModules::loaded(const Image& image, const std::string& key, LaunchError& why) {

@@ -119,7 +119,7 @@ std::string hash_of(const std::filesystem::path& file) try {
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective) {
   const std::vector<std::filesystem::path> data = data_files(spec);
   if (!spec.includes && spec.sources.empty() && data.empty())
-    return {spec.name, cache::sha256_hex(spec.source), objective.name};
+    return {spec.name, cache::sha256_of_text(spec.source), objective.name};
   std::vector<std::string_view> parts{spec.source};
   for (const SourceFile& file : spec.sources) parts.push_back(file.text);
   if (spec.includes)

@@ -42,7 +42,7 @@ cache::Database open_user(const WisdomOptions& options) {
 Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(options.warn) {
   if (!options.shipped || frozen()) return;
   for (const std::filesystem::path& file : cache::shipped_database_files(options.application))
-    shipped_.push_back({file, false, std::nullopt});
+    shipped_.push_back({.file = file});
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {
@@ -83,7 +83,11 @@ std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
   std::vector<cache::Database*> all{&user_};
   const std::lock_guard lock(opening_);
   for (Shipped& shipped : shipped_) {
-    if (!device_key.empty() && cache::lacks_device(shipped.file, device_key)) continue;
+    if (!device_key.empty()) {
+      const auto [known, is_new] = shipped.lacks.try_emplace(device_key);
+      if (is_new) known->second = cache::lacks_device(shipped.file, device_key);
+      if (known->second) continue;
+    }
     // Each row has its checksum: the file need not be read whole for one of them.
     if (!std::exchange(shipped.opened, true))
       shipped.database =

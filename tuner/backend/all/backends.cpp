@@ -28,15 +28,16 @@ struct Kind {
   Device (*device)(int index);
   std::unique_ptr<Backend> (*open)(int index, OwnKernels own);
   std::unique_ptr<Compiler> (*compiler)();
+  std::string (*own_part)();
 };
 
 constexpr Kind kKinds[] = {
     {kHostBackend, [](int) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
-     [] { return make_host_compiler(); }},
+     [] { return make_host_compiler(); }, [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
     {kCudaBackend, [](int index) { return cuda::query_device(index); },
      [](int index, OwnKernels own) { return make_cuda_backend({.device = index, .own = own}); },
-     [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }},
+     [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }, [] { return cuda::own_part_of_images(); }},
 #endif
 };
 
@@ -156,6 +157,8 @@ std::unique_ptr<Backend> open_backend(const ContextName& context) {
 }
 
 std::unique_ptr<Compiler> open_compiler(std::string_view backend) { return kind_of(backend).compiler(); }
+
+std::string own_part_of_images(std::string_view backend) { return kind_of(backend).own_part(); }
 
 std::vector<std::string> why_not_measurable(const Device& device, std::span<const std::string> metrics) {
 #ifdef TUNER_HAS_CUDA

@@ -18,6 +18,7 @@
 #include <tuner/backend/cuda/event_stopwatch.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
+#include <tuner/core/once.hpp>
 
 namespace tuner {
 namespace {
@@ -86,7 +87,7 @@ class CudaBackend final : public Backend {
   bool usable() const override { return state_->usable; }
 
   Compiler& compiler() override {
-    std::call_once(compiler_made_, [this] { compiler_ = make_lazy_nvrtc_compiler({.line_info = line_info_}); });
+    compiler_made_.run([this] { compiler_ = make_lazy_nvrtc_compiler({.line_info = line_info_}); });
     return *compiler_;
   }
 
@@ -472,7 +473,7 @@ class CudaBackend final : public Backend {
   }
 
   SharedState state_;
-  std::once_flag compiler_made_;
+  Once compiler_made_;
   std::unique_ptr<Compiler> compiler_;
   CompiledAhead ahead_;
   bool line_info_;
@@ -497,7 +498,9 @@ std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
   CompiledAhead ahead = CompiledAhead::begin(options.own, options.device);
   Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
   const int ordinal = options.use_current_context ? current_ordinal() : options.device;
-  return std::make_unique<CudaBackend>(std::move(context), query_device(ordinal), std::move(ahead), options.line_info);
+  return std::make_unique<CudaBackend>(std::move(context),
+                                       query_device(ordinal, /*compiler=*/!options.use_current_context),
+                                       std::move(ahead), options.line_info);
 }
 
 }  // namespace tuner

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -159,14 +160,22 @@ void add_carried(const CompileRequest& request, DeviceHeaders& headers) {
 }
 
 std::string device_headers_version() {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a, of eight bytes at a time
   const auto add = [&hash](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    hash = (hash ^ 0xffu) * 1099511628211u;
+    const std::size_t size = text.size();
+    for (std::uint64_t word = 0; !text.empty(); word = 0) {
+      const std::size_t bytes = std::min(text.size(), sizeof word);
+      std::memcpy(&word, text.data(), bytes);
+      hash = (hash ^ word) * 1099511628211u;
+      hash ^= hash >> 32;
+      text.remove_prefix(bytes);
+    }
+    hash = (hash ^ size) * 1099511628211u;
   };
-  const DeviceHeaders all = device_headers({});
-  for (const std::string& name : all.names) add(name);
-  for (const std::string& text : all.texts) add(text);
+  for (const HeaderFile& file : header_files()) add(file.name), add(file.text);
+  for (const std::string_view name : kOfTheHost) add(name);
+  for (const std::string_view name : kBuiltIn) add(name);
+  for (const std::string_view name : kOfTheToolkit) add(name), add(of_the_toolkit(name));
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;

@@ -70,7 +70,7 @@ std::string pci_address(CUdevice device) {
   return buffer;
 }
 
-Device query_device(int ordinal) {
+Device query_device(int ordinal, bool compiler) {
   const CUdevice handle = device_handle(ordinal);
   Device device;
   device.index = ordinal;
@@ -83,8 +83,8 @@ Device query_device(int ordinal) {
   device.key.max_shared_bytes = device.limits.max_shared_bytes;
   device.key.registers_per_sm = device.limits.registers_per_sm;
   device.environment.driver = version_text(driver_status().version);
-  const NvrtcFacts* compiler = find_nvrtc_facts();
-  device.environment.compiler = compiler != nullptr ? "nvrtc " + version_text(compiler->version) : "";
+  if (const NvrtcFacts* const nvrtc = compiler ? find_nvrtc_facts() : nullptr)
+    device.environment.compiler = "nvrtc " + version_text(nvrtc->version);
   char name[256] = {};
   check(driver().cuDeviceGetName(name, sizeof name, handle), "cuDeviceGetName");
   device.name = name;

@@ -19,8 +19,9 @@ int current_ordinal();
 /// Where \p device is plugged in, as NVIDIA's tools write it: "0000:1b:00.0".
 std::string pci_address(CUdevice device);
 
-/// Key, limits, environment and name of device \p ordinal; ceilings are left 0. Throws Error, CudaError.
-Device query_device(int ordinal);
+/// Key, limits, environment and name of device \p ordinal; ceilings are left 0. \p compiler: find out which NVRTC is
+/// here, and name it in the environment. Throws Error, CudaError.
+Device query_device(int ordinal, bool compiler = true);
 /// Its limits alone.
 DeviceLimits query_limits(CUdevice device);
 /// 90 for 9.0.

@@ -1,6 +1,7 @@
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,7 +14,9 @@
 #include <tuner/backend/cuda/device_headers.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/core/host_functions.hpp>
+#include <tuner/core/once.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -98,6 +101,13 @@ std::string with_macros(const std::string& source, const std::string& name, cons
   return text + line_directive(1, name) + source;
 }
 
+/// With the zero byte behind it that the driver knows the end of PTX by.
+std::vector<std::byte> bytes_of(const std::string& ptx) {
+  std::vector<std::byte> bytes(ptx.size() + 1);
+  std::memcpy(bytes.data(), ptx.c_str(), bytes.size());
+  return bytes;
+}
+
 /// Whether \p log is that of a text with functions for the host.
 bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
 
@@ -111,11 +121,13 @@ std::string with_origin(const std::vector<CompileOption>& options, std::string m
   return place.empty() ? message : place + ": " + message;
 }
 
+constexpr const char* kLanguage = "--std=c++17";
+
 class NvrtcCompiler : public Compiler {
  public:
   /// \p library: null for the process's, which is loaded when something is compiled.
   NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
-    fixed_.emplace_back("--std=c++17");
+    fixed_.emplace_back(kLanguage);
     fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
     if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // `#pragma tuner` is unknown to it
     // A hit of the driver's compute cache would leave the log without the resources.
@@ -198,6 +210,8 @@ class NvrtcCompiler : public Compiler {
   std::optional<CompileError> compile(Program& program, const CompileRequest& request, std::string& log,
                                       const char* more) const {
     if (std::optional<CompileError> unsupported = check_architecture(request.architecture)) return unsupported;
+    if (request.device_launches && virtual_capability(request.architecture))
+      return CompileError{"a kernel that launches kernels is linked for a chip, not for " + request.architecture, {}};
     if (request.device_launches)
       if (const auto* const missing = std::get_if<std::string>(&linker())) return CompileError{*missing, {}};
     for (const std::string& expression : request.expressions) program.add(expression);
@@ -223,7 +237,8 @@ class NvrtcCompiler : public Compiler {
   }
 
   std::optional<CompileError> check_architecture(const std::string& architecture) const {
-    const std::optional<int> wanted = compute_capability(architecture);
+    const std::optional<int> part = virtual_capability(architecture);
+    const std::optional<int> wanted = part ? part : compute_capability(architecture);
     const NvrtcFacts& facts = library();
     if (wanted &&
         std::find(facts.architectures.begin(), facts.architectures.end(), *wanted) != facts.architectures.end())
@@ -236,15 +251,14 @@ class NvrtcCompiler : public Compiler {
 
   /// Looked for when the first kernel needs it.
   const std::variant<DeviceLinker, std::string>& linker() const {
-    std::call_once(linker_sought_, [this] {
-      linker_ = load_device_linker(library().version / 1000, device_linker_folders(library()));
-    });
+    linker_sought_.run(
+        [this] { linker_ = load_device_linker(library().version / 1000, device_linker_folders(library())); });
     return linker_;
   }
 
   static CompileResult image(Program& program, const CompileRequest& request, const std::string& log) {
     Image image;
-    image.code = program.cubin();
+    image.code = virtual_capability(request.architecture) ? bytes_of(program.ptx()) : program.cubin();
     image.log = without_resource_lines(log);
     const auto resources = resources_in_log(log);
     for (const std::string& expression : request.expressions) {
@@ -268,13 +282,15 @@ class NvrtcCompiler : public Compiler {
   const Nvrtc* const library_;
   std::vector<std::string> fixed_;
   std::string identity_;
-  mutable std::once_flag linker_sought_;
+  mutable Once linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
   mutable std::mutex with_host_functions_mutex_;
   mutable std::set<std::size_t> with_host_functions_;  // hashes of texts that compile without these alone
 };
 
 }  // namespace
+
+std::string own_part_of_images() { return std::string(kLanguage) + "; headers " + device_headers_version(); }
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
   return std::make_unique<NvrtcCompiler>(library, &library, std::move(options));

@@ -1,5 +1,6 @@
 #pragma once
-/// Compiles kernel files to cubins with NVRTC, for any architecture it supports and without a GPU.
+/// Compiles kernel files with NVRTC, for any architecture it supports and without a GPU: to cubins, and to PTX for a
+/// virtual one ("compute_90"), which drivers translate for that chip and every later one.
 
 #include <memory>
 #include <string>
@@ -21,6 +22,9 @@ struct NvrtcOptions {
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options = {});
 /// With the process's NVRTC, which the first compile loads. Throws NvrtcError when there is none.
 std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options = {});
+
+/// What tuner itself adds to every image: the language and its own headers. Needs no NVRTC.
+std::string own_part_of_images();
 
 /// PTX of \p request, as people read it, for its architecture's compute capability; or why it does not compile.
 std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,

@@ -1,0 +1,202 @@
+#include <tuner/cli/export_images.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <cache/browse.hpp>
+#include <cache/image_files.hpp>
+
+#include <tuner/backend/all/backends.hpp>
+#include <tuner/backend/cuda/architecture.hpp>
+#include <tuner/backend/traits.hpp>
+#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/database_options.hpp>
+#include <tuner/cli/interrupt.hpp>
+#include <tuner/cli/serving_check.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/core/error.hpp>
+#include <tuner/core/format.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/session/images.hpp>
+#include <tuner/session/records.hpp>
+
+namespace tuner::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A kernel that is known here, with its results.
+struct Known {
+  KernelSpec spec;
+  std::vector<cache::BestRecord> best;
+};
+
+std::map<std::string, Known> known_kernels(const po::variables_map& given) {
+  std::vector<cache::Database> databases = open_all_for_reading(given);
+  const cache::Filter filter = read_filter(given);
+  require_known_kernel(filter, databases);
+  require_known_device(filter, databases);
+  std::map<std::string, std::optional<KernelSpec>> specs;
+  if (std::optional<KernelSpec> named = given.count("kernel") ? kernel_named(text_of(given, "kernel")) : std::nullopt) {
+    const std::string name = named->name;
+    specs.emplace(name, std::move(named));
+  }
+  std::map<std::string, Known> kernels;
+  for (cache::Database& database : databases)
+    for (cache::BestRecord& best : cache::best_rows(database, filter)) {
+      if (best.device.backend != kCudaBackend || KernelLibrary::is_path(best.kernel.name)) continue;
+      const auto [spec, is_new] = specs.try_emplace(best.kernel.name);
+      if (is_new) spec->second = kernel_named(best.kernel.name);
+      if (!spec->second || to_record(*spec->second, Objective()) != best.kernel) continue;
+      const auto at = kernels.try_emplace(best.kernel.name, Known{*spec->second, {}}).first;
+      at->second.best.push_back(std::move(best));
+    }
+  if (kernels.empty())
+    throw Error(ErrorCode::not_found,
+                "there are no results of GPUs for the kernels that are known here: tune them first, or name a database "
+                "(--db FILE)");
+  return kernels;
+}
+
+/// `--arch`, else the chips of the results and PTX of the oldest of them.
+std::vector<std::string> architectures(const po::variables_map& given, const std::map<std::string, Known>& kernels) {
+  if (given.count("arch")) {
+    std::vector<std::string> names = split(texts_of(given, "arch"), ',');
+    for (const std::string& name : names)
+      if (!virtual_capability(name) && !cuda::compute_capability(name))
+        throw UsageError(
+            fmt::format("--arch {}: it is a chip's, sm_90, or one that PTX is written for, compute_90", name));
+    return names;
+  }
+  std::set<int> capabilities;
+  for (const auto& [name, known] : kernels)
+    for (const cache::BestRecord& best : known.best) capabilities.insert(best.device.compute_capability);
+  std::vector<std::string> names;
+  for (const int one : capabilities) names.push_back(cuda::architecture_name(one));
+  names.push_back(fmt::format("compute_{}", *capabilities.begin()));
+  return names;
+}
+
+/// What one architecture's images of a kernel are compiled from, by the names of their files.
+class Requests {
+ public:
+  Requests(const Known& known, const std::string& architecture)
+      : spec_(known.spec), architecture_(architecture), virtual_(virtual_capability(architecture)) {
+    limits_ = cuda::limits_of_architecture(virtual_ ? cuda::architecture_name(*virtual_) : architecture);
+    for (const cache::BestRecord& best : known.best) sizes_.insert(best.problem.sizes);
+    for (const cache::BestRecord& best : known.best)
+      if (virtual_ || cuda::architecture_name(best.device.compute_capability) == architecture)
+        add(from_record(best.problem).choices, Configuration::parse(best.configuration));
+    if (spec_.default_configuration) add_default({}, 0);
+  }
+  std::map<std::string, CompileRequest> all;
+
+ private:
+  /// As it is called at every size that is known: at some it may have other launches.
+  void add(const std::map<std::string, std::string>& choices, const Configuration& configuration) {
+    for (const cache::Sizes& sizes : sizes_) {
+      const ProblemSize size = complete(spec_, {sizes, choices});
+      if (why_invalid(spec_, size, limits_, configuration)) continue;
+      CompileRequest request =
+          compile_request(spec_, size, limits_, architecture_,
+                          distinct_expressions(resolve_launches(spec_, size, limits_, configuration)), configuration);
+      if (virtual_ && request.device_launches) continue;  // they are linked for a chip
+      all.try_emplace(served_image_name(request, kCudaBackend), std::move(request));
+    }
+  }
+
+  /// For every combination of choices.
+  void add_default(const std::map<std::string, std::string>& chosen, std::size_t next) {
+    if (next == spec_.choices.size()) return add(chosen, *spec_.default_configuration);
+    for (const std::string& value : spec_.choices[next].values) {
+      std::map<std::string, std::string> more = chosen;
+      more[spec_.choices[next].name] = value;
+      add_default(more, next + 1);
+    }
+  }
+
+  const KernelSpec& spec_;
+  const std::string architecture_;
+  const std::optional<int> virtual_;
+  DeviceLimits limits_;
+  std::set<cache::Sizes> sizes_;
+};
+
+struct Compiling {
+  const fs::path folder;
+  const std::vector<CompileRequest> requests;
+  const std::unique_ptr<Compiler> compiler = open_compiler(kCudaBackend);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::size_t done = 0;
+  std::vector<std::string> failures;
+  std::exception_ptr failure;
+
+  void work(const std::atomic<bool>& stop) try {
+    for (std::size_t i; !stop && (i = next++) < requests.size();) {
+      CompileResult result = compiler->compile(requests[i]);
+      if (const auto* const image = std::get_if<Image>(&result)) ship_image(folder, requests[i], kCudaBackend, *image);
+      const std::lock_guard lock(mutex);
+      if (const auto* const error = std::get_if<CompileError>(&result))
+        failures.push_back(
+            fmt::format("{} for {}: {}", requests[i].file_name, requests[i].architecture, error->message));
+      if (++done % 10 == 0 || done == requests.size())
+        std::fprintf(stderr, "%zu of %zu images compiled\n", done, requests.size());
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex);
+    failure = std::current_exception();
+    next = requests.size();
+  }
+};
+
+}  // namespace
+
+void add_image_options(po::options_description& options) {
+  options.add_options()("images", po::value<std::string>()->value_name("FOLDER"),
+                        "compiled images beside the wisdom in FOLDER, for machines without a compiler");
+  options.add_options()("arch", po::value<Texts>()->composing()->value_name("sm_90,compute_90"),
+                        "of --images: chips, and PTX for later ones (default: those of the results)");
+}
+
+int export_images(const po::variables_map& given) {
+  const fs::path folder = text_of(given, "images");
+  const std::map<std::string, Known> kernels = known_kernels(given);
+  const std::vector<std::string> names = architectures(given, kernels);
+  std::vector<CompileRequest> requests;
+  std::size_t there = 0;
+  for (const auto& [name, known] : kernels)
+    for (const std::string& architecture : names)
+      for (auto& [file, request] : Requests(known, architecture).all) {
+        if (!given["force"].as<bool>() && fs::exists(cache::image_file(folder, architecture, file)))
+          ++there;
+        else
+          requests.push_back(std::move(request));
+      }
+  Compiling compiling{folder, std::move(requests)};
+  const InterruptGuard interrupt;
+  {
+    std::vector<std::jthread> threads;
+    const std::size_t wanted = std::min<std::size_t>(std::thread::hardware_concurrency(), compiling.requests.size());
+    for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back([&] { compiling.work(interrupt.flag()); });
+  }
+  if (compiling.failure) std::rethrow_exception(compiling.failure);
+  for (const std::string& failure : compiling.failures) warn(failure);
+  std::fprintf(stderr, "%s: %zu images of %s, %zu of them were there\n", (folder / "images").c_str(),
+               there + compiling.done - compiling.failures.size(),
+               plural(static_cast<std::int64_t>(kernels.size()), "kernel").c_str(), there);
+  if (interrupt.flag()) return kInterrupted;
+  return compiling.failures.empty() ? kDone : kFailed;
+}
+
+}  // namespace tuner::cli

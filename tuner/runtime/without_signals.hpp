@@ -1,0 +1,24 @@
+#pragma once
+/// For threads of ours: the program's signals are for its own threads.
+
+#include <csignal>
+
+namespace tuner::runtime {
+
+/// Threads that are started in its scope get no signals.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace tuner::runtime
