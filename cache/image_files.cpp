@@ -1,8 +1,11 @@
 #include <cache/image_files.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -55,6 +58,14 @@ std::vector<fs::directory_entry> entries(const fs::path& folder) {
   return found;
 }
 
+/// Of a mode that others cannot write to, whatever the umask is.
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return;
+  make_folder(folder.parent_path());
+  ::mkdir(folder.c_str(), 0755);
+}
+
 /// The older half goes when there are too many: others still need the rest.
 void remove_old(const fs::path& folder) {
   const std::vector<fs::directory_entry> all = entries(folder);
@@ -68,23 +79,27 @@ void remove_old(const fs::path& folder) {
 
 }  // namespace
 
-std::optional<Image> find_image(const std::string& architecture, const std::string& key, const WarningSink& warn) {
+bool find_image(const std::string& architecture, const std::string& key,
+                const std::function<bool(const Image&)>& accept, const WarningSink& warn) {
+  const auto user = user_cache_dir();
   for (const fs::path& folder : image_folders()) {
     const fs::path path = folder / architecture / key;
     std::ifstream file(path, std::ios::binary);
     std::error_code error;
     const std::uintmax_t size = file ? fs::file_size(path, error) : 0;
     if (!file || error) continue;
-    auto why = exposure_of(path);
+    auto why = exposure_of(path, /*installed=*/!user || folder.parent_path() != *user);
     if (!why) {
       std::string text(size, '\0');
       file.read(text.data(), static_cast<std::streamsize>(size));
-      if (auto image = image_in(text, key)) return image;
+      const auto image = image_in(text, key);
+      if (image && accept(*image)) return true;
+      if (image) continue;
       why = path.string() + " is damaged";
     }
     if (warn) warn(fmt::format("a compiled image is passed over: {}", *why));
   }
-  return std::nullopt;
+  return false;
 }
 
 std::vector<std::string> image_architectures() {
@@ -102,16 +117,20 @@ fs::path image_file(const fs::path& folder, const std::string& architecture, con
 
 void write_image(const fs::path& folder, const std::string& architecture, const std::string& key, const Image& image) {
   const fs::path path = image_file(folder, architecture, key);
-  const fs::path part = fmt::format("{}.part-{}", path.string(), ::getpid());
+  make_folder(path.parent_path());
+  std::string part = path.string() + ".part-XXXXXX";
+  const int descriptor = ::mkostemp(part.data(), O_CLOEXEC);
+  bool written = descriptor >= 0 && ::fchmod(descriptor, 0644) == 0;
+  if (written) {
+    std::ofstream file(part, std::ios::binary);
+    file << head_of(key, image) << image.bytes << std::flush;
+    written = file.good();
+  }
+  if (descriptor >= 0) ::close(descriptor);
   std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  std::ofstream file(part, std::ios::binary);
-  file << head_of(key, image) << image.bytes << std::flush;
-  const bool written = file.good();
-  file.close();
   if (written) fs::rename(part, path, error);
   if (written && !error) return;
-  fs::remove(part, error);
+  if (descriptor >= 0) fs::remove(part, error);
   throw CacheError(fmt::format("{} cannot be written", path.string()));
 }
 

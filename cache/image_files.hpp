@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,9 +14,11 @@
 
 namespace tuner::cache {
 
-/// The image of \p key for \p architecture ("sm_90") in the first of shipped_places() that has it, else in the user's
-/// cache folder. One that is damaged, or that somebody else could have changed, is passed over with a warning.
-std::optional<Image> find_image(const std::string& architecture, const std::string& key, const WarningSink& warn);
+/// Offers \p accept the images of \p key for \p architecture ("sm_90") in shipped_places(), then in the user's cache
+/// folder, until it takes one. One that is damaged, or that somebody else than its owner and root could have changed,
+/// is passed over with a warning.
+bool find_image(const std::string& architecture, const std::string& key,
+                const std::function<bool(const Image&)>& accept, const WarningSink& warn);
 /// The architectures that have images there, by name.
 std::vector<std::string> image_architectures();
 

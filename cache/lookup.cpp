@@ -393,7 +393,9 @@ std::string explain(Tier tier, const Candidate& c, const Context& q) {
   std::string text;
   switch (tier) {
     case Tier::exact:
-      return "measured on this device for exactly this problem, with this driver and compiler";
+      return q.environment.compiler.empty()
+                 ? "measured on this device for exactly this problem, with this driver"
+                 : "measured on this device for exactly this problem, with this driver and compiler";
     case Tier::stale:
       return fmt::format("measured on this device for exactly this problem, but {}", since);
     case Tier::nearest_size:

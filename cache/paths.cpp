@@ -148,7 +148,7 @@ bool make_private_folder(const fs::path& folder) {
   return ::mkdir(folder.c_str(), 0700) == 0 || fs::is_directory(folder, error);
 }
 
-std::optional<std::string> exposure_of(const fs::path& path) {
+std::optional<std::string> exposure_of(const fs::path& path, bool installed) {
   std::error_code error;
   auto place = fs::canonical(path, error);
   if (error) return fmt::format("{} cannot be looked at: {}", path.string(), error.message());
@@ -157,8 +157,9 @@ std::optional<std::string> exposure_of(const fs::path& path) {
     if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
     // In a folder with the sticky bit (like /tmp) everybody may add, but not rename or remove what is somebody else's.
     const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
-    if (info.st_uid != ::geteuid() && !(above && info.st_uid == 0)) {
-      return fmt::format("{} belongs to somebody else (set TUNER_CACHE_DIR to a folder of your own)", place.string());
+    if (info.st_uid != ::geteuid() && !((above || installed) && info.st_uid == 0)) {
+      return fmt::format("{} belongs to somebody else{}", place.string(),
+                         installed ? "" : " (set TUNER_CACHE_DIR to a folder of your own)");
     }
     const bool by_group = (info.st_mode & S_IWGRP) != 0 && !sticky && !is_group_of_one(info.st_gid);
     if (by_group || ((info.st_mode & S_IWOTH) != 0 && !sticky)) {

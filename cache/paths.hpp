@@ -39,7 +39,8 @@ bool make_private_folder(const std::filesystem::path& folder);
 /// Why somebody else could change \p path, a file or folder, or what stands there: it, or a folder above it, belongs to
 /// somebody else or can be written to by others. Says what to do. nullopt when only this user and root can. A group of
 /// the user's name without other members is the user.
-std::optional<std::string> exposure_of(const std::filesystem::path& path);
+/// \p installed: it may be root's own.
+std::optional<std::string> exposure_of(const std::filesystem::path& path, bool installed = false);
 /// True for NFS, SMB, FUSE, Lustre, GPFS and their kin, where shared memory between processes cannot be relied on.
 /// False when \p path does not exist or is local.
 bool on_network_file_system(const std::filesystem::path& path);

@@ -1,6 +1,7 @@
 #include <cache/store.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 
 #include <SQLiteCpp/Backup.h>
@@ -26,11 +27,15 @@ bool is_damage_of_file(const SQLite::Exception& failure) {
   return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
 }
 
-/// As what is shipped: it is replaced, not written to, and need not be locked to be read.
-bool nobody_may_write(const fs::path& file) {
+/// As what is shipped: it is replaced, not written to, and need not be locked to be read. (In the mode of a write-ahead
+/// log, byte 18 of SQLite's file format, it does.)
+bool nobody_writes(const fs::path& file) {
   constexpr auto kWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
   std::error_code error;
-  return (fs::status(file, error).permissions() & kWrite) == fs::perms::none && !error;
+  if ((fs::status(file, error).permissions() & kWrite) != fs::perms::none || error) return false;
+  char head[20] = {};
+  std::ifstream(file, std::ios::binary).read(head, sizeof head);
+  return head[18] == 1 && head[19] == 1 && !fs::exists(file.string() + "-journal", error);
 }
 
 }  // namespace
@@ -86,7 +91,8 @@ void Store::connect(int flags) {
   do {
     stamp_ = stamp_of(file_);
     identity_ = stamp_.identity;
-    const bool never_written = kind_.frozen || (mode_ == Mode::read_only && nobody_may_write(file_));
+    const bool never_written =
+        kind_.frozen || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
     connection_ = cache::connect(file_, flags, patience_, never_written ? "unix-none" : "");
   } while (identity_of(file_) != identity_);
 }

@@ -1,9 +1,11 @@
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -31,13 +33,21 @@ class ImageFiles : public ::testing::Test {
   }
 
   std::optional<Image> find(const std::string& key = "k", const std::string& architecture = "sm_90") {
-    return find_image(architecture, key, [this](std::string_view message) { warning_ = message; });
+    std::optional<Image> found;
+    find_image(
+        architecture, key,
+        [&](const Image& image) {
+          found = image;
+          return image.bytes != refused_;
+        },
+        [this](std::string_view message) { warning_ = message; });
+    return found;
   }
 
   const testing::TemporaryFolder folder_;
   const fs::path shipped_ = folder_ / "shipped", kept_ = folder_ / "kept";
   const Image image_{std::string("code\0\n{}", 8), R"({"functions":[]})"};
-  std::string warning_;
+  std::string warning_, refused_ = "refused";
 };
 
 TEST_F(ImageFiles, GiveBackWhatWasWrittenForTheSameKeyAndArchitecture) {
@@ -55,6 +65,30 @@ TEST_F(ImageFiles, AreLookedForBesideTheShippedWisdomFirst) {
   EXPECT_EQ(find()->bytes, image_.bytes);
   write_image(shipped_, "sm_90", "k", {"of the package", "{}"});
   EXPECT_EQ(find()->bytes, "of the package");
+}
+
+TEST_F(ImageFiles, OfThePackageDoNotHideTheUsersOwnWhereTheyAreRefused) {
+  write_image(shipped_, "sm_90", "k", {"refused", "{}"});
+  keep_image("sm_90", "k", image_);
+  EXPECT_EQ(find()->bytes, image_.bytes);
+}
+
+TEST_F(ImageFiles, CannotBeWrittenToByOthersWhateverTheMaskOfNewFiles) {
+  const mode_t before = ::umask(0);
+  write_image(shipped_, "sm_90", "k", image_);
+  ::umask(before);
+  EXPECT_TRUE(find()) << warning_;
+}
+
+TEST_F(ImageFiles, OfRootServeEverybody) {
+  if (::geteuid() != 0) GTEST_SKIP() << "root installs";
+  write_image(shipped_, "sm_90", "k", image_);
+  fs::permissions(folder_.path(), fs::perms(0755));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(::setuid(65534) == 0 && find() ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(ImageFiles, ThatAreDamagedArePassedOverWithAWarning) {

@@ -134,7 +134,7 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedWhereNoWorkerIsInstalled) {
   std::vector<float> y(100);
   kernel.launch(nullptr, {100}, y.data());
   EXPECT_THAT(y, ::testing::Each(1.0f));
-  EXPECT_THAT(warnings_, HasSubstr("kernel 'alone' was not tuned for n=100: $TUNER_WORKER is /no/such/tuner-worker"));
+  EXPECT_THAT(warnings_, HasSubstr("nothing is tuned on first use: $TUNER_WORKER is /no/such/tuner-worker"));
   EXPECT_THAT(missed(), ::testing::Contains("alone"));
 }
 

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,6 +33,7 @@
 #include <tuner/core/format.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/images.hpp>
+#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
@@ -133,6 +139,9 @@ class Requests {
 };
 
 struct Compiling {
+  Compiling(fs::path folder_, std::vector<CompileRequest> requests_)
+      : folder(std::move(folder_)), requests(std::move(requests_)) {}
+
   const fs::path folder;
   const std::vector<CompileRequest> requests;
   const std::unique_ptr<Compiler> compiler = open_compiler(kCudaBackend);
@@ -183,11 +192,12 @@ int export_images(const po::variables_map& given) {
         else
           requests.push_back(std::move(request));
       }
-  Compiling compiling{folder, std::move(requests)};
+  Compiling compiling(folder, std::move(requests));
   const InterruptGuard interrupt;
   {
     std::vector<std::jthread> threads;
-    const std::size_t wanted = std::min<std::size_t>(std::thread::hardware_concurrency(), compiling.requests.size());
+    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t wanted = std::min(cores, compiling.requests.size());
     for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back([&] { compiling.work(interrupt.flag()); });
   }
   if (compiling.failure) std::rethrow_exception(compiling.failure);

@@ -106,11 +106,23 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
   return decision;
 }
 
+/// What is missing here for any tuning on \p device; empty: nothing.
+std::string why_never_tuned(const Device& device) try {
+  (void)find_worker_program();
+  return device.environment.compiler.empty() ? why_no_gpu() : std::string();
+} catch (const WorkerError& error) {
+  return error.what();
+}
+
 /// Tunes in worker processes, within the settings' time, which runs since \p start, and stores the result. Nothing when
 /// nothing worked, and where there can be no workers.
 std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device& device, const KernelSpec& spec,
                                       const ProblemSize& size, Clock::time_point start) {
   const std::string what = "kernel '" + spec.name + "'";
+  if (const std::string why = why_never_tuned(device); !why.empty()) {
+    terms.serving.warn("nothing is tuned on first use: " + why);
+    return std::nullopt;
+  }
   if (!IsolatedEvaluator::can_isolate(spec)) {
     terms.serving.warn(what +
                        " is described in code alone, which worker processes cannot read: it is not tuned on first use, "

@@ -9,7 +9,7 @@
 
 #include <cache/misses.hpp>
 
-#include <tuner/runtime/without_signals.hpp>
+#include <tuner/core/without_signals.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 

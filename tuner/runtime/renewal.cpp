@@ -11,8 +11,8 @@
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
 
+#include <tuner/core/without_signals.hpp>
 #include <tuner/runtime/served_kernel.hpp>
-#include <tuner/runtime/without_signals.hpp>
 
 namespace tuner::runtime {
 namespace {

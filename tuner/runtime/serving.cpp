@@ -9,10 +9,10 @@
 #include <cache/paths.hpp>
 
 #include <tuner/core/error.hpp>
+#include <tuner/core/without_signals.hpp>
 #include <tuner/backend/gpu.hpp>
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/renewal.hpp>
-#include <tuner/runtime/without_signals.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner {
@@ -108,6 +108,8 @@ void Serving::open_wisdom(const Settings& settings) {
 }
 
 std::future<void> Serving::open_meanwhile() {
+  (void)ordinal();                       // a forked process is refused here
+  (void)cache::installation_prefixes();  // asks the loader, whose lock this thread may hold: in a static constructor
   const WithoutSignals calm;
   try {
     return std::async(std::launch::async, [this] { open_wisdom(settings()); });

@@ -52,6 +52,11 @@ std::vector<std::string> earlier_virtual(std::vector<std::string> architectures,
   return architectures;
 }
 
+/// It will not compile, whoever asks.
+struct Broken : Error {
+  using Error::Error;
+};
+
 cache::Image to_store(const Image& image) {
   return {
       std::string(reinterpret_cast<const char*>(image.code.data()), image.code.size()),
@@ -140,8 +145,9 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
     if (auto module = tuned(request, key, why)) return module;
     try {
       image = compiled(request, key);
-    } catch (const Error&) {
+    } catch (const Broken& broken) {
       if (auto module = from_ptx(request, key, why)) return module;
+      remember(key, broken);
       throw;
     }
   }
@@ -152,12 +158,22 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
 std::shared_ptr<const Module> LoadedModules::kept(const CompileRequest& request, const std::string& key,
                                                   LaunchError& why) {
   if (traits(backend_.device().key).keeps_objects || !is_addressable(request)) return nullptr;
-  const auto stored = cache::find_image(request.architecture, key, warn_);
-  const std::optional<Image> image = stored ? image_of(*stored) : std::nullopt;
-  if (!image) return nullptr;
-  if (auto module = loaded(*image, key, why)) return module;
-  pass_over("a compiled image", request, why);
-  return nullptr;
+  return from_files(request, request.architecture, key, key, why);
+}
+
+std::shared_ptr<const Module> LoadedModules::from_files(const CompileRequest& request, const std::string& architecture,
+                                                        const std::string& name, const std::string& key,
+                                                        LaunchError& why) {
+  std::shared_ptr<const Module> module;
+  const auto loads = [&](const cache::Image& stored) {
+    const std::optional<Image> image = image_of(stored);
+    if (image && (module = loaded(*image, key, why))) return true;
+    if (!image) why.message = "it is of another release of tuner";
+    pass_over(request, why);
+    return false;
+  };
+  cache::find_image(architecture, name, loads, warn_);
+  return module;
 }
 
 std::shared_ptr<const Module> LoadedModules::tuned(const CompileRequest& request, const std::string& key,
@@ -173,7 +189,7 @@ std::shared_ptr<const Module> LoadedModules::tuned(const CompileRequest& request
   if (module)
     cache::keep_image(request.architecture, key, to_store(*image));
   else
-    pass_over("a compiled image", request, why);
+    pass_over(request, why);
   return module;
 }
 
@@ -183,20 +199,16 @@ std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& requ
   for (const std::string& architecture : earlier_virtual(cache::image_architectures(), backend_.device().key)) {
     CompileRequest earlier = request;
     earlier.architecture = architecture;
-    const auto stored = cache::find_image(architecture, image_key(earlier, own_part_), warn_);
-    const std::optional<Image> image = stored ? image_of(*stored) : std::nullopt;
-    if (!image) continue;
-    if (auto module = loaded(*image, key, why)) return module;
-    pass_over("PTX", request, why);
+    if (auto module = from_files(request, architecture, image_key(earlier, own_part_), key, why)) return module;
   }
   return nullptr;
 }
 
 /// Warns, or throws where it is nothing about the image that keeps it from being loaded.
-void LoadedModules::pass_over(const char* which, const CompileRequest& request, const LaunchError& why) {
+void LoadedModules::pass_over(const CompileRequest& request, const LaunchError& why) {
   const Error refused = refusal(request, why);
   if (refused.code() != ErrorCode::compiler) throw refused;
-  if (warn_) warn_(std::string(which) + " is passed over: " + refused.what());
+  if (warn_) warn_(std::string("a compiled image is passed over: ") + refused.what());
 }
 
 /// Why an image of \p request does not load.
@@ -213,32 +225,31 @@ bool LoadedModules::is_broken(const CompileRequest& request) {
   return at != modules_.end() && !at->second.module && !at->second.failure.empty();
 }
 
+void LoadedModules::remember(const std::string& key, const Error& failure) {
+  const std::lock_guard lock(loading_);
+  modules_[key].failure = failure.what();
+  any_broken_ = true;
+}
+
 std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request, const std::string& key) {
-  const auto fail = [&](Entry& entry, const std::string& why) {
-    entry.failure = why;
-    any_broken_ = true;
-  };
   Compiler* compiler = nullptr;
   try {
     compiler = &backend_.compiler();
   } catch (const Error& error) {
-    const std::lock_guard lock(loading_);
-    fail(modules_[key], request.file_name + ": no image for " + request.architecture +
-                            " is shipped or kept, and there is no compiler: " + error.what());
-    throw Error(ErrorCode::compiler, modules_[key].failure);
+    throw Broken(ErrorCode::compiler, request.file_name + ": no image for " + request.architecture +
+                                          " is shipped or kept, and there is no compiler: " + error.what());
   }
   CompileResult result = compiler->compile(request);
-  std::shared_ptr<const Image> image;
+  if (const auto* const failed = std::get_if<CompileError>(&result)) {
+    const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
+                            failed->message + '\n' + failed->log;
+    if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // which the next call need not meet
+    throw Broken(ErrorCode::compiler, why);
+  }
+  auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
   {
     const std::lock_guard lock(loading_);
-    Entry& entry = modules_[key];
-    if (const auto* failed = std::get_if<CompileError>(&result)) {
-      const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
-                              failed->message + '\n' + failed->log;
-      if (!failed->machine_fault) fail(entry, why);  // else the next call need not meet it
-      throw Error(ErrorCode::compiler, why);
-    }
-    entry.compiled = image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+    modules_[key].compiled = image;
   }
   if (images_.get && is_addressable(request)) cache::keep_image(request.architecture, key, to_store(*image));
   return image;

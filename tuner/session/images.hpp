@@ -54,6 +54,9 @@ class LoadedModules {
 
   /// Null, with the reason in \p why, where there is none that loads.
   std::shared_ptr<const Module> kept(const CompileRequest& request, const std::string& key, LaunchError& why);
+  /// From the files of \p name for \p architecture.
+  std::shared_ptr<const Module> from_files(const CompileRequest& request, const std::string& architecture,
+                                           const std::string& name, const std::string& key, LaunchError& why);
   /// What a tuning has compiled.
   std::shared_ptr<const Module> tuned(const CompileRequest& request, const std::string& key, LaunchError& why);
   std::shared_ptr<const Module> from_ptx(const CompileRequest& request, const std::string& key, LaunchError& why);
@@ -61,7 +64,8 @@ class LoadedModules {
   /// Null, with the reason in \p why, where it does not load.
   std::shared_ptr<const Module> loaded(const Image& image, const std::string& key, LaunchError& why);
   Error refusal(const CompileRequest& request, const LaunchError& why) const;
-  void pass_over(const char* which, const CompileRequest& request, const LaunchError& why);
+  void pass_over(const CompileRequest& request, const LaunchError& why);
+  void remember(const std::string& key, const Error& failure);
 
   Backend& backend_;
   const std::function<void(std::string_view)> warn_;

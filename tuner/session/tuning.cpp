@@ -115,7 +115,7 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
                              .known_device = device,
                              .hosts = options.hosts,
                              .images = images};
-    if (options.session.grace) isolated.longest_end = *options.session.grace;
+    isolated.grace = options.session.grace;
     for (const int more : options.more_devices) isolated.devices.push_back(more);
     if (observer) isolated.warn = [observer](std::string_view message) { observer->on_warning(message); };
     evaluator = std::make_unique<IsolatedEvaluator>(spec, size, measure, isolated);

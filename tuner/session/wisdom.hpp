@@ -62,7 +62,7 @@ class Wisdom {
  private:
   struct Shipped {
     std::filesystem::path file;
-    std::map<std::string, bool> lacks = {};  // by the key of a device: cache::lacks_device()
+    std::map<std::string, bool> lacks;  // by the key of a device: cache::lacks_device()
     bool opened = false;
     std::optional<cache::Database> database;  // none: it is closed, or cannot be used
   };

@@ -46,8 +46,9 @@ void CompilePool::start(Worker& worker) {
 }
 
 void CompilePool::stop() {
+  const std::chrono::milliseconds patience(options_.grace ? 0 : 200);
   for (Worker& worker : workers_) worker.slot.quit();
-  for (const auto end = Clock::now() + std::chrono::milliseconds(200); Clock::now() < end;) {
+  for (const auto end = Clock::now() + patience; Clock::now() < end;) {
     std::vector<pollfd> fds;
     std::optional<Clock::time_point> ignored;
     collect(fds, ignored);

@@ -14,6 +14,7 @@
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/input_file.hpp>
+#include <tuner/core/without_signals.hpp>
 #include <tuner/measure/compiled_resources.hpp>
 #include <tuner/measure/expressions.hpp>
 
@@ -38,6 +39,7 @@ EvaluationLoop::EvaluationLoop(const KernelSpec& spec, ProblemSize size, Measure
       lanes_(make_lanes()),
       pool_(make_pool()) {
   if (options_.images.get || options_.images.put) images_.emplace();
+  const WithoutSignals calm;  // a worker that dies while it is written to is noticed by the write's result
   thread_ = std::thread([this] { run(); });
 }
 
@@ -120,11 +122,6 @@ void EvaluationLoop::withdraw(std::span<const Configuration> configurations) {
 // ---------------------------------------------------------------- the thread
 
 void EvaluationLoop::run() {
-  // A worker that dies while it is written to is noticed by the write's result.
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   try {
     tell_of_lanes();
     lanes_.start();  // first, because opening a device takes longest

@@ -122,7 +122,11 @@ std::vector<Trial> IsolatedEvaluator::remeasure(std::span<const Configuration> f
   if (finalists.empty()) return {};
   (void)device();
   state_->post(&worker::EvaluationLoop::remeasure, std::vector(finalists.begin(), finalists.end()), seconds);
-  return *state_->mailbox.wait([](worker::News& news) { return std::exchange(news.finalists, std::nullopt); });
+  const auto measured = [](worker::News& news) { return std::exchange(news.finalists, std::nullopt); };
+  if (!state_->options.grace) return *state_->mailbox.wait(measured);
+  const std::chrono::duration<double> patience =
+      std::chrono::duration<double>(std::min(seconds, 1e6)) + *state_->options.grace;
+  return state_->mailbox.wait(measured, patience).value_or(std::vector<Trial>());
 }
 
 std::vector<LaneReport> IsolatedEvaluator::lanes() const {

@@ -47,9 +47,6 @@ struct RemoteHost {
   std::function<std::unique_ptr<worker::WorkerLink>()> start;
 };
 
-/// How long a process that was killed is waited for. One that a driver holds may never end.
-constexpr std::chrono::milliseconds kLongestEnd{10'000};
-
 struct IsolatedOptions {
   std::string backend = "cuda";   ///< "cuda" or "host"
   std::vector<int> devices = {};  ///< ordinals, a lane for each: devices of one key; empty: that of known_device, or 0
@@ -60,7 +57,9 @@ struct IsolatedOptions {
   double compile_timeout_s = 60;       ///< of one compile; then the compiler's process is killed
   double open_timeout_s = 60;          ///< for opening the device, allocating and running the reference
   double grace_s = 1;                  ///< after a worker's own limit has passed, before it is killed
-  std::chrono::milliseconds longest_end = kLongestEnd;
+  /// Who uses it is in a hurry: finalists are waited for no longer than their seconds and this, and at the end workers
+  /// are killed at once and not waited for. Nothing: they may end as they should.
+  std::optional<std::chrono::milliseconds> grace = {};
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
   /// What is known of the device already: compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;

@@ -57,7 +57,7 @@ class WorkerLink {
   WorkerEnd wait();
 
  protected:
-  explicit WorkerLink(std::chrono::milliseconds longest_end) : longest_end_(longest_end) {}
+  explicit WorkerLink(std::chrono::seconds longest_end) : longest_end_(longest_end) {}
   /// Its end, without what was said, if it has ended by now.
   virtual std::optional<WorkerEnd> ask_end() = 0;
   /// Takes the session's ends of the three pipes.
@@ -68,7 +68,7 @@ class WorkerLink {
  private:
   WorkerEnd with_last_words(WorkerEnd end);
 
-  const std::chrono::milliseconds longest_end_;
+  const std::chrono::seconds longest_end_;
   std::optional<std::chrono::steady_clock::time_point> asked_since_;
   std::optional<WorkerEnd> end_;
   int to_ = -1, from_ = -1, errors_ = -1;

@@ -9,9 +9,12 @@
 #include <csignal>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
+#include <tuner/core/without_signals.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
 
 extern char** environ;
@@ -19,19 +22,46 @@ extern char** environ;
 namespace tuner::worker {
 namespace {
 
+constexpr std::chrono::seconds kLongestEnd{10};
 constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its pipes
 
-/// A driver still holds it. Nobody waits for its end but a thread that does nothing else.
-void reap_some_time(pid_t pid) try {
-  std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
-} catch (const std::system_error&) {
-  // No thread can be had: it is a zombie for as long as this process lives.
+/// Waits for the end of \p pid on a thread that does nothing else, so that it does not stay a zombie.
+void reap_some_time(pid_t pid) {
+  struct Ending {
+    std::mutex mutex;
+    std::vector<pid_t> pids;
+    bool has_thread = false;
+  };
+  static Ending& ending = *new Ending;  // the thread may outlive static objects
+  const std::lock_guard lock(ending.mutex);
+  ending.pids.push_back(pid);
+  if (ending.has_thread) return;
+  const WithoutSignals calm;
+  try {
+    std::thread([] {
+      for (;;) {
+        pid_t next = -1;
+        {
+          const std::lock_guard lock(ending.mutex);
+          if (ending.pids.empty()) {
+            ending.has_thread = false;
+            return;
+          }
+          next = ending.pids.back();
+          ending.pids.pop_back();
+        }
+        ::waitpid(next, nullptr, 0);
+      }
+    }).detach();
+    ending.has_thread = true;
+  } catch (const std::system_error&) {  // no thread can be had: the next one that can takes it along
+  }
 }
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::chrono::milliseconds longest_end)
-    : WorkerLink(longest_end) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits)
+    : WorkerLink(kLongestEnd), waits_(waits) {
   Pipe requests, answers, errors;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -69,7 +99,10 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::chrono::
 
 WorkerProcess::~WorkerProcess() {
   kill();
-  (void)wait();
+  if (waits_)
+    (void)wait();
+  else
+    (void)ask_end();
   if (pid_ > 0 && !reaped_) reap_some_time(pid_);
 }
 

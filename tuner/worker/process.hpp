@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -15,9 +14,9 @@ namespace tuner::worker {
 
 class WorkerProcess final : public WorkerLink {
  public:
-  /// Starts \p program. Throws WorkerError when that cannot be done.
-  explicit WorkerProcess(const std::filesystem::path& program, std::chrono::milliseconds longest_end = kLongestEnd);
-  /// Kills it when it still runs, and waits for its end, but no longer than that may take.
+  /// Starts \p program. \p waits: for its end, when it is destroyed. Throws WorkerError when that cannot be done.
+  explicit WorkerProcess(const std::filesystem::path& program, bool waits = true);
+  /// Kills it when it still runs.
   ~WorkerProcess() override;
 
   pid_t pid() const { return pid_; }
@@ -27,13 +26,14 @@ class WorkerProcess final : public WorkerLink {
  private:
   std::optional<WorkerEnd> ask_end() override;
 
+  const bool waits_;
   pid_t pid_ = -1;
   bool reaped_ = false;
 };
 
 /// Starts workers of this machine. \p options must outlive it.
 inline StartWorker start_here(const IsolatedOptions& options) {
-  return [&options] { return std::make_unique<WorkerProcess>(options.program, options.longest_end); };
+  return [&options] { return std::make_unique<WorkerProcess>(options.program, !options.grace); };
 }
 
 }  // namespace tuner::worker

@@ -290,7 +290,12 @@ class NvrtcCompiler : public Compiler {
 
 }  // namespace
 
-std::string own_part_of_images() { return std::string(kLanguage) + "; headers " + device_headers_version(); }
+/// Raised with every change of what is made of a kernel's text before it is compiled (with_macros(), host functions).
+constexpr const char* kTexts = "texts 1";
+
+std::string own_part_of_images() {
+  return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
+}
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
   return std::make_unique<NvrtcCompiler>(library, &library, std::move(options));

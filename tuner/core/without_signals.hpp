@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace tuner::runtime {
+namespace tuner {
 
 /// Threads that are started in its scope get no signals.
 class WithoutSignals {
@@ -21,4 +21,4 @@ class WithoutSignals {
   sigset_t before_;
 };
 
-}  // namespace tuner::runtime
+}  // namespace tuner
