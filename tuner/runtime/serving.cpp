@@ -11,6 +11,7 @@
 #include <tuner/core/error.hpp>
 #include <tuner/core/without_signals.hpp>
 #include <tuner/backend/gpu.hpp>
+#include <tuner/backend/traits.hpp>
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/renewal.hpp>
 #include <tuner/session/backends.hpp>
@@ -108,11 +109,15 @@ void Serving::open_wisdom(const Settings& settings) {
 }
 
 std::future<void> Serving::open_meanwhile() {
-  (void)ordinal();                       // a forked process is refused here
+  const int gpu = ordinal();             // a forked process is refused here
   (void)cache::installation_prefixes();  // asks the loader, whose lock this thread may hold: in a static constructor
   const WithoutSignals calm;
   try {
-    return std::async(std::launch::async, [this] { open_wisdom(settings()); });
+    return std::async(std::launch::async, [this, gpu] {
+      open_wisdom(settings());
+      if (gpu != CallContext::kOnHost)
+        (void)wisdom_->databases(find_device(kCudaBackend, gpu, /*compiler=*/false).key.text());
+    });
   } catch (const std::system_error&) {  // no thread can be had
     return {};
   }

@@ -42,7 +42,7 @@ void reap_some_time(pid_t pid) {
       for (;;) {
         pid_t next = -1;
         {
-          const std::lock_guard lock(ending.mutex);
+          const std::lock_guard taking(ending.mutex);
           if (ending.pids.empty()) {
             ending.has_thread = false;
             return;

@@ -25,17 +25,17 @@ constexpr std::string_view kKnown = "this program was built without CUDA headers
 /// What differs between backends before one is open.
 struct Kind {
   std::string_view name;
-  Device (*device)(int index);
+  Device (*device)(int index, bool compiler);
   std::unique_ptr<Backend> (*open)(int index, OwnKernels own);
   std::unique_ptr<Compiler> (*compiler)();
   std::string (*own_part)();
 };
 
 constexpr Kind kKinds[] = {
-    {kHostBackend, [](int) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
+    {kHostBackend, [](int, bool) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
      [] { return make_host_compiler(); }, [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
-    {kCudaBackend, [](int index) { return cuda::query_device(index); },
+    {kCudaBackend, [](int index, bool compiler) { return cuda::query_device(index, compiler); },
      [](int index, OwnKernels own) { return make_cuda_backend({.device = index, .own = own}); },
      [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }, [] { return cuda::own_part_of_images(); }},
 #endif
@@ -127,7 +127,9 @@ std::string why_no_gpu() {
 #endif
 }
 
-Device find_device(std::string_view backend, int index) { return kind_of(backend).device(index); }
+Device find_device(std::string_view backend, int index, bool compiler) {
+  return kind_of(backend).device(index, compiler);
+}
 
 std::vector<Device> list_devices() {
   std::vector<Device> devices;

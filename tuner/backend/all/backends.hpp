@@ -20,8 +20,8 @@ int gpu_count();
 std::string why_no_gpu();
 
 /// Device \p index of \p backend ("cuda" or "host", which has one device). Asks drivers but opens nothing. Throws Error
-/// when there is none.
-Device find_device(std::string_view backend, int index = 0);
+/// when there is none. \p compiler: its environment names the compiler, which takes a while to find out on a GPU.
+Device find_device(std::string_view backend, int index = 0, bool compiler = true);
 /// All devices of this machine: GPUs in order, then the host.
 std::vector<Device> list_devices();
 
