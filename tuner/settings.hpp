@@ -11,13 +11,13 @@ namespace tuner {
 /// What a call does when no wisdom answers it.
 enum class TuneOnMiss {
   never,  ///< use the nearest wisdom or the kernel file's default configuration
-  /// Tune in worker processes for Settings::tuning_time, and at most 0.2 s for what runs then, keep the result, go on.
-  /// What a configuration breaks is a worker. Where the program `tuner-worker` is not installed, and for a kernel
-  /// described in code alone, one warning says so and the call is served as by `never`. Threads that miss the same
-  /// problem meanwhile wait for it; for another problem of the device they are served as by `never`. Other processes
-  /// with the same database wait for it too, once and for no longer than it may take; behind that they are served as by
-  /// `never` until they find the result at a later call. When the process that tunes dies, another one goes on, as long
-  /// as a quarter of its own time is left.
+  /// Tune in worker processes for Settings::tuning_time and at most 0.2 s more, keep the result, and serve it. A
+  /// configuration that crashes or hangs costs a worker, not this process. Where the program `tuner-worker` or a
+  /// compiler is not installed, and for a kernel described in code alone, one warning says so and the call is served as
+  /// with `never`. Threads that miss the same problem wait for the tuning; those that miss another problem of the
+  /// device are served as with `never`. Other processes with the same database also wait, once and no longer than the
+  /// tuning may take; then they are served as with `never` until a later call finds the result. When the process that
+  /// tunes dies, another one takes over if a quarter of its own time is left.
   on_first_use,
 };
 

@@ -93,7 +93,7 @@ std::vector<std::string> architectures(const po::variables_map& given, const std
   return names;
 }
 
-/// What one architecture's images of a kernel are compiled from, by the names of their files.
+/// The compile requests for one kernel and one architecture, by the names of the files.
 class Requests {
  public:
   Requests(const Known& known, const std::string& architecture)

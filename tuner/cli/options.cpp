@@ -24,7 +24,7 @@ std::string unknown_option(const std::string& given, const po::options_descripti
   return "unknown option " + in_quotes(given) + (nearest ? "; did you mean '--" + *nearest + "'?" : "");
 }
 
-/// Boost puts what was typed into its messages in place of '%canonical_option%', and never ends where that is in there.
+/// Boost replaces '%canonical_option%' in its messages by what was typed, and never ends if that contains it again.
 std::string message_of(const po::error& error, int argc, char** argv) {
   const auto typed = std::find_if(argv, argv + argc,
                                   [](const char* text) { return text[0] == '-' && std::strchr(text, '%') != nullptr; });

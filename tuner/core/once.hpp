@@ -1,5 +1,5 @@
 #pragma once
-/// What std::call_once does, for work that may throw. An exception cannot pass through std::call_once in a program that
+/// Like std::call_once, for work that may throw. An exception cannot pass through std::call_once in a program that
 /// was linked with -static-libgcc: glibc's frame in between belongs to the shared unwinder, and the program aborts.
 
 #include <atomic>

@@ -18,13 +18,13 @@
 namespace tuner::runtime {
 namespace {
 
-/// How long a process waits, behind its tuning time, for one that tunes: that ends by then.
+/// How long a process waits, after its tuning time, for another process that tunes. That one has ended by then.
 constexpr std::chrono::milliseconds kLastTrial{200};
 
 /// The part of the tuning time behind which nobody takes over from a process that died: the next call does.
 constexpr double kLatestTakeOver = 0.75;
 
-/// How long after the tuning time the configuration that runs then may go on.
+/// How long the configuration that runs at the end of the tuning time may continue.
 constexpr std::chrono::milliseconds kGrace{50};
 
 /// The program that calls has other use for its cores than compiling.
@@ -106,7 +106,7 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
   return decision;
 }
 
-/// What is missing here for any tuning on \p device; empty: nothing.
+/// Why nothing can be tuned on \p device; empty if it can.
 std::string why_never_tuned(const Device& device) try {
   (void)find_worker_program();
   return device.environment.compiler.empty() ? why_no_gpu() : std::string();

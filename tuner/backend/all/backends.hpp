@@ -35,7 +35,7 @@ std::unique_ptr<Backend> open_backend(const Device& device, OwnKernels own = Own
 std::unique_ptr<Backend> open_backend(const ContextName& context);
 /// The compiler of \p backend alone; opens no device. Throws Error.
 std::unique_ptr<Compiler> open_compiler(std::string_view backend);
-/// What tuner itself adds to every image of \p backend: besides the request and the compiler it decides the image.
+/// Names the part of every image of \p backend that is tuner's own. Request, compiler and this decide an image.
 std::string own_part_of_images(std::string_view backend);
 
 /// For each of \p metrics (names as in CountRequest, or of the energy sensor's) why it cannot be measured on \p device;

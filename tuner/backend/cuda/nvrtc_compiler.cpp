@@ -101,7 +101,7 @@ std::string with_macros(const std::string& source, const std::string& name, cons
   return text + line_directive(1, name) + source;
 }
 
-/// With the zero byte behind it that the driver knows the end of PTX by.
+/// With a zero byte at the end, by which the driver knows where PTX ends.
 std::vector<std::byte> bytes_of(const std::string& ptx) {
   std::vector<std::byte> bytes(ptx.size() + 1);
   std::memcpy(bytes.data(), ptx.c_str(), bytes.size());

@@ -23,7 +23,7 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions
 /// With the process's NVRTC, which the first compile loads. Throws NvrtcError when there is none.
 std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options = {});
 
-/// What tuner itself adds to every image: the language and its own headers. Needs no NVRTC.
+/// The part of every image that is tuner's own: the language and the headers that it brings. Needs no NVRTC.
 std::string own_part_of_images();
 
 /// PTX of \p request, as people read it, for its architecture's compute capability; or why it does not compile.
