@@ -40,8 +40,8 @@ struct EnvironmentRecord {
   bool same_software(const EnvironmentRecord& other) const {
     return driver == other.driver && compiler == other.compiler;
   }
-  /// Whether what was measured with \p then_driver and \p then_compiler is fresh to who asks from here. Who does not
-  /// know the compiler names none: then any will do.
+  /// Whether a result measured with \p then_driver and \p then_compiler is fresh in this environment. An environment
+  /// without a compiler accepts results of any compiler.
   bool takes(std::string_view then_driver, std::string_view then_compiler) const {
     return driver == then_driver && (compiler.empty() || compiler == then_compiler);
   }

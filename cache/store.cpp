@@ -27,8 +27,8 @@ bool is_damage_of_file(const SQLite::Exception& failure) {
   return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
 }
 
-/// As what is shipped: it is replaced, not written to, and need not be locked to be read. (In the mode of a write-ahead
-/// log, byte 18 of SQLite's file format, it does.)
+/// True of a database without write permission and journal, as shipped: it is replaced, never written to, and is read
+/// without locks. Not in WAL mode (bytes 18 and 19 of the file are then 2), where readers need locks.
 bool nobody_writes(const fs::path& file) {
   constexpr auto kWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
   std::error_code error;

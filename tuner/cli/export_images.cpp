@@ -81,7 +81,7 @@ std::vector<std::string> architectures(const po::variables_map& given, const std
     for (const std::string& name : names)
       if (!virtual_capability(name) && !cuda::compute_capability(name))
         throw UsageError(
-            fmt::format("--arch {}: it is a chip's, sm_90, or one that PTX is written for, compute_90", name));
+            fmt::format("--arch {}: not an architecture; give a chip, as in sm_90, or PTX, as in compute_90", name));
     return names;
   }
   std::set<int> capabilities;

@@ -140,7 +140,7 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
     if (result.best) return result.best->configuration;
     const bool too_short = result.trials.empty() && result.stop_reason == StopReason::wall_time;
     terms.serving.warn(what +
-                       (too_short ? ": the time for tuning was over before the first configuration had run for "
+                       (too_short ? ": the tuning time ended before any configuration had been measured for "
                                   : ": no configuration worked for ") +
                        size.text());
   } catch (const std::exception& error) {

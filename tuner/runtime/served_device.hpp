@@ -25,7 +25,7 @@ struct ServedDevice {
   /// Frees the work space of all devices that nobody uses. Throws Error.
   static void trim_all();
 
-  /// Its environment names no compiler on a GPU: to find that out takes as long as many a first call.
+  /// On a GPU its environment names no compiler, because finding one can take as long as a whole first call.
   const Device& device() const { return backend->device(); }
   /// With the compiler: for what is tuned on it.
   Device tuned_device() const { return find_device(device().key.backend, device().index); }

@@ -42,8 +42,8 @@ class Serving {
     }
   };
   Terms terms();
-  /// Opens the databases, which terms() else does, on another thread until the result is destroyed: a first call has
-  /// its kernel to read meanwhile. Nothing is thrown: what goes wrong, terms() meets again.
+  /// Starts opening the databases on another thread, so that a first call can read its kernel meanwhile. Destroying the
+  /// result waits for it. Throws Error as ordinal() does; other failures are left for terms() to meet.
   std::future<void> open_meanwhile();
 
   void configure(Settings settings);

@@ -52,7 +52,7 @@ std::vector<std::string> earlier_virtual(std::vector<std::string> architectures,
   return architectures;
 }
 
-/// It will not compile, whoever asks.
+/// The request does not compile, or there is no compiler: trying again in this process is useless.
 struct Broken : Error {
   using Error::Error;
 };
@@ -168,7 +168,7 @@ std::shared_ptr<const Module> LoadedModules::from_files(const CompileRequest& re
   const auto loads = [&](const cache::Image& stored) {
     const std::optional<Image> image = image_of(stored);
     if (image && (module = loaded(*image, key, why))) return true;
-    if (!image) why.message = "it is of another release of tuner";
+    if (!image) why.message = "another release of tuner wrote it";
     pass_over(request, why);
     return false;
   };
@@ -204,7 +204,7 @@ std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& requ
   return nullptr;
 }
 
-/// Warns, or throws where it is nothing about the image that keeps it from being loaded.
+/// Warns. Throws if the image is not to blame: the device is out of memory, or its context is lost.
 void LoadedModules::pass_over(const CompileRequest& request, const LaunchError& why) {
   const Error refused = refusal(request, why);
   if (refused.code() != ErrorCode::compiler) throw refused;

@@ -37,8 +37,8 @@ class LoadedModules {
   /// \p warn (may be empty) hears of trouble with images, from any thread that loads.
   explicit LoadedModules(Backend& backend, std::function<void(std::string_view)> warn = {});
   /// Takes \p request, where it is not loaded yet, from the files of images, else from the image cache, else compiles
-  /// it and keeps it; several threads compile at once. Where nothing can be compiled for the chip, PTX that is shipped
-  /// for an earlier one is taken. An image that does not load is passed over with a warning. Throws Error with the
+  /// it and keeps it; several threads compile at once. Where nothing can be compiled for the chip, PTX for it or an
+  /// earlier one is taken. An image that does not load is passed over with a warning. Throws Error with the
   /// compiler's or driver's message: ErrorCode::compiler for a request that does not compile, which is not tried again,
   /// and for one that does not load.
   std::shared_ptr<const Module> load(const CompileRequest& request);

@@ -74,8 +74,8 @@ struct SessionOptions {
   FinalistCheck* check = nullptr;
   /// Nothing is compared: what ran can be the best too. Whoever keeps it says so.
   bool unverified = false;
-  /// How long after the wall time the configuration that runs then is waited for; nothing: until it ends. Only for an
-  /// evaluator that can be destroyed while something runs.
+  /// If set, a session waits at most this long after the wall time for the configuration that still runs. If empty, it
+  /// waits until that ends. Only for evaluators that can be destroyed while a configuration runs.
   std::optional<std::chrono::milliseconds> grace;
   /// Where the wall time begins; nothing: when the session does.
   std::optional<std::chrono::steady_clock::time_point> started;

@@ -57,8 +57,8 @@ struct IsolatedOptions {
   double compile_timeout_s = 60;       ///< of one compile; then the compiler's process is killed
   double open_timeout_s = 60;          ///< for opening the device, allocating and running the reference
   double grace_s = 1;                  ///< after a worker's own limit has passed, before it is killed
-  /// For a caller in a hurry: remeasure() waits this much longer than its seconds and no more, and workers are killed
-  /// at the end without waiting for them. Nothing: remeasure() waits until all is measured, and workers end in order.
+  /// If set, remeasure() returns at most this long after its time, and workers are killed at the end without waiting
+  /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
   std::optional<std::chrono::milliseconds> grace = {};
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
   /// What is known of the device already: compiling then starts before the run worker has opened it.

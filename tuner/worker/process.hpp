@@ -14,9 +14,9 @@ namespace tuner::worker {
 
 class WorkerProcess final : public WorkerLink {
  public:
-  /// Starts \p program. \p waits: for its end, when it is destroyed. Throws WorkerError when that cannot be done.
+  /// Starts \p program; throws WorkerError if that fails. If \p waits, the destructor waits for the program's end.
   explicit WorkerProcess(const std::filesystem::path& program, bool waits = true);
-  /// Kills it when it still runs.
+  /// Kills it if it still runs. Without `waits`, another thread reaps it.
   ~WorkerProcess() override;
 
   pid_t pid() const { return pid_; }
