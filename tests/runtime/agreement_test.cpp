@@ -29,6 +29,8 @@
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 
+#include "stored_best.hpp"
+
 namespace tuner {
 namespace {
 
@@ -146,16 +148,7 @@ class Agreement : public ::testing::Test {
     static const Device device = choose_device("host").device;
     const KernelSpec spec = read_kernel_file(kernel_.string());
     const ProblemSize size = complete(spec, {{{"n", n}}, {}});
-    cache::SessionWriter writer(database, {context_of(spec, size, device, {}), ""});
-    cache::TrialRecord trial;
-    trial.configuration = "block=" + std::to_string(block);
-    trial.kind = "ok";
-    trial.median_ns = trial.low_ns = trial.high_ns = 1000;
-    trial.samples_ns = {1000};
-    trial.verified = true;
-    writer.add(trial);
-    writer.set_best(trial.configuration);
-    writer.finish();
+    testing::store_best(database, context_of(spec, size, device, {}), "block=" + std::to_string(block));
   }
 
   /// Stores that \p block killed its process for \p n on this machine.

@@ -17,6 +17,7 @@
 
 #include "fake_backend.hpp"
 #include "serving_environment.hpp"
+#include "stored_best.hpp"
 
 namespace tuner::runtime {
 namespace {
@@ -61,15 +62,7 @@ class BrokenResults : public testing::ServingEnvironment {
 
   void store(std::int64_t n, const std::string& configuration) {
     const ProblemSize size = complete(spec_, {{{"n", n}}, {}});
-    cache::SessionWriter writer(wisdom_.user(), {context_of(spec_, size, device_.device(), {}), "{}"});
-    cache::TrialRecord trial;
-    trial.configuration = configuration;
-    trial.samples_ns = {100};
-    trial.median_ns = trial.low_ns = trial.high_ns = 100;
-    trial.verified = true;
-    writer.add(trial);
-    writer.set_best(configuration);
-    writer.finish();
+    testing::store_best(wisdom_.user(), context_of(spec_, size, device_.device(), {}), configuration, 100);
   }
 
   /// What explain() tells.

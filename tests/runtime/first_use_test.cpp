@@ -15,6 +15,7 @@
 #include <tuner/session/wisdom.hpp>
 #include <tuner/tuner.hpp>
 
+#include "scale_kernel.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
@@ -23,29 +24,12 @@ namespace {
 using testing::error_of;
 using ::testing::HasSubstr;
 
-constexpr const char* kScaleOnFirstUse = R"(
-#pragma tuner kernel scaleOnFirstUse
-#pragma tuner type T = float double
-#pragma tuner size n
-#pragma tuner parameter block = 32 64
-#pragma tuner in x[n]
-#pragma tuner out y[n]
-#pragma tuner scalar factor : T = 2
-#pragma tuner grid max(1, ceil_div(n, block))
-#pragma tuner block block
-#pragma tuner arguments x, factor, y, n
-#pragma tuner instantiate scale<T, block>
-#pragma tuner reference scaleReference<T>
-#pragma tuner default block=32
-template <typename T, int block> __global__ void scale(const T* x, T factor, T* y, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
-  if (i < n) y[i] = factor * x[i];
+/// A name of its own: other tests of this process tune the same text.
+std::string scale_text(const std::string& name) {
+  std::string text = testing::kScale;
+  const std::string kernel = "kernel scale";
+  return text.replace(text.find(kernel), kernel.size(), "kernel " + name);
 }
-template <typename T> __global__ void scaleReference(const T* x, T factor, T* y, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = factor * x[i];
-}
-)";
 
 class FirstUse : public testing::ServingEnvironment {
  protected:
@@ -73,7 +57,7 @@ class FirstUse : public testing::ServingEnvironment {
 };
 
 TEST_F(FirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
-  const Kernel scale = Kernel::from_source(kScaleOnFirstUse, "scale.cu");
+  const Kernel scale = Kernel::from_source(scale_text("scaleOnFirstUse"), "scale.cu");
   std::vector<float> x(1000, 1.0f), y(1000);
   scale.launch(nullptr, {1000}, x.data(), 3, y.data());
   EXPECT_THAT(y, ::testing::Each(3.0f));
@@ -154,7 +138,8 @@ class FirstUseInAHurry : public testing::ServingEnvironment {
 };
 
 TEST_F(FirstUseInAHurry, LooksForAConfigurationNoLongerThanTuningMayTake) {
-  std::string text = kScaleOnFirstUse;  // without a default, and pruned only when the last parameter is known
+  std::string text =
+      scale_text("scaleOnFirstUse");  // without a default, and pruned only when the last parameter is known
   const std::string chosen = "#pragma tuner default block=32\n";
   std::string late;
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
@@ -169,7 +154,7 @@ TEST_F(FirstUseInAHurry, LooksForAConfigurationNoLongerThanTuningMayTake) {
 }
 
 TEST_F(FirstUseInAHurry, FindsAConfigurationAtOnceWhereMillionsAreValid) {
-  std::string text = kScaleOnFirstUse;
+  std::string text = scale_text("scaleOnFirstUse");
   const std::string chosen = "#pragma tuner default block=32\n";
   std::string many;
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
