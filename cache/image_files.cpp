@@ -1,17 +1,13 @@
 #include <cache/image_files.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <cache/exchange.hpp>
 #include <cache/paths.hpp>
 #include <cache/stamps.hpp>
 
@@ -56,14 +52,6 @@ std::vector<fs::directory_entry> entries(const fs::path& folder) {
        entry.increment(error))
     found.push_back(*entry);
   return found;
-}
-
-/// Of a mode that others cannot write to, whatever the umask is.
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  if (folder.empty() || fs::is_directory(folder, error)) return;
-  make_folder(folder.parent_path());
-  ::mkdir(folder.c_str(), 0755);
 }
 
 /// The older half goes when there are too many: others still need the rest.
@@ -116,22 +104,9 @@ fs::path image_file(const fs::path& folder, const std::string& architecture, con
 }
 
 void write_image(const fs::path& folder, const std::string& architecture, const std::string& key, const Image& image) {
-  const fs::path path = image_file(folder, architecture, key);
-  make_folder(path.parent_path());
-  std::string part = path.string() + ".part-XXXXXX";
-  const int descriptor = ::mkostemp(part.data(), O_CLOEXEC);
-  bool written = descriptor >= 0 && ::fchmod(descriptor, 0644) == 0;
-  if (written) {
-    std::ofstream file(part, std::ios::binary);
-    file << head_of(key, image) << image.bytes << std::flush;
-    written = file.good();
-  }
-  if (descriptor >= 0) ::close(descriptor);
-  std::error_code error;
-  if (written) fs::rename(part, path, error);
-  if (written && !error) return;
-  if (descriptor >= 0) fs::remove(part, error);
-  throw CacheError(fmt::format("{} cannot be written", path.string()));
+  const fs::path file = image_file(folder, architecture, key);
+  make_folder(file.parent_path(), 0755);
+  write_text(file, head_of(key, image) + image.bytes);
 }
 
 void keep_image(const std::string& architecture, const std::string& key, const Image& image) {

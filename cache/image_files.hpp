@@ -15,8 +15,8 @@
 namespace tuner::cache {
 
 /// Offers \p accept the images of \p key for \p architecture ("sm_90") in shipped_places(), then in the user's cache
-/// folder, until it takes one. An image that is damaged, or that anyone but this user and root could have
-/// changed, is passed over with a warning.
+/// folder, until it takes one. An image that is damaged, or that anyone but this user and root could have changed, is
+/// passed over with a warning.
 bool find_image(const std::string& architecture, const std::string& key,
                 const std::function<bool(const Image&)>& accept, const WarningSink& warn);
 /// The architectures that have images there, by name.

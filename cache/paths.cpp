@@ -140,12 +140,12 @@ std::vector<fs::path> shipped_database_files(const fs::path& application) {
   return files;
 }
 
-bool make_private_folder(const fs::path& folder) {
+bool make_folder(const fs::path& folder, unsigned mode) {
   std::error_code error;
   if (folder.empty() || fs::is_directory(folder, error)) return true;
-  if (!make_private_folder(folder.parent_path())) return false;
+  if (!make_folder(folder.parent_path(), mode)) return false;
   // Another process may have been faster.
-  return ::mkdir(folder.c_str(), 0700) == 0 || fs::is_directory(folder, error);
+  return ::mkdir(folder.c_str(), mode) == 0 || fs::is_directory(folder, error);
 }
 
 std::optional<std::string> exposure_of(const fs::path& path, bool installed) {

@@ -34,8 +34,11 @@ std::vector<std::filesystem::path> shipped_places(const std::filesystem::path& a
 /// The existing files and, by name, `*.db` files of the existing folders among shipped_places(). Without duplicates.
 std::vector<std::filesystem::path> shipped_database_files(const std::filesystem::path& application = {});
 
-/// Creates \p folder and its missing parents with mode 0700. False when that is impossible.
-bool make_private_folder(const std::filesystem::path& folder);
+/// Creates \p folder and its missing parents with mode \p mode, less what the umask takes. False when that is
+/// impossible.
+bool make_folder(const std::filesystem::path& folder, unsigned mode);
+/// The same with mode 0700.
+inline bool make_private_folder(const std::filesystem::path& folder) { return make_folder(folder, 0700); }
 /// Why somebody else could change \p path, a file or folder, or what stands there: it, or a folder above it, belongs to
 /// somebody else or can be written to by others. Says what to do. nullopt when only this user and root can. A group of
 /// the user's name without other members is the user.

@@ -17,6 +17,7 @@
 #include <tuner/tuner.hpp>
 
 #include "serving_environment.hpp"
+#include "stored_best.hpp"
 
 namespace tuner {
 namespace {
@@ -72,10 +73,8 @@ template <int block> __global__ void )" +
   }
 
   CompileRequest request(const Kernel& kernel, const std::string& architecture, const char* configuration) {
-    const ProblemSize size = complete(kernel.spec(), {{{"n", 100}}, {}});
-    const Configuration chosen = Configuration::parse(configuration);
-    return compile_request(kernel.spec(), size, device_.limits, architecture,
-                           distinct_expressions(resolve_launches(kernel.spec(), size, device_.limits, chosen)), chosen);
+    return call_request(kernel.spec(), complete(kernel.spec(), {{{"n", 100}}, {}}), device_.limits, architecture,
+                        Configuration::parse(configuration));
   }
 
   void ship(const Kernel& kernel, const std::string& architecture, const char* configuration = "block=32") {
@@ -131,16 +130,7 @@ TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
   {
     cache::Database database = cache::Database::open_user(testing::cache_folder() / "wisdom.db");
     const ProblemSize size = complete(known.spec(), {{{"n", 100}}, {}});
-    cache::SessionWriter writer(database, {context_of(known.spec(), size, device_, {}), ""});
-    cache::TrialRecord trial;
-    trial.configuration = "block=64";
-    trial.kind = "ok";
-    trial.median_ns = trial.low_ns = trial.high_ns = 1000;
-    trial.samples_ns = {1000};
-    trial.verified = true;
-    writer.add(trial);
-    writer.set_best(trial.configuration);
-    writer.finish();
+    testing::store_best(database, context_of(known.spec(), size, device_, {}), "block=64");
   }
   launch(known);
   EXPECT_THAT(warnings_, HasSubstr("kernel 'known': block=64, the best that is known, is passed over"));

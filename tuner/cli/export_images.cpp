@@ -113,9 +113,7 @@ class Requests {
     for (const cache::Sizes& sizes : sizes_) {
       const ProblemSize size = complete(spec_, {sizes, choices});
       if (why_invalid(spec_, size, limits_, configuration)) continue;
-      CompileRequest request =
-          compile_request(spec_, size, limits_, architecture_,
-                          distinct_expressions(resolve_launches(spec_, size, limits_, configuration)), configuration);
+      CompileRequest request = call_request(spec_, size, limits_, architecture_, configuration);
       if (virtual_ && request.device_launches) continue;  // they are linked for a chip
       all.try_emplace(served_image_name(request, kCudaBackend), std::move(request));
     }

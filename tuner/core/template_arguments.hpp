@@ -11,9 +11,8 @@
 
 namespace tuner {
 
-/// What is wrong with the number of arguments of \p instantiation (`f<T, block>`) of a kernel declared in \p code
-/// (code_of() of a text); empty when it is right, and wherever the declaration cannot be told without a compiler
-/// (macros, other files).
+/// Says if \p instantiation (`f<T, block>`) has too few or too many arguments for the kernel that \p code declares
+/// (code_of() of a text). Empty if the number is right, or if only a compiler can tell (macros, other files).
 std::string template_argument_problem(std::string_view code, std::string_view instantiation);
 
 /// Those arguments of \p instantiation whose template parameters the kernel's signature and body never name. None where

@@ -85,6 +85,12 @@ CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, 
                          launch_expressions(spec, size, limits, configuration), configuration);
 }
 
+CompileRequest call_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                            std::string architecture, const Configuration& configuration) {
+  return compile_request(spec, size, limits, std::move(architecture),
+                         distinct_expressions(resolve_launches(spec, size, limits, configuration)), configuration);
+}
+
 CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                  std::string architecture) {
   CompileRequest result =

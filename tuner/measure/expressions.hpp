@@ -39,6 +39,9 @@ CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, 
 /// That of everything \p configuration needs. Precondition: why_invalid() has nothing against it.
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                std::string architecture, const Configuration& configuration);
+/// That of what a call of \p size launches. Precondition: why_invalid() has nothing against \p configuration.
+CompileRequest call_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                            std::string architecture, const Configuration& configuration);
 /// That of everything the reference needs.
 CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                  std::string architecture);

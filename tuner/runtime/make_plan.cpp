@@ -136,9 +136,7 @@ ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const
 
 CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                               const Configuration& configuration) {
-  const DeviceLimits& limits = device.device().limits;
-  return compile_request(spec, size, limits, device.backend->architecture(),
-                         distinct_expressions(resolve_launches(spec, size, limits, configuration)), configuration);
+  return call_request(spec, size, device.device().limits, device.backend->architecture(), configuration);
 }
 
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,

@@ -118,7 +118,7 @@ std::future<void> Serving::open_meanwhile() {
       if (gpu != CallContext::kOnHost)
         (void)wisdom_->databases(find_device(kCudaBackend, gpu, /*compiler=*/false).key.text());
     });
-  } catch (const std::system_error&) {  // no thread can be had
+  } catch (const std::system_error&) {  // there are too many threads
     return {};
   }
 }

@@ -141,24 +141,24 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
   }
   LaunchError why;
   if (!image) {
-    if (auto module = kept(request, key, why)) return module;
+    const bool kept = !traits(backend_.device().key).keeps_objects && is_addressable(request);
+    if (kept)
+      if (auto module = from_files(request, request.architecture, key, key, why)) return module;
     if (auto module = tuned(request, key, why)) return module;
     try {
-      image = compiled(request, key);
+      image = compiled(request);
+      const std::lock_guard lock(loading_);
+      modules_[key].compiled = image;
     } catch (const Broken& broken) {
-      if (auto module = from_ptx(request, key, why)) return module;
+      if (kept)
+        if (auto module = from_ptx(request, key, why)) return module;
       remember(key, broken);
       throw;
     }
+    if (kept) cache::keep_image(request.architecture, key, to_store(*image));
   }
   if (auto module = loaded(*image, key, why)) return module;
   throw refusal(request, why);
-}
-
-std::shared_ptr<const Module> LoadedModules::kept(const CompileRequest& request, const std::string& key,
-                                                  LaunchError& why) {
-  if (traits(backend_.device().key).keeps_objects || !is_addressable(request)) return nullptr;
-  return from_files(request, request.architecture, key, key, why);
 }
 
 std::shared_ptr<const Module> LoadedModules::from_files(const CompileRequest& request, const std::string& architecture,
@@ -195,7 +195,6 @@ std::shared_ptr<const Module> LoadedModules::tuned(const CompileRequest& request
 
 std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& request, const std::string& key,
                                                       LaunchError& why) {
-  if (traits(backend_.device().key).keeps_objects || !is_addressable(request)) return nullptr;
   for (const std::string& architecture : earlier_virtual(cache::image_architectures(), backend_.device().key)) {
     CompileRequest earlier = request;
     earlier.architecture = architecture;
@@ -219,9 +218,13 @@ Error LoadedModules::refusal(const CompileRequest& request, const LaunchError& w
 }
 
 bool LoadedModules::is_broken(const CompileRequest& request) {
+  {
+    const std::lock_guard lock(loading_);
+    if (!any_broken_) return false;  // nor is there need for a key
+  }
+  const std::string key = image_key(request, own_part_);
   const std::lock_guard lock(loading_);
-  if (!any_broken_) return false;
-  const auto at = modules_.find(image_key(request, own_part_));
+  const auto at = modules_.find(key);
   return at != modules_.end() && !at->second.module && !at->second.failure.empty();
 }
 
@@ -231,7 +234,7 @@ void LoadedModules::remember(const std::string& key, const Error& failure) {
   any_broken_ = true;
 }
 
-std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request, const std::string& key) {
+std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request) {
   Compiler* compiler = nullptr;
   try {
     compiler = &backend_.compiler();
@@ -246,13 +249,7 @@ std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& reque
     if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // which the next call need not meet
     throw Broken(ErrorCode::compiler, why);
   }
-  auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
-  {
-    const std::lock_guard lock(loading_);
-    modules_[key].compiled = image;
-  }
-  if (images_.get && is_addressable(request)) cache::keep_image(request.architecture, key, to_store(*image));
-  return image;
+  return std::make_shared<const Image>(std::move(std::get<Image>(result)));
 }
 
 std::shared_ptr<const Module> LoadedModules::loaded(const Image& image, const std::string& key, LaunchError& why) {

@@ -52,15 +52,13 @@ class LoadedModules {
     std::string failure;                    // why it does not compile
   };
 
-  /// Null, with the reason in \p why, where there is none that loads.
-  std::shared_ptr<const Module> kept(const CompileRequest& request, const std::string& key, LaunchError& why);
-  /// From the files of \p name for \p architecture.
+  /// From the files of \p name for \p architecture. Null, with the reason in \p why, where there is none that loads.
   std::shared_ptr<const Module> from_files(const CompileRequest& request, const std::string& architecture,
                                            const std::string& name, const std::string& key, LaunchError& why);
   /// What a tuning has compiled.
   std::shared_ptr<const Module> tuned(const CompileRequest& request, const std::string& key, LaunchError& why);
   std::shared_ptr<const Module> from_ptx(const CompileRequest& request, const std::string& key, LaunchError& why);
-  std::shared_ptr<const Image> compiled(const CompileRequest& request, const std::string& key);
+  std::shared_ptr<const Image> compiled(const CompileRequest& request);
   /// Null, with the reason in \p why, where it does not load.
   std::shared_ptr<const Module> loaded(const Image& image, const std::string& key, LaunchError& why);
   Error refusal(const CompileRequest& request, const LaunchError& why) const;

@@ -54,7 +54,7 @@ void reap_some_time(pid_t pid) {
       }
     }).detach();
     ending.has_thread = true;
-  } catch (const std::system_error&) {  // no thread can be had: the next one that can takes it along
+  } catch (const std::system_error&) {  // too many threads: the next one that starts takes it along
   }
 }
 

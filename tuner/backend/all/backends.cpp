@@ -35,9 +35,9 @@ constexpr Kind kKinds[] = {
     {kHostBackend, [](int, bool) { return host_device(); }, [](int, OwnKernels) { return make_host_backend(); },
      [] { return make_host_compiler(); }, [] { return std::string(); }},
 #ifdef TUNER_HAS_CUDA
-    {kCudaBackend, [](int index, bool compiler) { return cuda::query_device(index, compiler); },
+    {kCudaBackend, &cuda::query_device,
      [](int index, OwnKernels own) { return make_cuda_backend({.device = index, .own = own}); },
-     [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }, [] { return cuda::own_part_of_images(); }},
+     [] { return cuda::make_nvrtc_compiler(cuda::nvrtc()); }, &cuda::own_part_of_images},
 #endif
 };
 

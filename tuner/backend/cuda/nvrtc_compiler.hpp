@@ -1,6 +1,6 @@
 #pragma once
-/// Compiles kernel files with NVRTC, for any architecture it supports and without a GPU: to cubins, and to PTX for a
-/// virtual one ("compute_90"), which drivers translate for that chip and every later one.
+/// Compiles kernel files with NVRTC, for any architecture it supports and without a GPU. The result is a cubin, or PTX
+/// for a virtual architecture ("compute_90"), which drivers translate for that chip and every later one.
 
 #include <memory>
 #include <string>
