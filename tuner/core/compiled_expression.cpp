@@ -337,21 +337,19 @@ bool CompiledExpression::cannot_hold(std::span<const std::uint16_t> digits, std:
 const std::vector<std::size_t>& CompiledExpression::parameters() const { return impl_->used; }
 
 struct OpenExpression::Impl {
-  Expression expression;
+  std::optional<Program> program;  // absent: the tree is evaluated
+  Expression expression;           // the rest is for that
   std::vector<std::string> open;
   Bindings fixed;
-  std::optional<Program> program;  // absent: the tree is evaluated
 };
 
 OpenExpression::OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed) {
   // Open names are parameters whose lists of values nobody looks at.
   std::vector<TuningParameter> parameters;
   for (const std::string& name : open) parameters.push_back({name, {Value(std::int64_t{0})}});
-  impl_ =
-      std::make_shared<const Impl>(Impl{expression,
-                                        {open.begin(), open.end()},
-                                        fixed,
-                                        Translator(parameters, fixed).translate(*ExpressionAccess::root(expression))});
+  Impl impl{Translator(parameters, fixed).translate(*ExpressionAccess::root(expression)), {}, {}, {}};
+  if (!impl.program) impl = {std::nullopt, expression, {open.begin(), open.end()}, fixed};
+  impl_ = std::make_shared<const Impl>(std::move(impl));
 }
 
 std::optional<std::int64_t> OpenExpression::evaluate(const std::int64_t* values) const {

@@ -187,17 +187,21 @@ const ExpressionNode* first_unknown(const ExpressionNode& node, std::span<const 
 }  // namespace
 
 void Bindings::set(std::string_view name, Value value) {
-  values_.insert_or_assign(std::string(name), std::move(value));
+  for (auto& [known, old] : values_)
+    if (known == name) return void(old = std::move(value));
+  values_.emplace_back(name, std::move(value));
 }
 
 const Value* Bindings::find(std::string_view name) const {
-  const auto at = values_.find(name);
-  return at == values_.end() ? nullptr : &at->second;
+  for (const auto& [known, value] : values_)
+    if (known == name) return &value;
+  return nullptr;
 }
 
 std::vector<std::string> Bindings::names() const {
   std::vector<std::string> result;
   for (const auto& [name, value] : values_) result.push_back(name);
+  std::sort(result.begin(), result.end());
   return result;
 }
 

@@ -4,12 +4,12 @@
 /// with line and column, never wrapped numbers.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tuner/core/error.hpp>
@@ -22,12 +22,13 @@ namespace tuner {
 class Bindings {
  public:
   void set(std::string_view name, Value value);
+  /// Null: it stands for nothing. Valid until the next set().
   const Value* find(std::string_view name) const;
   /// Sorted.
   std::vector<std::string> names() const;
 
  private:
-  std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::pair<std::string, Value>> values_;  // some dozens, made and copied more often than searched
 };
 
 /// Arithmetic that has no answer: overflow, division by zero, a string where a number is needed.

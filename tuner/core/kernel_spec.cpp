@@ -315,7 +315,8 @@ std::optional<std::string> why_invalid(const KernelSpec& spec, const ProblemSize
   if (const auto never = why_never(spec, limits)) return "the kernel " + *never;
   const Bindings fixed = bindings(spec, size, limits);
   if (auto problem = problem_of_size(spec, size, limits, fixed)) return problem;
-  const Bindings all = bindings(spec, size, limits, configuration);
+  Bindings all = fixed;
+  for (const auto& [name, value] : configuration.entries()) all.set(name, value);
   try {
     if (const auto violation = spec.space.violation(configuration, fixed)) return violation->reason;
   } catch (const EvaluationError& error) {

@@ -28,6 +28,19 @@ std::string listed(const std::vector<Value>& values) {
   return result;
 }
 
+/// A part of \p predicate that is false decides, whatever else has no answer, as enumerate() sees it. \p problem: the
+/// first that has none.
+bool is_false(const Expression& predicate, const Bindings& bindings, std::optional<EvaluationError>& problem) {
+  try {
+    return !predicate.evaluate_boolean(bindings);
+  } catch (const EvaluationError& error) {
+    if (!problem) problem = error;
+    const std::vector<Expression> parts = split_conjunction(predicate);
+    return parts.size() > 1 && std::any_of(parts.begin(), parts.end(),
+                                           [&](const Expression& part) { return is_false(part, bindings, problem); });
+  }
+}
+
 }  // namespace
 
 SearchSpace::SearchSpace(std::vector<TuningParameter> parameters, std::vector<Constraint> constraints)
@@ -79,25 +92,17 @@ std::optional<Violation> SearchSpace::violation(const Configuration& configurati
     for (const TuningParameter& parameter : parameters_) names.push_back(parameter.name);
     return Violation{name, "unknown parameter '" + name + "'" + suggestion(name, names)};
   }
-  // As enumerate() sees it: what is false decides, whatever else has no answer.
   std::optional<EvaluationError> problem;
   for (const Constraint& constraint : constraints_) {
-    for (const Expression& part : split_conjunction(constraint.predicate)) {
-      try {
-        if (part.evaluate_boolean(all)) continue;
-      } catch (const EvaluationError& error) {
-        if (!problem) problem = error;
-        continue;
-      }
-      std::string reason = constraint.name + ": " + constraint.predicate.text();
-      const char* separator = " with ";
-      for (const std::string& name : constraint.predicate.names()) {
-        if (!find(name)) continue;
-        reason += separator + name + "=" + configuration.find(name)->text();
-        separator = " ";
-      }
-      return Violation{constraint.name, reason};
+    if (!is_false(constraint.predicate, all, problem)) continue;
+    std::string reason = constraint.name + ": " + constraint.predicate.text();
+    const char* separator = " with ";
+    for (const std::string& name : constraint.predicate.names()) {
+      if (!find(name)) continue;
+      reason += separator + name + "=" + configuration.find(name)->text();
+      separator = " ";
     }
+    return Violation{constraint.name, reason};
   }
   if (problem) throw EvaluationError(*problem);
   return std::nullopt;
