@@ -80,7 +80,7 @@ std::string rows_where(const char* columns, const std::string& conditions) {
 constexpr int kMostVoters = 128;
 
 constexpr const char* kEntryColumns =
-    "id, backend, compute_capability, sm_count, key, source, sizes, configuration, driver, compiler, measured, "
+    "id, sizes, backend, compute_capability, sm_count, key, source, configuration, driver, compiler, measured, "
     "median_ns";
 constexpr const char* kOfGroup = "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7";
 
@@ -94,7 +94,10 @@ class Finder {
   /// The next one of \p step that has none of the configurations \p refused. One read of the database, so that no lock
   /// is held between two.
   std::optional<Candidate> next(Step step, const std::set<std::string>& refused) {
+    if (knows_nothing_) return std::nullopt;
     return store_.read([&]() -> std::optional<Candidate> {
+      static const std::string& any = *new std::string(rows_where("1", "1 LIMIT 1"));
+      if (!step_ && !rows(any).next()) knows_nothing_ = true;
       if (step_ != step) begin(step);
       while (const auto entry = next_entry()) {
         if (refused.contains(entry->configuration)) continue;
@@ -135,9 +138,12 @@ class Finder {
     entries_.clear();
     cells_.clear();
     waiting_.clear();
-    if (step <= kStale) return take_exact(own_);
+    if (knows_nothing_) return;
+    if (step == kExact) return take_exact(own_);
+    if (step == kExactAround && own_ != query_.problem.sizes) return take_exact(query_.problem.sizes);
     if (step <= kStaleAround) {
-      if (own_ != query_.problem.sizes) take_exact(query_.problem.sizes);
+      entries_.swap(stale_);
+      std::make_heap(entries_.begin(), entries_.end(), is_behind);
       return;
     }
     know_groups();
@@ -179,27 +185,29 @@ class Finder {
     return Query(store_, sql, query_.kernel.name, query_.kernel.objective, query_.problem.choices, arguments...);
   }
 
-  /// An entry of the row, unless it says nothing here.
-  std::optional<RankedRow> taken(Query& row) {
+  /// An entry of the row, unless it says nothing here, or its sizes are not \p wanted.
+  template <class Wanted>
+  std::optional<RankedRow> taken(Query& row, const Wanted& wanted) {
     RankedRow e;
     e.id = row.integer();
+    auto sizes = parse_sizes(row.text());
+    if (!sizes) {
+      warn_of_damaged_rows(store_);
+      return std::nullopt;
+    }
+    if (!wanted(*sizes)) return std::nullopt;
+    e.sizes = std::move(*sizes);
     const bool is_of_backend = row.text() == query_.device.backend;
     e.compute_capability = static_cast<int>(row.integer());
     e.sm_count = static_cast<int>(row.integer());
     e.key = row.text();
     e.source = row.text();
-    auto sizes = parse_sizes(row.text());
     e.configuration = row.text();
     e.driver = row.text();
     e.compiler = row.text();
     e.measured_ms = row.integer();
     e.median_ns = row.real();
-    if (!sizes) {
-      warn_of_damaged_rows(store_);
-      return std::nullopt;
-    }
     if (!is_of_backend) return std::nullopt;
-    e.sizes = std::move(*sizes);
     // What is frozen is ranked the same wherever it is read, whatever the driver and the compiler are there.
     e.other_software = !store_.kind().frozen && !query_.environment.takes(e.driver, e.compiler);
     return e;
@@ -210,16 +218,17 @@ class Finder {
     std::push_heap(entries_.begin(), entries_.end(), is_behind);
   }
 
+  /// Those of the next step, which are stale, are read as well.
   void take_exact(const Sizes& sizes) {
+    stale_.clear();
     static const std::string& sql = *new std::string(rows_where(kEntryColumns, "sizes = ?4 AND key = ?5"));
     for (Query row = rows(sql, sizes_text(sizes), query_.device.key); row.next();) {
-      auto entry = taken(row);
+      auto entry = taken(row, [](const Sizes&) { return true; });
       if (!entry) continue;
       const bool fresh =
           entry->source == query_.kernel.source_hash && query_.environment.takes(entry->driver, entry->compiler);
-      if (fresh != (step_ == kExact || step_ == kExactAround)) continue;
       entry->rank[0] = entry->source != query_.kernel.source_hash ? 1 : 0;
-      add(std::move(*entry));
+      fresh ? add(std::move(*entry)) : stale_.push_back(std::move(*entry));
     }
   }
 
@@ -264,11 +273,12 @@ class Finder {
   }
 
   void take_near(Query&& row) {
+    const auto is_near = [&](const Sizes& sizes) {
+      return step_ == kPortable ? may_tell(sizes) : alike({query_.problem.choices, sizes}, query_.problem);
+    };
     while (row.next()) {
-      auto entry = taken(row);
+      auto entry = taken(row, is_near);
       if (!entry) continue;
-      if (step_ == kPortable ? !may_tell(entry->sizes) : !alike({query_.problem.choices, entry->sizes}, query_.problem))
-        continue;
       entry->rank[0] = *distance(entry->sizes, query_.problem.sizes);
       add(std::move(*entry));
     }
@@ -357,7 +367,9 @@ class Finder {
   const Context& query_;
   const Sizes& own_;
   std::optional<Step> step_;
+  bool knows_nothing_ = false;      // of this kernel, objective and choices
   std::vector<RankedRow> entries_;  // a heap
+  std::vector<RankedRow> stale_;    // of the next step
   std::vector<GroupCell> cells_;    // a heap
   std::deque<std::vector<const Group*>> waiting_;
   bool known_groups_ = false;
