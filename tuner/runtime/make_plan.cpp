@@ -28,12 +28,21 @@ struct Sized {
     return {value, value.range(low.data(), high.data())};
   }
 
+  /// Whether it names a size: if not, it is for all sizes what it is for the call's own.
+  bool varies(const Expression& expression) const {
+    const std::vector<std::string>& used = expression.names();
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& size) { return std::binary_search(used.begin(), used.end(), size); });
+  }
+
   Bindings here;    ///< for the call's own sizes
   Sizes low, high;  ///< of the class
   std::vector<std::string> names;
 };
 
+/// \p expression must be of \p truth for each size that is served, as it is for the call's own.
 void require(Plan& plan, const Sized& sized, const Expression& expression, bool truth) {
+  if (!sized.varies(expression)) return;
   const auto [open, range] = sized.open(expression);
   const bool certain = range && (truth ? range->low > 0 || range->high < 0 : range->low == 0 && range->high == 0);
   if (!certain) plan.conditions.push_back({open, truth, truth, true});
@@ -44,6 +53,7 @@ PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const 
   launch.shape = resolved.shape;
   LaunchShape lowest = resolved.shape, highest = resolved.shape;
   const auto work_out = [&](const Expression& expression, std::size_t which) {
+    if (!sized.varies(expression)) return;
     const auto [open, range] = sized.open(expression);
     launch.may_exceed = launch.may_exceed || !range;
     if (range && range->low == range->high) return;
@@ -87,7 +97,7 @@ std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, con
   std::vector<std::size_t> offsets(spec.buffers.size());
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
     const BufferSpec& buffer = spec.buffers[i];
-    if (bound.buffers[i] == kWorkSpace && !is_launched_with(spec, buffer)) continue;
+    if (bound.buffers[i] == kWorkSpace ? !is_launched_with(spec, buffer) : !sized.varies(buffer.count)) continue;
     const auto [count, range] = sized.open(buffer.count);
     const bool certain = range && range->low >= 0;
     if (!certain) plan.conditions.push_back({count, 0, std::numeric_limits<std::int64_t>::max(), false});
@@ -119,11 +129,7 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
 ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const Sized& sized) {
   using From = ParameterSource::Kind;
   const Argument here = computed_argument(argument, sized.here);
-  const std::vector<std::string>& used = argument.computed->names();
-  const bool varies = std::any_of(used.begin(), used.end(), [&](const std::string& name) {
-    return std::find(sized.names.begin(), sized.names.end(), name) != sized.names.end();
-  });
-  if (!varies) return {From::constant, 0, argument.type, here};
+  if (!sized.varies(*argument.computed)) return {From::constant, 0, argument.type, here};
   const auto [open, range] = sized.open(*argument.computed);
   using Limits = std::numeric_limits<std::int64_t>;
   const IntegerRange holds = integer_range(argument.type).value_or(IntegerRange{Limits::min(), Limits::max()});
@@ -185,7 +191,8 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
     throw Error(ErrorCode::invalid_kernel,
                 "kernel '" + spec.name + "': more than " + std::to_string(kMaxLaunches) + " launches");
   const std::vector<std::string> expressions = distinct_expressions(resolved);
-  plan.module = device.modules.load(served_request(device, spec, bound.size, configuration));
+  plan.module = device.modules.load(
+      compile_request(spec, bound.size, limits, device.backend->architecture(), expressions, configuration));
   if (room > 0) device.backend->allow_device_launches(room);  // for good: not for what could not be loaded
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
