@@ -147,7 +147,7 @@ TEST_F(BrokenResults, ArePassedOverWhereTheyDoNotLoad) {
   const Error error = caught([&] { plan(1000); });
   EXPECT_EQ(error.code(), ErrorCode::compiler) << "the default does not load either";
   EXPECT_THAT(error.what(), HasSubstr("does not load"));
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("mode=2")));
+  EXPECT_TRUE(warnings_.empty()) << "the error says it";
   backend_->loads = true;
   EXPECT_EQ(served(1000), "mode=2");
   EXPECT_EQ(backend_->compiler().compiles, 2u) << "what is compiled is kept until it loads";

@@ -3,20 +3,21 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tuner/core/error.hpp>
 
 namespace tuner::runtime {
 namespace {
 
-/// Warns of \p configuration, or throws where the process may not be served with another.
-void pass_over(const Serving::Terms& terms, const KernelSpec& spec, const Configuration& configuration,
-               const Error& error) {
+/// The warning about \p configuration. Throws where the process may not be served with another.
+std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, const Configuration& configuration,
+                        const Error& error) {
   const std::string what = "kernel '" + spec.name + "': " + configuration.text(), why = error.what();
   if (terms.wisdom.frozen())
     throw Error(error.code(), "TUNER_FROZEN=" + terms.wisdom.user().path().string() + ": " + what +
                                   ", which it names, cannot be used here: " + why);
-  terms.serving.warn(what + ", the best that is known, is passed over: " + why.substr(0, why.find('\n')));
+  return what + ", the best that is known, is passed over: " + why.substr(0, why.find('\n'));
 }
 
 }  // namespace
@@ -24,15 +25,17 @@ void pass_over(const Serving::Terms& terms, const KernelSpec& spec, const Config
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                          const BoundCall& bound) {
   std::set<Configuration> broken;
+  std::vector<std::string> warnings;  // given once another configuration works: if none does, its error says more
   for (;;) {
     DecidedPlan made{decide(terms, device, spec, bound.size, bound.lowest, /*may_tune=*/broken.empty(), broken), {}};
     const Configuration& configuration = made.decision.configuration;
     try {
       made.plan = make_plan(device, spec, bound, configuration);
+      for (const std::string& warning : warnings) terms.serving.warn(warning);
       return made;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::compiler || !made.decision.measured) throw;
-      pass_over(terms, spec, configuration, error);
+      warnings.push_back(passed_over(terms, spec, configuration, error));
       broken.insert(configuration);
     }
   }
