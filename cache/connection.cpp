@@ -30,8 +30,9 @@ int wait_for_lock(void* data, int count) {
   if (now >= patience.deadline) return 0;
   patience.random = patience.random * 6364136223846793005u + 1442695040888963407u;
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(patience.deadline - now);
-  const std::uint64_t limit_us = std::min<std::uint64_t>(500u << std::min(count, 12), patience.longest_us);
-  std::this_thread::sleep_for(std::min(left, std::chrono::microseconds(100 + (patience.random >> 33) % limit_us)));
+  const std::uint64_t least_us = patience.asks_a_server ? 1'000'000 : 100;
+  const std::uint64_t more_us = patience.asks_a_server ? 1'000'000 : std::min(500u << std::min(count, 6), 20'000u);
+  std::this_thread::sleep_for(std::min(left, std::chrono::microseconds(least_us + (patience.random >> 33) % more_us)));
   return 1;
 }
 
@@ -53,7 +54,7 @@ Patience::Patience(std::chrono::milliseconds wait)
 
 std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, const char* vfs) {
   lock_by_open_file();
-  if (on_network_file_system(file)) patience.longest_us = 2'000'000;  // one second on average
+  patience.asks_a_server = on_network_file_system(file);
   auto db = std::make_shared<SQLite::Database>(file.string(), flags, 0, vfs);
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);

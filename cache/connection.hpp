@@ -18,8 +18,8 @@ namespace tuner::cache {
 struct Patience {
   explicit Patience(std::chrono::milliseconds limit);
 
-  std::chrono::milliseconds limit;    ///< of one wait
-  std::uint64_t longest_us = 20'000;  ///< between two looks at the lock; more where each look is a message to a server
+  std::chrono::milliseconds limit;  ///< of one wait
+  bool asks_a_server = false;       ///< for the lock: it is asked at most once a second
   std::chrono::steady_clock::time_point deadline;
   std::uint64_t random;
 };

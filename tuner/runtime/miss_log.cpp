@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <thread>
 #include <vector>
 
 #include <cache/misses.hpp>
+#include <cache/paths.hpp>
 
 #include <tuner/core/without_signals.hpp>
 #include <tuner/session/kernel_library.hpp>
@@ -94,22 +96,28 @@ void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
 }
 
 void MissLog::write_at_times(Wisdom& wisdom) {
-  auto pause = kFirstPause;
-  const auto apart = [&] { return pause * (process_ % 64) / 64; };  // processes that began together
+  // Who writes keeps others from reading for as long: those that began together do not write together.
+  const bool shared = cache::on_network_file_system(wisdom.user().path());
+  auto longest = shared ? kLongestPause : kFirstPause;
+  bool written = true;
+  std::minstd_rand random(std::random_device{}());
+  const auto pause = [&] {
+    const auto least = written ? std::chrono::milliseconds(0) : kRetry;
+    const auto most = std::max(longest, 2 * least);
+    return std::chrono::milliseconds(std::uniform_int_distribution(least.count(), most.count())(random));
+  };
   std::unique_lock lock(writing_);
   for (bool last = false; !last;) {
     changed_.wait(lock, [&] { return wanted_ || ending_; });
+    changed_.wait_for(lock, pause(), [&] { return ending_; });
     last = ending_;
+    if (last && shared) break;
     wanted_ = false;
     lock.unlock();
-    const bool written = flush(wisdom);
+    written = flush(wisdom);
     lock.lock();
-    if (!written) {
-      wanted_ = true;
-      pause = std::max(pause, kRetry);
-    }
-    if (!last) changed_.wait_for(lock, pause + apart(), [&] { return ending_; });
-    pause = std::min(2 * pause, kLongestPause);
+    if (!written) wanted_ = true;
+    longest = std::min(2 * longest, kLongestPause);
   }
   ended_ = true;
   changed_.notify_all();

@@ -21,8 +21,9 @@ namespace tuner::runtime {
 class MissLog {
  public:
   static constexpr std::size_t kMaxMisses = 4096;  ///< in one process
-  /// Between two writes, from the first ones to later ones: what a short process was served is written soon.
-  static constexpr std::chrono::milliseconds kFirstPause{100}, kRetry{1000}, kLongestPause{10'000};
+  /// How long a miss waits to be written, at the most: of the first ones, and of later ones. On a network file system
+  /// it is always the latter, and nothing is written when the process ends.
+  static constexpr std::chrono::milliseconds kFirstPause{500}, kLongestPause{60'000}, kRetry{1000};
   static constexpr std::chrono::milliseconds kAtEnd{5};
 
   /// Never destroyed: threads may still launch while the process ends.
