@@ -14,9 +14,9 @@ namespace tuner::cache {
 
 namespace {
 
-/// Conditions on a record with a context, to be given a filter's fields.
+/// Selects records with a context by the fields of a Filter.
 constexpr const char* kFiltered = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
-/// The same on a row of the quarantine, with a configuration.
+/// Selects rows of the quarantine by a Filter and a configuration.
 constexpr const char* kQuarantineFiltered =
     " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2) AND (?3 = '' OR quarantined = ?3)";
 
@@ -55,7 +55,7 @@ std::vector<BestRecord> best_rows(Database& database, const Filter& filter) {
 std::string results_stamp(Database& database) {
   auto& store = database.store();
   return store.read([&] {
-    // A row that changes is removed and added again: the last of a table is the one that changed last.
+    // A changed row is removed and added again, so the last row of a table is the one that changed last.
     Query row(
         store,
         "SELECT (SELECT count(*) FROM best), (SELECT id FROM best ORDER BY id DESC LIMIT 1), (SELECT crc FROM best "
@@ -173,7 +173,7 @@ Statistics statistics(Database& database) {
 
 namespace {
 
-/// How many rows of a kind have a wrong checksum or contents.
+/// Counts rows with a wrong checksum or invalid contents.
 template <class Record>
 std::int64_t damaged(Store& store) {
   std::int64_t bad = 0;

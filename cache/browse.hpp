@@ -1,5 +1,5 @@
 #pragma once
-/// What a database holds, as plain lists for `tune show` and for people who look after files.
+/// Lists what a database holds, for `tune show` and for people who look after files.
 
 #include <cstdint>
 #include <string>
@@ -27,27 +27,27 @@ struct KernelSummary {
 std::vector<KernelSummary> kernels(Database& database);
 /// Sorted by device, environment, kernel, choices and sizes (by number).
 std::vector<BestRecord> best_rows(Database& database, const Filter& filter = {});
-/// Another text when a best row or a quarantined configuration has come, changed or gone. Cheap.
+/// Returns a text that changes whenever a best row or a quarantined configuration is added, changed or removed. Cheap.
 std::string results_stamp(Database& database);
 /// Newest first.
 std::vector<SessionRecord> sessions(Database& database, const Filter& filter = {});
 
-/// Configurations that killed or hung what ran them, ordered by device, kernel, problem and configuration.
+/// Configurations that crashed or hung their process, sorted by device, kernel, problem and configuration.
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter = {});
-/// Whether there is any of \p filter.
+/// Whether anything that matches \p filter is quarantined.
 bool has_quarantined(Database& database, const Filter& filter);
-/// Lets them be tried and served again: those of \p filter, or only \p configuration of them.
-/// Returns how many there were.
+/// Allows the quarantined configurations that match \p filter to be tried and served again; with \p configuration, only
+/// that one. Returns how many there were.
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration = {});
 
 struct Removed {
   std::int64_t best = 0, sessions = 0, trials = 0, quarantined = 0, misses = 0;
 };
-/// Removes all that is stored of the kernels and devices of \p filter, in one transaction.
+/// Removes everything stored for the kernels and devices that match \p filter, in one transaction.
 Removed remove_results(Database& database, const Filter& filter);
 
 struct Statistics {
-  std::string path;  ///< ":memory:" when there is none
+  std::string path;  ///< ":memory:" when there is no file
   std::int64_t file_bytes = 0;
   std::int64_t free_bytes = 0;  ///< inside the file, reused before it grows
   int schema_version = 0;
@@ -62,8 +62,8 @@ struct Statistics {
 };
 Statistics statistics(Database& database);
 
-/// Complete checks (integrity_check, every row's checksum, references, missing indices); a sentence for each finding,
-/// empty when the database is sound. Changes nothing. Takes seconds for large files.
+/// Checks everything: integrity_check, the checksum of each row, references, missing indices. Returns one sentence for
+/// each finding; empty: the database is sound. Changes nothing. Takes seconds for large files.
 std::vector<std::string> doctor(Database& database);
 
 }  // namespace tuner::cache

@@ -11,7 +11,7 @@
 namespace tuner::cache {
 namespace {
 
-/// A place in the file, which may be far behind its end.
+/// The byte to lock; it may lie far beyond the end of the file.
 std::int64_t byte_of(std::string_view what) {
   const auto hash = std::stoull(sha256_hex(what).substr(0, 16), nullptr, 16);
   return static_cast<std::int64_t>(hash >> 2);
@@ -37,8 +37,8 @@ bool Claim::take() {
 
 bool Claim::ask() const {
   if (descriptor_ < 0) return true;
-  // Of the open file, not of the process: those would be lost when any descriptor of the file is closed, and threads
-  // would share them.
+  // A lock of the open file description. A lock of the process would be lost when any descriptor of the file is closed,
+  // and threads would share it.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

@@ -1,8 +1,8 @@
 #pragma once
-/// The right to do something, such as to tune a problem, that one process at a time has among those that share a
-/// database. The kernel keeps it: it ends with its process, however that ends, so nobody has to judge whether an owner
-/// is still alive. (A child that was forked meanwhile and never calls exec keeps it too.) Not for what must never
-/// happen twice: where files cannot be locked, everybody has the right.
+/// A claim is the right to do one thing, such as tuning a problem. Of all processes that share a database, one at a
+/// time has it. The operating system holds the claim and releases it when the process ends in any way. (A child that
+/// was forked meanwhile and never calls exec keeps it too.) Not for work that must never happen twice: where files
+/// cannot be locked, every process gets every claim.
 
 #include <chrono>
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace tuner::cache {
 
 class Claim {
  public:
-  /// Takes nothing yet. \p database: an existing file; the locks are on bytes of the empty `FILE.claims` beside it.
-  /// \p what: any text, the same in all processes; two texts meet by chance once in 2^62.
+  /// Takes nothing yet. \p database: an existing file. The locks are on bytes of the empty file `FILE.claims` beside
+  /// it. \p what: any text, the same in all processes. Two texts collide with a probability of 2^-62.
   Claim(const std::filesystem::path& database, std::string_view what);
-  ~Claim();  ///< gives it back
+  ~Claim();  ///< releases the claim
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  /// True when it is this object's now, or when no claim can be kept there (a folder that cannot be written to, a file
-  /// system without locks): then every process is for itself. False while another object has it, of this process or
-  /// another one. Does not wait. Asks the file at most once a second, since a thousand processes may share it: until
-  /// then what another object had is taken to be still its.
+  /// Returns true when this object has the claim. Also returns true when the folder cannot be written to or the file
+  /// system has no locks; then no process is kept out. Returns false while another object, in this process or another,
+  /// has the claim. Does not wait. After a refusal it asks the file again only after one second, since a thousand
+  /// processes may share the file.
   bool take();
 
  private:

@@ -22,7 +22,7 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-/// Waits with jitter, so that no writer starves behind others that happen to be in step.
+/// Waits a random time, so that no writer starves because the others happen to be in step.
 int wait_for_lock(void* data, int count) {
   auto& patience = *static_cast<Patience*>(data);
   const auto now = std::chrono::steady_clock::now();
@@ -36,7 +36,7 @@ int wait_for_lock(void* data, int count) {
   return 1;
 }
 
-/// tuner_place(sizes), by which files of earlier versions are brought up to date.
+/// The SQL function tuner_place(sizes), which upgrades files of earlier versions.
 void place(sqlite3_context* context, int, sqlite3_value** arguments) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
   if (const auto sizes = parse_sizes(text == nullptr ? "" : text)) sqlite3_result_int64(context, place_of(*sizes));
@@ -59,7 +59,7 @@ std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patie
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &wait_for_lock, &patience);
-  // The file may come from anywhere: no trigger or view of it is ever run, and nothing reaches its internal tables.
+  // The file may come from anywhere: none of its triggers and views runs, and SQL cannot write to its internal tables.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
@@ -85,7 +85,7 @@ void prepare_for_writing(SQLite::Database& db, const fs::path& file, bool durabl
   const std::string wanted = journal_mode(sqlite3_libversion_number(), network);
   const bool wal = word(db, "PRAGMA journal_mode") == "wal";
   if (wal != (wanted == "WAL")) db.exec("PRAGMA journal_mode = " + wanted);
-  // A WAL commit that a power cut takes back leaves the file sound; a rollback journal needs the full order.
+  // With a WAL, a power cut may lose the last commit but leaves the file sound. A rollback journal needs all syncs.
   db.exec(!durable          ? "PRAGMA synchronous = OFF"
           : wanted == "WAL" ? "PRAGMA synchronous = NORMAL"
                             : "PRAGMA synchronous = FULL");
@@ -153,7 +153,7 @@ fs::path move_aside(const fs::path& file, const FileIdentity& identity, const ch
   fs::path target = name;
   std::error_code error;
   for (int i = 1; fs::exists(target, error); ++i) target = fmt::format("{}-{}", name, i);
-  // The journals go first and along: left behind, they would be applied to the new file.
+  // The journals are renamed first: SQLite would apply a journal that stays to the new file.
   for (const char* side : {"-journal", "-wal", "-shm"}) {
     const fs::path from = file.string() + side;
     if (fs::exists(from, error)) fs::rename(from, target.string() + side);

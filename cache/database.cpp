@@ -79,7 +79,7 @@ std::optional<Database> Database::open_shipped(const fs::path& file, OpenOptions
 
 Database Database::open_frozen(const fs::path& file, OpenOptions options) {
   options.strict = true;
-  options.check_bytes = 0;  // it is checked whole here
+  options.check_bytes = 0;  // the whole file is checked below
   auto kind = wisdom_kind();
   kind.frozen = true;
   Database database(std::make_unique<Store>(kind, file, Store::Mode::read_only, std::move(options)));
@@ -127,7 +127,7 @@ std::vector<QuarantineRecord> Database::quarantined(const std::string& device_ke
       const bool sound = take(row, record);
       const int same = (record.device_key == device_key) + (record.kernel == kernel) + alike(record.problem, problem);
       if (!sound) warn_of_damaged_rows(store);
-      if (same >= (sound ? 3 : 2)) found.push_back(std::move(record));  // of a damaged one any part may have changed
+      if (same >= (sound ? 3 : 2)) found.push_back(std::move(record));  // any one part of a damaged record may be wrong
     }
     return found;
   });

@@ -1,9 +1,10 @@
 #pragma once
-/// A database of tuning results: the user's own or a shipped one. Several processes may use one file; several threads
-/// may share one Database (operations take turns).
+/// A database of tuning results: the user's own or a shipped one. Several processes may use one file. Several threads
+/// may share one Database; their operations take turns.
 ///
-/// What stands at a path is changed only when it is known to be tuner's: a damaged database is set aside (renamed) and
-/// a new one begun when it was opened for writing and says that it is one, or has the name and place of the user's own.
+/// A file is changed only when it is known to belong to tuner: it says so, or it has the name and place of the user's
+/// database. If such a file is damaged when it is opened for writing, it is renamed and a new one is started. Any other
+/// file is left as it is.
 /// Any other file is left as it is.
 
 #include <chrono>
@@ -29,44 +30,45 @@ inline constexpr int kApplicationId = 0x43415431;
 
 struct OpenOptions {
   WarningSink warn = {};
-  /// How long to wait for other processes before going on in memory.
+  /// How long to wait for other processes before continuing in memory.
   std::chrono::milliseconds busy_timeout{10'000};
-  /// Files up to this size are checked for damage (quick_check) when opened; larger ones cost too much for that and
-  /// rely on row checksums. tune's doctor checks everything.
+  /// Files up to this size are checked for damage (quick_check) when they are opened. For larger files this takes too
+  /// long; the row checksums protect them, and `tune doctor` checks everything.
   std::int64_t check_bytes = std::int64_t{2} << 20;
-  /// Shipped files are compared with the SHA-256 of their manifest, which reads them whole.
+  /// Compare a shipped file with the SHA-256 in its manifest. This reads the whole file.
   bool check_digest = true;
-  /// Trouble is thrown (CacheError) when it is met, at opening and at writing, instead of going on in memory or
-  /// without: for commands whose success means that it is stored.
+  /// Throw CacheError at once, when opening or writing fails, instead of continuing in memory or without a database.
+  /// For commands that succeed only if the result is stored.
   bool strict = false;
-  /// For tests: bounds the file (PRAGMA max_page_count, pages of 4096 bytes); 0: unbounded.
+  /// For tests: the largest number of pages of 4096 bytes (PRAGMA max_page_count); 0: no limit.
   int max_pages = 0;
 };
 
-/// Whether a file that begins with \p bytes is a database of whatever program: by the 16 bytes of SQLite's file format,
-/// section 1.3, the last of which is zero.
+/// Whether a file that begins with \p bytes is an SQLite database of any program. The file format begins with these 16
+/// bytes (sqlite.org/fileformat2.html, section 1.3); the last one is zero.
 inline bool is_database(std::string_view bytes) { return bytes.starts_with(std::string_view("SQLite format 3\0", 16)); }
-/// The same of the regular file at \p path; false where none can be read.
+/// The same for the regular file at \p path; false when it cannot be read.
 bool is_database_file(const std::filesystem::path& path);
 
 class Database {
  public:
-  /// Opens or creates the user's database; missing folders are created with mode 0700, the file with 0600. Never fails
-  /// unless \p options are strict: what cannot be used or written is replaced by memory, with exactly one warning.
+  /// Opens or creates the user's database. Creates missing folders with mode 0700 and the file with 0600. Never fails
+  /// unless \p options are strict: if the file cannot be used or written, memory replaces it, with exactly one warning.
   static Database open_user(const std::filesystem::path& file, OpenOptions options = {});
-  /// Opens any database to read it; nothing on the disk is created, renamed or written (but for a commit that was
-  /// interrupted, which the next reader has to take back). Throws CacheError when it cannot be used, or read on.
+  /// Opens any database for reading. Creates, renames and writes nothing, with one exception: it rolls back a commit
+  /// that was interrupted, as every next reader must. Throws CacheError when the file cannot be opened or, later, read.
   static Database open_read_only(const std::filesystem::path& file, OpenOptions options = {});
-  /// Opens a shipped database read-only. nullopt, with one warning, when it is missing, damaged, not ours, of another
-  /// version, or its SHA-256 differs from the one in `MANIFEST.sha256` beside it.
+  /// Opens a shipped database read-only. Returns nullopt, with one warning, when the file is missing, damaged, foreign
+  /// or of another version, or when its SHA-256 differs from the one in `MANIFEST.sha256` beside it.
   static std::optional<Database> open_shipped(const std::filesystem::path& file, OpenOptions options = {});
-  /// Every usable database of shipped_database_files(\p application), in that order.
+  /// All usable databases among shipped_database_files(\p application), in that order.
   static std::vector<Database> open_all_shipped(const std::filesystem::path& application = {},
                                                 OpenOptions options = {});
   /// Opens a database that `tune freeze` made and checks all of it. Throws CacheError when it is missing, damaged, not
-  /// frozen or of another version: to go on with other wisdom would be to answer otherwise than other processes.
+  /// frozen or of another version. It never falls back to other wisdom, because then this process would get other
+  /// answers than the rest of the job.
   static Database open_frozen(const std::filesystem::path& file, OpenOptions options = {});
-  /// A database that ends with the process.
+  /// A database that lives as long as the process.
   static Database in_memory(OpenOptions options = {});
 
   Database(Database&&) noexcept;
@@ -77,21 +79,21 @@ class Database {
   bool read_only() const;
   bool is_shipped() const { return shipped_; }
   bool is_frozen() const;  ///< opened by open_frozen()
-  /// True when nothing written now will be found by the next process.
+  /// True when the next process will not find anything that is written now.
   bool is_in_memory() const;
-  /// The answer of the last open or write that went wrong; empty when all is well.
+  /// The message of the last open or write that failed; empty when all is well.
   std::string trouble() const;
 
-  /// Remembers that \p configuration killed or hung the process that ran it for \p problem. Until that is lifted it is
-  /// neither served nor named best on this device for problems that are alike (alike()): a larger or smaller one may
-  /// well run, and the next size may well not. Not for what merely could not run, such as for want of memory.
+  /// Records that \p configuration crashed or hung the process that ran it for \p problem. Until lift_quarantine(), it
+  /// is neither served nor named best on this device for problems that are alike (see alike()). Much larger or smaller
+  /// problems may run well. Not for a configuration that merely could not run, for example for lack of memory.
   void quarantine(const DeviceRecord& device, const KernelRecord& kernel, const ProblemRecord& problem,
                   const std::string& configuration, const std::string& reason);
-  /// What holds for one kernel source and problem on one device, ordered by problem and configuration; and damaged
-  /// records that may have held for them.
+  /// Everything that is quarantined for one kernel source and problem on one device, sorted by problem and
+  /// configuration. Includes damaged records that may have meant them.
   std::vector<QuarantineRecord> quarantined(const std::string& device_key, const KernelRecord& kernel,
                                             const ProblemRecord& problem);
-  /// Lets \p configuration be served again for problems like \p problem. See also cache::lift_quarantine (browse.hpp).
+  /// Allows \p configuration to be served again for problems like \p problem. See also browse.hpp.
   void lift_quarantine(const std::string& device_key, const KernelRecord& kernel, const ProblemRecord& problem,
                        const std::string& configuration);
 
@@ -104,9 +106,9 @@ class Database {
   bool shipped_ = false;
 };
 
-/// The journal mode for a file: "WAL" only where it is safe. SQLite 3.7.0 to 3.51.2 can lose a committed WAL reset
-/// (fixed in 3.51.3, 3.50.7 and 3.44.6), and WAL needs memory shared between processes, which network file systems
-/// do not give (sqlite.org/wal.html).
+/// The journal mode for a file: "WAL" only where it is safe, else "DELETE". SQLite 3.7.0 to 3.51.2 can lose a commit
+/// when the WAL is reset (fixed in 3.51.3, 3.50.7 and 3.44.6). WAL also needs memory that processes share, which
+/// network file systems do not provide (sqlite.org/wal.html).
 const char* journal_mode(int sqlite_version, bool network_file_system);
 
 }  // namespace tuner::cache

@@ -1,6 +1,6 @@
 #pragma once
-/// What the cache reports: exceptions for misuse and for files that the caller named and that cannot be read, and
-/// warnings for everything that a program survives (a broken cache is never fatal).
+/// The cache throws exceptions for misuse and for files that the caller named and that cannot be read. It warns of
+/// everything that a program survives: a broken cache is never fatal.
 
 #include <functional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tuner::cache {
 
-/// what() says what happened, to which file, and what to do.
+/// what() names what happened, the file, and what to do.
 class CacheError : public Error {
  public:
   explicit CacheError(const std::string& message) : Error(ErrorCode::cache, message) {}
@@ -22,8 +22,8 @@ class ImportError : public CacheError {
       : CacheError(source + ':' + std::to_string(line) + ": " + message) {}
 };
 
-/// Receives one sentence for each kind of trouble, once for each file. May be called from any thread that uses the
-/// database; must not throw and must not call back into it. Empty: warnings are dropped.
+/// Receives one sentence for each kind of trouble, once for each file. Any thread that uses the database may call it.
+/// It must not throw and must not call the database. Empty: warnings are dropped.
 using WarningSink = std::function<void(const std::string&)>;
 
 }  // namespace tuner::cache

@@ -15,13 +15,13 @@
 namespace tuner::cache {
 namespace {
 
-/// What a database holds, one by one: the common form of export, import and merge. Sessions stand before their trials.
+/// One record of a database: the common form of export, import and merge. Sessions come before their trials.
 using Entry = std::variant<BestRecord, SessionRecord, StoredTrial, QuarantineRecord>;
 
-/// Whether an instant, a field that is visited, is said to come from the future: it would stay the latest for ever.
+/// Whether a visited field is an instant in the future. Such a result would stay the latest for ever.
 template <class Field>
 bool is_ahead(const Field& field, unsigned how) {
-  constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // clocks differ
+  constexpr std::int64_t day_ms = 24 * 60 * 60 * 1000;  // allows for clocks that differ
   if constexpr (std::is_same_v<Field, std::int64_t> || std::is_same_v<Field, std::optional<std::int64_t>>)
     return (how & kInstant) != 0 && field > now_ms() + day_ms;
   return false;
@@ -35,7 +35,7 @@ std::optional<std::string> date_in_the_future(const auto& record) {
   return complaint;
 }
 
-/// For what a database got while the clock of this machine was ahead: it is told as if it had come today.
+/// Replaces dates in the future, stored while this machine's clock was ahead, by today.
 void correct_dates(auto& record) {
   visit_fields(record, [](const char*, auto& field, unsigned how) {
     using Field = std::decay_t<decltype(field)>;
@@ -44,22 +44,21 @@ void correct_dates(auto& record) {
   });
 }
 
-/// Why a record of somebody else's is not taken over.
+/// Explains why a record from outside is refused; nullopt when it is not.
 template <class Record>
 std::optional<std::string> objection_to(const Record& record) {
   const auto problem = problem_with(record);
   return problem ? problem : date_in_the_future(record);
 }
 
-// ---- the text form: JSON lines, see cache/README.md
-// ------------------------------------------------------------------
+// ---- text form: JSON lines, see cache/README.md --------------------------------------------------------------------
 
 constexpr int kFormat = 1;
-/// What a reader has to hold of one line in memory is some thirty times as much.
+/// Parsing a line takes about thirty times its size in memory.
 constexpr std::size_t kMaxLineBytes = std::size_t{4} << 20;
 constexpr int kMaxLines = 2'000'000;
 
-/// Device and environment of the lines that follow.
+/// The device and environment of the lines after it.
 struct Header {
   int format = kFormat;
   DeviceRecord device = {};
@@ -82,7 +81,7 @@ Header read_header(const Json& line) {
   return result;
 }
 
-/// A record of a line, under \p header where it needs one.
+/// Reads a record from a line; takes the context from \p header if it needs one.
 template <class Record>
 Record read_record(const Json& line, const std::optional<Header>& header) {
   Record record;
@@ -95,7 +94,7 @@ Record read_record(const Json& line, const std::optional<Header>& header) {
   return record;
 }
 
-/// Reads line after line.
+/// Collects the records of a text.
 class Reader {
  public:
   void read(std::string_view text) {
@@ -174,11 +173,11 @@ std::vector<Entry> parse_entries(std::string_view text, const std::string& sourc
 
 // ---- merging -------------------------------------------------------------------------------------------------------
 
-// Whether \p a is to be kept over \p b, which has the same identity: total orders, so that the order of merging does
+// Whether \p a is kept instead of \p b, which has the same identity. A total order, so that the order of merging does
 // not matter.
 bool is_better(const BestRecord& a, const BestRecord& b) {
   const auto key = [](const BestRecord& r) {
-    const auto measured_ms = is_ahead(r.measured_ms, kInstant) ? 0 : r.measured_ms;  // nobody knows when
+    const auto measured_ms = is_ahead(r.measured_ms, kInstant) ? 0 : r.measured_ms;  // date unknown
     return std::make_tuple(-measured_ms, -r.samples, r.median_ns);
   };
   return key(a) != key(b) ? key(a) < key(b) : line_of(a) < line_of(b);
@@ -189,10 +188,10 @@ bool is_better(const QuarantineRecord& a, const QuarantineRecord& b) {
 }
 bool is_better(const StoredTrial&, const StoredTrial&) { return false; }
 
-/// How far the median of one configuration in one context may lie from another that was measured there.
+/// Two medians of one configuration in one context may differ by at most this factor.
 constexpr double kMaxRatio = 10;
 
-/// Why \p best cannot be what it says, where its trials are known.
+/// Explains how \p best contradicts a stored trial; nullopt when it does not.
 std::optional<std::string> contradicted(Store& store, const BestRecord& best) {
   const auto trial = latest_measurement(store, best);
   if (!trial) return std::nullopt;
@@ -217,7 +216,7 @@ void apply(Store& store, const SessionRecord& session, ImportCount& count) {
   const auto known = stored(store, session);
   ++(known ? count.unchanged : count.sessions);
   auto united = known.value_or(session);
-  // What may be told differently does not depend on the order of merging either.
+  // Remarks, too, must not depend on the order of merging.
   united.finished_ms = std::max(united.finished_ms, session.finished_ms);
   united.key.device.name = std::max(united.key.device.name, session.key.device.name);
   united.key.device.properties = std::max(united.key.device.properties, session.key.device.properties);
@@ -230,13 +229,13 @@ enum class Part {
   all,
 };
 
-/// Sorted.
+/// Sorted as an export writes them.
 std::vector<Entry> entries_of(Database& database, const Filter& filter, Part part) {
   auto& store = database.store();
-  // One transaction: best, sessions and trials of the same moment.
+  // One transaction: best, sessions and trials are of the same moment.
   return store.read([&] {
     std::vector<Entry> entries;
-    // What stands in a database is somebody's word too.
+    // The contents of a database are not trusted either.
     const auto add = [&](auto& record) {
       correct_dates(record);
       if (objection_to(record)) return warn_of_damaged_rows(store);
@@ -261,14 +260,14 @@ std::vector<Entry> entries_of(Database& database, const Filter& filter, Part par
   });
 }
 
-/// In one transaction. \p leave_out is told of each record that contradicts what is known; it may throw.
+/// Runs in one transaction. Calls \p leave_out, which may throw, for each record that contradicts a stored trial.
 ImportCount apply_entries(Database& database, const std::vector<Entry>& entries,
                           const std::function<void(const std::string&)>& leave_out) {
   ImportCount count;
   auto& store = database.store();
   store.write([&] {
     count = {};
-    // Trials first: they bear witness.
+    // Trials come first: best results are compared with them.
     for (const auto& entry : entries) {
       if (const auto* session = std::get_if<SessionRecord>(&entry)) apply(store, *session, count);
       if (const auto* trial = std::get_if<StoredTrial>(&entry)) apply(store, *trial, count.trials, count);

@@ -1,6 +1,6 @@
 #pragma once
-/// The fields of every record, named once: what stores, reads, adds up, checks or prints records visits them. The names
-/// are those of the wisdom text and of the database's columns. Private to this room.
+/// The fields of every record, named once. Code that stores, reads, sums, checks or prints records visits them. The
+/// wisdom text and the database's columns use the same names. Private to this room.
 ///
 /// A visitor is called as visitor(name, field, how) for each field, in this order.
 
@@ -11,14 +11,14 @@
 
 namespace tuner::cache {
 
-// How a field is more than its type says.
+// How a field differs from others of its type.
 enum : unsigned {
   kPlain = 0,
   kOptional = 1,  ///< may be missing in a text
-  kRemark = 2,    ///< may change, or be told differently, without making another record: no checksum covers it
+  kRemark = 2,    ///< may change without making this another record; no checksum covers it
   kInstant = 4,   ///< milliseconds since 1970; a date in a text
-  kObject = 8,    ///< text that is a JSON object, and stands as one in a text
-  kProse = 16,    ///< may be long and have any characters
+  kObject = 8,    ///< text that is a JSON object, and is written as an object
+  kProse = 16,    ///< may be long and contain any characters
 };
 
 template <class T, class Record>
@@ -65,7 +65,7 @@ void visit_fields(Like<ResourceRecord> auto& r, auto&& field) {
   field("occupancy", r.occupancy, kPlain);
 }
 
-/// Of TimeRecord.
+/// The fields of TimeRecord.
 void visit_times(auto& r, auto&& field) {
   field("median_ns", r.median_ns, kPlain);
   field("low_ns", r.low_ns, kPlain);
@@ -92,7 +92,7 @@ void visit_fields(Like<TrialRecord> auto& r, auto&& field) {
   field("created", r.created_ms, kInstant);
 }
 
-/// A trial in its place.
+/// A trial and its place in a session.
 struct StoredTrial {
   std::string session;  ///< uuid
   std::int64_t seq = 0;
@@ -105,7 +105,7 @@ void visit_fields(Like<StoredTrial> auto& r, auto&& field) {
   visit_fields(r.trial, field);
 }
 
-/// What was tuned, or is to be: of Context, QuarantineRecord and MissRecord.
+/// The kernel and the problem: for Context, QuarantineRecord and MissRecord.
 void visit_subject(auto& r, auto&& field) {
   visit_fields(r.kernel, field);
   visit_fields(r.problem, field);
@@ -159,11 +159,11 @@ void visit_fields(Like<MissRecord> auto& r, auto&& field) {
   field("last_seen", r.last_ms, kInstant);
 }
 
-// Where a record says on which device and with which software it was measured: the header above its line in a text.
+// The device and software of a measurement: in a text, the header above its line.
 auto& context_of(Like<BestRecord> auto& r) { return r; }
 auto& context_of(Like<SessionRecord> auto& r) { return r.key; }
 
-/// Everything that a record says: the columns of its table.
+/// Everything in a record: the columns of its table.
 void visit_all(auto& r, auto&& field) {
   if constexpr (requires { context_of(r); }) {
     visit_fields(context_of(r).device, field);
@@ -172,14 +172,14 @@ void visit_all(auto& r, auto&& field) {
   visit_fields(r, field);
 }
 
-/// What no two tunings have in common: of SessionKey and BestRecord.
+/// Differs between any two tunings: for SessionKey and BestRecord.
 void visit_context(auto& r, auto&& field) {
   visit_subject(r, field);
   field("key", r.device.key, kPlain);
   visit_fields(r.environment, field);
 }
 
-// What tells a record from all others of its kind.
+// Distinguishes a record from all others of its kind.
 void visit_identity(Like<BestRecord> auto& r, auto&& field) { visit_context(r, field); }
 void visit_identity(Like<SessionRecord> auto& r, auto&& field) { field("session", r.uuid, kPlain); }
 void visit_identity(Like<StoredTrial> auto& r, auto&& field) {

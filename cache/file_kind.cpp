@@ -13,7 +13,7 @@
 namespace tuner::cache {
 namespace {
 
-/// Of tables and indices: name and text.
+/// Name and SQL text of the tables and indices.
 std::map<std::string, std::string> definitions(SQLite::Database& db) {
   SQLite::Statement query(db, "SELECT name, coalesce(sql, '') FROM sqlite_schema");
   std::map<std::string, std::string> all;
@@ -23,7 +23,7 @@ std::map<std::string, std::string> definitions(SQLite::Database& db) {
 
 int oldest_of(const FileKind& kind) { return kind.oldest > 0 ? kind.oldest : kind.version; }
 
-/// Makes a file of \p version one of version \p wanted.
+/// Upgrades a file from \p version to version \p wanted.
 void add(SQLite::Database& db, const FileKind& kind, int version, int wanted) {
   for (; version < wanted; ++version) db.exec(kind.additions[static_cast<std::size_t>(version - oldest_of(kind))]);
   db.exec(fmt::format("PRAGMA user_version = {}", oldest_of(kind) << 16 | wanted));
@@ -45,12 +45,12 @@ FormatVersion version_of(SQLite::Database& db) {
 }
 
 Contents inspect(SQLite::Database& db, const FileKind& kind) {
-  // Another process may be creating it: half of what was before and half of what is now would look foreign.
+  // One snapshot: another process may be creating the file, and a half-written one would look foreign.
   std::optional<SQLite::Transaction> snapshot;
   if (sqlite3_get_autocommit(db.getHandle()) != 0) snapshot.emplace(db);
   const auto application = number(db, "PRAGMA application_id");
   const auto version = version_of(db);
-  // What a newer file defines may be in words that this SQLite does not know: only here are its definitions read.
+  // The definitions of a newer file may use SQL that this SQLite does not know. They are read only without a version.
   if (application == 0 && version.written == 0 && number(db, "SELECT count(*) FROM sqlite_schema") == 0) {
     return Contents::empty;
   }

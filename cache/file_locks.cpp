@@ -16,12 +16,12 @@
 namespace tuner::cache {
 namespace {
 
-/// SQLite locks these bytes of a database and those behind them (sqlite.org/fileformat2.html, "the lock-byte page").
-/// Locks of other files, of shared memory beside a write-ahead log, end when they are closed: they stay as they are.
+/// The first byte that SQLite locks in a database (sqlite.org/fileformat2.html, "the lock-byte page"). SQLite locks
+/// earlier bytes only in the shared memory of a write-ahead log; those locks are not changed.
 constexpr off_t kPendingByte = 0x40000000;
 constexpr std::size_t kMostIdle = 8;
 
-/// Has all locks of this SQLite on one file: SQLite itself shares them between its connections.
+/// Holds all locks of this SQLite on one file. SQLite itself shares them between its connections.
 struct Locker {
   int descriptor = -1;
   bool held = false;
@@ -30,7 +30,7 @@ struct Locker {
 /// Never destroyed: a thread may still write while the process ends.
 struct Lockers {
   std::mutex mutex;
-  std::map<std::pair<dev_t, ino_t>, Locker> by_file;  // each keeps its file's number from being used again
+  std::map<std::pair<dev_t, ino_t>, Locker> by_file;  // an open file's inode number is not reused
 };
 Lockers& lockers() {
   static Lockers& all = *new Lockers;
@@ -51,7 +51,7 @@ Locker* locker_of(Lockers& all, int file) {
   return descriptor < 0 ? nullptr : &(all.by_file[identity] = {descriptor});
 }
 
-/// As fcntl() for F_SETLK and F_GETLK; EINVAL where that is not possible here.
+/// Like fcntl() for F_SETLK and F_GETLK. Fails with EINVAL when this file or range cannot be locked this way.
 int lock_file(int file, int command, struct flock& wanted) {
   const bool all_of_it = wanted.l_start == 0 && wanted.l_len == 0;
   errno = EINVAL;
@@ -78,7 +78,7 @@ int fcntl_for_sqlite(int file, int command, ...) {
   return ::fcntl(file, command, argument);
 }
 
-/// Whether both lie in the same program or shared object.
+/// Whether both addresses lie in the same program or shared object.
 bool are_linked_together(const void* a, const void* b) {
   Dl_info of_a{}, of_b{};
   return ::dladdr(a, &of_a) != 0 && ::dladdr(b, &of_b) != 0 && of_a.dli_fbase == of_b.dli_fbase;

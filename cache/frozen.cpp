@@ -20,15 +20,15 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-/// Numbers as they are: how SQLite writes them as text differs between its versions.
+/// A column as bytes. Floating numbers are not converted to text, because SQLite's versions write them differently.
 std::string bytes_of(const SQLite::Column& column) {
   if (!column.isFloat()) return column.getString();
   const auto bytes = std::bit_cast<std::array<char, sizeof(double)>>(column.getDouble());
   return {bytes.begin(), bytes.end()};
 }
 
-/// SHA-256 of all columns of all rows that lookups read, their checksums among them. Says the same in later versions,
-/// whose records may have more fields.
+/// SHA-256 of all columns, checksums included, of all rows that lookups read. Later versions, whose records may have
+/// more fields, compute the same.
 std::string digest(SQLite::Database& db) {
   std::vector<std::string> texts;
   for (const char* sql : {"SELECT * FROM best", "SELECT * FROM quarantine"}) {
@@ -40,16 +40,15 @@ std::string digest(SQLite::Database& db) {
 }
 
 // ---- the seal ------------------------------------------------------------------------------------------------------
-// 16 bytes behind the last page, which SQLite does not look at: a mark and a hash of all bytes before. A process that
-// starts need not read each row then. It guards against flipped bits and wrong copies, as the digest does, and not
-// against people.
+// The seal is 16 bytes after the last page, which SQLite does not read: a mark and a hash of all bytes before. With it,
+// a process reads no rows when it starts. Like the digest, it detects flipped bits and wrong copies, not tampering.
 
 constexpr std::uint64_t kSealMark = 0x6c616573'72656e75;  // "unerseal"
 struct Seal {
   std::uint64_t mark = kSealMark, hash = 0;
 };
 
-/// Hashes four words at a time, each in a lane of its own: one that differs always gives another hash.
+/// Hashes four words at a time, each in its own lane. A change of one word always changes the hash.
 class FileHash {
  public:
   /// \p size: a multiple of 32.
@@ -71,7 +70,7 @@ class FileHash {
   std::uint64_t lanes_[4] = {1, 2, 3, 4};
 };
 
-/// The hash of the first \p size bytes of \p file; nothing where they cannot be read.
+/// The hash of the first \p size bytes of \p file; nullopt when they cannot be read.
 std::optional<std::uint64_t> hash_of(std::istream& file, std::uint64_t size) {
   FileHash hash;
   std::vector<char> buffer(std::size_t{1} << 18);
@@ -94,7 +93,7 @@ void add_seal(const fs::path& path) {
   fs::permissions(path, fs::perms::owner_write, fs::perm_options::remove);
 }
 
-/// Whether all bytes are those that were sealed.
+/// Whether no byte has changed since the file was sealed.
 bool is_sealed(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
@@ -127,7 +126,7 @@ std::int64_t freeze(Database& from, const fs::path& file) {
   try {
     write_copy(frozen, part);
     add_seal(part);
-    (void)Database::open_frozen(part);  // what is not sound now will not be later
+    (void)Database::open_frozen(part);  // must be sound before it replaces the old file
     fs::rename(part, file);
   } catch (const fs::filesystem_error& failure) {
     fs::remove(part, error);

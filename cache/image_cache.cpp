@@ -23,7 +23,7 @@ CREATE TABLE image(
   used_ms INTEGER NOT NULL) STRICT;
 CREATE INDEX image_used ON image(used_ms, size);
 )";
-/// How stale the time of last use may get: reading an image should rarely mean writing.
+/// The time of last use is at most this old, so that reading an image rarely writes.
 constexpr std::int64_t kTouchMs = 60 * 60 * 1000;
 
 std::int64_t image_checksum(const std::string& key, const std::string& bytes, const std::string& meta) {
@@ -43,7 +43,7 @@ FileKind image_kind() {
 
 std::int64_t total(Store& store) { return number(store.connection(), "SELECT coalesce(sum(size), 0) FROM image"); }
 
-/// Keeps the images used last, as many as have \p bytes together.
+/// Keeps the images that were used last and take at most \p bytes together.
 void keep(Store& store, std::int64_t bytes) {
   Query(store,
         "DELETE FROM image WHERE key IN (SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY used_ms DESC, key) AS "
@@ -56,12 +56,12 @@ void keep(Store& store, std::int64_t bytes) {
 
 ImageCache::ImageCache(const fs::path& folder, ImageCacheOptions options)
     : options_(std::move(options)),
-      // Nothing is checked when it is opened: every image has its checksum.
+      // No check when it is opened: every image has a checksum.
       store_(std::make_unique<Store>(image_kind(), folder / "images.db", Store::Mode::read_write,
                                      OpenOptions{.warn = options_.warn, .check_bytes = 0})) {}
 ImageCache::~ImageCache() = default;
 
-/// The cache is a convenience: whatever goes wrong with it is no error of the caller's.
+/// The cache is a convenience: its errors become warnings.
 void ImageCache::write(const std::function<void()>& work) {
   try {
     store_->write(work);

@@ -1,7 +1,7 @@
 #pragma once
-/// Compiled images by content address, in a file of their own (`images.db`), readable by its owner only. Bounded:
-/// the least recently used go first. Its contents can be had again by compiling, so it is fast rather than durable: a
-/// power cut may cost the whole file, a killed process costs nothing. Safe under many processes and threads.
+/// Compiled images by content address, in the file `images.db`, which only its owner can read. The size is bounded: the
+/// least recently used images are removed first. Images can be compiled again, so the file is fast rather than durable:
+/// a power cut may destroy it, a killed process harms nothing. Safe with many processes and threads.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,7 @@ class Store;
 
 struct Image {
   std::string bytes;
-  std::string meta;  ///< JSON text given at put(): resources, compiler log …
+  std::string meta;  ///< JSON text given to put(): resources, compiler log …
 };
 
 struct ImageCacheOptions {
@@ -27,21 +27,21 @@ struct ImageCacheOptions {
 
 struct ImageCacheStats {
   std::int64_t images = 0;
-  std::int64_t bytes = 0;  ///< of images and their meta
+  std::int64_t bytes = 0;  ///< images and their meta
   std::int64_t file_bytes = 0;
-  bool usable = false;  ///< false: every put is dropped, every get a miss
+  bool usable = false;  ///< false: put() does nothing and get() finds nothing
 };
 
 class ImageCache {
  public:
-  /// Opens or creates \p folder/images.db. Refuses, with one warning, a folder or file that others can write to or
-  /// that belongs to somebody else: an image is code. Then, and when it cannot be written, the cache does nothing.
+  /// Opens or creates \p folder/images.db. An image is code: if others can write to the folder or file, or it belongs
+  /// to somebody else, the cache warns once and does nothing. It does nothing either when it cannot write.
   explicit ImageCache(const std::filesystem::path& folder, ImageCacheOptions options = {});
   ~ImageCache();
 
-  /// \p key: 64 lower-case hexadecimal digits. An image whose checksum is wrong is a miss and is removed.
+  /// \p key: 64 lower-case hexadecimal digits. An image with a wrong checksum is removed and not returned.
   std::optional<Image> get(const std::string& key);
-  /// Images larger than a quarter of the bound are not kept. Replaces what is kept under \p key.
+  /// Replaces the image stored under \p key. Drops images larger than a quarter of max_bytes.
   void put(const std::string& key, const std::string& bytes, const std::string& meta = "{}");
   ImageCacheStats stats();
   void clear();

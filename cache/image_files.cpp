@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* kImages = "images";
 constexpr const char* kTitle = "tuner image 1";
-/// Of one architecture in the user's cache folder. A program is served with some dozens.
+/// For one architecture in the user's cache folder. A program needs a few dozen images.
 constexpr std::size_t kMostKept = 1024;
 
-/// The folders that images may be in.
+/// The folders that may contain images.
 std::vector<fs::path> image_folders() {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -30,12 +30,12 @@ std::vector<fs::path> image_folders() {
   return folders;
 }
 
-/// The first line: what the file is, its checksum and the image's meta, which has no end of line.
+/// The first line: a title, a checksum, and the image's meta, which contains no line end.
 std::string head_of(const std::string& key, const Image& image) {
   return fmt::format("{} {} {}\n", kTitle, crc32(image.bytes, crc32(image.meta, crc32(key))), image.meta);
 }
 
-/// Nothing where \p text is not what was written for \p key.
+/// Returns nullopt when \p text is not a sound image for \p key.
 std::optional<Image> image_in(const std::string& text, const std::string& key) {
   const std::size_t end = text.find('\n');
   const std::size_t meta = text.find('{');
@@ -54,7 +54,7 @@ std::vector<fs::directory_entry> entries(const fs::path& folder) {
   return found;
 }
 
-/// The older half goes when there are too many: others still need the rest.
+/// Removes the older half when there are too many files; the newer ones are more likely to be needed.
 void remove_old(const fs::path& folder) {
   const std::vector<fs::directory_entry> all = entries(folder);
   if (all.size() <= kMostKept) return;
@@ -115,7 +115,7 @@ void keep_image(const std::string& architecture, const std::string& key, const I
   if (!folder || !make_private_folder(file.parent_path()) || exposure_of(file.parent_path())) return;
   try {
     write_image(*folder, architecture, key, image);
-  } catch (const CacheError&) {  // it is compiled again by the next process
+  } catch (const CacheError&) {  // the next process compiles it again
   }
   remove_old(file.parent_path());
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Fields to JSON and back: visitors for cache/fields.hpp. Private to this room.
+/// Converts fields to JSON and back: visitors for cache/fields.hpp. Private to this room.
 
 #include <cmath>
 #include <limits>
@@ -18,25 +18,25 @@ namespace tuner::cache {
 
 using Json = nlohmann::ordered_json;
 
-/// Discarded when it is no JSON.
+/// Returns a discarded value when \p text is not JSON.
 inline Json parsed(std::string_view text) { return Json::parse(text, nullptr, false); }
 inline std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// What is wrong with a member, in words that name it.
+/// what() names the member and its fault.
 class MemberError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Records within records stand as objects.
+/// Records inside records become objects.
 template <class T>
 inline constexpr bool kIsRecord =
     std::is_same_v<T, ResourceRecord> || std::is_same_v<T, DeviceRecord> || std::is_same_v<T, EnvironmentRecord>;
 
-/// Adds each field to an object. Numbers that are none become null; optional fields that hold nothing are left out.
+/// Adds each field to an object. NaN and infinities become null; empty optional fields are left out.
 class JsonWriter {
  public:
-  /// Fields that are any of \p without are left out.
+  /// Leaves out fields that have any flag of \p without.
   explicit JsonWriter(Json& object, unsigned without = kPlain) : object_(object), without_(without) {}
 
   template <class T>
@@ -48,7 +48,7 @@ class JsonWriter {
   template <class T>
   static Json json_of(const T& field, unsigned how = kPlain) {
     if constexpr (std::is_same_v<T, double>) {
-      return std::isfinite(field) ? Json(field == 0 ? 0.0 : field) : Json();  // one zero: SQLite knows no other
+      return std::isfinite(field) ? Json(field == 0 ? 0.0 : field) : Json();  // one zero: SQLite does not store -0
     } else if constexpr (std::is_same_v<T, std::int64_t>) {
       return (how & kInstant) != 0 ? Json(instant_text(field)) : Json(field);
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -88,7 +88,7 @@ class JsonWriter {
   unsigned without_;
 };
 
-/// Sets each field from an object, strictly: throws MemberError for one that is missing or of another kind.
+/// Sets each field from an object. Strict: throws MemberError for a member that is missing or has another type.
 class JsonReader {
  public:
   explicit JsonReader(const Json& object) : object_(object) {

@@ -18,7 +18,7 @@
 namespace tuner::cache {
 namespace {
 
-/// In the order in which they are asked: each is of a tier.
+/// In the order in which they are searched; each belongs to a tier.
 enum Step { kExact, kStale, kExactAround, kStaleAround, kNearest, kSimilar, kPortable };
 constexpr Tier kTiers[] = {Tier::exact,        Tier::stale,          Tier::nearest_size, Tier::nearest_size,
                            Tier::nearest_size, Tier::similar_device, Tier::portable};
@@ -30,7 +30,7 @@ struct Candidate {
   int voters = 0;
 };
 
-/// What decides the rank of a row, not compared with its checksum yet.
+/// The values that rank a row; its checksum is not verified yet.
 struct RankedRow {
   std::int64_t id = 0;
   int compute_capability = 0, sm_count = 0;
@@ -43,16 +43,16 @@ struct RankedRow {
   int votes = 0;
   std::array<double, 4> rank = {};
 
-  /// The best first; settles ties so that equal contents give equal answers.
+  /// The best row is the least. Breaks ties so that equal contents give equal answers.
   auto order() const {
     return std::make_tuple(rank, std::string_view(key), other_software, -measured_ms, median_ns,
                            std::string_view(configuration), std::string_view(driver), std::string_view(compiler));
   }
 };
-/// The best on top of a heap.
+/// Heap order: the best row is on top.
 bool is_behind(const RankedRow& a, const RankedRow& b) { return a.order() > b.order(); }
 
-/// Results for one kernel source on one device, and a box of their sizes.
+/// All results for one kernel source on one device.
 struct Group {
   int compute_capability = 0, sm_count = 0;
   std::string key = {}, source = {};
@@ -71,12 +71,12 @@ T popped(std::vector<T>& heap, Order order) {
   return top;
 }
 
-/// Rows of kernel ?1, objective ?2 and choices ?3.
+/// Selects rows for kernel ?1, objective ?2 and choices ?3.
 std::string rows_where(const char* columns, const std::string& conditions) {
   return fmt::format("SELECT {} FROM best WHERE kernel = ?1 AND objective = ?2 AND choices = ?3 AND {}", columns,
                      conditions);
 }
-/// How many results vote in Tier::portable, the nearest ones: more would take long, and say little.
+/// This many nearest results vote in Tier::portable. More would take longer and hardly change the result.
 constexpr int kMostVoters = 128;
 
 constexpr const char* kEntryColumns =
@@ -84,15 +84,15 @@ constexpr const char* kEntryColumns =
     "median_ns";
 constexpr const char* kOfGroup = "compute_capability = ?4 AND sm_count = ?5 AND key = ?6 AND source = ?7";
 
-/// What one database knows, step by step, the best first.
+/// Returns the results of one database, step by step, best first.
 class Finder {
  public:
-  /// \p own: the sizes that are asked for; those of \p query are around them.
+  /// \p own: the sizes that were asked for. \p query has the sizes around them.
   Finder(Database& database, const Context& query, const Sizes& own)
       : store_(database.store()), query_(query), own_(own) {}
 
-  /// The next one of \p step that has none of the configurations \p refused. One read of the database, so that no lock
-  /// is held between two.
+  /// The next candidate of \p step with a configuration that is not in \p refused. Each call is one read of the
+  /// database, so that no lock is held between calls.
   std::optional<Candidate> next(Step step, const std::set<std::string>& refused) {
     if (knows_nothing_) return std::nullopt;
     return store_.read([&]() -> std::optional<Candidate> {
@@ -107,7 +107,7 @@ class Finder {
     });
   }
 
-  /// Sizes with a result on the device, each from that of the query on and within a factor of two.
+  /// Sizes with a result on the device, each between one and two times that of the query.
   std::vector<Sizes> sizes_from_here() {
     static const std::string& placed = *new std::string(
         rows_where("sizes", std::string(kOfGroup) + " AND (place BETWEEN ?8 AND ?9 OR place IS NULL)"));
@@ -147,7 +147,7 @@ class Finder {
       return;
     }
     know_groups();
-    // In falling order of trust; those with the same rank together.
+    // In falling order of trust; groups with the same rank stand together.
     std::map<std::pair<bool, int>, std::vector<const Group*>> ranked;
     for (const Group& group : groups_) {
       const int apart = apart_from(group.compute_capability);
@@ -164,7 +164,7 @@ class Finder {
     return std::abs(compute_capability - query_.device.compute_capability);
   }
 
-  /// The next of those that are not read yet, or not asked for.
+  /// The next entry in order; opens cells and groups as they are needed.
   std::optional<RankedRow> next_entry() {
     for (;;) {
       if (!cells_.empty() && (entries_.empty() || cells_.front().cell.bound <= entries_.front().rank[0])) {
@@ -185,7 +185,7 @@ class Finder {
     return Query(store_, sql, query_.kernel.name, query_.kernel.objective, query_.problem.choices, arguments...);
   }
 
-  /// An entry of the row, unless it says nothing here, or its sizes are not \p wanted.
+  /// Reads an entry from the row; nullopt when it does not apply or its sizes are not \p wanted.
   template <class Wanted>
   std::optional<RankedRow> taken(Query& row, const Wanted& wanted) {
     RankedRow e;
@@ -208,7 +208,7 @@ class Finder {
     e.measured_ms = row.integer();
     e.median_ns = row.real();
     if (!is_of_backend) return std::nullopt;
-    // What is frozen is ranked the same wherever it is read, whatever the driver and the compiler are there.
+    // A frozen database ranks its results the same everywhere, with any driver and compiler.
     e.other_software = !store_.kind().frozen && !query_.environment.takes(e.driver, e.compiler);
     return e;
   }
@@ -218,7 +218,7 @@ class Finder {
     std::push_heap(entries_.begin(), entries_.end(), is_behind);
   }
 
-  /// Those of the next step, which are stale, are read as well.
+  /// Also collects the stale rows, for the next step.
   void take_exact(const Sizes& sizes) {
     stale_.clear();
     static const std::string& sql = *new std::string(rows_where(kEntryColumns, "sizes = ?4 AND key = ?5"));
@@ -232,7 +232,7 @@ class Finder {
     }
   }
 
-  /// Skips from one group to the next: the rows between are not read.
+  /// Finds the groups by index, skipping from one to the next: the rows between are not read.
   void know_groups() {
     if (std::exchange(known_groups_, true)) return;
     const auto next_by = [](const char* conditions) {
@@ -260,7 +260,7 @@ class Finder {
     }
   }
 
-  /// The groups of one rank together: the nearest sizes of all of them come first.
+  /// Starts all groups of one rank together, so that their nearest sizes come first.
   void begin_groups(const std::vector<const Group*>& groups) {
     static const std::string& unplaced =
         *new std::string(rows_where(kEntryColumns, std::string(kOfGroup) + " AND place IS NULL"));
@@ -284,7 +284,7 @@ class Finder {
     }
   }
 
-  /// Reads a cell with few rows; divides any other.
+  /// Reads the rows of a cell; divides the cell first if it has many.
   void open(const GroupCell& at) {
     static const std::string& within = *new std::string(std::string(kOfGroup) + " AND place BETWEEN ?8 AND ?9");
     static const std::string& crowd = *new std::string(rows_where("1", within + " LIMIT 1 OFFSET 16"));
@@ -302,7 +302,7 @@ class Finder {
     }
   }
 
-  /// Lets the nearest results of the backend vote: the configuration with most votes comes first.
+  /// The nearest results vote: the configuration with the most votes comes first.
   void elect() {
     std::map<std::string, RankedRow> elected;
     for (voters_ = 0; voters_ < kMostVoters; ++voters_) {
@@ -322,15 +322,15 @@ class Finder {
     }
   }
 
-  /// Whether what was measured for \p sizes says anything of those of the query: what was fast for nothing does not.
+  /// Whether a result for \p sizes applies to the query. A result for size 0 says nothing about other sizes.
   bool may_tell(const Sizes& sizes) const {
     const auto& wanted = query_.problem.sizes;
     return distance(sizes, wanted) && std::equal(sizes.begin(), sizes.end(), wanted.begin(),
                                                  [](auto& a, auto& b) { return a.second != 0 || b.second == 0; });
   }
 
-  /// The record of an entry, where it is sound and says the same as the index that led to it, which may be damaged
-  /// where the table is not.
+  /// Reads the record of an entry; nullopt when it is damaged or differs from the index that led to it. An index may be
+  /// damaged while its table is sound.
   std::optional<Candidate> candidate(const RankedRow& entry) {
     static const std::string& sql = *new std::string(select_all<BestRecord>() + " WHERE id = ?1");
     Query row(store_, sql, entry.id);
@@ -367,9 +367,9 @@ class Finder {
   const Context& query_;
   const Sizes& own_;
   std::optional<Step> step_;
-  bool knows_nothing_ = false;      // of this kernel, objective and choices
+  bool knows_nothing_ = false;      // about this kernel, objective and choices
   std::vector<RankedRow> entries_;  // a heap
-  std::vector<RankedRow> stale_;    // of the next step
+  std::vector<RankedRow> stale_;    // for the next step
   std::vector<GroupCell> cells_;    // a heap
   std::deque<std::vector<const Group*>> waiting_;
   bool known_groups_ = false;
@@ -377,7 +377,7 @@ class Finder {
   int voters_ = 0;
 };
 
-// ---- saying so -----------------------------------------------------------------------------------------------------
+// ---- explanations --------------------------------------------------------------------------------------------------
 
 std::string changes(const Candidate& c, const Context& q) {
   std::vector<std::string> parts;
@@ -453,7 +453,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
       if (auto reason = quarantine.reason_against(database->store(), configuration)) return reason;
     return accept ? accept(configuration) : std::nullopt;
   };
-  // The first candidate of the step that can be used ends the search.
+  // The first usable candidate ends the search.
   const auto serve = [&](Step step, Database& database, Finder& finder) {
     std::set<std::string> refused;
     while (auto candidate = finder.next(step, refused)) {

@@ -9,14 +9,14 @@
 namespace tuner::cache {
 namespace {
 
-/// There is a result, and no tuning that was cut short behind it.
+/// The problem has a result, and its last tuning, if any, was not cut short.
 constexpr const char* kTunedMeanwhile =
     "EXISTS (SELECT 1 FROM best b WHERE (b.kernel, b.objective, b.choices, b.sizes, b.key) = (miss.kernel, "
     "miss.objective, miss.choices, miss.sizes, miss.device_key)) AND coalesce((SELECT s.finished IS NOT NULL FROM "
     "session s WHERE (s.kernel, s.objective, s.choices, s.sizes, s.key) = (miss.kernel, miss.objective, miss.choices, "
     "miss.sizes, miss.device_key) ORDER BY s.started DESC, s.id DESC LIMIT 1), 1)";
 
-/// What is remembered with \p more calls.
+/// The stored miss with the calls of \p more added.
 MissRecord added(MissRecord known, const MissRecord& more) {
   known.kernel = more.kernel;
   if (!more.file.empty()) known.file = more.file;

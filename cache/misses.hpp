@@ -1,6 +1,6 @@
 #pragma once
-/// Calls that were served without a result for their problem, remembered until it is tuned: what `tune todo` lists.
-/// They are notes about the use of one machine, neither exported nor merged.
+/// Calls that were served without a result for their problem. They are remembered until the problem is tuned; `tune
+/// todo` lists them. They describe the use of one machine and are neither exported nor merged.
 
 #include <cstdint>
 #include <vector>
@@ -11,18 +11,18 @@
 
 namespace tuner::cache {
 
-/// Misses that a database keeps; the longest unseen are dropped.
+/// The largest number of misses in a database; those not seen for longest are dropped.
 inline constexpr std::int64_t kMaxMisses = 10'000;
 
-/// Adds the calls of \p counted to what is remembered of the same problems. One whose problem has a result by now is
-/// left out. Throws CacheError for a record that cannot be stored, and for a database that cannot be written.
+/// Adds the calls of \p counted to the stored ones of the same problems. Leaves out problems that have a result by now.
+/// Throws CacheError for a record that cannot be stored and for a database that cannot be written.
 void remember_misses(Database& database, const std::vector<MissRecord>& counted);
 
-/// Those without a result in \p database, or with one of a tuning that was cut short; the most time spent first, then
-/// the most calls.
+/// The misses of problems without a result in \p database, or whose last tuning was cut short. Sorted by time spent,
+/// then by calls, highest first.
 std::vector<MissRecord> misses(Database& database, const Filter& filter = {});
 
-/// Forgets those of \p filter, or \p miss alone. Returns how many there were.
+/// Forgets the misses that match \p filter, or only \p miss. Returns how many there were.
 std::int64_t forget_misses(Database& database, const Filter& filter);
 std::int64_t forget_miss(Database& database, const MissRecord& miss);
 

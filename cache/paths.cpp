@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/// Defined by programs that were built with find_package(tuner): see cmake/tuner-config.cmake.in.
+/// Programs built with find_package(tuner) define it: see cmake/tuner-config.cmake.in.
 extern "C" __attribute__((weak)) const char* tuner_installation_prefix();
 
 namespace tuner::cache {
@@ -26,7 +26,7 @@ std::optional<std::string> environment(const char* name) {
   return value;
 }
 
-/// One of the current folder where it is relative.
+/// A relative path starts at the current folder.
 std::optional<fs::path> absolute_path(const char* variable) {
   const auto value = environment(variable);
   if (!value) return std::nullopt;
@@ -35,8 +35,8 @@ std::optional<fs::path> absolute_path(const char* variable) {
   return error ? fs::path(*value) : absolute;
 }
 
-/// Whether \p group is this user's alone: it has the user's name and no other member. What a user makes under umask
-/// 002, the default of Ubuntu, can be written to by such a group.
+/// Whether \p group belongs to this user alone: it has the user's name and no other member. With umask 002, the default
+/// of Ubuntu, such a group can write to all that the user creates.
 bool is_group_of_one(gid_t group) {
   char of_user[4096], of_group[16384];
   struct passwd user {
@@ -155,7 +155,7 @@ std::optional<std::string> exposure_of(const fs::path& path, bool installed) {
   for (bool above = false;; above = true, place = place.parent_path()) {
     struct stat info {};
     if (::lstat(place.c_str(), &info) != 0) return fmt::format("{} cannot be looked at", place.string());
-    // In a folder with the sticky bit (like /tmp) everybody may add, but not rename or remove what is somebody else's.
+    // In a folder with the sticky bit (like /tmp) everybody may add files, but only owners rename or remove them.
     const bool sticky = above && (info.st_mode & S_ISVTX) != 0;
     if (info.st_uid != ::geteuid() && !((above || installed) && info.st_uid == 0)) {
       return fmt::format("{} belongs to somebody else{}", place.string(),
@@ -172,8 +172,8 @@ std::optional<std::string> exposure_of(const fs::path& path, bool installed) {
 bool on_network_file_system(const fs::path& path) {
   struct statfs info {};
   if (::statfs(path.c_str(), &info) != 0) return false;
-  // linux/magic.h and statfs(2), where they are named. In order: NFS, SMB, SMB2, CIFS, FUSE (may be anything, sshfs for
-  // one), 9P; Lustre, GPFS, Ceph, BeeGFS, PanFS, AFS; kAFS, Coda, NCP, OCFS2, GFS2, VirtualBox.
+  // Magic numbers from linux/magic.h and statfs(2). In order: NFS, SMB, SMB2, CIFS, FUSE (may be anything, such as
+  // sshfs), 9P; Lustre, GPFS, Ceph, BeeGFS, PanFS, AFS; kAFS, Coda, NCP, OCFS2, GFS2, VirtualBox.
   constexpr std::uint32_t network[] = {0x6969,     0x517B,     0xFE534D42, 0xFF534D42, 0x65735546, 0x01021997,
                                        0x0BD00BD0, 0x47504653, 0x00C36400, 0x19830326, 0xAAD7AAEA, 0x5346414F,
                                        0x6B414653, 0x73757245, 0x564C,     0x7461636F, 0x01161970, 0x786F4256};

@@ -8,14 +8,14 @@
 namespace tuner::cache {
 namespace {
 
-/// How many sizes a place tells, and with how many bits each; further ones are left out.
+/// How many sizes a place encodes, and with how many bits each. Further sizes are ignored.
 struct Grid {
   explicit Grid(const Sizes& sizes)
       : axes(std::clamp(static_cast<int>(sizes.size()), 1, 6)), bits(std::min(60 / axes, 30)) {}
   int axes, bits;
 };
 
-/// All that distance() and alike() let through, with room for rounding.
+/// The limit of distance() and alike(), with room for rounding.
 constexpr double kReach = 1.0 + 1e-8;
 
 /// The logarithm of \p size, linear between powers of two: exponent and leading bits of a floating number. 0 for 0.
@@ -26,7 +26,7 @@ std::int64_t coordinate(std::int64_t size, const Grid& grid) {
   return (number >> (52 - fraction)) - (std::int64_t{1023} << fraction) + 1;
 }
 
-/// The least size with a coordinate from 1 on.
+/// The least size with that coordinate, which must be at least 1.
 double size_at(std::int64_t coordinate, const Grid& grid) {
   const int fraction = grid.bits - 6;
   return std::bit_cast<double>((coordinate - 1 + (std::int64_t{1023} << fraction)) << (52 - fraction));
@@ -47,8 +47,8 @@ std::vector<std::int64_t> coordinates_of(const Sizes& sizes, const Grid& grid, a
   return all;
 }
 
-/// The least |log2 ratio| of \p size and those with coordinates from \p first to before \p end; beyond a factor of two
-/// where there are none.
+/// The least |log2 ratio| of \p size and the sizes with coordinates in [\p first, \p end). More than a factor of two
+/// when there are none.
 double steps_to(std::int64_t size, std::int64_t first, std::int64_t end, const Grid& grid) {
   if (size == 0) return first == 0 ? 0 : 64;
   if (end <= 1) return 64;  // only 0
@@ -84,14 +84,14 @@ std::vector<Cell> divided(const Cell& cell, const Sizes& sizes, bool all) {
     bool wanted = true;
     int axis = 0;
     for (auto size = sizes.begin(); size != sizes.end() && axis < grid.axes; ++size, ++axis) {
-      std::int64_t first = 0;  // every axes-th bit of the place, from the axis' own on
+      std::int64_t first = 0;  // every axes-th bit of the place, starting at the axis
       for (int bit = grid.bits - 1; bit >= 0; --bit)
         first = first << 1 | (half.first >> (grid.axes * bit + grid.axes - 1 - axis) & 1);
       const double steps = steps_to(size->second, first, first + (std::int64_t{1} << left), grid);
       wanted = wanted && (all || steps <= kReach);
       half.bound += steps;
     }
-    half.bound = std::max(0.0, half.bound - 1e-9);  // rounding: rather too near than passed over
+    half.bound = std::max(0.0, half.bound - 1e-9);  // allows for rounding: a cell may seem nearer, never farther
     if (wanted) parts.push_back(half);
   }
   return parts;

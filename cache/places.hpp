@@ -1,7 +1,7 @@
 #pragma once
-/// Where problems lie, so that a database finds those near a problem without reading the others. The place of sizes is
-/// a number on a Z-order curve: its first bits tell each size roughly, the next ones more exactly. All problems of a
-/// cell, a box of sizes, have places in one range, which an index finds. Private to this room.
+/// Maps the sizes of a problem to a place, so that a database finds nearby problems without reading all others. A place
+/// is a number on a Z-order curve: its first bits give each size roughly, later bits more exactly. All problems in a
+/// cell (a box of sizes) have places in one range, which an index finds. Private to this room.
 
 #include <cstdint>
 #include <limits>
@@ -12,22 +12,22 @@
 
 namespace tuner::cache {
 
-/// Stored beside each record, and so never to be changed: exact integers, the same on every machine.
+/// Stored beside each record, so it must never change. Uses exact integers: the result is the same on every machine.
 std::int64_t place_of(const Sizes& sizes);
 
-/// The places of all sizes within a factor of two of \p sizes lie between these; others do too.
+/// The places of all sizes within a factor of two of \p sizes lie in this range. Other sizes may lie there too.
 std::pair<std::int64_t, std::int64_t> places_near(const Sizes& sizes);
 
-/// A box of sizes, as a query sees it.
+/// A box of sizes and its distance from a query.
 struct Cell {
-  double bound = 0;        ///< no sizes in it are nearer to the query (distance())
+  double bound = 0;        ///< a lower bound for the distance() of sizes in it from the query
   std::int64_t first = 0;  ///< their places
-  int level = 0;           ///< how often a box of all sizes was halved in each dimension
+  int level = 0;           ///< how often the box of all sizes was halved in each dimension
   std::int64_t last = std::numeric_limits<std::int64_t>::max();
 };
 
-/// The cells of half the size that \p cell consists of; without \p all those that may hold sizes within a factor of two
-/// of \p sizes. None when it is too small to be divided.
+/// The cells of half the size that make up \p cell. Unless \p all, only those that may hold sizes within a factor of
+/// two of \p sizes. Empty when \p cell is too small to divide.
 std::vector<Cell> divided(const Cell& cell, const Sizes& sizes, bool all);
 
 }  // namespace tuner::cache

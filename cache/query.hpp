@@ -1,5 +1,5 @@
 #pragma once
-/// Prepared statements that are made once and run with their arguments. Private to this room.
+/// Prepared statements, made once and run with arguments. Private to this room.
 
 #include <concepts>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace tuner::cache {
 class Statements {
  public:
   explicit Statements(std::shared_ptr<SQLite::Database> connection = nullptr) : connection_(std::move(connection)) {}
-  /// Prepared at first use. \p sql is told from others by its address and must stay there as long as this lives.
+  /// Prepares \p sql at its first use. The address identifies it, so it must outlive this object.
   SQLite::Statement& statement(const char* sql) {
     auto& slot = statements_[sql];
     if (!slot) slot = std::make_unique<SQLite::Statement>(*connection_, sql);
@@ -29,15 +29,15 @@ class Statements {
 
  protected:
   std::shared_ptr<SQLite::Database> connection_;
-  std::unordered_map<const void*, std::unique_ptr<SQLite::Statement>> statements_;  // go before the connection
+  std::unordered_map<const void*, std::unique_ptr<SQLite::Statement>> statements_;  // destroyed before the connection
 };
 
 struct Blob {
   std::string_view bytes;
 };
 
-/// One run of a prepared statement; resets it in the end, so that no lock stays behind. Arguments are bound, and
-/// columns are read, one after the other.
+/// One run of a prepared statement. The destructor resets it so that no lock remains. Binds arguments and reads columns
+/// in order.
 class Query {
  public:
   template <class... Arguments>
@@ -75,18 +75,18 @@ class Query {
     }
   }
   std::int64_t integer() { return statement_.getColumn(column_++).getInt64(); }
-  /// NaN when absent.
+  /// NaN when the column is NULL.
   double real() {
     const auto value = statement_.getColumn(column_++);
     return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
   }
-  /// Of text and blobs; empty when absent.
+  /// Text or blob; empty when the column is NULL.
   std::string text() {
     const auto value = statement_.getColumn(column_++);
     const auto* bytes = static_cast<const char*>(value.getBlob());
     return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(value.getBytes()));
   }
-  /// Whether the next column is absent.
+  /// Whether the next column is NULL.
   bool null() { return statement_.getColumn(column_).isNull(); }
   void skip() { ++column_; }
 

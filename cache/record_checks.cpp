@@ -15,7 +15,7 @@ bool has_control(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// Bounds every field; keeps the first complaint.
+/// Checks the bounds of each field; keeps the first complaint.
 struct Bounds {
   Complaint complaint = {};
 
@@ -62,12 +62,12 @@ bool is_decimal_number(std::string_view text) {
   return stop == text.data() + text.size() && error == std::errc{} && std::isfinite(number);
 }
 
-/// Names and values become code, so that a value is an identifier or a number: nothing else may stand there.
+/// Names and values become code, so only identifiers and numbers are allowed.
 bool is_assignment(std::string_view name, std::string_view value) {
   return is_identifier(name) && (is_identifier(value) || is_decimal_number(value));
 }
 
-/// What Value::parse() reads as an integer must be how Value::text() writes it.
+/// An integer for Value::parse() must be written as Value::text() writes it.
 bool is_canonical(const std::string& value) {
   std::int64_t number = 0;
   const auto* end = value.data() + value.size();
@@ -76,7 +76,7 @@ bool is_canonical(const std::string& value) {
 }
 
 bool is_number(double value) { return std::isfinite(value) && value >= 0; }
-/// The same for one that may be absent.
+/// NaN means that the number is absent.
 bool is_number_or_none(double value) { return std::isnan(value) || is_number(value); }
 
 template <class... Complaints>
@@ -96,7 +96,7 @@ Complaint interval_problem(const TimeRecord& r) {
   return std::nullopt;
 }
 
-/// Negative numbers where there can be none: says which.
+/// Finds the first negative number.
 struct Negatives {
   Complaint complaint = {};
   template <class T>
@@ -107,7 +107,7 @@ struct Negatives {
   }
 };
 
-/// Why a trial that this process did not measure cannot be what it says: its numbers do not agree with each other.
+/// Explains how the numbers of a trial from elsewhere contradict each other; nothing when they do not.
 Complaint contradiction_in(const TrialRecord& t) {
   for (const auto& [name, number] : t.times_s) {
     if (!is_number(number)) return fmt::format("the time '{}' is not a number from 0 on", name);
@@ -169,7 +169,7 @@ Complaint problem_with(const ProblemRecord& problem) {
     const auto end = std::min(problem.choices.find(' ', begin), problem.choices.size());
     const auto part = std::string_view(problem.choices).substr(begin, end - begin);
     const auto equals = std::min(part.find('='), part.size());
-    // A value may begin with a digit: it becomes part of a macro's name.
+    // A value may begin with a digit, because it becomes only part of a macro's name.
     if (!is_identifier(part.substr(0, equals)) || !is_word(part.substr(std::min(equals + 1, part.size())))) {
       return fmt::format("'{}' cannot be a choice", part);
     }

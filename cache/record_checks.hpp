@@ -1,6 +1,6 @@
 #pragma once
-/// Which records may be stored: asked before every write, and whenever a row or a line of text is read. Names and
-/// values of kernels become code, so that they are identifiers and numbers. Private to this room.
+/// Checks which records may be stored: before every write, and whenever a row or a line of text is read. Names and
+/// values of kernels become code, so they must be identifiers and numbers. Private to this room.
 
 #include <optional>
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace tuner::cache {
 
-// How much a record may hold.
+// The largest contents of a record.
 inline constexpr std::size_t kMaxTextBytesOfField = 64 << 10;
 inline constexpr std::size_t kMaxProseBytes = 256 << 10;  ///< messages and compiler logs
 inline constexpr std::size_t kMaxSamples = 100'000;
 inline constexpr std::size_t kMaxNumbers = 1000;  ///< metrics of one trial, and the like
 
-/// What is wrong with a record, in words; nullopt when it may be stored.
+/// Explains why a record may not be stored; nullopt when it may.
 std::optional<std::string> problem_with(const KernelRecord& kernel);
 std::optional<std::string> problem_with(const DeviceRecord& device);
 std::optional<std::string> problem_with(const ProblemRecord& problem);
@@ -25,8 +25,8 @@ std::optional<std::string> problem_with(const BestRecord& best);
 std::optional<std::string> problem_with(const SessionRecord& session);
 std::optional<std::string> problem_with(const QuarantineRecord& record);
 std::optional<std::string> problem_with(const MissRecord& miss);
-/// Accepts what tuner::Configuration::text() writes, where names are identifiers and values identifiers or numbers:
-/// `block=32 vector=true`, sorted by name, one blank between.
+/// Accepts what tuner::Configuration::text() writes: `block=32 vector=true`, sorted by name, one blank between. Names
+/// must be identifiers, values identifiers or numbers.
 std::optional<std::string> problem_with_configuration(const std::string& text);
 
 }  // namespace tuner::cache

@@ -37,7 +37,7 @@ std::optional<Sizes> parse_sizes(const std::string& text) {
     sizes.emplace_hint(sizes.end(), text.substr(begin, equals - begin), value);
     begin = end + 1;
   }
-  // One way to write it: sorted, no repetition, no spare zeros or blanks.
+  // Only the canonical form is accepted: sorted, no repetition, no spare zeros or blanks.
   if (sizes_text(sizes) != text) return std::nullopt;
   return sizes;
 }

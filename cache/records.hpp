@@ -1,7 +1,7 @@
 #pragma once
-/// What the cache stores, as plain data: text, numbers and maps. The cache knows nothing of kernels or devices beyond
-/// these records; whoever has richer types converts. All times are nanoseconds of one run, all instants milliseconds
-/// since 1970 (UTC).
+/// The records that the cache stores, as plain data: text, numbers and maps. The cache knows nothing else about kernels
+/// and devices; callers convert from their own types. All times are nanoseconds of one run. All instants are
+/// milliseconds since 1970 (UTC).
 
 #include <compare>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tuner::cache {
 
 using Sizes = std::map<std::string, std::int64_t>;
 
-/// Silicon. \p key alone is the identity; the numbers let a lookup find similar devices.
+/// One kind of device. \p key alone is the identity; the numbers let a lookup find similar devices.
 struct DeviceRecord {
   std::string key;             ///< `cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536`
   std::string name;            ///< marketing name, for people only
@@ -27,11 +27,11 @@ struct DeviceRecord {
   int memory_bus_bits = 0;
   std::int64_t max_shared_bytes = 0;
   int registers_per_sm = 0;
-  std::string properties = "{}";  ///< a JSON object: anything else worth keeping
+  std::string properties = "{}";  ///< a JSON object with anything else worth keeping
   friend bool operator==(const DeviceRecord&, const DeviceRecord&) = default;
 };
 
-/// The software around the device. A lookup compares \p driver and \p compiler; the rest is for people.
+/// The software of a measurement. A lookup compares \p driver and \p compiler; the rest is for people.
 struct EnvironmentRecord {
   std::string driver;
   std::string compiler;
@@ -51,7 +51,7 @@ struct EnvironmentRecord {
 
 struct KernelRecord {
   std::string name;
-  std::string source_hash;         ///< 64 hexadecimal digits: SHA-256 of the source, as far as its owner counts it
+  std::string source_hash;         ///< 64 hexadecimal digits: SHA-256 of the parts of the source that its owner counts
   std::string objective = "time";  ///< what was minimised
   friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
   friend auto operator<=>(const KernelRecord&, const KernelRecord&) = default;
@@ -66,13 +66,13 @@ struct ProblemRecord {
 
 /// `n=4096 rows=2`, sorted by name; equal sizes have equal text.
 std::string sizes_text(const Sizes& sizes);
-/// Inverse of sizes_text(); nullopt for anything it would not write.
+/// Inverse of sizes_text(); nullopt for a text that sizes_text() does not write.
 std::optional<Sizes> parse_sizes(const std::string& text);
 
-/// Sum of |log2 ratio| of the sizes, 64 for one that is 0 where the other is not; nullopt when their names differ.
+/// Sum of |log2 ratio| over the sizes; 64 for a pair with exactly one 0. nullopt when the names differ.
 std::optional<double> distance(const Sizes& a, const Sizes& b);
-/// Whether what is known of one problem is taken for the other too: the choices are the same, and each size is within a
-/// factor of two (a size of 0 is like 0 only).
+/// Whether a result for one problem is used for the other too: the choices are equal and each size is within a factor
+/// of two. A size of 0 is like 0 only.
 bool alike(const ProblemRecord& a, const ProblemRecord& b);
 
 struct ResourceRecord {
@@ -94,7 +94,7 @@ struct TimeRecord {
   double relative_noise = 0;
 };
 
-/// One configuration and what became of it. Numbers that are not finite are stored as absent and read back as NaN.
+/// A configuration and its outcome. Numbers that are not finite are stored as absent and read back as NaN.
 struct TrialRecord : TimeRecord {
   std::string configuration;  ///< canonical text: `block_x=32 block_y=8`
   std::string kind = "ok";    ///< ok compile launch timeout wrong invalid
@@ -108,9 +108,9 @@ struct TrialRecord : TimeRecord {
   bool verified = false;  ///< its output matched the reference
   double clock_mhz = 0;
   std::map<std::string, double> metrics;  ///< further objectives by name
-  std::map<std::string, double> times_s;  ///< where the time went: compile, load, verify, measure, wait
+  std::map<std::string, double> times_s;  ///< seconds spent on each step: compile, load, verify, measure, wait
   std::optional<ResourceRecord> resources;
-  std::int64_t created_ms = 0;  ///< 0: set to now when it is stored
+  std::int64_t created_ms = 0;  ///< 0: the time when it is stored
 };
 
 /// What is tuned, and where.
@@ -119,15 +119,15 @@ struct Context {
   DeviceRecord device;
   EnvironmentRecord environment;
   ProblemRecord problem;
-  /// Equal where the same is tuned on the same device with the same driver and compiler.
+  /// Equal for the same problem on the same device with the same driver and compiler.
   auto identity() const {
     return std::make_tuple(kernel, problem, device.key, environment.driver, environment.compiler);
   }
 };
 
 struct SessionKey : Context {
-  std::string conditions = "{}";  ///< JSON text of how it is measured (cold, targets); compared as text
-  /// All that makes two tunings the same tuning: trials of one may be reused by the other.
+  std::string conditions = "{}";  ///< JSON text: how it is measured (cold, targets); compared as text
+  /// Equal for two runs of the same tuning: each may reuse the other's trials.
   auto identity() const { return std::tuple_cat(Context::identity(), std::make_tuple(conditions)); }
 };
 
@@ -138,11 +138,11 @@ struct SessionRecord {
   std::uint64_t seed = 0;
   std::string origin;  ///< who measured: "tune", "first use", a host name
   std::int64_t started_ms = 0;
-  std::optional<std::int64_t> finished_ms;  ///< absent: it was interrupted, or still runs
-  std::int64_t trials = 0;                  ///< stored so far; ignored when written
+  std::optional<std::int64_t> finished_ms;  ///< absent: the session was interrupted or still runs
+  std::int64_t trials = 0;                  ///< stored so far; ignored when a session is written
 };
 
-/// Milliseconds since 1970, UTC, as records keep them.
+/// The current time, as records store it.
 std::int64_t now_ms();
 
 /// The best known configuration for one (kernel, problem, device, environment).
@@ -152,8 +152,8 @@ struct BestRecord : Context, TimeRecord {
   std::int64_t measured_ms = 0;
 };
 
-/// A configuration that killed or hung the process that ran it for \p problem. It is not tried, served or named best on
-/// that device for problems that are alike (alike()) until that is lifted.
+/// A configuration that crashed or hung the process that ran it for \p problem. Until the quarantine is lifted, it is
+/// not tried, served or named best on that device for problems that are alike (see alike()).
 struct QuarantineRecord {
   std::string device_key;
   KernelRecord kernel;
@@ -165,17 +165,17 @@ struct QuarantineRecord {
 
 /// Calls of a kernel that were served without a result for their problem.
 struct MissRecord {
-  KernelRecord kernel;    ///< with the source of the last ones
-  ProblemRecord problem;  ///< of the first one
-  Sizes sizes_from;       ///< what is counted as one: the lowest sizes that are served alike
+  KernelRecord kernel;    ///< with the source of the last calls
+  ProblemRecord problem;  ///< of the first call
+  Sizes sizes_from;       ///< the lowest sizes that are served alike; calls with the same ones are counted together
   std::string device_key;
-  std::string file;    ///< the kernel's: a path, or the name of one that comes with tuner; empty: there is none
+  std::string file;    ///< a path, or the name of a kernel that comes with tuner; empty: the kernel has no file
   std::string served;  ///< how: name(Tier)
   std::int64_t calls = 0;
-  double each_ns = 0;  ///< of one call, as the shortest that was timed took; NaN: none was
+  double each_ns = 0;  ///< the shortest timed call of the last report; NaN: none was timed
   std::int64_t first_ms = 0, last_ms = 0;
 
-  /// An estimate; 0 where it is unknown.
+  /// Estimated time of all calls; 0 when unknown.
   double spent_ns() const { return each_ns > 0 ? each_ns * static_cast<double>(calls) : 0; }
 };
 

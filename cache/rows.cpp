@@ -5,7 +5,7 @@
 namespace tuner::cache {
 namespace {
 
-/// `a TEXT NOT NULL, b REAL`: the columns of the fields.
+/// `a TEXT NOT NULL, b REAL`: a definition for each field.
 struct ColumnDefinitions {
   std::string text;
 
@@ -15,7 +15,7 @@ struct ColumnDefinitions {
   }
   template <class T>
   static std::string type() {
-    if constexpr (std::is_same_v<T, double>) return "REAL";  // absent: no number
+    if constexpr (std::is_same_v<T, double>) return "REAL";  // NULL: not finite
     if constexpr (std::is_integral_v<T>) return "INTEGER NOT NULL";
     if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) return "INTEGER";
     if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) return "TEXT";
@@ -39,7 +39,7 @@ std::string wisdom_schema() {
   return create_table<SessionRecord>(",\n  UNIQUE(session)") +
          create_table<StoredTrial>(
              ",\n  UNIQUE(of, trial),\n  FOREIGN KEY(of) REFERENCES session(session) DEFERRABLE INITIALLY DEFERRED") +
-         create_table<BestRecord>(  // the first size is for versions 4 and 5
+         create_table<BestRecord>(  // versions 4 and 5 use the first size
              ",\n  first_size INTEGER AS (CAST(substr(sizes, instr(sizes, '=') + 1) AS INTEGER))") +
          create_table<QuarantineRecord>("") +
          "CREATE INDEX session_problem ON session(kernel, choices, sizes);\n"
@@ -49,8 +49,8 @@ std::string wisdom_schema() {
 }
 
 std::vector<std::string> wisdom_additions() {
-  // Rows that earlier versions add later have no place (places.hpp). What is in quarantine stands in two indices, so
-  // that no flipped bit hides it.
+  // Rows that earlier versions add to an upgraded file have no place (places.hpp). Two indices find each quarantined
+  // row, so that one flipped bit cannot hide it.
   return {create_table<MissRecord>(""),
           "ALTER TABLE best ADD COLUMN place INTEGER;\n"
           "ALTER TABLE quarantine ADD COLUMN place INTEGER;\n"
@@ -92,7 +92,7 @@ std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& be
     visit_context(best, context);
     return select_all<StoredTrial>() + " WHERE of IN (SELECT session FROM session" + context.condition() +
            ") AND configuration = ? AND kind = 'ok' AND verified = 1 AND abandoned = 0 AND median_ns > 0 ORDER BY "
-           "created > ?, created DESC, id DESC";  // what has a date ahead is older than it says
+           "created > ?, created DESC, id DESC";  // a date in the future ranks as old
   }();
   Query row(store, sql);
   visit_context(best, Binder{row});
@@ -126,7 +126,7 @@ std::optional<std::string> Quarantine::reason_against(Store& store, const std::s
       "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "
       "OR EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_device WHERE device_key >= '')");
   if (!store.usable()) return std::nullopt;
-  std::optional<std::string> reason = kMaybeQuarantined;  // when nothing can be read
+  std::optional<std::string> reason = kMaybeQuarantined;  // if nothing can be read
   store.read([&] {
     reason.reset();
     const bool placed = has_places(store);
@@ -149,8 +149,7 @@ std::optional<std::string> Quarantine::found(Store& store, const std::string& sq
   while (row.next()) {
     QuarantineRecord record;
     if (!take(row, record)) {
-      // It names a configuration that kills, and one part of it has been changed: whatever it may have named is passed
-      // over.
+      // A part of a record that names a dangerous configuration was changed: all that it may have meant are skipped.
       warn_of_damaged_rows(store);
       return kMaybeQuarantined;
     }

@@ -1,6 +1,6 @@
 #pragma once
-/// Records to rows and back, with their checksums: a table for each kind of record, a column for each field. Everything
-/// here runs inside Store::read() or Store::write(). Private to this room.
+/// Converts records to rows and back, with checksums: a table for each kind of record, a column for each field.
+/// Everything here runs inside Store::read() or Store::write(). Private to this room.
 
 #include <algorithm>
 #include <bit>
@@ -28,13 +28,13 @@ inline constexpr const char* kTable = std::is_same_v<Record, BestRecord>        
                                       : std::is_same_v<Record, MissRecord>       ? "miss"
                                                                                  : nullptr;
 
-/// Whether its rows are found by where their sizes lie (places.hpp).
+/// Whether rows are found by the place of their sizes (places.hpp).
 template <class Record>
 inline constexpr bool kHasPlace = std::is_same_v<Record, BestRecord> || std::is_same_v<Record, QuarantineRecord>;
 
 // ---- visitors ------------------------------------------------------------------------------------------------------
 
-/// `a, b, c` and `?, ?, ?`: the columns of the fields, and a place for the value of each.
+/// `a, b, c` and `?, ?, ?`: the columns of the fields and their placeholders.
 struct ColumnList {
   std::string names, marks;
 
@@ -46,7 +46,7 @@ struct ColumnList {
   std::string condition() const { return " WHERE (" + names + ") = (" + marks + ")"; }
 };
 
-/// Binds each field to the next place.
+/// Binds each field to the next placeholder.
 struct Binder {
   Query& query;
 
@@ -71,7 +71,7 @@ struct Binder {
 /// Reads each field from the next column.
 struct Taker {
   Query& row;
-  bool good = true;  ///< false: a column does not hold what was written there
+  bool good = true;  ///< false: a column holds something that is never written there
 
   template <class T>
   void operator()(const char* name, T& field, unsigned how) {
@@ -101,8 +101,7 @@ struct Taker {
   }
 };
 
-/// Writes what JsonWriter and dump() make of fields, without making an object of them first: each row that is read is
-/// written so.
+/// Writes the same text as JsonWriter with dump(), but builds no JSON object: this runs for each row that is read.
 class LineWriter {
  public:
   explicit LineWriter(unsigned without) : without_(without) {}
@@ -137,7 +136,7 @@ class LineWriter {
   unsigned without_;
 };
 
-/// The record as a line of JSON, without the fields that are any of \p without.
+/// The record as a line of JSON, without fields that have any flag of \p without.
 template <class Record>
 std::string line_of(const Record& record, unsigned without = kPlain) {
   LineWriter line(without);
@@ -145,7 +144,7 @@ std::string line_of(const Record& record, unsigned without = kPlain) {
   return line.line();
 }
 
-/// CRC-32 of all that a record says, spelt out as in a text.
+/// CRC-32 of a record, written as in a text, without remarks.
 template <class Record>
 std::int64_t checksum(const Record& record) {
   return crc32(line_of(record, kRemark));
@@ -153,10 +152,10 @@ std::int64_t checksum(const Record& record) {
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-/// `SELECT … FROM TABLE`, to be followed by conditions; its rows are for take().
+/// `SELECT … FROM TABLE` for take(); the caller appends conditions.
 template <class Record>
 const std::string& select_all() {
-  static const std::string& sql = *new std::string([] {  // never destroyed: the process may end in between
+  static const std::string& sql = *new std::string([] {  // never destroyed: threads may use it at exit
     ColumnList columns;
     Record record;
     visit_all(record, columns);
@@ -167,11 +166,12 @@ const std::string& select_all() {
   return sql;
 }
 
-/// What creates all tables of version 4 in an empty file, and what later versions add: tests/cache/schema_6.sql.
+/// The SQL that creates the tables of version 4 in an empty file, and what later versions add:
+/// tests/cache/schema_6.sql.
 std::string wisdom_schema();
 std::vector<std::string> wisdom_additions();
 
-/// False when the checksum is wrong, or a field holds what may not be stored: anybody can compute a checksum.
+/// Returns false when the checksum is wrong or a field may not be stored. Anybody can compute a checksum.
 template <class Record>
 bool take(Query& row, Record& record) {
   Taker taker{row};
@@ -186,14 +186,14 @@ bool take(Query& row, Record& record) {
   return sound;
 }
 
-/// Whether the file is of a version that has the table of misses, or tells where the sizes of rows lie.
+/// Whether the file's version has a table of misses, or a place for each row.
 bool has_misses(Store& store);
 bool has_places(Store& store);
 
-/// One warning for all damaged rows of a file.
+/// Warns once for all damaged rows of a file.
 void warn_of_damaged_rows(Store& store);
 
-/// All records of \p row that are sound; warns of the others.
+/// All sound records of \p row; warns of the others.
 template <class Record>
 std::vector<Record> take_sound(Store& store, Query&& row) {
   std::vector<Record> found;
@@ -207,7 +207,7 @@ std::vector<Record> take_sound(Store& store, Query&& row) {
   return found;
 }
 
-/// ` WHERE (…) = (?…)` of the columns that tell a record from the others of its kind.
+/// ` WHERE (…) = (?…)` over the columns that identify a record.
 template <class Record>
 std::string same_identity() {
   ColumnList columns;
@@ -226,7 +226,7 @@ std::optional<Record> stored(Statements& store, const Record& record) {
   return row.next() && take(row, found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
-/// Adds \p record, in the place of one with the same identity.
+/// Adds \p record and replaces one with the same identity.
 template <class Record>
 void put(Statements& store, const Record& record) {
   static const std::string& remove =
@@ -249,15 +249,15 @@ void put(Statements& store, const Record& record) {
 
 /// The undamaged trials of a session, in order; warns of the others.
 std::vector<StoredTrial> stored_trials(Store& store, const std::string& uuid);
-/// The latest verified, finished measurement of \p best's configuration in its context, whatever the session.
+/// The latest verified, finished measurement of \p best's configuration in its context, from any session.
 std::optional<StoredTrial> latest_measurement(Store& store, const BestRecord& best);
 
-/// What is quarantined on a device for any of some problems.
+/// The quarantine of a device for a kernel and any of some problems.
 class Quarantine {
  public:
   Quarantine(std::string device_key, KernelRecord kernel, std::vector<ProblemRecord> problems)
       : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problems_(std::move(problems)) {}
-  /// What the quarantine of \p store says against \p configuration; nullopt: nothing. Reads its rows alone.
+  /// Why the quarantine in \p store forbids \p configuration; nullopt when it does not. Reads only its rows.
   std::optional<std::string> reason_against(Store& store, const std::string& configuration) const;
 
  private:

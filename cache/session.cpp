@@ -17,7 +17,7 @@
 namespace tuner::cache {
 namespace {
 
-/// A store that could not take a commit is not asked again before.
+/// After a failed commit, the store is tried again only after this time.
 constexpr std::chrono::milliseconds kRetryAfter{250};
 
 }  // namespace
@@ -34,7 +34,7 @@ struct SessionWriter::Impl {
     return {at(first), at(end)};
   }
 
-  /// Commits what has been added when it is called, and what \p also writes. \p mutex is free meanwhile: a commit waits
+  /// Commits the trials that were added before the call, and what \p also writes. Leaves \p mutex free: a commit waits
   /// for the disk, and add() must not.
   void commit(const std::function<void()>& also = {}) {
     const std::lock_guard one(committing);
@@ -47,7 +47,7 @@ struct SessionWriter::Impl {
     if (begin == end && session_known && !also) return;
     const std::vector<StoredTrial> fresh = trials_from(begin, end);
     store.write([&] {
-      // A file that was set aside took this session with it: the new one gets all of it.
+      // If the file was set aside, the new one does not have this session and gets all of it.
       const bool is_new = !stored(store, record);
       if (is_new) put(store, record);
       for (const StoredTrial& trial : is_new ? trials_from(0, end) : fresh) put(store, trial);
@@ -58,7 +58,7 @@ struct SessionWriter::Impl {
     committed = end;
   }
 
-  /// As commit(), for places that must not throw; what went wrong has been said by the store or is said now.
+  /// Like commit(), for places that must not throw. Warns of an error unless the store has done so.
   bool commit_quietly() noexcept {
     try {
       commit();
@@ -85,14 +85,14 @@ struct SessionWriter::Impl {
   }
 
   Store& store;
-  std::mutex committing;  // one transaction at a time; taken before `mutex`; guards the next two
+  std::mutex committing;  // one transaction at a time; locked before `mutex`; guards the next two
   SessionRecord record;
   bool session_known = false;
   std::mutex mutex;  // guards the rest
   std::condition_variable_any changed;
   std::vector<StoredTrial> history;  // all trials of this writer
   std::size_t committed = 0;
-  std::jthread watcher;  // stops and ends before the others go
+  std::jthread watcher;  // the last member: it stops before the others are destroyed
 };
 
 SessionWriter::SessionWriter(Database& database, SessionKey key, SessionSource source) {

@@ -23,7 +23,7 @@ std::string sha256_of_text(std::string_view text) {
   };
   constexpr std::size_t kMost = 16, kMostBytes = std::size_t{1} << 20;
   if (text.size() > kMostBytes) return sha256_hex(text);
-  static std::mutex& mutex = *new std::mutex;  // threads may still ask while the process ends
+  static std::mutex& mutex = *new std::mutex;  // never destroyed: threads may use it while the process ends
   static std::deque<Known>& known = *new std::deque<Known>;
   {
     const std::lock_guard lock(mutex);

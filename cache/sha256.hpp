@@ -9,12 +9,12 @@
 namespace tuner::cache {
 
 std::string sha256_hex(std::string_view bytes);
-/// The same of a text that is asked about again and again: those of the last few are remembered. Thread-safe.
+/// The same, for texts that are hashed again and again: it remembers the last few digests. Thread-safe.
 std::string sha256_of_text(std::string_view text);
-/// Of \p parts, each preceded by its length, so that moving a boundary changes the digest.
+/// The digest of \p parts, each preceded by its length, so that moving a boundary changes it.
 std::string sha256_of_parts(const std::vector<std::string_view>& parts);
-/// Throws CacheError when \p path cannot be read. Must not be used on a database that this process has open for
-/// writing: closing any descriptor of a file drops SQLite's locks on it (POSIX).
+/// Throws CacheError when \p path cannot be read. Do not use it on a database that this process has open for writing:
+/// closing any descriptor of a file drops SQLite's POSIX locks on it.
 std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace tuner::cache

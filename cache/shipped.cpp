@@ -16,7 +16,7 @@ namespace tuner::cache {
 namespace fs = std::filesystem;
 namespace {
 
-/// Returns the keys of the devices that it has results of.
+/// Returns the keys of the devices with results in the database.
 std::set<std::string> build(const fs::path& text_file, const fs::path& target) {
   auto database = Database::in_memory();
   import_text(database, read_text(text_file), text_file.string());
@@ -46,7 +46,7 @@ void write_copy(Database& database, const fs::path& target) {
   std::error_code error;
   fs::remove(target, error);
   try {
-    // Without gaps or traces of what stood there before: equal texts give equal files.
+    // VACUUM leaves no gaps and no old data: equal texts give equal files.
     SQLite::Statement vacuum(database.store().connection(), "VACUUM INTO ?");
     vacuum.bind(1, target.string());
     vacuum.exec();

@@ -32,7 +32,7 @@ std::optional<std::int64_t> parse_instant(const std::string& text) {
 }
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
-  // zlib's crc32() takes 32-bit lengths; crc32_z takes all.
+  // crc32_z takes lengths above 32 bits, crc32() does not.
   return static_cast<std::uint32_t>(::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 

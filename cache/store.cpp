@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::int64_t kMaxCopiedBytes = std::int64_t{256} << 20;
 
-/// Of a file that is being opened: nothing of it that is whole gives any of these errors.
+/// While a file is opened, any of these errors means damage: an undamaged file never causes them.
 bool is_damage_of_file(const SQLite::Exception& failure) {
   const int code = failure.getErrorCode();
   return is_damage(code) || code == SQLITE_ERROR || code == SQLITE_CONSTRAINT;
 }
 
-/// True of a database without write permission and journal, as shipped: it is replaced, never written to, and is read
-/// without locks. Not in WAL mode (bytes 18 and 19 of the file are then 2), where readers need locks.
+/// Whether a database has neither write permission nor a journal, like shipped ones. Such files are replaced, never
+/// written to, and are read without locks. Not in WAL mode, where readers need locks; bytes 18 and 19 are then 2.
 bool nobody_writes(const fs::path& file) {
   constexpr auto kWrite = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
   std::error_code error;
@@ -87,7 +87,7 @@ void Store::warn_once(const std::string& topic, const std::string& message) {
 // ---- opening -------------------------------------------------------------------------------------------------------
 
 void Store::connect(int flags) {
-  // Where folders cannot be locked, it may be replaced meanwhile: what stood there before and after is what is open.
+  // If folders cannot be locked, the file may be replaced meanwhile: opens again until its identity stays the same.
   do {
     stamp_ = stamp_of(file_);
     identity_ = stamp_.identity;
@@ -104,7 +104,7 @@ bool Store::quick_check() {
   return word(*connection_, "PRAGMA quick_check(1)") == "ok";
 }
 
-/// From here on the path has no links, and nobody else can change what it leads to.
+/// Resolves links; then nobody else can change where the path leads.
 void Store::check_private() {
   file_ = fs::weakly_canonical(file_);
   if (const auto reason = exposure_of(file_.parent_path())) throw CacheError(*reason);
@@ -137,7 +137,7 @@ std::optional<Store::Refusal> Store::open_once() {
     const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
     const bool existed = fs::exists(file_, error);
     connect(SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    // SQLite creates files with 0644; its journals take over the mode of the file.
+    // SQLite creates files with mode 0644; its journals get the mode of the file.
     if (!existed) (void)::chmod(file_.c_str(), 0600);
     is_tuners_ = number(*connection_, "PRAGMA application_id") == kind_.application_id;
     const auto state = inspect(*connection_, kind_);
@@ -156,7 +156,7 @@ std::optional<Store::Refusal> Store::open_once() {
     }
     if (options_.max_pages > 0) connection_->exec(fmt::format("PRAGMA max_page_count = {}", options_.max_pages));
     if (state == Contents::empty) {
-      connection_->exec("PRAGMA synchronous = OFF");  // a power cut takes nothing but an empty file
+      connection_->exec("PRAGMA synchronous = OFF");  // a power cut can lose only an empty file
       create(*connection_, kind_);
     }
     prepare_for_writing(*connection_, file_, kind_.durable);
@@ -172,7 +172,7 @@ std::optional<Store::Refusal> Store::open_once() {
   }
 }
 
-/// What the file holds can be read where it cannot be added to.
+/// If the file cannot be upgraded because it cannot be written, its contents can still be read.
 std::optional<Store::Refusal> Store::upgrade_open_file() try {
   upgrade(*connection_, kind_);
   return std::nullopt;
@@ -192,7 +192,7 @@ void Store::open_read_only() {
       state = inspect(*connection_, kind_);
     } catch (const SQLite::Exception& failure) {
       if ((failure.getErrorCode() & 0xff) != SQLITE_READONLY) throw;
-      // A commit was interrupted: whoever reads next has to take it back.
+      // A commit was interrupted: the next reader must roll it back.
       const FolderLock unreplaced(file_.parent_path(), LOCK_SH);
       connect(SQLite::OPEN_READWRITE);
       connection_->exec("PRAGMA query_only = ON");
@@ -262,7 +262,7 @@ void Store::degrade(const std::string& reason) {
         return;
       }
     } catch (const SQLite::Exception&) {
-      // What cannot be read cannot be taken along.
+      // Contents that cannot be read are lost.
     }
   }
   connection_.reset();
@@ -294,8 +294,7 @@ bool Store::recover(const SQLite::Exception& error) {
   if (code == SQLITE_NOMEM || code == SQLITE_MISUSE || code == SQLITE_TOOBIG || code == SQLITE_RANGE) return false;
   bool damaged = is_damage(code);
   if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA || code == SQLITE_MISMATCH) {
-    // Either our own mistake or a file that is damaged in a way that SQLite does not see: only the latter may cost
-    // the user his file.
+    // Either tuner made a mistake, or the file is damaged and SQLite does not see it. Only damage may cost the file.
     try {
       damaged = !is_intact(*connection_, kind_);
     } catch (const SQLite::Exception& again) {
@@ -326,7 +325,7 @@ void Store::report_unreadable(const SQLite::Exception& error) {
 
 // ---- work ----------------------------------------------------------------------------------------------------------
 
-/// What is not committed in its life is taken back.
+/// Rolls back unless commit() was called.
 struct Store::Transaction {
   Transaction(Store& owner, const char* begin) : store(owner) {
     Query(store, begin).run();
@@ -340,8 +339,8 @@ struct Store::Transaction {
   Store& store;
 };
 
-/// What was thrown once is thrown by every later use of a strict store. A frozen file that was written to, rather than
-/// replaced as a whole, may be half of one and half of another.
+/// A strict store throws at every later use what it threw first. A frozen file that was written to in place may be half
+/// old and half new.
 void Store::require_usable() {
   if (!options_.strict) return;
   if (!connection_) throw CacheError(trouble_);

@@ -1,7 +1,7 @@
 #pragma once
-/// The resilient SQLite file under Database and ImageCache: opens or creates it, sets aside what is damaged, goes on in
-/// memory (or without) when it cannot be written, and warns once. A file that is not known to be tuner's own is never
-/// touched. Private to this room.
+/// The SQLite file under Database and ImageCache. It opens or creates the file, sets a damaged one aside, continues in
+/// memory (or without) when it cannot write, and warns once. It never touches a file that is not known to be tuner's.
+/// Private to this room.
 
 #include <filesystem>
 #include <functional>
@@ -19,12 +19,12 @@
 
 namespace tuner::cache {
 
-/// Thrown inside Store::read() for a store whose every row must be sound: a frozen one.
+/// Thrown inside Store::read() for a frozen store, in which every row must be sound.
 struct DamagedRows : CacheError {
   using CacheError::CacheError;
 };
 
-/// Statements and connection() are to be used inside read() or write() only.
+/// Use the statements and connection() only inside read() or write().
 class Store : public Statements {
  public:
   enum class Mode { read_write, read_only, memory };
@@ -35,7 +35,7 @@ class Store : public Statements {
   Store& operator=(const Store&) = delete;
 
   const std::filesystem::path& path() const { return file_; }
-  /// Where the contents come from: the file also when it is only read, or continued in memory; else `:memory:`.
+  /// Where the contents come from: the file, also when it is only read or was copied to memory; otherwise `:memory:`.
   std::string display_path() const;
   Mode mode() const { return mode_; }
   const FileKind& kind() const { return kind_; }
@@ -43,8 +43,8 @@ class Store : public Statements {
   bool in_memory() const;
   std::string trouble() const;
 
-  /// Runs \p work while no other thread uses the store; a default value when the store cannot be read. All queries of
-  /// one call see the same state of the file.
+  /// Runs \p work while no other thread uses the store. Returns a default value when the store cannot be read. All
+  /// queries of one call see the same state of the file.
   template <class Work>
   auto read(Work&& work) -> decltype(work()) {
     using Result = decltype(work());
@@ -52,18 +52,18 @@ class Store : public Statements {
     guarded_read([&] { result = work(); });
     return result;
   }
-  /// Runs \p work in a BEGIN IMMEDIATE transaction. \p work runs again from the start when the file had to be replaced
-  /// (by a new one or by memory). Exceptions of \p work roll back and pass through. False when nothing can be written.
+  /// Runs \p work in a BEGIN IMMEDIATE transaction. Runs it again from the start when a new file or memory had to
+  /// replace the file. Exceptions of \p work roll back and pass through. Returns false when nothing can be written.
   bool write(const std::function<void()>& work);
 
-  /// At most once for each \p topic.
+  /// Warns at most once for each \p topic.
   void warn_once(const std::string& topic, const std::string& message);
 
  private:
-  /// Why a file cannot be used as it is.
+  /// Why a file cannot be used.
   struct Refusal {
     std::string reason;
-    const char* suffix = nullptr;  ///< for setting it aside, when a new file would do
+    const char* suffix = nullptr;  ///< for its new name, if a new file would help
   };
 
   struct Transaction;
@@ -79,14 +79,14 @@ class Store : public Statements {
   bool quick_check();
   void open_memory();
   void close();
-  /// The file's contents (as far as they can be read) move to memory; nothing is written to the file any more.
+  /// Copies the file's contents to memory, as far as they can be read. Writes nothing to the file after that.
   void degrade(const std::string& reason);
-  /// Renames the file and its journals unless another process has done so already. Returns why that is impossible.
+  /// Renames the file and its journals, unless another process has replaced it already. Returns why that failed.
   std::optional<std::string> set_aside(const Refusal& refusal);
   void drop(const std::string& reason);
   void require_usable();
   void report_unreadable(const SQLite::Exception& error);
-  /// True when the work should be tried again, on whatever the store is now.
+  /// Returns true when the work should run again, on the store as it is now.
   bool recover(const SQLite::Exception& error);
 
   FileKind kind_;
@@ -99,9 +99,9 @@ class Store : public Statements {
   std::string trouble_;
   FileIdentity identity_;   // of the open file
   FileStamp stamp_;         // of a frozen file when it was opened
-  bool is_tuners_ = false;  // the open file is known to be a database of this kind
+  bool is_tuners_ = false;  // the open file is a database of this kind
   bool in_memory_ = false;
-  bool has_contents_ = false;  // memory has what the file held
+  bool has_contents_ = false;  // memory holds the contents of the file
   int depth_ = 0;
 };
 

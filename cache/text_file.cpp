@@ -1,4 +1,4 @@
-// Texts as files, plain or compressed: see exchange.hpp.
+// Text files, plain or compressed: see exchange.hpp.
 
 #include <array>
 #include <cerrno>
@@ -27,7 +27,7 @@ using OpenGz = std::unique_ptr<gzFile_s, GzClose>;
   throw CacheError(fmt::format("{} cannot be {}: {}", file.string(), verb, reason));
 }
 
-/// A regular file, opened without waiting: a FIFO has no end, and a device none that is near.
+/// Opens a regular file without blocking: a FIFO has no end, and a device may have none.
 OpenGz open_gz(const fs::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail_text(file, "read", std::strerror(errno));
@@ -63,7 +63,7 @@ void write_text(const fs::path& file, std::string_view text) {
   const int descriptor = ::mkostemp(part.data(), O_CLOEXEC);
   if (descriptor < 0) fail_text(file, "written", std::strerror(errno));
   (void)::fchmod(descriptor, 0644);
-  // "T": as it is, without compression.
+  // "T": no compression.
   gzFile out = gzdopen(descriptor, file.extension() == ".gz" ? "wb9" : "wbT");
   bool good = true;
   while (good && !text.empty()) {
@@ -84,7 +84,7 @@ void write_text(const fs::path& file, std::string_view text) {
 }
 
 std::string read_text(const fs::path& file, std::size_t limit) {
-  const OpenGz in = open_gz(file);  // zlib reads plain files as they are
+  const OpenGz in = open_gz(file);  // zlib also reads plain files
   std::string text;
   std::string buffer(std::size_t{1} << 16, '\0');
   int got = 0;
