@@ -1,7 +1,7 @@
 #pragma once
 /// A claim is the right to do one thing, such as tuning a problem. Of all processes that share a database, one at a
 /// time has it. The operating system holds the claim and releases it when the process ends in any way. (A child that
-/// was forked meanwhile and never calls exec keeps it too.) Not for work that must never happen twice: where files
+/// was forked meanwhile and never calls exec keeps it too.) Not for work that must never happen twice. Where files
 /// cannot be locked, every process gets every claim.
 
 #include <chrono>

@@ -40,8 +40,8 @@ bool make_folder(const std::filesystem::path& folder, unsigned mode);
 inline bool make_private_folder(const std::filesystem::path& folder) { return make_folder(folder, 0700); }
 /// Explains how somebody else could change or replace the file or folder \p path, and what to do. That is possible when
 /// \p path or a folder above it belongs to another user, or when others can write to it. nullopt when only this user
-/// and root can. A group with the user's name and no other member counts as the user. \p installed: root may own \p
-/// path.
+/// and root can. A group with the user's name and no other member counts as the user. \p installed: root may own
+/// \p path.
 std::optional<std::string> exposure_of(const std::filesystem::path& path, bool installed = false);
 /// True for NFS, SMB, FUSE, Lustre, GPFS and similar, where processes cannot rely on shared memory. False when \p path
 /// is local or does not exist.

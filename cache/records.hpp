@@ -172,7 +172,7 @@ struct MissRecord {
   std::string file;    ///< a path, or the name of a kernel that comes with tuner; empty: the kernel has no file
   std::string served;  ///< how: name(Tier)
   std::int64_t calls = 0;
-  double each_ns = 0;  ///< the shortest timed call of the last report; NaN: none was timed
+  double each_ns = 0;  ///< the shortest launch timed by the last process that timed any; NaN: none was timed
   std::int64_t first_ms = 0, last_ms = 0;
 
   /// Estimated time of all calls; 0 when unknown.

@@ -1,6 +1,6 @@
 #pragma once
 /// An array where kernels run: device memory on a GPU, ordinary memory on the host backend. For programs and examples
-/// that work with either; programs that have their own device memory do not need it. C++17.
+/// that run on both. Programs with their own device memory do not need it. C++17.
 
 #include <cstddef>
 #include <memory>
@@ -13,7 +13,7 @@ namespace tuner {
 
 namespace detail {
 
-/// Owns bytes on the device that launches of this thread run on.
+/// Owns bytes on the device that this thread's launches run on.
 class ArrayMemory {
  public:
   explicit ArrayMemory(std::size_t bytes);
@@ -31,13 +31,13 @@ class ArrayMemory {
 
 }  // namespace detail
 
-/// Movable, not copyable. Every member throws Error when the device fails.
+/// Movable, not copyable. All members throw Error when the device fails.
 template <typename T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain data");
 
  public:
-  /// \p count elements, uninitialised.
+  /// Allocates \p count elements, uninitialised.
   explicit Array(std::size_t count) : memory_(count * sizeof(T)), count_(count) {}
   explicit Array(const std::vector<T>& values) : Array(values.size()) {
     memory_.upload(values.data(), count_ * sizeof(T));
@@ -47,7 +47,7 @@ class Array {
   const T* data() const { return static_cast<const T*>(memory_.address()); }
   std::size_t size() const { return count_; }
 
-  /// Waits for what was launched before, on any stream. Other threads may capture streams meanwhile.
+  /// Copies the elements to the host. Waits for earlier launches on all streams. Other threads may capture meanwhile.
   std::vector<T> to_vector() const {
     std::vector<T> values(count_);
     memory_.download(values.data(), count_ * sizeof(T));

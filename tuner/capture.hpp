@@ -1,13 +1,14 @@
 #pragma once
-/// Captures of launches: what one launch of an application was given and what it left, in a folder from which
-/// `tune --capture` tunes without the application (docs/api.md). C++17.
+/// A capture stores the inputs and outputs of one launch of an application in a folder. `tune --capture` tunes from
+/// that folder, without the application (docs/api.md). C++17.
 ///
-/// Launches through tuner::Kernel are captured without a word in the program. This header is for programs that launch
+/// Launches through tuner::Kernel are captured without a change of the program. This header is for programs that launch
 /// their kernels themselves and have a kernel file that describes them.
 ///
-/// Captured are the kernels whose names match a pattern of $TUNER_CAPTURE (`axpy`, `axpy*,reduce`, `*`), which is read
-/// once: the first launch of each problem (types, choices, sizes), into a folder of its own in $TUNER_CAPTURE_DIR (else
-/// the current folder). While it is captured a launch waits for its stream, before it and behind it. Without
+/// $TUNER_CAPTURE, which is read once, holds patterns: `axpy`, `axpy*,reduce`, `*`. For each kernel that matches one,
+/// the first launch of each problem (types, choices, sizes) is captured. Each gets its own folder in
+/// $TUNER_CAPTURE_DIR, or else in the current folder. A captured launch waits for its stream before and after the
+/// launch. Without $TUNER_CAPTURE, only the launch is done.
 /// $TUNER_CAPTURE nothing is done but the launch.
 
 #include <functional>
@@ -24,9 +25,9 @@ bool captures_anything() noexcept;
 const Kernel& captured_kernel(const std::string& name_or_path, const Choices& choices);
 }  // namespace detail
 
-/// Calls \p launch, which enqueues the caller's own launch on \p stream, once, whatever becomes of the capture. \p
-/// kernel describes what is launched: the arguments are those of Kernel::launch(), for a `constant` buffer the address
-/// of the variable. Any thread. Throws what \p launch throws; what is wrong with the capture is a warning.
+/// Calls \p launch exactly once, even if the capture fails; it must enqueue the caller's own launch on \p stream.
+/// \p kernel describes that launch. \p arguments: as for Kernel::launch(); for a `constant` buffer, the address of the
+/// variable. Thread-safe. Throws what \p launch throws; a failure of the capture is a warning.
 template <typename Launch, typename... Arguments>
 void capture(const Kernel& kernel, Stream stream, const Sizes& sizes, const Launch& launch, Arguments... arguments) {
   if (!detail::captures_anything()) {
@@ -37,8 +38,8 @@ void capture(const Kernel& kernel, Stream stream, const Sizes& sizes, const Laun
   detail::capture_erased(kernel, stream, sizes, launch, list, sizeof...(arguments));
 }
 
-/// The same for the kernel of a file, which is read only where $TUNER_CAPTURE is set. \p choices: those that do not
-/// follow from pointers. Throws as Kernel::from_file() and Kernel::with() there.
+/// The same for a kernel in a file, which is read only if $TUNER_CAPTURE is set. \p choices: those that do not follow
+/// from pointers. Then also throws what Kernel::from_file() and Kernel::with() throw.
 template <typename Launch, typename... Arguments>
 void capture(const char* name_or_path, const Choices& choices, Stream stream, const Sizes& sizes, const Launch& launch,
              Arguments... arguments) {

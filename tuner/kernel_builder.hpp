@@ -1,7 +1,7 @@
 #pragma once
 /// Describes a kernel in code instead of `#pragma tuner` lines. Each method writes the directive of the same name
-/// (docs/kernel-files.md), so that both ways mean exactly the same and are checked by the same rules. One thread at a
-/// time; nothing throws before build(). C++17.
+/// (docs/kernel-files.md), so both ways mean the same and have the same checks. One thread at a time; only build()
+/// throws. C++17.
 
 #include <initializer_list>
 #include <string>
@@ -13,7 +13,7 @@ namespace tuner {
 
 class KernelBuilder {
  public:
-  /// \p source: CUDA C++ that defines the kernel; it may contain `#pragma tuner` lines of its own.
+  /// \p source: CUDA C++ that defines the kernel. It may contain `#pragma tuner` lines.
   KernelBuilder(const std::string& name, std::string source);
 
   KernelBuilder& type(const std::string& name, std::initializer_list<ValueText> types) {
@@ -22,7 +22,7 @@ class KernelBuilder {
   KernelBuilder& choice(const std::string& name, std::initializer_list<ValueText> values) {
     return directive("choice", name + " = " + joined(values, " "));
   }
-  /// \p integer: the type the kernel takes the size as: "int", "unsigned", "int64", "uint64".
+  /// \p integer: the type of the kernel's parameter for the size: "int", "unsigned", "int64", "uint64".
   KernelBuilder& size(const std::string& name, const std::string& integer = "int") {
     return directive("size", name + " : " + integer);
   }
@@ -35,8 +35,8 @@ class KernelBuilder {
   KernelBuilder& constraint(const std::string& name, const std::string& predicate) {
     return directive("constraint", name + ": " + predicate);
   }
-  /// \p count: elements, an expression; \p type: of an element, `float`, `float4` or `{ float x; int id; }`, the first
-  /// type() when empty. The same for all buffers.
+  /// For all buffers. \p count: number of elements, an expression. \p type: of an element: `float`, `float4` or
+  /// `{ float x; int id; }`; empty: the first type().
   KernelBuilder& in(const std::string& name, const std::string& count, const std::string& type = "") {
     return buffer("in", name, count, type);
   }
@@ -65,12 +65,12 @@ class KernelBuilder {
   KernelBuilder& surface(const std::string& name, const std::string& of) {
     return directive("surface", name + " = " + of);
   }
-  /// \p value: the value used while tuning.
+  /// \p value: the value during tuning.
   KernelBuilder& scalar(const std::string& name, const std::string& type, double value) {
     return directive("scalar", name + " : " + type + " = " + number(value));
   }
   KernelBuilder& instantiate(const std::string& expression) { return directive("instantiate", expression); }
-  /// Up to three dimensions separated by commas.
+  /// Up to three dimensions, separated by commas.
   KernelBuilder& grid(const std::string& dimensions) { return directive("grid", dimensions); }
   KernelBuilder& block(const std::string& dimensions) { return directive("block", dimensions); }
   KernelBuilder& shared(const std::string& bytes) { return directive("shared", bytes); }
@@ -78,16 +78,16 @@ class KernelBuilder {
     return directive("arguments", joined(names, ", "));
   }
   KernelBuilder& when(const std::string& predicate) { return directive("when", predicate); }
-  /// The blocks of the launch wait for each other (this_grid().sync()) where \p predicate holds; empty: always.
+  /// Where \p predicate holds, the blocks of the launch wait for each other (this_grid().sync()). Empty: always.
   KernelBuilder& cooperative(const std::string& predicate = "") { return directive("cooperative", predicate); }
-  /// The launch is part of the result and, where \p predicate holds, not of the time; empty: always.
+  /// Where \p predicate holds, the launch is part of the result but not of the time. Empty: always.
   KernelBuilder& untimed(const std::string& predicate = "") { return directive("untimed", predicate); }
   /// Starts the next launch of a kernel that needs several.
   KernelBuilder& launch(const std::string& name) { return directive("launch", name); }
-  /// Starts a reference launch; grid(), block(), shared() and arguments() that follow describe it.
+  /// Starts a reference launch; the following grid(), block(), shared() and arguments() describe it.
   KernelBuilder& reference(const std::string& expression) { return directive("reference", expression); }
-  /// Starts a launch that is made before every run and never timed, for inout buffers; grid(), block(), shared() and
-  /// arguments() that follow describe it. Calls of the kernel go without it.
+  /// Starts a launch that runs before every run and is never timed, for inout buffers. The following grid(), block(),
+  /// shared() and arguments() describe it. Ordinary launches of the kernel do without it.
   KernelBuilder& prepare(const std::string& expression) { return directive("prepare", expression); }
   /// \p problem: "n=1001 offset=1".
   KernelBuilder& verify(const std::string& problem) { return directive("verify", problem); }
@@ -97,7 +97,7 @@ class KernelBuilder {
   KernelBuilder& accumulates(const std::string& terms) { return directive("accumulates", terms); }
   KernelBuilder& bytes(const std::string& expression) { return directive("bytes", expression); }
   KernelBuilder& flops(const std::string& expression) { return directive("flops", expression); }
-  /// The kernels launch kernels themselves; \p pending: how many of these launches are pending at once, at most.
+  /// The kernels launch kernels themselves. \p pending: the largest number of such launches that are pending at once.
   KernelBuilder& device_launches(const std::string& pending) { return directive("device_launches", pending); }
   /// \p macros: "block items", or "TILE = block * items".
   KernelBuilder& define(const std::string& macros) { return directive("define", macros); }
@@ -106,9 +106,9 @@ class KernelBuilder {
   /// \p configuration: "block=256 unroll=4".
   KernelBuilder& default_configuration(const std::string& configuration) { return directive("default", configuration); }
 
-  /// Throws SpecError; its line counts the calls above.
+  /// Throws SpecError; its line number counts the calls above.
   Kernel build() const;
-  /// The kernel file that the calls so far amount to.
+  /// The kernel file that the calls so far describe.
   std::string text() const;
 
  private:
@@ -121,7 +121,7 @@ class KernelBuilder {
 
   std::string name_;
   std::string source_;
-  std::string directives_;  // a line each
+  std::string directives_;  // one on each line
 };
 
 }  // namespace tuner

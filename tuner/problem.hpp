@@ -1,6 +1,6 @@
 #pragma once
-/// The vocabulary of the public API that several headers share: streams, sizes, work space, element types. C++17, no
-/// CUDA header needed. Everything here is a plain value: any thread may copy and use it.
+/// Types that several public headers share: streams, sizes, work space, element types. C++17; needs no CUDA header. All
+/// are plain values: any thread may copy and use them.
 
 #include <array>
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 #include <tuner/core/error.hpp>
 
-struct CUstream_st;    // what cudaStream_t and CUstream point to
+struct CUstream_st;    // cudaStream_t and CUstream point to it
 struct __half;         // cuda_fp16.h
 struct __nv_bfloat16;  // cuda_bf16.h
 
 namespace tuner {
 
-/// A cudaStream_t or CUstream, borrowed; null, also written 0, is the default stream. Nothing else converts to it, so
-/// that a buffer in its place does not compile. Ignored on the host backend, which is synchronous.
+/// A cudaStream_t or CUstream, borrowed. Null (or 0) is the default stream. Nothing else converts to it, so a buffer in
+/// its place does not compile. Ignored on the host backend, which is synchronous.
 class Stream {
  public:
   constexpr Stream(CUstream_st* handle = nullptr) noexcept : handle_(handle) {}
@@ -30,8 +30,7 @@ class Stream {
   CUstream_st* handle_;
 };
 
-/// A number of elements, from an integer of any type. Throws Error for one past 2^63 - 1; what is negative is refused
-/// by the call that it is given to.
+/// A number of elements, from any integer type. Throws Error above 2^63 - 1. Calls refuse negative sizes.
 class Size {
  public:
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
@@ -49,8 +48,8 @@ class Size {
   std::int64_t value_;
 };
 
-/// Sizes of a problem in the order of the kernel file's `size` directives: `{n}`, `{nx, ny}`. At most 8, else Error; no
-/// allocation.
+/// The sizes of a problem in the order of the kernel file's `size` directives: `{n}`, `{nx, ny}`. Throws Error for more
+/// than 8. Allocates nothing.
 class Sizes {
  public:
   Sizes() = default;
@@ -71,20 +70,20 @@ class Sizes {
   std::size_t count_ = 0;
 };
 
-/// Device memory of the caller's that one call may use while it runs, instead of the library's own. Any contents,
-/// aligned to 256 bytes (what cudaMalloc gives). Two calls may share it when one has ended before the other begins: on
-/// one stream, or in one graph that is not replayed beside itself.
+/// The caller's device memory, which a call uses while it runs, instead of the library's. Any contents; aligned to 256
+/// bytes, as cudaMalloc does. Two calls may share it if one ends before the other begins: on one stream, or in one
+/// graph whose replays do not overlap.
 struct Workspace {
-  void* data = nullptr;   ///< null: the library's own
-  std::size_t bytes = 0;  ///< at least what the call's query of its work space says
+  void* data = nullptr;   ///< null: use the library's
+  std::size_t bytes = 0;  ///< at least the size that the call's query returns
 };
 
-/// The caller's choices besides element types, which follow from the pointers: `{{"operation", "sum"}}`.
+/// The caller's choices, except element types, which follow from the pointers: `{{"operation", "sum"}}`.
 using Choices = std::map<std::string, std::string>;
 
 namespace detail {
 
-/// Position of T in tuner's list of element types (tuner/core/element_type.hpp), or -1: not an element type.
+/// The position of T in tuner's list of element types (tuner/core/element_type.hpp); -1: not an element type.
 template <typename T>
 constexpr int element_code() {
   using U = std::remove_cv_t<T>;
@@ -108,8 +107,8 @@ constexpr int element_code() {
 struct LaunchArgument {
   enum class Kind : std::uint8_t { pointer, floating, signed_integer, unsigned_integer };
   Kind kind = Kind::pointer;
-  bool is_const = false;     ///< a pointer to const: no output
-  std::int8_t element = -1;  ///< of a pointer; -1: to void or to structs
+  bool is_const = false;     ///< a pointer to const, which cannot be an output
+  std::int8_t element = -1;  ///< a pointer's element type; -1: void or a struct
   const void* pointer = nullptr;
   double number = 0;          ///< floating
   std::uint64_t integer = 0;  ///< the bits of an integer
@@ -124,7 +123,7 @@ LaunchArgument launch_argument(T value) {
     argument.is_const = std::is_const_v<Pointee>;
     if constexpr (!std::is_void_v<Pointee>) {
       argument.element = element_code<Pointee>();
-      // Asked only where it matters: __half is incomplete in a file without cuda_fp16.h.
+      // Checked only in this case: __half is an incomplete type without cuda_fp16.h.
       if constexpr (element_code<Pointee>() < 0)
         static_assert(std::is_class_v<Pointee> && std::is_trivially_copyable_v<Pointee>,
                       "a pointer is to numbers, or to structs and vectors of them");

@@ -1,15 +1,15 @@
 #pragma once
 /// Reductions with the best known kernel for this device, type and size. C++17.
 ///
-/// Sizes count elements. Memory is the caller's and stays it: device memory that the current context's GPU can reach
-/// (any memory on the host backend), at any address that suits a T, never written but for the result. Every function
-/// may be called from several threads at once, on any streams. Errors are exceptions derived from tuner::Error, thrown
-/// before anything is launched. What a first call of a size class does, and what a capture may: kernel.hpp.
+/// Sizes count elements. Memory belongs to the caller: device memory that the current context's GPU can reach (any
+/// memory on the host backend), with the alignment of T. Only the result is written. All functions are thread-safe, on
+/// any streams. They throw exceptions derived from tuner::Error before anything is launched. kernel.hpp explains first
+/// calls of a size class, and captures.
 ///
-/// Results: sums and products of 8- and 16-bit integers are 64-bit, of half and bfloat16 they are float (accumulated in
-/// float); everything else is T. 32- and 64-bit integer arithmetic wraps. An empty range gives the identity: 0, 1, the
-/// largest value for min, the lowest for max (infinities for floating types); its data may be null. The order of
-/// combination is fixed for one size, alignment and configuration, so that equal runs give equal bits, unless
+/// Sums and products of 8- and 16-bit integers are 64-bit; those of half and bfloat16 are computed in float and are
+/// float. All other results are T. 32- and 64-bit integer arithmetic wraps. An empty range gives the identity: 0, 1,
+/// the largest value for min, the lowest for max (infinities for floating types); its data may be null. For one size,
+/// alignment and configuration the order of combination is fixed: equal runs give equal bits, except with Order::any.
 /// Order::any is asked for.
 
 #include <cstddef>
@@ -22,11 +22,11 @@ namespace tuner {
 
 enum class Operation { sum, min, max, product };
 
-/// Whether floating-point values may be combined in the order in which blocks happen to end, which can be faster.
+/// With `any`, floating-point values are combined in the order in which blocks end, which can be faster.
 enum class Order { fixed, any };
 
-/// Type of a reduction's result. It follows from what the kernel takes a T for, so that `char16_t` is like any unsigned
-/// integer of 16 bits: the kernel writes 64 bits.
+/// The result type of a reduction. It follows from the element type that the kernel uses for T: `char16_t`, for
+/// example, is a 16-bit unsigned integer, whose results have 64 bits.
 template <typename T>
 struct ReduceResult {
  private:
@@ -45,7 +45,7 @@ struct ReduceOptions {
   Operation operation = Operation::sum;
   Stream stream = nullptr;
   Order order = Order::fixed;
-  Workspace workspace{};  ///< the caller's own, of reduce_workspace_bytes() or more; by default the library's
+  Workspace workspace{};  ///< at least reduce_workspace_bytes(); by default, the library's
 };
 
 namespace detail {
@@ -80,14 +80,14 @@ void reduce_async(const T* data, Size n, reduce_result_t<T>* out, const ReduceOp
   detail::reduce_async(detail::reduce_input(data), n, out, options);
 }
 
-/// Does what the first reduce_async() of this size class on options.stream would do, so that the next \p captures of
-/// them can be captured into CUDA graphs. \p data is not read. Not while the stream is captured.
+/// Does the work of the first reduce_async() of this size class on options.stream. Afterwards, the next \p captures
+/// calls can be captured into CUDA graphs. Does not read \p data. Not allowed while the stream is captured.
 template <typename T>
 void prepare_reduce(const T* data, Size n, const ReduceOptions& options = {}, std::size_t captures = 64) {
   detail::reduce_prepare(detail::reduce_input(data), n, options, captures);
 }
 
-/// Bytes of work space that a reduction of this size class needs; 0: none. Implies prepare_reduce().
+/// Bytes of work space that a reduction of this size class needs; 0: none. Also does the work of prepare_reduce().
 template <typename T>
 std::size_t reduce_workspace_bytes(const T* data, Size n, const ReduceOptions& options = {}) {
   return detail::reduce_prepare(detail::reduce_input(data), n, options, 0);

@@ -1,5 +1,5 @@
 #pragma once
-/// One configuration from code: what `tune run` does. C++17.
+/// Runs one configuration from code, like `tune run`. C++17.
 
 #include <array>
 #include <cstdint>
@@ -13,39 +13,39 @@
 namespace tuner {
 
 struct RunOptions {
-  /// `block_x=32 block_y=16`; parameters that are not named have the value that a launch would be served with.
+  /// `block_x=32 block_y=16`; other parameters have the value that a launch would use.
   std::string configuration;
-  bool verify = true;  ///< compare with the kernel's reference, where it has one
+  bool verify = true;  ///< compare with the kernel's reference, if it has one
   bool cold = true;    ///< flush the L2 cache before each sample
-  /// Hardware counters and energy, collected after timing: as TuneOptions::metrics.
+  /// Hardware counters and energy, collected after timing: see TuneOptions::metrics.
   std::vector<std::string> metrics = {};
 };
 
-/// One launch of the configuration, in order.
+/// One launch of the configuration; they are listed in order.
 struct RunLaunch {
   std::string expression;               ///< C++ name expression: `sumMatrix2D<float, 32, 16>`
   std::array<std::int64_t, 3> grid{};   ///< blocks
   std::array<std::int64_t, 3> block{};  ///< threads
-  std::int64_t shared_bytes = 0;        ///< of a block, static and dynamic
-  int registers = 0, spill_bytes = 0;   ///< of a thread; 0 on the host backend
+  std::int64_t shared_bytes = 0;        ///< per block, static and dynamic
+  int registers = 0, spill_bytes = 0;   ///< per thread; 0 on the host backend
   double occupancy = 0;                 ///< theoretical, 0..1; 0 on the host backend
-  std::string limited_by;               ///< what limits it: "registers", "threads", …
+  std::string limited_by;               ///< what limits the occupancy: "registers", "threads", …
 };
 
 struct RunResult {
   std::string configuration;  ///< canonical text
   std::vector<RunLaunch> launches;
-  double median_ns = 0;            ///< of one run, all launches together
+  double median_ns = 0;            ///< one run, all launches together
   double low_ns = 0, high_ns = 0;  ///< 95% confidence interval of the median
   bool verified = false;
-  std::string limit;                      ///< what limits it: "device memory", "latency", …
-  std::string reason;                     ///< one sentence with the numbers behind it
-  std::map<std::string, double> metrics;  ///< of RunOptions::metrics, in the units that `tune metrics` gives
+  std::string limit;                      ///< what limits the run: "device memory", "latency", …
+  std::string reason;                     ///< one sentence with the numbers for it
+  std::map<std::string, double> metrics;  ///< those in RunOptions::metrics, in the units that `tune metrics` lists
 };
 
-/// Compiles, verifies and times one configuration of \p kernel for \p sizes (in elements) and \p choices on the device
-/// that this thread's launches run on, with buffers of its own, in this process. Nothing is stored. Throws Error when
-/// the configuration cannot run, does not compile, faults or gives wrong results, with the reason.
+/// Compiles, verifies and times one configuration of \p kernel for \p sizes (in elements) and \p choices. Runs in this
+/// process, on the device of this thread's launches, with its own buffers. Stores nothing. Throws Error, with the
+/// reason, when the configuration cannot run, does not compile, faults or gives wrong results.
 RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices = {}, const RunOptions& options = {});
 
 }  // namespace tuner

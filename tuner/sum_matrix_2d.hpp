@@ -11,10 +11,10 @@ namespace detail {
 void sum_matrix_2d(const LaunchArgument (&matrices)[3], const Sizes& sizes, Stream stream);
 }  // namespace detail
 
-/// Enqueues the addition on \p stream and returns. \p a, \p b, \p c: \p ny rows of \p nx elements of the caller's
-/// memory that the current context's GPU can reach (any memory on the host backend), at any address that suits a T; \p
-/// c may equal \p a or \p b. May be called from several threads at once. Throws Error before anything is launched; nx
-/// and ny reach to 2^31 - 1. First calls and captures: kernel.hpp.
+/// Enqueues the addition on \p stream and returns. \p a, \p b, \p c: \p ny rows of \p nx elements in the caller's
+/// memory, which the current context's GPU must reach (any memory on the host backend), with the alignment of T. \p c
+/// may equal \p a or \p b. \p nx and \p ny: up to 2^31 - 1. Thread-safe. Throws Error before anything is launched.
+/// First calls and captures: see kernel.hpp.
 template <typename T>
 void sum_matrix_2d(const T* a, const T* b, T* c, Size nx, Size ny, Stream stream = nullptr) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int>,

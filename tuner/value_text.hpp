@@ -1,5 +1,5 @@
 #pragma once
-/// One value of a tuning parameter as KernelBuilder takes it: an integer, a boolean or a word. C++17.
+/// A value of a tuning parameter for KernelBuilder: an integer, a boolean or a word. C++17.
 
 #include <string>
 #include <type_traits>

@@ -15,7 +15,7 @@ struct ArrayMemory::Impl {
   }
 
   ContextName context;
-  std::shared_ptr<Backend> backend;  // whatever becomes of the context
+  std::shared_ptr<Backend> backend;  // may outlive the context
   std::unique_ptr<DeviceMemory> memory;
 };
 

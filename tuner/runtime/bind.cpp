@@ -5,7 +5,7 @@
 namespace tuner::runtime {
 namespace {
 
-// The public headers know element types by number.
+// The public headers refer to element types by number.
 template <typename... T>
 constexpr bool in_order() {
   int next = 0;
@@ -20,7 +20,7 @@ std::string of(const KernelSpec& spec, const BufferSpec& buffer) {
   return "kernel '" + spec.name + "': '" + buffer.name + "' ";
 }
 
-/// Gives each buffer and scalar the caller's next pointer or number.
+/// Assigns the caller's pointers and numbers, in order, to buffers and scalars.
 void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < call.count; ++i) (call.is_pointer(i) ? pointers : bound.scalars).push_back(i);
@@ -41,7 +41,7 @@ void match(const KernelSpec& spec, const Call& call, BoundCall& bound) {
                   std::to_string(bound.scalars.size()));
 }
 
-/// Of an empty buffer nothing is touched: it may be null, or the end of an allocation.
+/// A buffer without elements is never accessed: its pointer may be null, or the end of an allocation.
 void refuse(const KernelSpec& spec, const BufferSpec& buffer, const Suspect& pointer, std::int64_t elements) {
   if (elements == 0) return;
   if (!pointer.why.empty()) throw Error(ErrorCode::invalid_argument, of(spec, buffer) + pointer.why);
@@ -72,7 +72,7 @@ BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& 
                     std::span<const Suspect> suspects, const DeviceLimits& limits) {
   BoundCall bound{key, call.sizes, {}, {}, {}, {}};
   match(spec, call, bound);
-  const auto type_of = [&](std::size_t i) -> std::string {  // that the caller's pointer says; empty: void
+  const auto type_of = [&](std::size_t i) -> std::string {  // the type of the caller's pointer; empty: void
     if (bound.buffers[i] == kWorkSpace || call.arguments[bound.buffers[i]].element < 0) return {};
     return std::string(info(static_cast<ElementType>(call.arguments[bound.buffers[i]].element)).name);
   };

@@ -1,6 +1,6 @@
 #pragma once
-/// Matches a call with the kernel's declaration, once: what problem it poses, and which of the caller's arguments is
-/// which buffer and which scalar. Asks no driver.
+/// Matches a call with the kernel's declaration, once: its problem, and which argument is which buffer or scalar. Needs
+/// no driver.
 
 #include <span>
 #include <vector>
@@ -13,20 +13,20 @@ namespace tuner::runtime {
 struct BoundCall {
   PlanKey key;
   Sizes sizes;
-  ProblemSize size;                  ///< the same with the types that the pointers stand for
-  ProblemSize lowest;                ///< with the lowest sizes of their classes
-  std::vector<std::size_t> buffers;  ///< of each of the spec's buffers: the caller's argument, or kWorkSpace
-  std::vector<std::size_t> scalars;  ///< of each of the spec's scalars: the caller's argument
+  ProblemSize size;                  ///< the sizes, with the types of the pointers
+  ProblemSize lowest;                ///< the same with the lowest sizes of the classes
+  std::vector<std::size_t> buffers;  ///< for each buffer of the spec: the index of the caller's argument, or kWorkSpace
+  std::vector<std::size_t> scalars;  ///< for each scalar of the spec: the index of the caller's argument
 };
 inline constexpr std::size_t kWorkSpace = ~std::size_t{0};
 
-/// The problem of \p sizes with \p choices, everything left out at its default. Throws Error for a wrong number of
-/// sizes, a negative one, or an unknown choice.
+/// The problem with \p sizes and \p choices; other choices get their defaults. Throws Error for a wrong number of
+/// sizes, a negative size, or an unknown choice.
 ProblemSize problem_of(const KernelSpec& spec, const Sizes& sizes, Choices choices);
 
-/// \p key: of \p call. Throws Error for a wrong number of sizes or arguments, pointers whose types contradict each
-/// other or the kernel, a pointer to const where the kernel writes, and one of \p suspects where the kernel has
-/// elements.
+/// \p key must be that of \p call. Throws Error for a wrong number of sizes or arguments, for pointer types that
+/// contradict each other or the kernel, and for a pointer to const where the kernel writes. Also for a pointer in
+/// \p suspects whose buffer has elements.
 BoundCall bind_call(const KernelSpec& spec, const Choices& choices, const Call& call, const PlanKey& key,
                     std::span<const Suspect> suspects, const DeviceLimits& limits);
 

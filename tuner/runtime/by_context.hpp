@@ -1,6 +1,6 @@
 #pragma once
-/// Something for each device context, found without a lock. What belonged to contexts that have died is destroyed when
-/// something for a new one is made: at most what kCapacity contexts hold is ever kept.
+/// One T for each device context, found without a lock. Creating one for a new context destroys those of contexts that
+/// have died, so at most kCapacity of them exist.
 
 #include <atomic>
 #include <cstdint>
@@ -18,8 +18,8 @@ class ByContext {
  public:
   static constexpr std::size_t kCapacity = 256;  ///< contexts that are alive at once
 
-  /// Null while nothing was made. As with CUDA itself, who destroys a context sees to it that no call uses it any more:
-  /// what is found is safe as long as the context lives.
+  /// Null if there is none yet. As in CUDA, the caller must not destroy a context while calls use it: the result is
+  /// valid as long as the context lives.
   T* find(std::uint64_t context) const {
     for (const Slot& slot : slots_) {
       const std::uint64_t id = slot.id.load(std::memory_order_acquire);
@@ -29,7 +29,8 @@ class ByContext {
     return nullptr;
   }
 
-  /// What is found, else make()'s std::unique_ptr<T>, one thread at a time. Throws Error for too many contexts.
+  /// Returns the T of \p context; makes it with make(), which returns std::unique_ptr<T>, if there is none. Only one
+  /// thread at a time makes one. Throws Error for too many contexts.
   template <typename Make>
   T& get(const ContextName& context, const Make& make) {
     const std::lock_guard lock(making_);
@@ -38,7 +39,7 @@ class ByContext {
     for (Slot& slot : slots_) {
       if (slot.id == 0 && free != nullptr) break;
       if (slot.id != 0 && slot.id != kEmptied && is_alive({slot.id, slot.handle})) continue;
-      if (slot.id != 0) slot.id = kEmptied;  // before its value goes: who looks for others must pass by
+      if (slot.id != 0) slot.id = kEmptied;  // set before the value goes, so that other lookups pass by
       slot.value.reset();
       if (free == nullptr) free = &slot;
       if (slot.id == 0) break;
@@ -59,7 +60,7 @@ class ByContext {
   }
 
  private:
-  static constexpr std::uint64_t kEmptied = ~std::uint64_t{1};  // no context's id; 0 ends the slots in use
+  static constexpr std::uint64_t kEmptied = ~std::uint64_t{1};  // not the id of a context; 0 ends the slots in use
   struct Slot {
     std::atomic<std::uint64_t> id{0};
     std::uintptr_t handle = 0;

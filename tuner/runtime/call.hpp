@@ -1,6 +1,6 @@
 #pragma once
-/// One call as it comes from the caller, and what makes two calls in one context the same to serving: argument types
-/// and size classes. Comparing and hashing that is the whole cost of finding a plan.
+/// A call as the caller makes it, and the key by which calls share a plan: argument types and size classes. A warm call
+/// finds its plan by comparing and hashing this key.
 
 #include <bit>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tuner::runtime {
 
-/// What a call that waits brings back: \p bytes from device memory of the library's, which takes the place of the
-/// argument \p place.
+/// The result of a call that waits: \p bytes of the library's device memory, which replaces the argument \p place, are
+/// copied to \p to.
 struct Value {
   detail::LaunchArgument* place;
   void* to;
@@ -25,21 +25,21 @@ struct Call {
   const detail::LaunchArgument* arguments;
   std::size_t count;
   const Value* value = nullptr;
-  bool prepares = false;  ///< launches nothing; what the kernel writes may be null
+  bool prepares = false;  ///< launches nothing; outputs may be null
 
   bool is_pointer(std::size_t i) const { return arguments[i].kind == detail::LaunchArgument::Kind::pointer; }
 };
 inline constexpr std::size_t kMaxArguments = 16;
 
-/// How many of the last bits of \p size, of \p sizes that a kernel has, tell it from the others of its class. Classes
-/// divide each power of two in eighths where there is one size, in quarters for two, halves for three, so that the
-/// number of classes stays small. Small sizes are classes of their own.
+/// How many low bits of \p size may vary within its class; \p sizes: how many sizes the kernel has. Classes divide each
+/// power of two into eighths for one size, quarters for two and halves for three, to keep their number small. Each
+/// small size is its own class.
 inline int bits_within_class(std::int64_t size, std::size_t sizes) {
   const int bits = sizes >= 4 ? 0 : 4 - static_cast<int>(sizes);
   return size < std::int64_t{2} << bits ? 0 : std::bit_width(static_cast<std::uint64_t>(size)) - 1 - bits;
 }
 
-/// The lowest sizes of the classes of \p sizes, which tell the classes: what one plan may serve begins there.
+/// The lowest size of each class of \p sizes. They identify the classes.
 inline Sizes size_classes(const Sizes& sizes) {
   Sizes low;
   for (std::size_t i = 0; i < sizes.count(); ++i) {
@@ -49,7 +49,7 @@ inline Sizes size_classes(const Sizes& sizes) {
   return low;
 }
 
-/// The highest sizes of the classes of \p sizes.
+/// The highest size of each class of \p sizes.
 inline Sizes class_ends(const Sizes& sizes) {
   Sizes high;
   for (std::size_t i = 0; i < sizes.count(); ++i)
@@ -69,18 +69,18 @@ struct SizesHash {
 };
 
 struct PlanKey {
-  std::uint64_t pattern = 0;    ///< four bits an argument: what kind, of which element type
-  std::uint64_t constants = 0;  ///< a bit an argument: a pointer to const
-  Sizes classes;                ///< their lowest sizes
+  std::uint64_t pattern = 0;    ///< four bits for each argument: its kind and element type
+  std::uint64_t constants = 0;  ///< one bit for each argument: a pointer to const
+  Sizes classes;                ///< the lowest size of each class
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 
   std::uint64_t hash() const { return hash_with(pattern * 0x9e3779b97f4a7c15u ^ constants << 48, classes); }
-  /// Of single sizes of the classes.
+  /// The hash of a plan that is only for \p sizes.
   std::uint64_t hash_of(const Sizes& sizes) const { return hash_with(hash(), sizes); }
 };
 
-/// Throws Error for more than kMaxArguments.
+/// Throws Error for more than kMaxArguments arguments.
 inline PlanKey key_of(const Call& call, std::string_view kernel) {
   if (call.count > kMaxArguments)
     throw Error(ErrorCode::invalid_argument, "kernel '" + std::string(kernel) + "': more than " +
@@ -88,7 +88,7 @@ inline PlanKey key_of(const Call& call, std::string_view kernel) {
   PlanKey key{0, 0, size_classes(call.sizes)};
   for (std::size_t i = 0; i < call.count; ++i) {
     const detail::LaunchArgument& argument = call.arguments[i];
-    // 0 stands for no argument, 1 to 12 for pointers by element type, 13 to a pointer to void.
+    // 0: no argument; 1 to 12: a pointer, by element type; 13: a pointer to void or structs; 14: a number.
     const int code = !call.is_pointer(i) ? 14 : argument.element < 0 ? 13 : argument.element + 1;
     key.pattern |= static_cast<std::uint64_t>(code) << (4 * i);
     key.constants |= std::uint64_t{argument.is_const} << i;

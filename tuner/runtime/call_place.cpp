@@ -14,7 +14,7 @@ const void* first_pointer(const Call& call) {
   return nullptr;
 }
 
-/// What this thread last found nothing wrong with: the driver need not be asked about the same buffers again.
+/// The pointers of this thread's last good call: the driver need not check the same buffers again.
 thread_local struct {
   std::uint64_t context = 0;
   const void* pointers[kMaxArguments] = {};

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a call goes: its context, what its stream is captured into, and which of its pointers lead nowhere there.
+/// Where a call runs: its context, the capture of its stream, and pointers that are not usable there.
 
 #include <string>
 #include <vector>
@@ -9,21 +9,20 @@
 
 namespace tuner::runtime {
 
-/// A pointer that a kernel may be given only where it touches nothing.
+/// A pointer that is allowed only where the kernel accesses no element.
 struct Suspect {
   std::size_t argument;
-  std::string why;  ///< the call's context cannot reach it; empty: it is null
+  std::string why;  ///< why the call's context cannot reach it; empty: it is null
 };
 
 struct CallPlace {
-  /// \p ordinal: as CallContext takes it. Throws Error as CallContext does, and for a call that would wait for a
-  /// capture. Allocates nothing where no pointer is suspect; the driver is not asked about what this thread's last call
-  /// had.
+  /// \p ordinal: see CallContext. Throws what CallContext throws, and Error for a call that would wait for a capture.
+  /// Allocates nothing if no pointer is suspect. Asks the driver nothing about pointers of this thread's last call.
   CallPlace(const Call& call, int ordinal);
 
-  CallContext context;  ///< current on this thread as long as this lives
+  CallContext context;  ///< current on this thread while this object lives
   CallContext::Capture capture;
-  std::vector<Suspect> suspects;  ///< but for the place of the call's Value
+  std::vector<Suspect> suspects;  ///< without the place of the call's Value
 };
 
 }  // namespace tuner::runtime

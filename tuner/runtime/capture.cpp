@@ -16,7 +16,7 @@ bool captures_anything() noexcept { return runtime::LaunchCaptures::wanted(); }
 
 const Kernel& captured_kernel(const std::string& name_or_path, const Choices& choices) {
   static std::mutex mutex;
-  static auto& known = *new std::map<std::pair<std::string, Choices>, Kernel>;  // kernels may be launched to the end
+  static auto& known = *new std::map<std::pair<std::string, Choices>, Kernel>;  // never destroyed: used until exit
   const std::lock_guard lock(mutex);
   const auto at = known.find({name_or_path, choices});
   if (at != known.end()) return at->second;

@@ -18,26 +18,26 @@
 namespace tuner::runtime {
 namespace {
 
-/// How long a process waits, after its tuning time, for another process that tunes. That one has ended by then.
+/// After its own tuning time, a process waits this much longer for another that tunes, which has finished by then.
 constexpr std::chrono::milliseconds kLastTrial{200};
 
-/// The part of the tuning time behind which nobody takes over from a process that died: the next call does.
+/// After this part of the tuning time, nobody takes over from a process that died; the next call does.
 constexpr double kLatestTakeOver = 0.75;
 
-/// How long the configuration that runs at the end of the tuning time may continue.
+/// After the tuning time, the configuration that is running may continue this long.
 constexpr std::chrono::milliseconds kGrace{50};
 
-/// The program that calls has other use for its cores than compiling.
+/// Few, because the application needs its cores for other work.
 constexpr std::size_t kMostCompilers = 16;
 
-/// Exact, stale or of the nearest size.
+/// Exact, stale or nearest size.
 bool good_enough(const cache::WisdomMatch& match) { return match && match.tier <= cache::Tier::nearest_size; }
 
 Decision known(const cache::WisdomMatch& match) {
   return {.configuration = Configuration::parse(match.best->configuration), .reason = match.reason, .measured = true};
 }
 
-/// As a call gives them; nothing where they are not the kernel's.
+/// The sizes in the order of a call; nullopt if they are not those of the kernel.
 std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named) {
   Sizes sizes;
   for (const SizeSpec& size : spec.sizes) {
@@ -48,13 +48,13 @@ std::optional<Sizes> in_order(const KernelSpec& spec, const cache::Sizes& named)
   return sizes;
 }
 
-/// Whether \p measured is of the size class that begins with \p lowest.
+/// Whether \p measured belongs to the size class that begins with \p lowest.
 bool of_class(const KernelSpec& spec, const cache::Sizes& measured, const ProblemSize& lowest) {
   const std::optional<Sizes> sizes = in_order(spec, measured);
   return sizes && size_classes(*sizes) == in_order(spec, lowest.sizes);
 }
 
-/// What a result says that is good enough to be served without tuning; nothing for any other.
+/// The decision, if the result is good enough to be used without tuning; otherwise nullopt.
 std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch& match, const ProblemSize& lowest) {
   if (!good_enough(match)) return std::nullopt;
   Decision decision = known(match);
@@ -63,7 +63,7 @@ std::optional<Decision> answer(const KernelSpec& spec, const cache::WisdomMatch&
   return decision;
 }
 
-/// Any valid configuration; looks for one no longer than \p patience.
+/// Any valid configuration. Searches for at most \p patience.
 Configuration fallback(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                        std::chrono::duration<double> patience) {
   if (spec.default_configuration && !why_invalid(spec, size, limits, *spec.default_configuration)) {
@@ -93,10 +93,10 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
                        const ProblemSize& size, const ProblemSize& lowest, const cache::WisdomMatch& match) {
   Decision decision = known_or_default(terms, device, spec, size, match);
   const bool of_its_own = match && match.tier <= cache::Tier::stale && size.sizes != lowest.sizes;
-  // What these sizes could not use, others of the class may.
+  // Other sizes of the class may be able to use what these could not.
   const bool second_choice =
       !match.rejected.empty() || (!match && decision.configuration != spec.default_configuration);
-  // What is in quarantine for some sizes of the class need not be for others.
+  // A configuration may be quarantined for only some sizes of the class.
   const bool in_quarantine = terms.wisdom.has_quarantine(spec, device.device());
   decision.only_here = of_its_own || second_choice || in_quarantine;
   if (decision.only_here) return decision;
@@ -106,7 +106,7 @@ Decision decide_frozen(const Serving::Terms& terms, const ServedDevice& device, 
   return decision;
 }
 
-/// Why nothing can be tuned on \p device; empty if it can.
+/// Why nothing can be tuned on \p device; empty when it can.
 std::string why_never_tuned(const Device& device) try {
   (void)find_worker_program();
   return device.environment.compiler.empty() ? why_no_gpu() : std::string();
@@ -114,8 +114,8 @@ std::string why_never_tuned(const Device& device) try {
   return error.what();
 }
 
-/// Tunes in worker processes, within the settings' time, which runs since \p start, and stores the result. Nothing when
-/// nothing worked, and where there can be no workers.
+/// Tunes in worker processes, within the settings' tuning time from \p start on, and stores the result. Returns nullopt
+/// when no configuration worked or workers cannot run.
 std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device& device, const KernelSpec& spec,
                                       const ProblemSize& size, Clock::time_point start) {
   const std::string what = "kernel '" + spec.name + "'";
@@ -149,7 +149,7 @@ std::optional<Configuration> tune_now(const Serving::Terms& terms, const Device&
   return std::nullopt;
 }
 
-/// The claim to tune a size class; none where nothing is shared with other processes: each is for itself then.
+/// The claim to tune a size class. Null if no database is shared with other processes.
 std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& lowest,
                                        const Device& device) {
   if (wisdom.user().is_in_memory()) return nullptr;
@@ -162,8 +162,7 @@ std::unique_ptr<cache::Claim> claim_on(Wisdom& wisdom, const KernelSpec& spec, c
   return std::make_unique<cache::Claim>(wisdom.user().path(), what);
 }
 
-/// Takes \p claim, which another process has, once that is done or dead. Polls: waiting for a lock of a file has no
-/// limit of its own.
+/// Waits until \p claim is free and takes it. Polls, because waiting for a file lock has no time limit.
 bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
   const auto start = Clock::now();
   while (seconds_since(start) < limit.count()) {
@@ -173,13 +172,13 @@ bool take_within(cache::Claim& claim, std::chrono::duration<double> limit) {
   return false;
 }
 
-/// What came of a first use.
+/// The result of a first use.
 struct FirstResult {
-  std::optional<Decision> decision = {};  ///< none: what was known before, or the default
-  bool for_now = false;                   ///< somebody may still find something
+  std::optional<Decision> decision = {};  ///< none: use what was known before, or the default
+  bool for_now = false;                   ///< a result may still come
 };
 
-/// Tunes, or waits for who is tuning this already and takes what was found. \p look asks what is known by now.
+/// Tunes, or waits for a thread or process that is tuning this and uses its result. \p look returns what is known.
 template <class Look>
 FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                       const ProblemSize& size, const ProblemSize& lowest, const Look& look) {
@@ -197,7 +196,7 @@ FirstResult use_first(FirstUse& first, const Serving::Terms& terms, ServedDevice
   if (!mine) first.set_in_vain();
   if (claim)
     if (auto decision = known_by_now()) return {std::move(decision)};
-  // Whoever had it died, or found nothing. Its trials are taken over; with hardly any time left there is no point.
+  // The other process died or found nothing. Its trials are reused, unless hardly any time is left.
   if (!mine || (!at_once && seconds_since(start) > kLatestTakeOver * time.count())) return {std::nullopt, true};
   auto tuned = tune_now(terms, with_compiler, spec, size, start);
   if (!tuned) return {std::nullopt, !at_once};

@@ -1,5 +1,5 @@
 #pragma once
-/// Which configuration a problem is served with: wisdom, else tuning on first use, else the kernel's default.
+/// Chooses the configuration for a problem: from wisdom, else by tuning on first use, else the kernel's default.
 
 #include <set>
 #include <string>
@@ -16,27 +16,26 @@ namespace tuner::runtime {
 struct Decision {
   Configuration configuration;
   std::string reason;  ///< how it was found, one sentence
-  /// Name of the tier that answers without a result for this size class; empty: there is one, or nothing to tune.
+  /// The name of the tier that answered, if no result is for this size class; empty: there is one, or nothing to tune.
   std::string missed = {};
-  bool for_now = false;           ///< the device, or another process, is busy with tuning: worth asking again
-  bool only_here = false;         ///< for these sizes, and not for the others of their class
-  std::vector<Sizes> apart = {};  ///< sizes of the class that are decided by themselves
-  bool measured = false;          ///< a database or a tuning names it: it is not the kernel's default
+  bool for_now = false;           ///< this device or another process is busy tuning: ask again later
+  bool only_here = false;         ///< for these sizes, not for others of their class
+  std::vector<Sizes> apart = {};  ///< sizes of the class that need their own decision
+  bool measured = false;          ///< from a database or a tuning: not the kernel's default
 };
 
-/// The configuration for \p size, and so for its size class: the answer for exactly these sizes when there is one, else
-/// the answer for \p lowest, the lowest sizes of their classes, so that it does not depend on which size came first.
-/// From a frozen database no size is served with what another one happened to ask for before: all processes agree,
-/// whatever they call and in which order.
-/// \p may_tune: tunes when nothing near is known and the settings allow it. Never throws for a miss; throws Error when
-/// the kernel has no valid configuration for \p size at all. Where it may tune, a stream capture of another thread must
-/// not forbid this one anything (BesideCaptures). \p broken: configurations that do not compile or load here. The next
-/// best is asked for, and after kMostBroken of them the default.
+/// The configuration for \p size and its size class. A result for exactly these sizes comes first, then the answer for
+/// \p lowest, the lowest sizes of their classes. The answer therefore does not depend on which size came first. With a
+/// frozen database it does not depend on any earlier call, so all processes agree.
+///
+/// \p may_tune: tunes if nothing near is known and the settings allow it; the caller must then hold a BesideCaptures.
+/// \p broken: configurations that do not compile or load here. The next best one is chosen instead; after kMostBroken,
+/// the default. Throws Error when the kernel has no valid configuration for \p size.
 Decision decide(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                 const ProblemSize& lowest, bool may_tune, const std::set<Configuration>& broken = {});
 inline constexpr std::size_t kMostBroken = 4;
 
-/// While one lives, what this thread calls is served without tuning: it is tuning already.
+/// While an object of this class lives, calls of this thread do not tune, because the thread is tuning already.
 class TuningHere {
  public:
   TuningHere() { ++depth_; }

@@ -10,7 +10,7 @@
 namespace tuner::runtime {
 namespace {
 
-/// The warning about \p configuration. Throws where the process may not be served with another.
+/// The warning about \p configuration. Throws Error if this process may not use another.
 std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, const Configuration& configuration,
                         const Error& error) {
   const std::string what = "kernel '" + spec.name + "': " + configuration.text(), why = error.what();
@@ -25,7 +25,7 @@ std::string passed_over(const Serving::Terms& terms, const KernelSpec& spec, con
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                          const BoundCall& bound) {
   std::set<Configuration> broken;
-  std::vector<std::string> warnings;  // given once another configuration works: if none does, its error says more
+  std::vector<std::string> warnings;  // given only when another configuration works; otherwise its error says more
   for (;;) {
     DecidedPlan made{decide(terms, device, spec, bound.size, bound.lowest, /*may_tune=*/broken.empty(), broken), {}};
     const Configuration& configuration = made.decision.configuration;

@@ -1,5 +1,5 @@
 #pragma once
-/// From a call to its plan: which configuration serves it (decide), worked out for its size class (make_plan).
+/// Makes the plan of a call: chooses a configuration (decide) and makes its plan for the size class (make_plan).
 
 #include <memory>
 
@@ -14,14 +14,14 @@ struct DecidedPlan {
   std::unique_ptr<Plan> plan;
 };
 
-/// The plan of what is decided for \p bound, tuned where that may be. A measured configuration that does not compile or
-/// load is passed over, with a warning, for the next best and in the end for the kernel's default. From a frozen
-/// database it is an error: other processes may have been served with it. Throws Error.
+/// The plan for \p bound; tunes if allowed. If a measured configuration does not compile or load, the next best one is
+/// used, with a warning, and finally the kernel's default. With a frozen database this throws Error instead, because
+/// other processes may use that configuration.
 DecidedPlan decided_plan(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec,
                          const BoundCall& bound);
 
-/// What decided_plan() decides for \p size of the classes that begin with \p lowest, as far as is known without tuning,
-/// compiling and loading. Throws Error.
+/// The decision that decided_plan() would make for \p size and the classes that begin with \p lowest, as far as it is
+/// known without tuning, compiling and loading. Throws Error.
 Decision foreseen(const Serving::Terms& terms, ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                   const ProblemSize& lowest);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The right to tune a problem on first use among the threads of this process: one at a time for each device. Between
-/// processes: cache::Claim.
+/// The right to tune a problem on first use, among the threads of this process: one at a time for each device.
+/// cache::Claim is the same between processes.
 
 #include <condition_variable>
 #include <mutex>
@@ -14,16 +14,16 @@ namespace tuner::runtime {
 
 class FirstUse {
  public:
-  /// What those on one device share.
+  /// Shared by the threads that use one device.
   struct Device {
     std::mutex mutex;
     std::condition_variable over;
-    std::string tuned;              ///< the problem; empty: none
-    std::set<std::string> in_vain;  ///< problems that other processes were waited for, until the limit
+    std::string tuned;              ///< the problem that is being tuned; empty: none
+    std::set<std::string> in_vain;  ///< problems for which another process was waited for in vain
   };
   enum class Turn {
     mine,   ///< this thread tunes
-    over,   ///< another thread has just tuned this problem; it was waited for
+    over,   ///< another thread has just tuned this problem; this one waited for it
     later,  ///< the device is busy with another problem
   };
 
@@ -50,7 +50,7 @@ class FirstUse {
   FirstUse& operator=(const FirstUse&) = delete;
   Turn turn() const { return turn_; }
 
-  /// Whether another process was waited for in vain: nobody waits for this problem again.
+  /// Whether this process has waited for another process in vain. It does not wait for this problem again.
   bool in_vain() const {
     const std::lock_guard lock(device_.mutex);
     return device_.in_vain.count(problem_) > 0;

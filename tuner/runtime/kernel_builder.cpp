@@ -19,7 +19,7 @@ std::string KernelBuilder::joined(std::initializer_list<ValueText> parts, const 
   return result;
 }
 
-/// Shortest text that reads back to the same number, whatever the locale.
+/// The shortest text that reads back as the same number, in any locale.
 std::string KernelBuilder::number(double value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};

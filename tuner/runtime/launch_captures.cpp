@@ -51,13 +51,13 @@ bool is_compared(BufferRole role) { return role == BufferRole::out || role == Bu
 
 void LaunchCaptures::only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept {
   try {
-    const Serving::Terms terms = Serving::process().terms();  // tells the warning when it goes
+    const Serving::Terms terms = Serving::process().terms();  // its destructor delivers the warning
     try {
       act();
     } catch (const std::exception& error) {
       terms.serving.warn("kernel '" + spec.name + "' was not captured: " + error.what());
     }
-  } catch (...) {  // the launch is what counts
+  } catch (...) {  // the launch matters more
   }
 }
 
@@ -95,7 +95,7 @@ void CapturedLaunch::finish() noexcept {
     add_buffers(CaptureWriter::When::after);
     if (!writer_.publish()) return;
     const std::string path = writer_.path().string();
-    const std::string database = Serving::process().terms().settings.database;  // that the program is served from
+    const std::string database = Serving::process().terms().settings.database;  // the database of the program
     std::fprintf(stderr, "tuner: captured %s %s; to tune it: tune --capture '%s'%s\n", spec_.name.c_str(),
                  bound_.size.text().c_str(), path.c_str(),
                  database.empty() ? "" : (" --db '" + database + '\'').c_str());

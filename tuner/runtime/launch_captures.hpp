@@ -1,6 +1,6 @@
 #pragma once
-/// Captures of what calls launch, where $TUNER_CAPTURE asks for them: for each problem of a kernel the first launch
-/// that could be captured. Nothing that goes wrong here is the caller's business: it becomes a warning.
+/// Captures launches as $TUNER_CAPTURE asks: for each problem of a kernel, the first launch that can be captured.
+/// Errors become warnings; they never reach the caller.
 
 #include <functional>
 #include <memory>
@@ -15,14 +15,13 @@
 
 namespace tuner::runtime {
 
-/// One launch that is captured. What the kernel reads was copied when it was made.
+/// One captured launch. The constructor copies the kernel's inputs.
 class CapturedLaunch {
  public:
-  /// Copies on the call's stream, and waits. \p configuration: null where the caller launches something of its own.
-  /// Throws Error.
+  /// Copies on the call's stream and waits. \p configuration: null if the caller launches its own kernel. Throws Error.
   CapturedLaunch(Backend& backend, const KernelSpec& spec, const BoundCall& bound, const Call& call,
                  const Configuration* configuration, const std::string& kernel_hash);
-  /// Behind the launch: copies what the kernel wrote and tells where the capture lies. Only warns.
+  /// Call after the launch: copies the kernel's outputs and prints the folder of the capture. Errors become warnings.
   void finish() noexcept;
 
  private:
@@ -38,17 +37,17 @@ class CapturedLaunch {
 /// The captures of one kernel.
 class LaunchCaptures {
  public:
-  /// Null unless $TUNER_CAPTURE, which is read once, has a pattern that \p kernel matches: `*`, `axpy*,reduce`.
+  /// Null unless a pattern in $TUNER_CAPTURE (`*`, `axpy*,reduce`), which is read once, matches \p kernel.
   static std::unique_ptr<LaunchCaptures> wanted_for(const std::string& kernel);
-  /// Whether it names any kernel.
+  /// Whether $TUNER_CAPTURE contains any pattern.
   static bool wanted() noexcept;
 
-  /// Null where the problem has been captured, or cannot be: then there is a warning.
+  /// Null if the problem has been captured before. Warns and returns null if it cannot be captured.
   std::unique_ptr<CapturedLaunch> begin(Backend& backend, const KernelSpec& spec, const BoundCall& bound,
                                         const Call& call, const Configuration* configuration) noexcept;
-  /// The call's stream is captured into a graph: warns.
+  /// Warns that the launch is not captured because its stream is captured into a graph.
   static void refuse_in_graph(const KernelSpec& spec) noexcept;
-  /// Calls \p act; what goes wrong in it is told, once, and forgotten.
+  /// Calls \p act and turns its exception into a warning, which is given once.
   static void only_warn(const KernelSpec& spec, const std::function<void()>& act) noexcept;
 
  private:

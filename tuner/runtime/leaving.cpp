@@ -16,7 +16,7 @@ void leave_with_error() {
     throw;
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::out_of_memory, "tuner: the host has no memory left");
-  } catch (const std::logic_error& error) {  // a contract of the library's that the arguments break
+  } catch (const std::logic_error& error) {  // the arguments violate a contract of the library
     throw Error(ErrorCode::invalid_argument, error.what());
   } catch (const std::exception& error) {
     throw Error(error.what());

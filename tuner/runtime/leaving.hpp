@@ -1,16 +1,16 @@
 #pragma once
-/// Exceptions on their way out of the library: programs see Error alone, and what their own functions threw.
+/// Exceptions that leave the library: programs see only Error and what their own functions threw.
 
 #include <exception>
 
 namespace tuner::runtime {
 
-/// Carries what a caller's function threw through the library.
+/// Carries an exception of the caller's function through the library.
 struct FromCaller {
   std::exception_ptr thrown;
 };
 
-/// For the handler around a public function: throws the exception at hand again, as an Error where it is none.
+/// For the catch block of a public function: rethrows the current exception, converted to Error if needed.
 [[noreturn]] void leave_with_error();
 
 }  // namespace tuner::runtime

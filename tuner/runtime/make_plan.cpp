@@ -11,7 +11,7 @@
 namespace tuner::runtime {
 namespace {
 
-/// What follows from sizes alone: everything else in an expression has its value.
+/// Expressions that depend only on sizes; all other names have their values.
 struct Sized {
   Sized(const KernelSpec& spec, const BoundCall& bound, const DeviceLimits& limits, const Configuration& configuration)
       : here(bindings(spec, bound.size, limits, configuration)), low(bound.key.classes), high(class_ends(low)) {
@@ -20,7 +20,7 @@ struct Sized {
 
   struct Open {
     OpenExpression value;
-    /// Around the values for all sizes of the class; nothing: may have none.
+    /// Contains the values for all sizes of the class; nullopt: some may have no value.
     std::optional<OpenExpression::Range> range;
   };
   Open open(const Expression& expression) const {
@@ -28,19 +28,19 @@ struct Sized {
     return {value, value.range(low.data(), high.data())};
   }
 
-  /// Whether it names a size: if not, it is for all sizes what it is for the call's own.
+  /// Whether \p expression names a size. If not, it has the same value for all sizes.
   bool varies(const Expression& expression) const {
     const std::vector<std::string>& used = expression.names();
     return std::any_of(names.begin(), names.end(),
                        [&](const std::string& size) { return std::binary_search(used.begin(), used.end(), size); });
   }
 
-  Bindings here;    ///< for the call's own sizes
-  Sizes low, high;  ///< of the class
+  Bindings here;    ///< for the sizes of this call
+  Sizes low, high;  ///< of the size class
   std::vector<std::string> names;
 };
 
-/// \p expression must be of \p truth for each size that is served, as it is for the call's own.
+/// Requires that \p expression is \p truth for each size of the plan, as it is for the sizes of this call.
 void require(Plan& plan, const Sized& sized, const Expression& expression, bool truth) {
   if (!sized.varies(expression)) return;
   const auto [open, range] = sized.open(expression);
@@ -69,7 +69,7 @@ PlannedLaunch planned(const ResolvedLaunch& resolved, const Sized& sized, const 
   return launch;
 }
 
-/// Throws Error where the grid that the call at hand needs is not resident at once.
+/// Throws Error if the blocks of this call's grid do not all fit on the device at once.
 void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const Module& module,
                    const DeviceLimits& limits) {
   launch.blocks_per_sm = module.resources(launch.function, resolved.shape).blocks_per_sm;
@@ -78,15 +78,16 @@ void keep_resident(PlannedLaunch& launch, const ResolvedLaunch& resolved, const 
     throw Error(ErrorCode::compiler, resolved.expression + ": " + *why);
 }
 
-/// Whether a launch takes \p buffer. What only the reference uses needs no memory.
+/// Whether any launch takes \p buffer. A buffer that only the reference takes needs no memory.
 bool is_launched_with(const KernelSpec& spec, const BufferSpec& buffer) {
   return std::any_of(spec.launches.begin(), spec.launches.end(), [&](const LaunchSpec& launch) {
     return std::count(launch.arguments.begin(), launch.arguments.end(), buffer.name) > 0;
   });
 }
 
-/// No buffer has fewer than no elements. Where each work buffer begins, and how much all need for the largest sizes of
-/// the class; where that is not known, or much more than these sizes need, the plan is for these sizes alone.
+/// Requires that no buffer has a negative size. Returns where each work buffer begins, and adds the space that the
+/// largest sizes of the class need. If that is unknown, or much more than this call needs, the plan is for its sizes
+/// only.
 std::vector<std::size_t> lay_out_buffers(Plan& plan, const KernelSpec& spec, const BoundCall& bound,
                                          const Sized& sized) {
   const auto room = [](std::int64_t count, std::size_t bytes) {
@@ -125,7 +126,7 @@ ParameterSource source_of(const BoundArgument& argument, const KernelSpec& spec,
   return {zeroed ? From::zeroed : From::scratch, work[argument.index], argument.type, {}};
 }
 
-/// A number that follows from the sizes. Throws Error where the one of the call at hand does not fit its type.
+/// A number that is computed from the sizes. Throws Error if the number of this call does not fit its type.
 ParameterSource computed_source(const BoundArgument& argument, Plan& plan, const Sized& sized) {
   using From = ParameterSource::Kind;
   const Argument here = computed_argument(argument, sized.here);
@@ -162,7 +163,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   Plan& plan = *made;
   plan.key = bound.key;
   plan.configuration = configuration;
-  // A size in the name of a function, an option or a macro is part of the code.
+  // Here a size is part of the code: in the name of a function, an option or a macro.
   const auto made_of = [&](const auto& names) {
     for (const auto& name : names)
       if (spec.find_size(name) != nullptr) plan.only = bound.sizes;
@@ -178,7 +179,7 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   }
   for (const CompileOptionSpec& option : spec.compile_options) made_of(option.names());
   for (const MacroSpec& macro : spec.macros) made_of(macro.value.names());
-  std::int64_t room = 0;  // of launches from the device
+  std::int64_t room = 0;  // for launches by the device
   if (spec.device_launches) {
     const auto range = sized.open(*spec.device_launches).range;
     if (!range) plan.only = bound.sizes;
@@ -193,14 +194,14 @@ std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, co
   const std::vector<std::string> expressions = distinct_expressions(resolved);
   plan.module = device.modules.load(
       compile_request(spec, bound.size, limits, device.backend->architecture(), expressions, configuration));
-  if (room > 0) device.backend->allow_device_launches(room);  // for good: not for what could not be loaded
+  if (room > 0) device.backend->allow_device_launches(room);  // not undone, so only after the module has loaded
   for (const ResolvedLaunch& launch : resolved) {
     PlannedLaunch& added = plan.launches.emplace_back(planned(launch, sized, limits));
     const auto at = std::find(expressions.begin(), expressions.end(), launch.expression);
     added.function = static_cast<std::size_t>(at - expressions.begin());
     if (launch.shape.cooperative) {
       keep_resident(added, launch, *plan.module, limits);
-      // How many are resident is known for this block alone.
+      // The number of resident blocks is known only for this block.
       const auto of_block = [](const SizedExtent& extent) { return extent.extent >= 3; };
       if (std::any_of(added.sized.begin(), added.sized.end(), of_block)) plan.only = bound.sizes;
     }

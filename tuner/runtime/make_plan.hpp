@@ -1,6 +1,5 @@
 #pragma once
-/// Makes the plan of a size class: which conditions its sizes must meet, what launches depend on them, how much work
-/// space is enough for all.
+/// Makes the plan of a size class: conditions on sizes, launches that depend on sizes, and enough work space for all.
 
 #include <memory>
 
@@ -10,12 +9,12 @@
 
 namespace tuner::runtime {
 
-/// What make_plan() compiles for \p size, which \p configuration is valid for.
+/// The request that make_plan() compiles. \p configuration must be valid for \p size.
 CompileRequest served_request(const ServedDevice& device, const KernelSpec& spec, const ProblemSize& size,
                               const Configuration& configuration);
 
-/// The plan of \p configuration, which is valid for \p bound, for as many sizes of its class as it is valid for.
-/// Compiles and loads. Throws Error.
+/// The plan of \p configuration, which must be valid for \p bound. It serves all sizes of the class for which the
+/// configuration is valid, where possible. Compiles and loads. Throws Error.
 std::unique_ptr<Plan> make_plan(ServedDevice& device, const KernelSpec& spec, const BoundCall& bound,
                                 const Configuration& configuration);
 

@@ -7,7 +7,7 @@ namespace tuner::runtime {
 MissCounter::MissCounter(Miss& miss, Backend& backend) : miss_(miss) {
   try {
     watch_ = backend.stopwatch();
-  } catch (const Error&) {  // nothing is timed then: that is no reason not to launch
+  } catch (const Error&) {  // without a stopwatch nothing is timed, but launches work
   }
 }
 
@@ -30,7 +30,7 @@ void MissCounter::end(void* stream) {
   busy_.store(false, std::memory_order_release);
 }
 
-/// Takes the last time where the device is done with it.
+/// Reads the last time if the device has finished.
 void MissCounter::read() {
   const std::optional<double> ns = watch_->elapsed_ns();
   if (!ns) return;

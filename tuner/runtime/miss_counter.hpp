@@ -1,5 +1,5 @@
 #pragma once
-/// Counts the launches of a plan that no result stands behind, and times a few of the first.
+/// Counts the launches of a plan without a measured result, and times the first few.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tuner::runtime {
 
-/// What is counted of one problem in this process, by any number of plans and threads.
+/// The counts of one problem in this process, for any number of plans and threads.
 struct alignas(64) Miss {
   std::atomic<std::uint64_t> calls{0};
   std::atomic<double> each_ns{0};  ///< the shortest launch that was timed; 0: none
@@ -17,16 +17,15 @@ struct alignas(64) Miss {
 
 class MissCounter {
  public:
-  /// \p miss lives as long as the process. The backend's context is current. Never fails.
+  /// \p miss must live as long as the process. The backend's context must be current. Never fails.
   MissCounter(Miss& miss, Backend& backend);
 
-  /// Counts a launch. Whether it is one to be timed, if begin() says so too and it is not captured.
+  /// Counts a launch. Returns whether it should be timed, if it is not captured and begin() agrees.
   bool count() {
     const std::uint64_t before = miss_.calls.fetch_add(1, std::memory_order_relaxed);
     return (before & (before + 1)) == 0;  // the first, second, fourth, …
   }
-  /// Whether the launch that follows on \p stream is timed: end() comes behind it then. Another thread's capture must
-  /// not forbid this one anything (BesideCaptures).
+  /// Whether the next launch on \p stream is timed; end() must then follow it. The caller must hold a BesideCaptures.
   bool begin(void* stream);
   void end(void* stream);
 
@@ -36,7 +35,7 @@ class MissCounter {
   void read();
 
   Miss& miss_;
-  std::atomic<bool> busy_{false};  // a thread times; it alone uses what follows
+  std::atomic<bool> busy_{false};  // one thread is timing; only it uses the members below
   std::unique_ptr<Stopwatch> watch_;
   bool unread_ = false;
   int timings_ = 0;

@@ -44,7 +44,7 @@ Miss* MissLog::note(const KernelSpec& spec, const BoundCall& bound, const Device
   }
   return &entry->miss;
 } catch (const std::exception&) {
-  return nullptr;  // what cannot be remembered is served all the same
+  return nullptr;  // a call works even if its miss cannot be stored
 }
 
 bool MissLog::is_forked() const { return ::getpid() != process_; }
@@ -69,8 +69,8 @@ bool MissLog::flush(Wisdom& wisdom) noexcept try {
     }
   }
   if (counted.empty()) return true;
-  // A connection of its own: what fails here must not move the results to memory. It waits for nobody: a thousand
-  // processes may meet their first misses at once.
+  // A separate connection, because an error here must not move the results to memory. It does not wait for locks: a
+  // thousand processes may have their first misses at the same moment.
   cache::OpenOptions options;
   options.strict = true;
   options.busy_timeout = std::chrono::milliseconds(0);
@@ -96,7 +96,7 @@ void MissLog::flush_soon(Wisdom& wisdom) noexcept try {
 }
 
 void MissLog::write_at_times(Wisdom& wisdom) {
-  // Who writes keeps others from reading for as long: those that began together do not write together.
+  // A writer blocks readers. Random pauses keep processes that started together from writing together.
   const bool shared = cache::on_network_file_system(wisdom.user().path());
   auto longest = shared ? kLongestPause : kFirstPause;
   bool written = true;

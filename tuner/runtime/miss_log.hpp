@@ -1,5 +1,5 @@
 #pragma once
-/// What this process was served without a result of its own, on its way to the user's database.
+/// Writes the misses of this process to the user's database.
 
 #include <atomic>
 #include <chrono>
@@ -17,52 +17,52 @@
 
 namespace tuner::runtime {
 
-/// A thread of its own writes: a caller never waits for a disk, nor for another process.
+/// A background thread writes, so that a caller never waits for a disk or another process.
 class MissLog {
  public:
-  static constexpr std::size_t kMaxMisses = 4096;  ///< in one process
-  /// How long a miss waits to be written, at the most: of the first ones, and of later ones. On a network file system
-  /// it is always the latter, and nothing is written when the process ends.
+  static constexpr std::size_t kMaxMisses = 4096;  ///< for one process
+  /// The longest time before a miss is written: the first misses, and later ones. On a network file system it is always
+  /// kLongestPause, and nothing is written when the process ends.
   static constexpr std::chrono::milliseconds kFirstPause{500}, kLongestPause{60'000}, kRetry{1000};
   static constexpr std::chrono::milliseconds kAtEnd{5};
 
-  /// Never destroyed: threads may still launch while the process ends.
+  /// Never destroyed: threads may launch while the process ends.
   static MissLog& process() {
     static MissLog& log = *new MissLog;
     return log;
   }
 
-  /// What counts the problem that \p bound poses, and those served like it; lives as long as this. Null when there are
-  /// too many, or the problem cannot be described.
+  /// The counter for the problem of \p bound and those in the same classes; it lives as long as this log. Null when
+  /// there are too many or the problem cannot be described.
   Miss* note(const KernelSpec& spec, const BoundCall& bound, const Device& device, const std::string& served);
 
-  /// Adds what was counted since to \p wisdom's user database. False where another process had it locked, or it cannot
-  /// be written: the counts are kept for the next time; nothing is said of it, since results are what the user is
-  /// warned for. Does nothing in a forked child.
+  /// Adds the new counts to \p wisdom's user database. Returns false when another process has locked it or it cannot be
+  /// written; the counts are then kept for the next time. There is no warning: only lost results deserve one. Does
+  /// nothing in a forked child.
   bool flush(Wisdom& wisdom) noexcept;
-  /// Has the thread do that soon, if something was noted since.
+  /// Makes the thread flush soon, if anything was noted since the last time.
   void flush_soon(Wisdom& wisdom) noexcept;
-  /// Has it do so for the last time, and waits for it, but not beyond kAtEnd.
+  /// Makes the thread flush a last time and waits at most kAtEnd for it.
   void flush_at_end() noexcept;
 
  private:
   struct Entry {
     Miss miss;
-    cache::MissRecord about;       // but for the count
-    std::uint64_t remembered = 0;  // of the calls
+    cache::MissRecord about;       // except the count
+    std::uint64_t remembered = 0;  // calls already written
   };
 
   MissLog();
   void write_at_times(Wisdom& wisdom);
-  bool is_forked() const;  // before any lock: a thread of the parent's may have held it then, and never lets go
+  bool is_forked() const;  // check it before any lock: a thread of the parent may hold the lock for ever
 
-  const int process_;  // a fork has its own copy of counts that its parent writes
-  std::mutex noting_;  // of entries_ and places_
+  const int process_;  // a forked child has its own copy of the counts, which the parent writes
+  std::mutex noting_;  // guards entries_ and places_
   std::deque<Entry> entries_;
   std::map<std::string, Entry*> places_;
-  std::atomic<bool> noted_{false};  // since the thread was last told
-  std::mutex flushing_;             // of what was remembered of entries_
-  std::mutex writing_;              // of the rest
+  std::atomic<bool> noted_{false};  // since the last flush_soon()
+  std::mutex flushing_;             // guards Entry::remembered
+  std::mutex writing_;              // guards the rest
   std::condition_variable changed_;
   bool has_thread_ = false, wanted_ = false, ending_ = false, ended_ = false;
 };

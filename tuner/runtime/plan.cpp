@@ -23,7 +23,7 @@ std::byte* store_pointer(std::byte* to, DevicePointer address) {
   return to;
 }
 
-/// A pointer to the value of one parameter, as the driver takes it. \p room: 8 bytes for what has none yet.
+/// A pointer to the value of a parameter, as the driver takes it. \p room: 8 bytes, for values that are not stored yet.
 void* parameter(const ParameterSource& source, const Call& call, const WorkSpace& work, std::byte* room) {
   using From = ParameterSource::Kind;
   switch (source.kind) {
@@ -42,7 +42,7 @@ void* parameter(const ParameterSource& source, const Call& call, const WorkSpace
       store_number(room, source.type, source.computed.evaluate(call.sizes.data()).value_or(0));
       return room;
     case From::size:
-      store_number(room, source.type, call.sizes[source.index]);  // it fits: integer types end where classes do
+      store_number(room, source.type, call.sizes[source.index]);  // fits: no class crosses an integer type's limit
       return room;
   }
   return nullptr;

@@ -1,7 +1,6 @@
 #pragma once
-/// A kernel's launches worked out for one size class: configuration chosen, module loaded, every argument's source
-/// known; sizes are arguments. Launching allocates nothing and takes no lock. Immutable, but
-/// for the count of its misses.
+/// The launches of a kernel for one size class: configuration chosen, module loaded, source of each argument known,
+/// sizes given at launch. Launching allocates nothing and takes no lock. Immutable, except for the count of misses.
 
 #include <array>
 #include <cstddef>
@@ -19,17 +18,17 @@
 
 namespace tuner::runtime {
 
-/// Where one kernel parameter comes from at launch.
+/// Where the value of a kernel parameter comes from at launch.
 struct ParameterSource {
   enum class Kind { constant, pointer, number, size, computed, zeroed, scratch };
   Kind kind = Kind::constant;
-  std::size_t index = 0;  ///< among the caller's arguments or sizes; of work space: bytes from its start
-  ElementType type{};     ///< of a number or size, as the kernel takes it
+  std::size_t index = 0;  ///< the caller's argument or size; for work space: bytes from its start
+  ElementType type{};     ///< for a number or size: the kernel's parameter type
   Argument constant;
-  OpenExpression computed = {};  ///< from the sizes; the plan's conditions see to it that it has a value and fits
+  OpenExpression computed = {};  ///< from the sizes; the plan's conditions ensure that it has a value that fits
 };
 
-/// An extent of a launch that follows from the sizes.
+/// A dimension of a launch that depends on the sizes.
 struct SizedExtent {
   std::size_t extent = 0;  ///< 0 to 2: grid, 3 to 5: block, 6: shared memory
   OpenExpression value;
@@ -40,22 +39,22 @@ inline std::int64_t& extent(LaunchShape& shape, std::size_t which) {
 }
 
 struct PlannedLaunch {
-  std::size_t function = 0;  ///< of the plan's module
-  LaunchShape shape;         ///< but for the sized extents
+  std::size_t function = 0;  ///< in the plan's module
+  LaunchShape shape;         ///< without the sized extents
   std::vector<SizedExtent> sized;
-  bool may_exceed = false;  ///< sizes of the class may pass the device's limits
-  /// Of a cooperative launch: blocks that one multiprocessor holds at once; 0: whatever there are.
+  bool may_exceed = false;  ///< for some sizes of the class, the shape may exceed the device's limits
+  /// For a cooperative launch: how many blocks one multiprocessor holds at once; 0: no limit is checked.
   std::int64_t blocks_per_sm = 0;
   std::vector<ParameterSource> parameters;  ///< at most kMaxParameters
 };
 inline constexpr std::size_t kMaxParameters = 32;
 inline constexpr std::size_t kMaxLaunches = 8;
 
-/// What must hold for a size that the plan serves and is not certain for all of its class.
+/// A condition that a size must meet and that is not certain for all sizes of the class.
 struct SizeCondition {
   OpenExpression value;
-  std::int64_t low = 0, high = 0;  ///< between these, included
-  bool truth = false;              ///< of the value as a truth value, 0 or 1
+  std::int64_t low = 0, high = 0;  ///< inclusive bounds
+  bool truth = false;              ///< convert the value to 0 or 1 first
 };
 
 struct Plan {
@@ -68,14 +67,14 @@ struct Plan {
   std::shared_ptr<const Module> module;
   std::vector<PlannedLaunch> launches;
   std::vector<SizeCondition> conditions;
-  std::optional<Sizes> only;  ///< the plan is for these sizes alone
+  std::optional<Sizes> only;  ///< the plan is for these sizes only
   WorkNeed work;
   Configuration configuration;          ///< for captures
-  std::unique_ptr<MissCounter> missed;  ///< of a plan that no result stands behind; else null
-  /// Sizes of the class that have a plan of their own; null: none.
+  std::unique_ptr<MissCounter> missed;  ///< null: a result is known
+  /// Sizes of the class with their own plan; null: none.
   std::unique_ptr<const std::unordered_set<Sizes, SizesHash>> apart;
 
-  /// Whether the configuration is valid for \p sizes, which are of the key's classes; \p shapes are then its launches'.
+  /// Whether the configuration is valid for \p sizes, which must be in the key's classes. If so, sets \p shapes.
   bool admits(const Sizes& sizes, Shapes& shapes) const {
     if (only && !(*only == sizes)) return false;
     if (apart && apart->count(sizes) > 0) return false;
@@ -99,8 +98,8 @@ struct Plan {
     }
     return true;
   }
-  /// Enqueues all launches on the call's stream; the backend's context is current. Throws Error, before anything is
-  /// enqueued for a number that the kernel's type cannot hold.
+  /// Enqueues all launches on the call's stream; the backend's context must be current. Throws Error. A number that
+  /// does not fit the kernel's type is found before anything is enqueued.
   void launch(const Call& call, const Shapes& shapes, const WorkSpace& space) const;
 };
 

@@ -12,7 +12,7 @@ std::size_t recent_place(std::uint64_t place) {
   return place % (PlanTable::kMaxRecent / kRecentOfPlace) * kRecentOfPlace;
 }
 
-/// Whether \p old, which admits the sizes that \p made was made for, launches the same for the same sizes.
+/// Whether \p old, which admits the sizes of \p made, launches the same for all sizes.
 bool is_same(const Plan& old, const Plan& made) {
   const bool same_apart =
       old.apart && made.apart ? *old.apart == *made.apart : old.apart == nullptr && made.apart == nullptr;
@@ -60,7 +60,7 @@ std::shared_ptr<const Plan> PlanTable::insert(std::shared_ptr<Plan> plan, const 
   some_wait_ = some_wait_ || for_now;
   if (!plan->only && of_class(plan->key) >= kMaxOfClass) plan->only = sizes;
   const std::uint64_t place = place_of(*plan);
-  // New results seldom concern a kernel's every class. The plans of all others are good again.
+  // New results seldom concern all classes of a kernel: an equal plan from before is used again.
   const auto [first, last] = plans_.equal_range(place);
   for (auto at = first; at != last; ++at) {
     Plan::Shapes shapes;

@@ -1,10 +1,10 @@
 #pragma once
-/// The plans of one kernel in one context, found without a lock: readers probe an array of atomic pointers, writers
-/// fill its empty slots and publish a larger one when it is half full. A plan for certain sizes alone stands where
-/// these sizes lead, every other where its class does: the time of a lookup does not depend on how many there are.
+/// The plans of one kernel in one context, found without a lock. Readers probe an array of atomic pointers. Writers
+/// fill empty slots and publish a larger array when half are full. Plans for certain sizes are hashed by these sizes,
+/// all others by their class, so the time of a lookup does not depend on how many there are.
 ///
-/// Plans and outgrown arrays are kept until the table dies, so that a reader never sees one disappear. Past kMaxPlans,
-/// plans go to a table of kMaxRecent, in which a new one takes the place of an old one. That has a lock.
+/// Plans and old arrays live as long as the table, so a reader never loses one. After kMaxPlans, plans go to a table of
+/// kMaxRecent with a lock, in which new plans replace old ones.
 
 #include <atomic>
 #include <cstddef>
@@ -20,10 +20,10 @@ namespace tuner::runtime {
 class PlanTable {
  public:
   static constexpr std::size_t kMaxPlans = 16384, kMaxRecent = 4096;
-  /// Plans of one class that a lookup may have to try. Further ones are for the sizes that they were made for.
+  /// A lookup may try this many plans of one class. Further plans are only for the sizes that they were made for.
   static constexpr std::size_t kMaxOfClass = 8;
 
-  /// The plan of \p key that admits \p sizes, and their shapes; null when there is none yet.
+  /// The plan of \p key that admits \p sizes, and its shapes; null if there is none.
   const Plan* find(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes) const {
     const Slots* slots = current_.load(std::memory_order_acquire);
     if (slots == nullptr) return nullptr;
@@ -31,36 +31,34 @@ class PlanTable {
       return plan;
     return find_single(*slots, key, sizes, shapes);
   }
-  /// The same among those past kMaxPlans.
+  /// The same for plans after the first kMaxPlans.
   std::shared_ptr<const Plan> find_recent(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes);
 
-  /// The plan that served \p sizes last, also one from before renew(); null when there was none. A capture goes on with
-  /// it.
+  /// The plan that served \p sizes last, even before renew(); null if there is none. For captures.
   std::shared_ptr<const Plan> find_last(const PlanKey& key, const Sizes& sizes, Plan::Shapes& shapes);
-  /// Remembers that there is room for \p captures of \p plan.
+  /// Records that \p plan has room for \p captures.
   void set_captures(const Plan& plan, std::size_t captures);
-  /// Of the plan that find_last() finds. One that takes its place needs room for as many.
+  /// The captures of the plan that find_last() returns. Its successor needs as many.
   std::size_t last_captures(const PlanKey& key, const Sizes& sizes);
 
-  /// How often renew() was called.
+  /// The number of renew() calls.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
-  /// Keeps \p plan, made for \p sizes of results that were looked up in \p generation, unless new ones have arrived
-  /// since. Answers with the plan to use: an equal one that was there already, perhaps. \p for_now: renew_what_waits()
-  /// concerns it.
+  /// Adds \p plan, made for \p sizes from results of \p generation, unless renew() was called since. Returns the plan
+  /// to use, which may be an equal one from before. \p for_now: renew_what_waits() discards it.
   std::shared_ptr<const Plan> insert(std::shared_ptr<Plan> plan, const Sizes& sizes, std::uint64_t generation,
                                      bool for_now = false);
-  /// Makes find() miss every plan so far: new wisdom has arrived.
+  /// Discards all plans for find(), because new wisdom has arrived.
   void renew();
-  /// renew() where a plan was made for now.
+  /// Calls renew() if any plan was inserted with for_now.
   void renew_what_waits();
 
  private:
   struct Kept {
     std::shared_ptr<const Plan> plan;
-    std::uint64_t generation = 0;  ///< the last in which it was good
+    std::uint64_t generation = 0;  ///< the last one in which it was valid
     std::size_t captures = 0;
   };
-  using Slots = std::vector<std::atomic<const Plan*>>;  // a power of two, at most half full: probing ends at a null
+  using Slots = std::vector<std::atomic<const Plan*>>;  // a power of two; half full at most, so probing ends
 
   static const Plan* probe(const Slots& slots, std::uint64_t place, const PlanKey& key, const Sizes& sizes,
                            Plan::Shapes& shapes) {
@@ -69,7 +67,7 @@ class PlanTable {
       if (plan == nullptr || (plan->key == key && plan->admits(sizes, shapes))) return plan;
     }
   }
-  /// Among the plans for certain sizes alone. Apart, so that find() stays small.
+  /// Searches the plans for certain sizes. Not inlined, so that find() stays small.
   [[gnu::noinline]] static const Plan* find_single(const Slots& slots, const PlanKey& key, const Sizes& sizes,
                                                    Plan::Shapes& shapes);
   static std::uint64_t place_of(const Plan& plan) { return plan.only ? plan.key.hash_of(*plan.only) : plan.key.hash(); }
@@ -82,9 +80,9 @@ class PlanTable {
   std::atomic<Slots*> current_{nullptr};
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<bool> has_recent_{false};
-  std::mutex writing_;  // of all below
+  std::mutex writing_;  // guards all below
   std::vector<std::unique_ptr<Slots>> arrays_;
-  std::unordered_multimap<std::uint64_t, Kept> plans_;  // by place_of(), of all generations
+  std::unordered_multimap<std::uint64_t, Kept> plans_;  // by place_of(), from all generations
   std::vector<const Plan*> in_current_;
   std::vector<std::shared_ptr<const Plan>> recent_;  // four for each place
   std::size_t next_recent_ = 0;

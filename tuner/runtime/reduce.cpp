@@ -13,7 +13,7 @@ namespace tuner::detail {
 namespace {
 
 /// The built-in kernel for each operation and order, parsed once. Never destroyed: destructors of static objects may
-/// reduce too.
+/// call reduce().
 runtime::ServedKernel& kernel_for(const ReduceOptions& options) {
   constexpr const char* operations[] = {"sum", "min", "max", "product"};
   constexpr const char* orders[] = {"fixed", "any"};

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kBetween{2};
 
-/// Nothing where it cannot be read now.
+/// nullopt when the file cannot be read now.
 std::optional<std::string> results_in(const std::filesystem::path& file) {
   try {
     cache::OpenOptions options;
@@ -42,7 +42,7 @@ Renewal::FileStamp Renewal::stamp_of_files() const {
   auto next = stamp.begin();
   for (const std::string* const file : {&database_, &log_}) {
     struct stat info {};
-    ::stat(file->c_str(), &info);  // of one that is missing all is 0
+    ::stat(file->c_str(), &info);  // leaves zeros for a missing file
     for (const std::int64_t part :
          {static_cast<std::int64_t>(info.st_ino), static_cast<std::int64_t>(info.st_size),
           static_cast<std::int64_t>(info.st_mtim.tv_sec), static_cast<std::int64_t>(info.st_mtim.tv_nsec)})
@@ -51,8 +51,7 @@ Renewal::FileStamp Renewal::stamp_of_files() const {
   return stamp;
 }
 
-/// In a forked child, a thread of the parent's may have the lock and never let go: then there is none, and nothing to
-/// renew.
+/// In a forked child, a thread of the parent may hold the lock for ever. Then returns no lock, and nothing is renewed.
 std::unique_lock<std::mutex> Renewal::lock_kernels() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock && ::getpid() == made_by_) lock.lock();
@@ -99,11 +98,11 @@ void Renewal::watch(const std::filesystem::path& database) {
       begin();
       while (!ending_.wait_for(watching, kBetween, [this] { return ended_; })) look_locked();
     }).detach();
-  } catch (const std::exception&) {  // without it, other processes' results reach the next process
+  } catch (const std::exception&) {  // then the next process sees the results of others
   }
 }
 
-/// Results are read here and not by the caller of watch(), which is a first call.
+/// Reads the results in the thread, because the caller of watch() is a first call.
 void Renewal::begin() {
   results_ = results_in(database_);
   const FileStamp files = stamp_of_files();
@@ -118,7 +117,7 @@ void Renewal::look_locked() {
   const FileStamp files = stamp_of_files();
   if (files == files_) return;
   const std::optional<std::string> results = results_in(database_);
-  if (!results) return;  // the next look may succeed
+  if (!results) return;  // the next check may succeed
   files_ = files;
   if (results == results_) return;
   results_ = results;

@@ -1,6 +1,6 @@
 #pragma once
-/// New results reach the calls of this process: those of tune() and of a tuning on first use at once, those that other
-/// processes store in the user's database within kWithin. Plans that were made without them are then made anew.
+/// Brings new results to the calls of this process. Results of tune() and of tuning on first use arrive at once, those
+/// that other processes store in the user's database within kWithin. Plans made without them are then made again.
 
 #include <array>
 #include <chrono>
@@ -22,33 +22,33 @@ class Renewal {
   static constexpr std::chrono::seconds kWithin{5};  ///< docs/api.md
 
   static Renewal& process() {
-    // Never destroyed: kernels may be, while the process ends.
+    // Never destroyed: kernels may be destroyed while the process ends.
     static Renewal& renewal = *new Renewal;
     return renewal;
   }
 
-  /// \p kernel, and kernels of the same name, hear of new results as long as it lives.
+  /// As long as it lives, \p kernel is renewed when there are new results for its name.
   void add(ServedKernel& kernel);
   void remove(ServedKernel& kernel);
 
-  /// There are new results for kernels called \p name.
+  /// Reports new results for kernels with \p name.
   void renew(std::string_view name);
   void renew_all();
-  /// What kept calls from tuning, or from taking another thread's result, is over.
+  /// Reports that a reason not to tune, or not to use another thread's result, has ended.
   void renew_what_waits();
 
-  /// Looks at \p database every other second, on a thread of its own, until end(). Allocates nothing while no process
+  /// Checks \p database every two seconds in a background thread, until end(). Allocates nothing unless a process
   /// writes to it.
   void watch(const std::filesystem::path& database);
-  /// Does so now.
+  /// Checks it now.
   void look();
-  /// How often a look found new results.
+  /// How often a check found new results.
   std::uint64_t renewals();
-  /// Returns when the thread does nothing any more. For the end of the process.
+  /// For the end of the process: after it returns, the thread does nothing more.
   void end();
 
  private:
-  /// Inode, length and time of the database and its log. Differs when one was written.
+  /// Inode, length and time of the database and its log: changes when one of them is written.
   using FileStamp = std::array<std::int64_t, 8>;
 
   Renewal();
@@ -57,17 +57,17 @@ class Renewal {
   void begin();
   void look_locked();
 
-  const int made_by_;  // the process
-  std::mutex mutex_;   // of kernels_
+  const int made_by_;  // the process id
+  std::mutex mutex_;   // guards kernels_
   std::set<ServedKernel*> kernels_;
-  std::mutex watching_;  // of all below; held while the database is read
+  std::mutex watching_;  // guards all below; held while the database is read
   std::condition_variable ending_;
   bool ended_ = false;
-  std::string database_, log_;  // its file, and what is on its way into that
+  std::string database_, log_;  // the database file and its write-ahead log
   FileStamp files_{};
-  std::optional<std::string> results_;  // their stamp; none: they could not be read
+  std::optional<std::string> results_;  // the stamp of the results; none: they could not be read
   std::uint64_t renewals_ = 0;
-  int watched_by_ = 0;  // the process that has the thread: a fork has none
+  int watched_by_ = 0;  // the process that has the thread: a forked child has none
 };
 
 }  // namespace tuner::runtime

@@ -1,5 +1,5 @@
 #pragma once
-/// Device memory for the results of calls that return a value: 16 bytes, lent to one call at a time.
+/// Device memory for the results of calls that return a value: slots of 16 bytes, each for one call at a time.
 
 #include <atomic>
 #include <bit>
@@ -18,7 +18,7 @@ class ResultSlots {
    public:
     explicit Loan(ResultSlots& owner) : owner_(owner) {
       std::uint64_t free = owner_.free_.load(std::memory_order_relaxed);
-      // While 64 threads wait for results already, so does this one.
+      // If 64 threads use a slot, this one waits.
       while (free == 0 || !owner_.free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
         if (free == 0) owner_.free_.wait(0, std::memory_order_relaxed);
         free = owner_.free_.load(std::memory_order_relaxed);
@@ -40,7 +40,7 @@ class ResultSlots {
  private:
   static constexpr std::size_t kBytes = 16;
   std::unique_ptr<DeviceMemory> memory_;
-  std::atomic<std::uint64_t> free_{~std::uint64_t{0}};  // a bit each
+  std::atomic<std::uint64_t> free_{~std::uint64_t{0}};  // one bit for each slot
 };
 
 }  // namespace tuner::runtime

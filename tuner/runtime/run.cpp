@@ -13,7 +13,7 @@
 namespace tuner {
 namespace {
 
-/// What a launch would be served with, changed as \p text says.
+/// The configuration of a launch, changed as \p text says.
 Configuration configuration_of(const KernelSpec& spec, const cache::WisdomMatch& match, const std::string& text) {
   Configuration chosen = spec.default_configuration.value_or(Configuration{});
   if (match.best) chosen = Configuration::parse(match.best->configuration);
@@ -49,7 +49,7 @@ RunResult run(const Kernel& kernel, const Sizes& sizes, const Choices& choices, 
   MeasureOptions measure;
   measure.cold = options.cold;
   measure.verify = options.verify;
-  Device known = device.device();  // a copy, since other threads may be looking at the served one
+  Device known = device.device();  // a copy: other threads may read the served one
   measure_ceilings(known);
   TuningOptions asked;
   asked.measure.metrics = options.metrics;

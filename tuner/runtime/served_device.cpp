@@ -12,7 +12,7 @@ namespace tuner::runtime {
 
 namespace {
 
-/// Never destroyed: threads may still launch while the process ends, and drivers may be gone by then.
+/// Never destroyed: threads may launch while the process ends, and drivers may be gone by then.
 ByContext<ServedDevice>& all_devices() {
   static ByContext<ServedDevice>& devices = *new ByContext<ServedDevice>;
   return devices;

@@ -1,6 +1,6 @@
 #pragma once
-/// One device context that calls are served on, and the process's table of them. When the context dies, so does all
-/// that it holds; what is left here goes with the next context that is opened.
+/// A device context that serves calls, and the process's table of them. When the context dies, so does all that it
+/// holds; this object is destroyed when the next context is opened.
 
 #include <memory>
 #include <string_view>
@@ -17,21 +17,21 @@ namespace tuner::runtime {
 struct ServedDevice {
   ServedDevice(const ContextName& context_, std::shared_ptr<Backend> backend_)
       : context(context_), backend(std::move(backend_)) {}
-  ~ServedDevice() { backend->abandon(); }  // only a context that is gone is given up
+  ~ServedDevice() { backend->abandon(); }  // only called when the context has died
 
-  /// The device of \p context, which is current: opened at first use and kept as long as the context lives. Where that
-  /// may be, a stream capture of another thread must not forbid this one anything (BesideCaptures). Throws Error.
+  /// The device of \p context, which must be current. Opened at first use, kept as long as the context lives. Unless it
+  /// is open, the caller must hold a BesideCaptures. Throws Error.
   static ServedDevice& of(const ContextName& context);
-  /// Frees the work space of all devices that nobody uses. Throws Error.
+  /// Frees all unused work space of all devices. Throws Error.
   static void trim_all();
 
-  /// On a GPU its environment names no compiler, because finding one can take as long as a whole first call.
+  /// On a GPU its environment names no compiler: finding one can take as long as a whole first call.
   const Device& device() const { return backend->device(); }
-  /// With the compiler: for what is tuned on it.
+  /// Includes the compiler, for tuning.
   Device tuned_device() const { return find_device(device().key.backend, device().index); }
 
   const ContextName context;
-  const std::shared_ptr<Backend> backend;  ///< memory that the caller holds may outlive the context
+  const std::shared_ptr<Backend> backend;  ///< memory that callers hold may outlive the context
   WorkSpaces work{*backend, context};
   ResultSlots results{*backend};
   LoadedModules modules{*backend, [](std::string_view message) { Serving::process().warn(message); }};

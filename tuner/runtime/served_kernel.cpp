@@ -1,5 +1,5 @@
-// The way of a call. A warm one: its place, its plan, its work space, the launch. The first of its size class and
-// context goes on between the two: what it says (bind), which configuration, and its plan (decided_plan).
+// The steps of a call. A warm one: place, plan, work space, launch. The first one of a size class and context also
+// binds its arguments (bind), and chooses a configuration and makes its plan (decided_plan).
 #include <tuner/runtime/served_kernel.hpp>
 
 #include <optional>
@@ -24,11 +24,11 @@ namespace {
 
 }  // namespace
 
-/// Where a call goes, and the plan that was found or made for it there.
+/// The place of a call, and the plan that was found or made for it.
 struct ServedKernel::Way {
   Way(ServedKernel& kernel, const Call& call);
 
-  /// Whether the launch that follows is timed.
+  /// Whether the next launch is timed.
   bool begin_timing(const Call& call) {
     if (!allowed) allowed.emplace(here->device.context);
     return plan->missed->begin(call.stream.handle());
@@ -42,9 +42,9 @@ struct ServedKernel::Way {
   InContext* here;
   const Plan* plan = nullptr;
   Plan::Shapes shapes;
-  std::shared_ptr<const Plan> own;        // the plan, where the table may let it go
-  bool is_new = false;                    // the plan was made for good
-  std::optional<BesideCaptures> allowed;  // for what is no warm call, and to wait
+  std::shared_ptr<const Plan> own;        // keeps the plan alive if the table may drop it
+  bool is_new = false;                    // the plan was made now and is not provisional
+  std::optional<BesideCaptures> allowed;  // for a call that is not warm, and for waiting
 };
 
 ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
@@ -68,7 +68,7 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   }
   ServedDevice& device = here->device;
   const BoundCall bound = bind_call(*kernel.spec, kernel.choices, call, key, place.suspects, device.device().limits);
-  if (plan != nullptr) return;  // there are no elements where the suspects point
+  if (plan != nullptr) return;  // the suspect pointers belong to buffers without elements
   const Serving::Terms terms = Serving::process().terms();
   const std::uint64_t generation = here->plans.generation();
   DecidedPlan decided = decided_plan(terms, device, *kernel.spec, bound);
@@ -88,7 +88,7 @@ ServedKernel::Way::Way(ServedKernel& kernel, const Call& call)
   if (captures == 0) return;
   try {
     prepare(captures);
-  } catch (const Error&) {  // the captured call that finds no room says so
+  } catch (const Error&) {  // a captured call that finds no room reports it
   }
 }
 

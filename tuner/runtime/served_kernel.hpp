@@ -1,5 +1,5 @@
 #pragma once
-/// What stands behind a tuner::Kernel: its plans, and the way of a call to one.
+/// Implements tuner::Kernel: its plans, and how a call finds one.
 
 #include <functional>
 #include <memory>
@@ -22,17 +22,17 @@ class ServedKernel {
   ServedKernel(const ServedKernel&) = delete;
   ServedKernel& operator=(const ServedKernel&) = delete;
 
-  /// See Kernel. A call with a Value waits for it.
+  /// See Kernel. A call with a Value waits for its result.
   void launch(const Call& call);
   /// See tuner::capture().
   void capture(const Call& call, const std::function<void()>& launch);
-  /// Answers with the bytes of work space of the call's plan.
+  /// Returns how many bytes of work space the call's plan needs.
   std::size_t prepare(const Call& call, std::size_t captures);
-  /// See PlanTable. Renewal calls them.
+  /// See PlanTable. Called by Renewal.
   void renew();
   void renew_what_waits();
 
-  /// \p given, and what the kernel was made with where they leave it open.
+  /// \p given, completed with the choices that the kernel was made with.
   Choices completed(Choices given) const {
     given.insert(choices.begin(), choices.end());
     return given;
@@ -41,7 +41,7 @@ class ServedKernel {
   const std::shared_ptr<const KernelSpec> spec;
 
  private:
-  const std::unique_ptr<LaunchCaptures> captures_;  // beside `spec`, which every call reads; null: none
+  const std::unique_ptr<LaunchCaptures> captures_;  // next to `spec`, which every call reads; null: none
 
  public:
   const Choices choices;

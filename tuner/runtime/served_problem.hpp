@@ -1,6 +1,6 @@
 #pragma once
-/// A problem of a kernel that is asked about apart from any call, as explain(), run() and tune() do, and the device
-/// that calls of this thread without pointers go to, its context current as long as this lives.
+/// A problem without a call, for explain(), run() and tune(), and the device for calls of this thread without pointers.
+/// Its context is current while this object lives.
 
 #include <tuner/runtime/bind.hpp>
 #include <tuner/runtime/served_kernel.hpp>
@@ -9,7 +9,7 @@
 namespace tuner::runtime {
 
 struct ServedProblem {
-  /// Throws Error for wrong sizes or choices, and what Serving, CallContext and ServedDevice throw.
+  /// Throws Error for wrong sizes or choices, and whatever Serving, CallContext and ServedDevice throw.
   ServedProblem(const ServedKernel& kernel, const Sizes& sizes, const Choices& choices)
       : size(problem_of(*kernel.spec, sizes, kernel.completed(choices))) {}
 

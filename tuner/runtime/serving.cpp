@@ -98,7 +98,7 @@ void Serving::open_wisdom(const Settings& settings) {
     if (!cache::frozen_database_file()) options.database = settings.database;
     options.warn = [this](std::string_view message) { warn(message); };
     wisdom_ = std::make_unique<Wisdom>(options);
-    // What tuning needs is destroyed then; what serving needs is not.
+    // Tuning uses objects that are destroyed at exit, so it stops then. Serving uses none of them.
     if (!wisdom_->frozen() && !wisdom_->user().is_in_memory()) Renewal::process().watch(wisdom_->user().path());
     std::atexit([] {
       process().ending_ = true;
@@ -109,8 +109,8 @@ void Serving::open_wisdom(const Settings& settings) {
 }
 
 std::future<void> Serving::open_meanwhile() {
-  const int gpu = ordinal();             // a forked process is refused here
-  (void)cache::installation_prefixes();  // asks the loader, whose lock this thread may hold: in a static constructor
+  const int gpu = ordinal();             // throws in a forked process
+  (void)cache::installation_prefixes();  // needs the loader's lock, which a static constructor holds
   const WithoutSignals calm;
   try {
     return std::async(std::launch::async, [this, gpu] {
@@ -118,7 +118,7 @@ std::future<void> Serving::open_meanwhile() {
       if (gpu != CallContext::kOnHost)
         (void)wisdom_->databases(find_device(kCudaBackend, gpu, /*compiler=*/false).key.text());
     });
-  } catch (const std::system_error&) {  // there are too many threads
+  } catch (const std::system_error&) {  // too many threads
     return {};
   }
 }
@@ -157,7 +157,7 @@ void Serving::deliver_warnings() noexcept {
         std::fprintf(stderr, "tuner: warning: %s\n", message.c_str());
       }
     }
-  } catch (...) {  // what a warning does to its listener is no reason to fail
+  } catch (...) {  // a listener's exception is ignored: calls must not fail because of a warning
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the process has been told and knows: settings, wisdom, warnings. Devices: served_device.hpp.
+/// The settings, wisdom and warnings of this process. Devices: see served_device.hpp.
 
 #include <atomic>
 #include <future>
@@ -18,36 +18,36 @@ namespace tuner::runtime {
 class Serving {
  public:
   static Serving& process() {
-    // Never destroyed: threads may still launch while the process ends.
+    // Never destroyed: threads may launch while the process ends.
     static Serving& serving = *new Serving;
     return serving;
   }
 
-  /// Where calls go whose thread has no current context, as CallContext takes it. Decided at the first call: throws
-  /// Error for settings that cannot be, a GPU that is not there, and after on_fork(). Cheap afterwards.
+  /// The device for calls from threads without a current context, as CallContext takes it. Decided at the first call,
+  /// cheap afterwards. Throws Error for impossible settings, for a missing GPU, and after on_fork().
   int ordinal() {
     const int known = ordinal_.load(std::memory_order_relaxed);
     return known > kUndecided ? known : decide_ordinal();
   }
-  /// This process was forked from one that was served: threads and driver stayed there.
+  /// This process was forked from one that used the library: threads and driver did not come along.
   static void on_fork() { process().ordinal_ = kForked; }
 
-  /// What a call is served under that is not warm. Warnings are told when the last one on this thread ends.
+  /// The context of a call that is not warm. The destructor delivers pending warnings.
   struct Terms {
     Serving& serving;
-    Settings settings;  ///< with the environment's say; no tuning once main() has ended
+    Settings settings;  ///< with environment variables applied; no tuning after main() has ended
     Wisdom& wisdom;
     ~Terms() {
       if (serving.waiting_) serving.deliver_warnings();
     }
   };
   Terms terms();
-  /// Starts opening the databases on another thread, so that a first call can read its kernel meanwhile. Destroying the
-  /// result waits for it. Throws Error as ordinal() does; other failures are left for terms() to meet.
+  /// Starts opening the databases on another thread, so that a first call can read its kernel meanwhile. The destructor
+  /// of the result waits for it. Throws Error as ordinal() does; terms() reports other failures.
   std::future<void> open_meanwhile();
 
   void configure(Settings settings);
-  /// Keeps \p message for Settings::on_warning; the same message only once.
+  /// Queues \p message for Settings::on_warning; the same message only once.
   void warn(std::string_view message);
 
  private:
@@ -58,14 +58,14 @@ class Serving {
   int decide_ordinal();
   void deliver_warnings() noexcept;
 
-  std::mutex mutex_;  // of configured_, warned_ and told_
+  std::mutex mutex_;  // guards configured_, warned_ and told_
   Settings configured_;
   std::atomic<int> ordinal_{kUndecided};
   std::atomic<bool> ending_{false}, waiting_{false};
   Once wisdom_once_;
   std::unique_ptr<Wisdom> wisdom_;
   std::vector<std::string> warned_;
-  std::size_t told_ = 0;  // of warned_
+  std::size_t told_ = 0;  // how many of warned_ were delivered
 };
 
 }  // namespace tuner::runtime

@@ -14,7 +14,7 @@
 namespace tuner {
 namespace {
 
-/// Passes trials on to the caller's function and keeps the wish to stop.
+/// Passes trials to the caller's function and records its wish to stop.
 class CallbackObserver final : public Observer {
  public:
   CallbackObserver(const TuneOptions& options, std::atomic<bool>& stop) : options_(options), stop_(stop) {}
@@ -33,7 +33,7 @@ class CallbackObserver final : public Observer {
   std::atomic<bool>& stop_;
 };
 
-/// Of a stored record or a measurement.
+/// From a stored record or a measurement.
 template <typename Times>
 TuneResult result_of(std::string configuration, const Times& times) {
   TuneResult result;
@@ -61,7 +61,7 @@ TuneResult tune(const Kernel& kernel, const Sizes& sizes, const Choices& choices
     if (match && match.tier == cache::Tier::exact) {
       TuneResult result = result_of(match.best->configuration, *match.best);
       result.from_cache = true;
-      runtime::Renewal::process().renew(spec.name);  // another process may have stored it a moment ago
+      runtime::Renewal::process().renew(spec.name);  // another process may have just stored it
       return result;
     }
   }
