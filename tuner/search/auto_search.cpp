@@ -9,31 +9,30 @@ namespace tuner::search {
 
 namespace {
 
-constexpr std::size_t kAlwaysRun = 2;   // of what waits, so that the device does not
-constexpr std::size_t kLeastPrior = 8;  // results that a model of elsewhere is worth
-constexpr double kFinishing = 0.5;      // of the model's doubt, when the budget ends
-constexpr std::size_t kJudged = 256;    // of what is wanted, for the probability of an improvement
+constexpr std::size_t kAlwaysRun = 2;   // waiting proposals that always run, so that the device never waits
+constexpr std::size_t kLeastPrior = 8;  // a model of other results needs at least this many
+constexpr double kFinishing = 0.5;      // weight of the model's doubt at the end of the budget
+constexpr std::size_t kJudged = 256;    // wanted configurations that the probability of an improvement considers
 
-/// Proposes the candidate (candidates.hpp) with the highest expected improvement by a model of the ranks
-/// (rank_model.hpp). Proposals that are compiled and wait for the device are judged once more with what the compiler
-/// told of each: the more promising ones run first, and those that fell far behind what could be proposed now are
-/// given up.
+/// Proposes the candidate (candidates.hpp) with the highest expected improvement in a model of ranks (rank_model.hpp).
+/// Judges compiled proposals that wait for the device again, with the compiler's report: the more promising ones run
+/// first, and those much worse than a new proposal are given up.
 class Auto final : public BasicStrategy, public Foresight {
  public:
   struct Options {
-    Option<std::size_t> start{"start", 6, 1, 1e6};         // spread configurations before the model is asked
-    Option<double> start_share{"start_share", 0.6, 0, 1};  // of the expected trials, at most (but four)
-    Option<std::size_t> elites{"elites", 5, 1, 1000};      // whose neighbours are candidates
-    Option<std::size_t> parents{"parents", 20, 1, 10000};  // that are crossed
+    Option<std::size_t> start{"start", 6, 1, 1e6};         // spread configurations before the model is used
+    Option<double> start_share{"start_share", 0.6, 0, 1};  // limits start: share of the expected trials (at least 4)
+    Option<std::size_t> elites{"elites", 5, 1, 1000};      // the best, whose neighbours are candidates
+    Option<std::size_t> parents{"parents", 20, 1, 10000};  // the best, which are crossed
     Option<std::size_t> crossings{"crossings", 100, 0, 1e5};
     Option<std::size_t> pool{"pool", 400, 0, 1e5};         // random candidates
     Option<double> boldness{"boldness", 1, 0, 1000};       // weight of the model's doubt
-    Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, and an eighth of all
-    Option<double> restless{"restless", 4, 0, 1000};       // afterwards every second fit doubts so much more
-    Option<double> finish{"finish", 0.2, 0, 1};            // of the expected trials are local search at the end
-    Option<bool> compiler{"compiler", true, 0, 1};         // whether it hears the compiler
-    Option<double> give_up{"give_up", 0.5, 0, 1};  // share of what could be proposed now below which it does not run
-    Option<std::size_t> exchange{"exchange", 2, 0, 1000};  // proposals given up for each result, at most
+    Option<std::size_t> patience{"patience", 10, 0, 1e6};  // results without an improvement, plus an eighth of all
+    Option<double> restless{"restless", 4, 0, 1000};       // after these, the factor of the doubt in every second fit
+    Option<double> finish{"finish", 0.2, 0, 1};            // share of the expected trials for local search at the end
+    Option<bool> compiler{"compiler", true, 0, 1};         // whether it uses the compiler's report
+    Option<double> give_up{"give_up", 0.5, 0, 1};          // share of a new proposal's merit, below which none runs
+    Option<std::size_t> exchange{"exchange", 2, 0, 1000};  // largest number of proposals given up for each result
     Option<std::size_t> trees{"trees", 32, 1, 1000};
     Option<std::size_t> splits{"splits", 12, 1, 1000};  // tried at a node
     Option<std::size_t> leaf{"leaf", 1, 1, 1000};
@@ -79,7 +78,7 @@ class Auto final : public BasicStrategy, public Foresight {
 
   Options options_;
   RankModel model_;
-  std::vector<Wanted> queue_;  // what the model wants next, best last
+  std::vector<Wanted> queue_;  // the model's next proposals, best last
   double boldness_ = 1;
   std::size_t refits_ = 0;
   std::size_t may_give_up_ = 0;  // proposals, until the next result
@@ -111,7 +110,7 @@ std::optional<Index> Auto::next() {
   return std::nullopt;
 }
 
-/// After an improvement, and less often as one more result changes less: the cost of a proposal stays bounded.
+/// Fits after an improvement, and less often when there are many results, so that the cost of a proposal stays bounded.
 bool Auto::fit_is_due() const {
   return improved_ || !model_.fitted() || queue_.empty() ||
          history_.known().size() - model_.fitted_to() >= 1 + model_.fitted_to() / 16;
@@ -121,7 +120,7 @@ void Auto::refit() {
   improved_ = false;
   ++refits_;
   model_.fit(history_.known(), random_);
-  // Stagnating: every second fit looks where the model knows least, or a run may stay in the first valley it found.
+  // While stagnating, every second fit looks where the model knows least. Otherwise a run may stay in its first valley.
   const bool restless = stagnating() && refits_ % 2 == 0;
   boldness_ = options_.boldness * (finishing() ? kFinishing : restless ? options_.restless : 1);
   queue_.clear();
@@ -159,19 +158,19 @@ void Auto::seed_prior(std::span<const Observation> observations, double weight) 
       known.push_back({observation.index, observation.objective.value_or(HUGE_VAL)});
   if (known.empty()) return;
   std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) { return a.objective < b.objective; });
-  // The better half of the start comes from there, the more the more it is trusted.
+  // Up to half of the start comes from the prior; more trust gives a larger part.
   const auto share = static_cast<std::size_t>(std::ceil(0.5 * std::min(weight, 1.0) * static_cast<double>(start_)));
   for (std::size_t i = 0; i < std::min(share, known.size()); ++i)
     if (std::isfinite(known[i].objective)) first_.push_back(known[i].index);
   if (known.size() < kLeastPrior) return;
   model_.learn_prior(known, random_);
-  improved_ = true;  // what was known is seen in another light
+  improved_ = true;  // the prior changes the model: fit again
 }
 
 std::optional<double> Auto::improvement_probability(double factor) {
   if (history_.fresh_count() == 0) return 0;
-  // However sure the model is: after m results without an improvement the next one improves with about 1 / (m + 2)
-  // (Laplace's rule of succession).
+  // A lower bound, however sure the model is. After m results without an improvement, the next one improves with a
+  // probability of about 1 / (m + 2) (Laplace's rule of succession).
   const double record = 1 / (static_cast<double>(history_.known().size() - improved_at_) + 2);
   const bool is_judged = judged_.chance && judged_.refit == refits_ && judged_.factor == factor && !improved_;
   if (!is_judged) {

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::array kArms{"genetic_algorithm", "pso", "diff_evo", "basin_hopping", "mls"};
 
-/// Several strategies that all learn everything; who recently found improvements is asked more often.
+/// Several strategies, which all learn from all results. Those that found improvements lately are asked more often.
 class Bandit final : public BasicStrategy {
  public:
   struct Options {
-    Option<std::size_t> window{"window", 100, 1, 1e6};  // results that count
+    Option<std::size_t> window{"window", 100, 1, 1e6};  // number of results that count
     Option<double> exploration{"exploration", 0.05, 0, 100};
     auto all() { return std::tie(window, exploration); }
   };
@@ -33,7 +33,7 @@ class Bandit final : public BasicStrategy {
 
   std::optional<Index> next() override {
     asker_ = choose();
-    // Another arm may have proposed the same: then the next wish of this one counts.
+    // Another arm may have proposed it already: then asks this arm again.
     for (int attempt = 0; attempt < 8; ++attempt) {
       const auto wish = arms_[*asker_]->propose(1);
       if (wish.empty()) return std::nullopt;
@@ -42,7 +42,7 @@ class Bandit final : public BasicStrategy {
     return std::nullopt;
   }
 
-  /// The area under the curve of improvements in the window, plus a bonus for arms seldom used.
+  /// The area under the curve of improvements in the window, plus a bonus for arms that are rarely used.
   std::size_t choose() const {
     std::vector<double> area(arms_.size(), 0.0);
     std::vector<double> uses(arms_.size(), 0.0);

@@ -1,7 +1,6 @@
 #pragma once
-/// The bookkeeping that all strategies share: a derived class says which configuration it wants next, and this one
-/// keeps the promises of Strategy (nothing twice, nothing waits, every fresh configuration is reached in the end).
-/// Internal to the room.
+/// The bookkeeping of all strategies. A derived class chooses the next configuration; this class keeps the promises of
+/// Strategy: it proposes nothing twice, never waits, and reaches every fresh configuration. Internal to the room.
 
 #include <deque>
 #include <optional>
@@ -21,28 +20,27 @@ class BasicStrategy : public Strategy {
   void learn(std::span<const Observation> observations) final;
 
  protected:
-  /// Who of several searches in one strategy (the members of a population) asked for a configuration.
+  /// The search that asked for a configuration, if a strategy has several (the members of a population).
   using Asker = std::optional<std::size_t>;
 
-  /// A fresh configuration, or nothing: then a random fresh one is proposed instead. Sets asker_ when told() shall hear
-  /// of it.
+  /// A fresh configuration, or nullopt: then a random fresh one is proposed. Sets asker_ for told() to get the result.
   virtual std::optional<Index> next() = 0;
-  /// After the history learnt the observation, which the asker had asked for.
+  /// Called after the history has learnt \p observation, with the asker of the configuration.
   virtual void told(const Observation&, Asker) {}
-  /// Whether proposals are still spread over the values of all parameters, without asking next().
+  /// Whether proposals still come from the spread start instead of next().
   virtual bool starting() const { return proposed_ < start_; }
 
   const EnumeratedSpace& space() const { return history_.space(); }
   EnumeratedSpace::Digits digits(Index index) const;
-  /// The trials to plan for: what the caller expects, at most the space; 200 when nothing is known.
+  /// How many trials to plan for: the expected number, at most the size of the space; 200 if unknown.
   std::size_t planned_trials() const { return planned_trials_; }
 
   History history_;
   Random random_;
-  std::size_t start_ = 0;    // so many proposals are spread
-  std::deque<Index> first_;  // proposed before anything else
+  std::size_t start_ = 0;    // this many proposals come from the spread start
+  std::deque<Index> first_;  // proposed first
   Asker asker_;
-  bool own_ = false;  // whether what told() hears of was proposed here
+  bool own_ = false;  // whether told() gets a configuration that was proposed here
 
  private:
   std::optional<Index> next_first();
@@ -50,7 +48,7 @@ class BasicStrategy : public Strategy {
   std::size_t planned_trials_;
   std::size_t proposed_ = 0;
   Spread spread_;
-  std::unordered_map<Index, std::size_t> askers_;  // of what is pending
+  std::unordered_map<Index, std::size_t> askers_;  // of pending configurations
 };
 
 }  // namespace tuner::search

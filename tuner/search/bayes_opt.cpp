@@ -9,14 +9,14 @@ namespace tuner::search {
 
 namespace {
 
-/// A Gaussian process on the logarithm of the objective and expected improvement over the neighbourhoods of the best
-/// and random configurations. Past max_rows results the model sees the best and the latest only.
+/// A Gaussian process for the logarithm of the objective. Maximises expected improvement over neighbours of the best
+/// and random configurations. With more than max_rows results, the model uses only the best and the latest.
 class BayesOpt final : public BasicStrategy {
  public:
   struct Options {
     Option<std::size_t> start{"start", 10, 1, 1e6};
     Option<std::size_t> pool{"pool", 200, 0, 1e6};           // random candidates
-    Option<std::size_t> max_rows{"max_rows", 160, 8, 2000};  // that the model sees
+    Option<std::size_t> max_rows{"max_rows", 160, 8, 2000};  // for the model
     auto all() { return std::tie(start, pool, max_rows); }
   };
   BayesOpt(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
@@ -43,7 +43,7 @@ class BayesOpt final : public BasicStrategy {
     improved_ = improved_ || (history_.best() && history_.best()->index == observation.index);
   }
 
-  /// The rows the model sees: all, or the best and the latest.
+  /// The rows for the model: all, or the best and the latest.
   std::vector<Known> rows() const {
     const std::size_t most = options_.max_rows;
     std::vector<Known> rows = history_.known();
@@ -71,7 +71,7 @@ class BayesOpt final : public BasicStrategy {
       features_.write(index, row.data());
       ranked.emplace_back(model_.mean(row.data()), index);
     }
-    // The deviation costs much more than the mean: only the promising ones and a few others are asked for it.
+    // The deviation costs much more than the mean: it is computed only for the promising ones and a few others.
     const std::size_t most = std::min<std::size_t>(ranked.size(), 64);
     std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(most), ranked.end());
     ranked.resize(std::min<std::size_t>(ranked.size(), most + 32));

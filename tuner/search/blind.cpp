@@ -14,14 +14,16 @@ class Exhaustive final : public BasicStrategy {
  private:
   std::optional<Index> next() override {
     while (next_ < space().size() && !history_.is_fresh(static_cast<Index>(next_))) ++next_;
-    if (next_ == space().size()) return std::nullopt;  // what is fresh still was withdrawn behind us
+    if (next_ == space().size())
+      return std::nullopt;  // the remaining fresh ones were withdrawn after next_ had passed
+                            // them
     return static_cast<Index>(next_);
   }
 
   std::size_t next_ = 0;
 };
 
-/// Uniform without replacement, after a start that is spread over the values of every parameter.
+/// Uniform without replacement, after a start that is spread over the values of all parameters.
 class RandomSearch final : public BasicStrategy {
  public:
   struct Options {

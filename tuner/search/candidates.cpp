@@ -7,8 +7,8 @@ namespace tuner::search {
 
 namespace {
 
-/// The valid configuration that differs from \p digits in parameter \p p only, by the smallest step; ties upwards or
-/// downwards by chance.
+/// The valid configuration that differs from \p digits only in parameter \p p, by the smallest step. Chance decides
+/// between equal steps up and down.
 std::optional<Index> change_one(const EnumeratedSpace& space, Random& random, std::vector<std::uint16_t>& digits,
                                 std::size_t p) {
   const int here = digits[p];
@@ -27,9 +27,9 @@ std::optional<Index> change_one(const EnumeratedSpace& space, Random& random, st
   return found;
 }
 
-/// Each value from one of two parents, about one of those with a choice changed to anything.
+/// Takes each value from one of two parents, and changes about one parameter with a choice at random.
 Index crossing(const EnumeratedSpace& space, Random& random, const std::vector<Known>& parents) {
-  const auto parent = [&] {  // the better ones twice as often
+  const auto parent = [&] {  // better ones are more likely
     return parents[std::min(random.below(parents.size()), random.below(parents.size()))].index;
   };
   const std::size_t count = space.parameters().size();
@@ -79,7 +79,7 @@ std::optional<Index> nearest_valid(const EnumeratedSpace& space, Random& random,
   random.shuffle(order);
   for (const std::size_t p : order)
     if (const auto found = change_one(space, random, changed, p)) return found;
-  // Two parameters: a bounded number of random tries.
+  // Two parameters: a limited number of random tries.
   for (int attempt = 0; attempt < 40 && !order.empty(); ++attempt) {
     const std::size_t p = random.below(changed.size());
     const std::uint16_t kept = changed[p];

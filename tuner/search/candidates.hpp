@@ -1,7 +1,7 @@
 #pragma once
-/// Which configurations are worth asking a model about: the neighbourhoods of the best, crossings of them, and random
-/// ones; and the way from a point of the full product back to the valid ones, which crossings and arithmetic on
-/// positions need. Internal to the room.
+/// Configurations that a model should judge: neighbours of the best, crossings of the best, and random ones. Also finds
+/// valid configurations near points of the full product, for crossings and arithmetic on positions. Internal to the
+/// room.
 
 #include <cstddef>
 #include <optional>
@@ -13,20 +13,20 @@
 namespace tuner::search {
 
 struct CandidateOptions {
-  std::size_t elites = 5;    ///< whose neighbours are candidates
-  std::size_t parents = 20;  ///< that are crossed
+  std::size_t elites = 5;    ///< how many of the best have their neighbours as candidates
+  std::size_t parents = 20;  ///< how many of the best are crossed
   std::size_t crossings = 100;
-  std::size_t pool = 400;  ///< random ones
+  std::size_t pool = 400;  ///< random candidates
 };
 
-/// Fresh, sorted, each once. \p near_only: the neighbours of the best alone, while there are any.
+/// Fresh configurations, sorted, without duplicates. \p near_only: only neighbours of the best, if there are any.
 std::vector<Index> candidates(History& history, Random& random, const CandidateOptions& options, bool near_only);
 
-/// The configuration with \p digits when it is valid, else a valid one that differs from it in as few parameters as
-/// can be found by changing one, then two of them, trying near values first; nothing when that does not help.
+/// The configuration with \p digits if it is valid. Otherwise changes one parameter, then two, near values first, until
+/// it finds a valid one; nullopt if it finds none.
 std::optional<Index> nearest_valid(const EnumeratedSpace& space, Random& random, std::span<const std::uint16_t> digits);
 
-/// A fresh configuration at or near \p index: itself, a neighbour, or a neighbour's; nothing when all are known.
+/// A fresh configuration at \p index, beside it, or beside a neighbour; nullopt if all are known.
 std::optional<Index> nearest_fresh(const History& history, Random& random, Index index);
 
 }  // namespace tuner::search

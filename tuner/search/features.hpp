@@ -1,5 +1,5 @@
 #pragma once
-/// Configurations and objectives as numbers for models. Internal to the room.
+/// Converts configurations and objectives to numbers for models. Internal to the room.
 
 #include <cstddef>
 #include <vector>
@@ -8,20 +8,19 @@
 
 namespace tuner::search {
 
-/// One feature for each parameter that has a choice. Sizes (positive integers over a range of at least 4) count by
-/// their logarithm, other parameters by their position in the list of values, so that one step of an average parameter
-/// is about 1.
+/// One feature for each parameter with more than one value. Sizes (positive integers over a range of at least 4) become
+/// logarithms, other parameters their position in the list of values. One step of an average parameter is about 1.
 class Features {
  public:
   explicit Features(const EnumeratedSpace& space);
   std::size_t width() const { return parameters_.size(); }
-  /// Writes width() numbers.
+  /// Writes width() numbers to \p out.
   void write(Index index, float* out) const {
     for (std::size_t f = 0; f < parameters_.size(); ++f) out[f] = values_[f][space_.digit(index, parameters_[f])];
   }
-  /// Those of all \p known, row by row.
+  /// The features of all \p known, row by row.
   std::vector<float> rows(const std::vector<Known>& known) const;
-  /// The feature's value of each digit.
+  /// The feature's value for each digit.
   const std::vector<float>& values(std::size_t feature) const { return values_[feature]; }
 
  private:
@@ -30,8 +29,9 @@ class Features {
   std::vector<std::vector<float>> values_;
 };
 
-/// Logarithms of the objectives, or themselves where one is not positive. Slow configurations differ for many reasons
-/// that do not matter: everything past the median, failures too, counts as the median. Precondition: something worked.
+/// Logarithms of the objectives; the objectives themselves if one is not positive. Slow configurations differ for many
+/// reasons that do not matter: everything above the median, including failures, counts as the median. Precondition:
+/// something worked.
 std::vector<double> capped_levels(const std::vector<Known>& known);
 
 }  // namespace tuner::search

@@ -6,14 +6,14 @@
 
 namespace tuner::search {
 
-/// What growing one tree needs.
+/// The state while one tree grows.
 struct Forest::Fit {
   std::span<const float> rows;
   std::size_t width;
   std::span<const double> targets;
   const ForestOptions& options;
   Random& random;
-  std::vector<std::uint32_t> order;  // rows, permuted so that every node's are together
+  std::vector<std::uint32_t> order;  // row numbers, permuted so that the rows of each node stand together
 
   float feature(std::uint32_t row, const Node& node) const {
     const float* x = rows.data() + row * width;
@@ -55,7 +55,7 @@ void Forest::grow(Fit& fit, std::uint32_t at, std::size_t begin, std::size_t end
     Node split;
     split.a = static_cast<std::int16_t>(fit.random.below(fit.width));
     split.b = static_cast<std::int16_t>(fit.random.below(fit.width));
-    const std::size_t form = fit.random.below(4);  // half of the splits are on one feature
+    const std::size_t form = fit.random.below(4);  // half of the splits use one feature
     split.sign = form == 0 ? 1.0f : form == 1 ? -1.0f : 0.0f;
     float low = fit.feature(fit.order[begin], split);
     float high = low;

@@ -33,7 +33,7 @@ void History::learn(const Observation& observation) {
   if (is_new) known_.emplace_back();
   known_[at->second] = {observation.index, objective};
   if (!is_new && best_ && best_->index == observation.index) {
-    best_.reset();  // the best was measured again: look for it among all
+    best_.reset();  // the best was measured again: find the best of all
     for (const Known& entry : known_)
       if (std::isfinite(entry.objective) && (!best_ || entry.objective < best_->objective)) best_ = entry;
   } else if (valid && (!best_ || objective < best_->objective)) {

@@ -1,6 +1,6 @@
 #pragma once
-/// What a strategy knows of its space: which configurations were proposed, what became of them, which is best, and
-/// which are still fresh. Shared by all strategies; proposes nothing itself. Internal to the room.
+/// A strategy's knowledge of its space: configurations that were proposed, their results, the best one, and the fresh
+/// ones. Shared by all strategies; proposes nothing. Internal to the room.
 
 #include <cmath>
 #include <cstddef>
@@ -37,33 +37,33 @@ class History {
   void propose(Index index);
   /// A pending configuration becomes fresh again.
   void withdraw(Index index);
-  /// Of a configuration learnt twice the later observation counts.
+  /// If a configuration is learnt twice, the later observation counts.
   void learn(const Observation& observation);
 
-  /// In the order learnt, failures included.
+  /// In the order in which they were learnt, failures included.
   const std::vector<Known>& known() const { return known_; }
   std::size_t valid_count() const { return valid_count_; }
   std::size_t fresh_count() const { return space_.size() - used_; }
   const std::optional<Known>& best() const { return best_; }
 
-  /// A uniformly drawn fresh configuration; nothing when there is none.
+  /// A uniformly drawn fresh configuration; nullopt when there is none.
   std::optional<Index> random_fresh(Random& random);
-  /// The same; where all are known, any.
+  /// The same, but any configuration when none is fresh.
   Index anywhere(Random& random) {
     return random_fresh(random).value_or(static_cast<Index>(random.below(space_.size())));
   }
-  /// The \p count best of the known, best first; ties in the order learnt.
+  /// The \p count best known configurations, best first; ties in the order learnt.
   std::vector<Known> elites(std::size_t count) const;
 
  private:
   const EnumeratedSpace& space_;
   std::vector<State> state_;
   std::vector<Known> known_;
-  std::unordered_map<Index, std::size_t> position_;  // in known_
+  std::unordered_map<Index, std::size_t> position_;  // index in known_
   std::optional<Known> best_;
   std::size_t valid_count_ = 0;
   std::size_t used_ = 0;     // not fresh
-  std::vector<Index> rest_;  // superset of the fresh ones, once they are the minority; each once
+  std::vector<Index> rest_;  // all fresh ones and some others, without duplicates; filled when few are fresh
   std::vector<bool> in_rest_;
 };
 

@@ -1,6 +1,6 @@
-// Local searches as chains: each chain walks on results and says which configuration it needs next. A strategy runs
-// as many chains side by side as proposals are outstanding, so that nothing waits; with one proposal at a time it is
-// the textbook algorithm. Known configurations cost a chain nothing.
+// Local searches as chains. Each chain walks on results and returns the configuration that it needs next. A strategy
+// runs as many chains as proposals are outstanding, so that nothing waits; with one, it is the textbook algorithm.
+// Known configurations cost a chain nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -13,25 +13,25 @@ namespace tuner::search {
 
 namespace {
 
-constexpr std::size_t kFreeSteps = 2000;  // over known ground, before a chain counts as caught
+constexpr std::size_t kFreeSteps = 2000;  // on known configurations, before a chain counts as stuck
 
-/// Starts from the best of some random configurations, at first and whenever it begins anew.
+/// Starts, and restarts, from the best of some random configurations.
 class Chain {
  public:
   Chain(History& history, Random& random, std::size_t samples) : history_(history), random_(random), samples_(samples) {
     restart();
   }
   virtual ~Chain() = default;
-  /// Walks over what is known; the fresh configuration it arrives at, or nothing: it needs one that is pending, or it
-  /// has walked for long without leaving known ground and will begin anew.
+  /// Walks over known configurations and returns the fresh one that it reaches. Returns nullopt when it needs a pending
+  /// one, or when it was stuck in known ones and has restarted.
   std::optional<Index> walk();
 
  protected:
   /// The configuration whose result this chain needs next.
   Index wanted() const { return wanted_; }
-  /// The walk begins, whatever was before, at \p best: what is wanted first.
+  /// Begins a new walk at \p best and returns the configuration wanted first.
   virtual Index begin(const Known& best) = 0;
-  /// The result of wanted(), infinity for a failure: what is wanted next, or nothing: to begin anew.
+  /// Takes the result of wanted(), infinity for a failure. Returns the configuration wanted next; nullopt: restart.
   virtual std::optional<Index> step(double objective) = 0;
 
   History& history_;
@@ -45,9 +45,9 @@ class Chain {
   }
 
   std::size_t samples_;
-  std::size_t left_ = 0;  // samples
+  std::size_t left_ = 0;  // samples still to take
   Index wanted_ = 0;
-  Known best_;  // sample
+  Known best_;  // the best sample
 };
 
 void Chain::advance(double objective) {
@@ -69,7 +69,7 @@ std::optional<Index> Chain::walk() {
   return std::nullopt;
 }
 
-/// The strategy whose chains are all of one class, made from history, randomness, its Options and the trials planned.
+/// A strategy with chains of one class, constructed from history, randomness, its Options and the planned trials.
 template <typename Walker>
 class ChainsOf final : public BasicStrategy {
  public:
@@ -90,18 +90,18 @@ class ChainsOf final : public BasicStrategy {
   std::vector<std::unique_ptr<Chain>> chains_;
 };
 
-/// Climbs to a local optimum by first improvement: neighbours in random order, a move at the first better one. Its
-/// kinds differ in where they go from there.
+/// Climbs to a local optimum by first improvement: tries neighbours in random order and moves to the first better one.
+/// Derived classes choose where to continue from there.
 class Climber : public Chain {
  public:
   Climber(History& history, Random& random, std::size_t samples, Neighbourhood kind)
       : Chain(history, random, samples), kind_(kind) {}
 
  protected:
-  /// Where the next climb begins, from the local optimum here_; nothing: at the best of new samples.
+  /// Where the next climb begins, after the local optimum here_; nullopt: at the best of new samples.
   virtual std::optional<Index> leave() = 0;
 
-  /// A configuration that differs from home_ in about \p parameters values, by valid steps; home_ itself when it has no
+  /// A configuration that differs from home_ in about \p parameters values, by valid steps; home_ if it has no
   /// neighbour.
   Index jump(std::size_t parameters) {
     Index to = home_.index;
@@ -114,8 +114,8 @@ class Climber : public Chain {
   }
 
   Known here_;
-  Known home_;                // where jumps begin: the best sample, later an optimum
-  std::size_t failures_ = 0;  // climbs that led nowhere better
+  Known home_;                // jumps start here: the best sample, later an optimum
+  std::size_t failures_ = 0;  // climbs without a better result
 
  private:
   Index begin(const Known& best) final {
@@ -142,12 +142,12 @@ class Climber : public Chain {
 
   Neighbourhood kind_;
   bool climbing_ = false;
-  std::vector<Index> around_;  // not tried yet
+  std::vector<Index> around_;  // neighbours not tried yet
 };
 
 Neighbourhood neighbourhood(bool adjacent) { return adjacent ? Neighbourhood::adjacent : Neighbourhood::hamming; }
 
-/// Climbs from the best of a few random configurations, again and again.
+/// Climbs again and again, each time from the best of a few random configurations.
 class Restarts final : public Climber {
  public:
   struct Options {
@@ -162,7 +162,7 @@ class Restarts final : public Climber {
   std::optional<Index> leave() override { return std::nullopt; }
 };
 
-/// Jumps from the best local optimum; restarts when that no longer helps.
+/// Jumps from the best local optimum; restarts when that stops helping.
 class Iterated final : public Climber {
  public:
   struct Options {
@@ -179,7 +179,7 @@ class Iterated final : public Climber {
   std::optional<Index> leave() override {
     if (here_.objective < home_.objective) failures_ = 0;
     if (here_.objective <= home_.objective) home_ = here_;
-    // ever longer jumps while they lead nowhere
+    // jumps get longer while they find nothing better
     if (++failures_ <= options_.patience) return jump(options_.jump + failures_ / 4);
     return std::nullopt;
   }
@@ -187,7 +187,7 @@ class Iterated final : public Climber {
   Options options_;
 };
 
-/// Monte Carlo over local optima: hop, climb to the optimum of the basin, accept it by Metropolis' rule.
+/// Monte Carlo over local optima: jump, climb to the local optimum, accept it by Metropolis' rule.
 class Hops final : public Climber {
  public:
   struct Options {
@@ -211,16 +211,16 @@ class Hops final : public Climber {
   Options options_;
 };
 
-/// Starts from the best of some random configurations. Accepts a worse neighbour with probability
-/// exp(-loss / temperature), the loss in units of the way from the best to the median of what is known, so that
-/// temperatures mean the same on every kernel. The temperature falls geometrically from hot to cold, then the chain
-/// starts hot again from where it is best.
+/// Starts from the best of some random configurations. Accepts a worse neighbour with probability exp(-loss /
+/// temperature). The unit of the loss is the distance from the best to the median of the known results, so that
+/// temperatures mean the same for every kernel. The temperature falls geometrically from hot to cold; then the chain
+/// starts hot again from its best configuration.
 class Annealing final : public Chain {
  public:
   struct Options {
     Option<double> hot{"hot", 0.1, 1e-9, 1e9};
     Option<double> cold{"cold", 0.01, 1e-9, 1e9};
-    Option<std::size_t> steps{"steps", 0, 0, 1e9};  // 0: as many as trials are planned
+    Option<std::size_t> steps{"steps", 0, 0, 1e9};  // 0: the number of planned trials
     Option<std::size_t> samples{"samples", 8, 1, 1e6};
     auto all() { return std::tie(hot, cold, steps, samples); }
   };
@@ -274,7 +274,7 @@ class Annealing final : public Chain {
     if (std::isfinite(best_.objective)) here_ = best_;
   }
 
-  /// Fresh ones are preferred: stepping on known ground again teaches nothing.
+  /// Prefers fresh ones: known ones teach nothing.
   Index neighbour() {
     const auto kind = random_.chance(0.5) ? Neighbourhood::adjacent : Neighbourhood::hamming;
     std::vector<Index> around = history_.space().neighbours(here_.index, kind);

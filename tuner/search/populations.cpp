@@ -1,4 +1,4 @@
-// Populations of configurations that breed, differ or fly.
+// Populations: genetic algorithm, differential evolution, particle swarm.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace tuner::search {
 
 namespace {
 
-/// A tournament: the member with the smallest objective of \p count drawn ones.
+/// A tournament: draws \p count members and returns the one with the smallest objective.
 template <typename Member>
 const Member& best_drawn(Random& random, const std::vector<Member>& members, std::size_t count) {
   const Member* best = &members[random.below(members.size())];
@@ -21,14 +21,14 @@ const Member& best_drawn(Random& random, const std::vector<Member>& members, std
   return *best;
 }
 
-/// Steady state: the population is the best of all that is known, every proposal is a new child of it. Nothing waits
-/// for a generation to end.
+/// Steady state: the population is the best of all known results, and each proposal is a new child of it. Nothing waits
+/// for the end of a generation.
 class GeneticAlgorithm final : public BasicStrategy {
  public:
   struct Options {
     Option<std::size_t> population{"population", 20, 2, 1e6};
     Option<std::size_t> tournament{"tournament", 2, 1, 1000};
-    Option<double> mutation{"mutation", 1.2, 0, 1000};  // parameters changed in a child
+    Option<double> mutation{"mutation", 1.2, 0, 1000};  // number of parameters changed in a child
     auto all() { return std::tie(population, tournament, mutation); }
   };
   GeneticAlgorithm(const EnumeratedSpace& space, const StrategyOptions& options, const Options& own)
@@ -64,7 +64,7 @@ class GeneticAlgorithm final : public BasicStrategy {
 
   Index parent() { return best_drawn(random_, members_, options_.tournament).index; }
 
-  /// Each parameter with a choice changes with probability mutation / number of such parameters.
+  /// Changes each parameter with a choice with probability mutation / number of such parameters.
   void mutate(EnumeratedSpace::Digits& child) {
     double choices = 0;
     for (const TuningParameter& parameter : space().parameters()) choices += parameter.values.size() > 1;
@@ -82,15 +82,15 @@ class GeneticAlgorithm final : public BasicStrategy {
   std::vector<Known> members_;  // best first
 };
 
-/// DE/current-to-best/1/bin on positions in the lists of values. A trial competes with the member it was made for as
-/// soon as its result is known.
+/// DE/current-to-best/1/bin on positions in the lists of values. A trial competes with its member once its result is
+/// known.
 class DifferentialEvolution final : public BasicStrategy {
  public:
   struct Options {
     Option<std::size_t> population{"population", 20, 4, 1e6};
     Option<double> factor{"factor", 0.7, 0, 100};
     Option<double> crossover{"crossover", 0.6, 0, 1};
-    Option<std::size_t> greed{"greed", 2, 0, 1000};  // rivals of the member that leads
+    Option<std::size_t> greed{"greed", 2, 0, 1000};  // members that compete with the leader's for the lead
     Option<double> jitter{"jitter", 1.2, 0, 1000};   // steps
     auto all() { return std::tie(population, factor, crossover, greed, jitter); }
   };
@@ -123,7 +123,7 @@ class DifferentialEvolution final : public BasicStrategy {
       if (p != always && !random_.chance(options_.crossover)) continue;
       const auto last = static_cast<double>(space().parameters()[p].values.size() - 1);
       double value = best[p] + f * (static_cast<double>(a[p]) - static_cast<double>(b[p]));
-      value += random_.uniform(-0.5, 0.5) * options_.jitter;  // values of few steps would stop differing
+      value += random_.uniform(-0.5, 0.5) * options_.jitter;  // else short lists of values become all equal
       if (value < 0) value = -value;
       if (value > last) value = 2 * last - value;
       x[p] = static_cast<std::uint16_t>(std::clamp(std::nearbyint(value), 0.0, last));
@@ -146,22 +146,22 @@ class DifferentialEvolution final : public BasicStrategy {
 };
 
 struct Particle {
-  std::vector<double> position;  // of values, one a parameter
+  std::vector<double> position;  // in the list of values, for each parameter
   std::vector<double> velocity;
   std::vector<double> best_position;
-  double objective = HUGE_VAL;  // there
+  double objective = HUGE_VAL;  // at best_position
   Index latest = 0;             // where it was sent last
 };
 
-/// Particles pulled towards their own best and the best of their ring neighbours. A particle moves on as soon as its
-/// own result is known.
+/// Particles move towards their own best position and the best of some informants. A particle moves once its own result
+/// is known.
 class ParticleSwarm final : public BasicStrategy {
  public:
   struct Options {
     Option<std::size_t> particles{"particles", 20, 3, 1e6};
     Option<double> inertia{"inertia", 0.6, 0, 100};
-    Option<double> own{"own", 1.2, 0, 100};        // pull of the particle's own best
-    Option<double> others{"others", 1.5, 0, 100};  // and of the best of its informants
+    Option<double> own{"own", 1.2, 0, 100};        // weight of the particle's own best
+    Option<double> others{"others", 1.5, 0, 100};  // weight of the best of its informants
     Option<std::size_t> informants{"informants", 6, 1, 1000};
     auto all() { return std::tie(particles, inertia, own, others, informants); }
   };
@@ -192,9 +192,9 @@ class ParticleSwarm final : public BasicStrategy {
 
   double last(std::size_t p) const { return static_cast<double>(space().parameters()[p].values.size() - 1); }
 
-  /// Where the particle's next step lands, as a fresh configuration.
+  /// The next step of the particle, as a fresh configuration.
   std::optional<Index> move(Particle& particle) {
-    // The best of a few particles drawn anew at every step: slower to gather than one best of all.
+    // The best of a few particles, drawn at each step: the swarm gathers more slowly than around one best particle.
     const std::vector<double>& leader = best_drawn(random_, particles_, options_.informants).best_position;
     EnumeratedSpace::Digits landed(leader.size());
     for (std::size_t p = 0; p < landed.size(); ++p) {
@@ -212,7 +212,7 @@ class ParticleSwarm final : public BasicStrategy {
     }
     const auto valid = nearest_valid(space(), random_, landed);
     if (!valid) return std::nullopt;
-    // A known place has nothing to tell: the particle is turned away to one beside it.
+    // A known configuration teaches nothing: the particle goes to a fresh one nearby.
     const auto fresh = nearest_fresh(history_, random_, *valid);
     if (!fresh) return std::nullopt;
     landed = digits(*fresh);

@@ -1,5 +1,5 @@
 #pragma once
-/// What models say, and what it is worth: shared by the model-based strategies. Internal to the room.
+/// The prediction of a model and its value. Shared by the model-based strategies. Internal to the room.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ struct Prediction {
 
 inline double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 
-/// E[max(0, best - y)] for a normal y.
+/// E[max(0, best - y)] for a normally distributed y.
 ///
 /// Source: Jones, Schonlau, Welch, "Efficient global optimization of expensive black-box functions", J. Global
 /// Optimization 13 (1998).

@@ -1,5 +1,5 @@
 #pragma once
-/// Random numbers that are the same on every standard library (its distributions are not). Internal to the room.
+/// Random numbers that are equal with all standard libraries (their distributions are not). Internal to the room.
 
 #include <cmath>
 #include <cstddef>
@@ -16,7 +16,7 @@ class Random {
   explicit Random(std::uint64_t seed) : engine_(seed * 0x9E3779B97F4A7C15u + 0x5DEECE66Du) {}
 
   std::uint64_t bits() { return engine_(); }
-  /// 0 … bound - 1; the bias of bound / 2^64 does not matter here. Precondition: bound > 0.
+  /// 0 … bound - 1. Its bias of bound / 2^64 does not matter. Precondition: bound > 0.
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(engine_() % bound); }
   /// [0, 1).
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }

@@ -8,9 +8,9 @@ namespace tuner::search {
 namespace {
 
 constexpr std::size_t kCompilerFeatures = 4;  // registers, spills, static shared memory, occupancy
-constexpr std::size_t kMostPrior = 1000;      // results of the best, and as many others, that a prior needs
+constexpr std::size_t kMostPrior = 1000;      // a prior takes this many of the best results, and as many others
 
-/// log((rank + 1/2) / count) of each row; equal objectives share the mean of their ranks, failures are equal.
+/// log((rank + 1/2) / count) of each row. Equal objectives share the mean of their ranks; failures are equal.
 std::vector<double> log_ranks(const std::vector<Known>& known) {
   std::vector<std::size_t> order(known.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -65,10 +65,10 @@ std::optional<double> RankModel::improvement_chance(const History& history, std:
                                                     double factor) const {
   const std::vector<Known>& known = history.known();
   Forest forest;
-  Random random(known.size());  // asking changes nothing of what is proposed
+  Random random(known.size());  // a separate generator: asking does not change later proposals
   ForestOptions options = options_;
-  // The forest cannot see below the best it was shown, so that each leaf counts as a normal distribution; leaves of one
-  // row would know no doubt of their own.
+  // The forest cannot predict below its best row, so each leaf counts as a normal distribution. Leaves with one row
+  // would have no deviation.
   options.leaf = std::max<std::size_t>(options.leaf, 3);
   forest.fit(feature_rows(known), width(), capped_levels(known), options, random);
   const double best = history.best()->objective;

@@ -10,8 +10,8 @@ namespace tuner::search {
 
 namespace {
 
-/// The one of \p all called \p name. Throws std::invalid_argument: \p complaint, with a suggestion, \p introduction and
-/// all names.
+/// The entry of \p all called \p name. Throws std::invalid_argument: \p complaint, a suggestion, \p introduction, all
+/// names.
 template <typename Named>
 const Named& called(std::string_view name, std::span<const Named> all, const std::string& complaint,
                     const char* introduction) {

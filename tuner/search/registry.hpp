@@ -1,6 +1,6 @@
 #pragma once
-/// The table of strategies: one function a strategy, and how a strategy's options (a struct of them, and all() of it)
-/// meet the options by name. Internal to the room.
+/// The table of strategies, with one function for each. A strategy's options are a struct with a function all(), which
+/// connects them with options given by name. Internal to the room.
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace tuner::search {
 template <typename T>
 struct Option {
   const char* name;
-  T value;  ///< the preset, until another is given
+  T value;  ///< the preset, until another value is given
   double minimum;
   double maximum;
 
@@ -36,13 +36,13 @@ void list(std::vector<OptionInfo>& into, const Option<T>& option) {
   into.push_back({option.name, type, static_cast<double>(option.value), option.minimum, option.maximum});
 }
 
-/// make_strategy() has checked that \p values fit.
+/// make_strategy() has checked \p values.
 template <typename T>
 void set(Option<T>& option, const std::map<std::string, double>& values) {
   if (const auto given = values.find(option.name); given != values.end()) option.value = static_cast<T>(given->second);
 }
 
-/// \p Made: a strategy with a type Options, made from a space, the common options and its own.
+/// \p Made: a strategy with a type Options. It is constructed from a space, the common options and its own options.
 template <typename Made>
 StrategyInfo entry_of(std::string name, std::string summary, std::string source) {
   StrategyInfo entry{std::move(name), std::move(summary), std::move(source), {}, true, nullptr};

@@ -1,5 +1,5 @@
 #pragma once
-/// Ask and tell: a strategy proposes valid configurations of an enumerated space and learns what became of them.
+/// A strategy proposes valid configurations of an enumerated space and learns their results.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,61 +16,60 @@
 
 namespace tuner::search {
 
-/// What became of one proposal.
+/// The result of one proposal.
 struct Observation {
   EnumeratedSpace::Index index = 0;
-  std::optional<double> objective;          ///< smaller is better; nothing: it failed
-  std::optional<Resources> resources = {};  ///< what the compiler told, if it did
-  bool withdrawn = false;                   ///< taken back before it ran: it may be proposed again
+  std::optional<double> objective;          ///< smaller is better; nullopt: it failed
+  std::optional<Resources> resources = {};  ///< reported by the compiler, if it was
+  bool withdrawn = false;                   ///< cancelled before it ran: it may be proposed again
 };
 
-/// Never proposes a configuration twice (unless it was withdrawn); accepts observations in any order and of
-/// configurations it did not propose (resumed sessions, other devices).
+/// Never proposes a configuration twice, unless it was withdrawn. Accepts observations in any order, also of
+/// configurations that it did not propose (resumed sessions, other devices).
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Up to \p n new configurations; fewer only when the space is nearly exhausted, none when it is. Must not wait
-  /// for observations of earlier proposals.
+  /// Up to \p n new configurations; fewer only when the space is nearly exhausted, none when it is. Never waits for
+  /// observations of earlier proposals.
   virtual std::vector<EnumeratedSpace::Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
 };
 
-/// What a strategy with a model can do besides.
+/// Additional functions of a strategy with a model.
 class Foresight {
  public:
   virtual ~Foresight() = default;
-  /// The compiler is done with a proposal; it waits for the device.
+  /// Reports that a proposal is compiled and waits for the device.
   virtual void compiled(EnumeratedSpace::Index index, const Resources& resources) = 0;
-  /// Of the compiled proposals that wait for the device, which ones run, the most promising first; what is left out is
-  /// no longer worth running. Nothing: no opinion, all run as proposed.
+  /// Chooses which compiled proposals run, the most promising first; those left out are no longer worth running.
+  /// nullopt: no opinion, all run in the order proposed.
   virtual std::optional<std::vector<EnumeratedSpace::Index>> reconsider(
       std::span<const EnumeratedSpace::Index> waiting) = 0;
-  /// The probability that some configuration not yet known is better than the best by at least the share \p factor
-  /// (0.01: 1%); nothing when too little was seen.
+  /// The probability that some unknown configuration beats the best by at least the share \p factor (0.01: 1%); nullopt
+  /// when there are too few results.
   virtual std::optional<double> improvement_probability(double factor) = 0;
-  /// Results of the same kernel at another size or on another device: a prior, never counted as known. Only their
-  /// order and ratios matter. \p weight: trust relative to a measurement, 0..1.
+  /// Results of the same kernel for another size or device: a prior, which never counts as known. Only their order and
+  /// ratios matter. \p weight: trust, relative to a measurement, 0..1.
   virtual void seed_prior(std::span<const Observation> observations, double weight) = 0;
 };
 
-/// That of \p strategy; null when it has none.
+/// The Foresight of \p strategy; null when it has none.
 inline Foresight* foresight(Strategy& strategy) { return dynamic_cast<Foresight*>(&strategy); }
 
 struct StrategyOptions {
   std::uint64_t seed = 0;
-  std::optional<std::size_t> expected_trials;  ///< the budget, when it is known
+  std::optional<std::size_t> expected_trials;  ///< the budget, if it is known
   std::map<std::string, double> values;        ///< options by name; see StrategyInfo
   /// Proposed before anything else, in this order.
   std::vector<EnumeratedSpace::Index> first;
 };
 
-/// \p space must outlive the strategy. Throws std::invalid_argument for an unknown name (with a suggestion), and as
+/// \p space must outlive the strategy. Throws std::invalid_argument for an unknown name, with a suggestion, and as
 /// check_options().
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const EnumeratedSpace& space,
                                         const StrategyOptions& options);
 
-/// Throws std::invalid_argument for an unknown strategy or option, with a suggestion, and for a value that the option
-/// cannot have.
+/// Throws std::invalid_argument for an unknown strategy or option, with a suggestion, and for an impossible value.
 void check_options(std::string_view strategy, const std::map<std::string, double>& values);
 
 struct OptionInfo {
@@ -87,13 +86,13 @@ struct StrategyInfo {
   std::string summary;  ///< one line
   std::string source;   ///< paper
   std::vector<OptionInfo> options;
-  bool learns = true;  ///< its proposals depend on results: those made early are worse
-  /// For make_strategy(), which checks the options first.
+  bool learns = true;  ///< its proposals depend on results, so early ones are worse
+  /// Use make_strategy(), which also checks the options.
   std::unique_ptr<Strategy> (*make)(const EnumeratedSpace& space, const StrategyOptions& options) = nullptr;
 };
 std::span<const StrategyInfo> strategies();
 
-/// That of strategies() called \p name. Throws std::invalid_argument for an unknown one, with a suggestion.
+/// The entry called \p name. Throws std::invalid_argument for an unknown name, with a suggestion.
 const StrategyInfo& strategy_info(std::string_view name);
 
 }  // namespace tuner::search
