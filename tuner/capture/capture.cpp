@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxListBytes = std::int64_t{1} << 24;
 
-/// Where the file of this name lies. A capture may come from anybody: it names files of its own folder only.
+/// The path of a file of the capture. A capture may come from anybody, so it may name only files in its own folder.
 fs::path own_file(const fs::path& folder, const std::string& name) {
   const fs::path path(name);
   bool inside = !path.empty() && path.is_relative();
@@ -29,7 +29,7 @@ fs::path own_file(const fs::path& folder, const std::string& name) {
   return folder / path;
 }
 
-/// The file of \p listed, which holds what it did when it was captured.
+/// The file of \p listed, checked to be the one that was captured.
 fs::path checked_file(const fs::path& folder, const Json& listed) {
   const fs::path path = own_file(folder, listed.at("file").get<std::string>());
   require_input_file(path, kMaxDataFileBytes, "captured buffer");
@@ -89,12 +89,12 @@ fs::path list_of(const fs::path& path) {
   return fs::is_directory(path, ignored) ? path / kCaptureFile : path;
 }
 
-/// Errors of \p work are about \p list.
+/// Adds the path of \p list to errors of \p work.
 template <typename Work>
 auto naming(const fs::path& list, Work work) try {
   return work();
 } catch (const SpecError&) {
-  throw;  // says where
+  throw;  // names its own place
 } catch (const Json::exception& error) {
   throw Error(list.string() + ": it is no capture, or a damaged one: " + error.what());
 } catch (const std::exception& error) {

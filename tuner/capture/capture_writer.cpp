@@ -33,7 +33,7 @@ constexpr std::size_t kLongestName = 120;
   throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
 }
 
-/// Calls \p act; what the file system complains of is an Error.
+/// Calls \p act and converts errors of the file system to Error.
 template <typename Act>
 auto with_errors(const Act& act) {
   try {
@@ -74,7 +74,7 @@ CaptureWriter::CaptureWriter(const fs::path& folder, const std::string& name, co
     with_errors([&] {
       fs::create_directories(folder);
       fs::create_directory(s.unfinished);
-      fs::permissions(s.unfinished, fs::perms::owner_all);  // what an application computes is its owner's business
+      fs::permissions(s.unfinished, fs::perms::owner_all);  // the application's data belongs to its owner only
     });
     const fs::path kernel = fs::path("kernel") / copy_kernel(spec, s.unfinished / "kernel");
     s.list = {{"format", kCaptureFormat},
@@ -138,7 +138,7 @@ bool CaptureWriter::publish() {
   file.close();
   if (!file) fail_to_write(path);
   std::error_code error;
-  fs::rename(s.unfinished, s.path, error);  // onto a folder that holds something: refused
+  fs::rename(s.unfinished, s.path, error);  // fails if the folder exists and is not empty
   std::error_code ignored;
   if (error && !fs::exists(s.path, ignored)) throw Error("cannot write " + s.path.string() + ": " + error.message());
   s.published = !error;

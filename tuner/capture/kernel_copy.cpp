@@ -60,7 +60,7 @@ class KernelCopy {
   }
 
  private:
-  /// Whether \p path stands in the kernel file as it is, from the root on.
+  /// Whether the kernel file contains the absolute path \p path.
   bool is_written_so(const std::string& path) const {
     return fs::path(path).is_absolute() && spec_.source.find('"' + path + '"') != std::string::npos;
   }
@@ -92,7 +92,7 @@ class KernelCopy {
   const fs::path kernel_;
   std::map<fs::path, const std::string*> texts_;
   std::vector<fs::path> data_, folders_;
-  std::vector<fs::path> elsewhere_;  // folders whose files are found there again
+  std::vector<fs::path> elsewhere_;  // folders whose files stay where they are
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace tuner {
 double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
   for (const BufferSpec& buffer : spec.buffers) {
     if (buffer.role != BufferRole::out && buffer.role != BufferRole::inout) continue;
-    if (buffer.record) return 0;  // of several types
+    if (buffer.record) return 0;  // has several types
     const DevicePeaks& peaks = device.peaks;
     const ElementTypeInfo& type = info(resolved_type(spec, size, buffer.type));
     if (type.type == ElementType::float32) return peaks.fp32;
@@ -55,7 +55,7 @@ Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& d
     for (const ResolvedLaunch& launch : resolve_launches(spec, size, device.limits, trial.configuration))
       if (launch.timed) input.launches.push_back({launch.shape, std::nullopt, 0});
   } catch (const Error&) {
-    input.launches.clear();  // of another device: its shapes are not known here
+    input.launches.clear();  // of another device, whose shapes are not known here
   }
   if (trial.resources && trial.resources->blocks_per_sm > 0)
     for (LaunchUse& launch : input.launches) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The verdict on a measured configuration of a kernel: gathers what explain() is given.
+/// The verdict on a measured configuration of a kernel: collects the input of explain().
 
 #include <vector>
 
@@ -10,14 +10,14 @@
 
 namespace tuner {
 
-/// Multiply-adds/s, each two operations, that \p device reached in the type that \p spec computes in: that of its first
-/// output. 0 for types that were not measured.
+/// Operations/s (a multiply-add is two) that \p device reached in the element type of the first output of \p spec. 0
+/// for types that were not measured.
 double arithmetic_peak(const KernelSpec& spec, const ProblemSize& size, const Device& device);
 
-/// \p device: with its ceilings and peaks, as far as they were measured. \p launches: as SingleRun tells them.
+/// \p device: with the ceilings and peaks that were measured. \p launches: as SingleRun reports them.
 Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Measurement& measured,
                 const std::vector<LaunchDetail>& launches);
-/// The same for a trial of a tuning, which remembers the worst launch's resources only. Precondition: it was measured.
+/// The same for a trial of a tuning, which stores only the worst launch's resources. Precondition: it was measured.
 Verdict explain(const KernelSpec& spec, const ProblemSize& size, const Device& device, const Trial& trial);
 
 }  // namespace tuner

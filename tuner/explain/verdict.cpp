@@ -12,13 +12,13 @@
 namespace tuner {
 namespace {
 
-/// Above this share of its ceiling a resource is what limits: below it waiting is, however busy it looks.
+/// A resource limits the kernel from this share of its ceiling on; below it, waiting does.
 constexpr double kBusy = 0.6;
-/// Device memory this nearly as busy as L2 is what limits.
+/// Device memory limits the kernel if it is nearly as busy as L2, by this factor.
 constexpr double kAsBusy = 0.85;
-/// A kernel whose time is less than this many empty kernels is mostly launch.
+/// If a kernel takes less time than this many empty kernels, launching takes most of it.
 constexpr double kMostlyLaunch = 1.6;
-/// The text-book's guidelines.
+/// Guidelines of the text-books.
 constexpr std::int64_t kFewThreads = 128;
 constexpr double kManyBlocks = 4;  ///< blocks for each multiprocessor
 
@@ -33,7 +33,7 @@ std::optional<double> counted_share(const VerdictInput& input, std::initializer_
   return most;
 }
 
-/// A resource and how much of it the kernel uses.
+/// How much of a resource the kernel uses.
 struct Use {
   Limit limit = Limit::unknown;
   double share = 0;
@@ -47,7 +47,7 @@ std::optional<Use> memory_use(const VerdictInput& input) {
   if (!input.bytes || input.rates.memory <= 0) return std::nullopt;
   const double moved = *input.bytes / input.ns * 1e9;
   const double share = moved / input.rates.memory;
-  // What fits into L2 and was not flushed from it need not come from memory.
+  // Data that fits into L2 and was not flushed may come from there instead of memory.
   const bool cached = !input.cold && *input.bytes < 0.8 * static_cast<double>(input.l2_bytes);
   const Limit limit = cached || share > 1.05 ? Limit::l2 : Limit::dram;
   return Use{limit, share,
@@ -78,7 +78,7 @@ std::vector<Use> uses(const VerdictInput& input) {
                    fmt::format("it computes {}, {} of the {} that this device reached", format_flops(done),
                                percent(part), format_flops(input.rates.arithmetic))});
   }
-  // Where a pipe is busy, that is the reason for as many instructions.
+  // A busy pipe also explains many issued instructions.
   const bool pipe_is_busy = !all.empty() && all.back().limit == Limit::arithmetic && all.back().share >= kBusy;
   if (const auto share = counted_share(input, {"sm__inst_issued.avg.pct_of_peak_sustained_active"});
       share && !pipe_is_busy)
@@ -88,7 +88,7 @@ std::vector<Use> uses(const VerdictInput& input) {
   return all;
 }
 
-/// What the whole device can hold of one launch at a time.
+/// How many threads of one launch the whole device holds at a time.
 double resident_threads(const LaunchUse& launch, const DeviceLimits& limits) {
   const double blocks = static_cast<double>(launch.shape.blocks());
   const double fit = launch.occupancy ? launch.occupancy->blocks_per_sm
@@ -104,7 +104,7 @@ const LaunchUse* largest(const VerdictInput& input) {
   return at == input.launches.end() ? nullptr : &*at;
 }
 
-/// Bytes the kernel can have in flight at most: every resident thread with all that is its own to move.
+/// The most bytes that the kernel can have in flight: each resident thread with all its bytes.
 std::optional<double> most_in_flight(const VerdictInput& input, const LaunchUse& launch) {
   if (!input.bytes) return std::nullopt;
   const double threads =
@@ -157,7 +157,7 @@ void add_remarks(const VerdictInput& input, const LaunchUse& launch, Verdict& ve
     say(fmt::format("branches part its warps: {:.1f} of {} lanes work at a time", *lanes, input.limits.warp_size));
 }
 
-/// Shares of their time that warps were counted to wait.
+/// Shares of their time that warps wait, according to counters.
 struct Stalls {
   std::optional<double> barrier, loads;
 };
@@ -168,7 +168,7 @@ Stalls stalls(const VerdictInput& input) {
                         {"stall_memory_dependency", "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"})};
 }
 
-/// Nothing is busy: something waits. For what is told as well as the model and the counters know.
+/// For when nothing is busy: finds what waits, as far as the model and the counters show it.
 std::string waiting_reason(const VerdictInput& input, const LaunchUse* launch, const std::vector<Use>& all,
                            const Stalls& stalls) {
   std::string reason = "nothing is busy";
@@ -222,7 +222,7 @@ Verdict explain(const VerdictInput& input) {
   const double launches = static_cast<double>(std::max<std::size_t>(input.launches.size(), 1));
   auto busiest = std::max_element(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.share < b.share; });
   if (busiest != all.end() && busiest->limit == Limit::l2) {
-    // All that memory moves passes through L2: what keeps both about as busy is memory's.
+    // All memory traffic passes through L2. If both are about as busy, memory is the limit.
     const auto memory = std::find_if(all.begin(), all.end(), [](const Use& use) { return use.limit == Limit::dram; });
     if (memory != all.end() && memory->share >= kBusy && memory->share > kAsBusy * busiest->share) busiest = memory;
   }

@@ -1,6 +1,6 @@
 #pragma once
-/// What limits a configuration, with the numbers behind it: ceilings seen on the device, Little's law, waves, and
-/// hardware counters where there are some. Pure functions of what was measured; no device.
+/// Finds what limits a configuration, with numbers: measured ceilings of the device, Little's law, waves, and hardware
+/// counters if there are any. Pure functions of measured values; no device is used.
 ///
 /// Sources: Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009; Little, "A proof for the queuing formula
 /// L = lambda W", Operations Research 9(3), 1961, applied to bytes in flight as Volkov, "Better performance at lower
@@ -18,24 +18,24 @@
 
 namespace tuner {
 
-/// What a device was seen to do at best; 0: not measured.
+/// The best measured rates of a device; 0: not measured.
 struct DeviceRates {
   double memory = 0;      ///< bytes/s to and from device memory, for the kernel's own mix of reads and writes
   double arithmetic = 0;  ///< operations/s of the kernel's kind; a multiply-add is two
-  double latency_ns = 0;  ///< of one load from device memory
-  double launch_ns = 0;   ///< of a kernel that does nothing, measured as kernels are
+  double latency_ns = 0;  ///< one load from device memory
+  double launch_ns = 0;   ///< an empty kernel, measured like other kernels
 };
 
 /// One launch of the configuration.
 struct LaunchUse {
   LaunchShape shape;
   std::optional<Occupancy> occupancy;
-  int spill_bytes = 0;  ///< a thread
+  int spill_bytes = 0;  ///< per thread
 };
 
-/// Everything the verdict is drawn from.
+/// All inputs of the verdict.
 struct VerdictInput {
-  double ns = 0;                ///< of one run, its launches together
+  double ns = 0;                ///< one run, all launches together
   bool cold = true;             ///< L2 flushed before every sample
   std::optional<double> bytes;  ///< least traffic of one run
   std::optional<double> flops;
@@ -43,7 +43,7 @@ struct VerdictInput {
   DeviceLimits limits;
   std::int64_t l2_bytes = 0;
   DeviceRates rates;
-  std::map<std::string, double> metrics;  ///< by the chip's or the text-books' names; percentages from 0 to 100
+  std::map<std::string, double> metrics;  ///< named as the chip or the text-books do; percentages from 0 to 100
 };
 
 enum class Limit { dram, l2, shared_memory, arithmetic, latency, launch, unknown };
@@ -53,22 +53,22 @@ std::string_view name(Limit limit);
 struct Verdict {
   Limit limit = Limit::unknown;
   std::string reason;                ///< one sentence with numbers
-  bool counted = false;              ///< counters took part; false: from the model alone
-  double busiest = 0;                ///< share of its ceiling that the limit is at, 0..1; 0 where none is
-  std::vector<std::string> numbers;  ///< each a fact with its numbers: bytes in flight, waves, …
-  std::vector<std::string> remarks;  ///< the guidelines that it breaks, one sentence each
+  bool counted = false;              ///< counters took part; false: only the model
+  double busiest = 0;                ///< share of its ceiling that the limit reached, 0..1; 0 without a limit
+  std::vector<std::string> numbers;  ///< facts with their numbers: bytes in flight, waves, …
+  std::vector<std::string> remarks;  ///< violated guidelines, one sentence each
 };
 
 Verdict explain(const VerdictInput& input);
 
-/// Waves of blocks that one launch takes, and the share of the last that stays idle.
+/// The waves of blocks of one launch, and how much of the last wave is idle.
 struct Waves {
   double count = 0;      ///< blocks / (resident blocks of the device)
   double idle_last = 0;  ///< 0..1
 };
 Waves waves(std::int64_t blocks, int blocks_per_sm, int sm_count);
 
-/// Bytes that must be in flight at a time to keep \p rate (bytes/s) going at \p latency_ns: Little's law.
+/// Bytes that must be in flight to sustain \p rate (bytes/s) at \p latency_ns: Little's law.
 double bytes_in_flight(double rate, double latency_ns);
 
 }  // namespace tuner

@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes on their way into a pipe that takes as much as it has room for, and out of one.
+/// A queue of bytes for a pipe that takes only as much as it has room for, and a reader of such a pipe.
 
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ class ByteQueue {
   bool empty() const { return parts_.empty(); }
   std::size_t bytes() const { return bytes_; }
 
-  /// Writes what \p fd, which does not block, takes. What nobody reads any more is dropped.
+  /// Writes as much as \p fd, which must not block, takes. Drops the bytes if nobody reads any more.
   void write_to(int fd) {
     while (!parts_.empty()) {
       const std::span<const std::byte> left = std::span<const std::byte>(parts_.front()).subspan(written_);
@@ -44,14 +44,14 @@ class ByteQueue {
 
  private:
   std::deque<std::vector<std::byte>> parts_;
-  std::size_t written_ = 0;  // of the first
+  std::size_t written_ = 0;  // of the first part
   std::size_t bytes_ = 0;    // not written
 };
 
 class ByteReader {
  public:
-  /// What there is to read of \p fd, which does not block, up to a limit; valid until the next call. \p open: false
-  /// once its end was reached.
+  /// Returns what can be read from \p fd, which must not block, up to a limit. Valid until the next call. Sets \p open
+  /// to false at the end of the file.
   std::span<const std::byte> read(int fd, bool& open) {
     ssize_t count = 0;
     do count = ::read(fd, bytes_.data(), bytes_.size());
@@ -61,7 +61,7 @@ class ByteReader {
   }
 
  private:
-  std::vector<std::byte> bytes_ = std::vector<std::byte>(std::size_t{256} << 10);  // less than a frame takes
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(std::size_t{256} << 10);  // fits into one frame
 };
 
 }  // namespace tuner::mpi

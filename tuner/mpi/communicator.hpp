@@ -1,5 +1,5 @@
 #pragma once
-/// The processes of an MPI job and the frames that they send each other. All of MPI is called here, and by one thread.
+/// The processes of an MPI job and the frames that they send each other. Only this class calls MPI, in one thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,57 +11,57 @@
 
 namespace tuner::mpi {
 
-/// What a frame says of a worker, which is named by its channel.
+/// The content of a frame about a worker, which its channel identifies.
 enum class FrameKind : std::uint8_t {
-  start,    ///< start one for this channel
-  data,     ///< bytes of its pipe, of the worker protocol
-  said,     ///< bytes that it wrote on standard output or error
-  kill,     ///< end it
-  stopped,  ///< it was stopped, or went on
-  ended,    ///< it has ended; bytes: 1 when that came from outside, else 0, then the text
-  quit,     ///< of no worker: the job is done
+  start,    ///< start a worker for this channel
+  data,     ///< bytes of its pipe, in the worker protocol
+  said,     ///< bytes from its standard output or error
+  kill,     ///< kill it
+  stopped,  ///< it was stopped or continued
+  ended,    ///< it has ended; bytes: 1 if something outside ended it, else 0, then the text
+  quit,     ///< about no worker: the job is done
 };
 
 struct Frame {
-  int rank = 0;  ///< who sent it
+  int rank = 0;  ///< the sender
   FrameKind kind = FrameKind::quit;
   std::uint64_t channel = 0;
   std::vector<std::byte> bytes;
 };
 
-/// Bytes of one frame at most; a longer one is refused.
+/// The largest number of bytes in a frame; longer ones are refused.
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
-/// Frames that are taken between two looks at the pipes.
+/// Frames that are taken before the pipes are checked again.
 inline constexpr int kFramesATurn = 64;
 
 class Communicator {
  public:
-  /// Joins the job. What MPI finds wrong later ends the job, as MPI jobs do.
+  /// Joins the job. A later MPI error ends the whole job, as usual with MPI.
   Communicator(int& argc, char**& argv);
-  /// Leaves it; waits until all others do.
+  /// Leaves the job; waits until all others do.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Number among the ranks of this host, and how many these are.
+  /// The number of this rank on this host, and how many ranks the host has.
   int local_rank() const { return local_rank_; }
   int local_size() const { return local_size_; }
 
   /// Ends all ranks with an error.
   [[noreturn]] void abort();
 
-  /// \p text of rank 0, on all ranks. Called by all.
+  /// Returns rank 0's \p text on all ranks. All ranks must call it.
   std::string broadcast(std::string text);
-  /// Each rank's \p text, on rank 0; nothing on the others. Called by all.
+  /// Returns each rank's \p text on rank 0, and nothing on the others. All ranks must call it.
   std::vector<std::string> gather(const std::string& text);
 
-  /// Returns at once; frames from here to there arrive in order. \p bytes are cut to frames of kMaxFrameBytes.
+  /// Returns at once. Frames between two ranks arrive in order. Splits \p bytes into frames of kMaxFrameBytes.
   void send(int rank, FrameKind kind, std::uint64_t channel, std::span<const std::byte> bytes = {});
-  /// A frame that has arrived. Throws Error for one that is no frame of ours.
+  /// A frame that has arrived; nullopt: none. Throws Error for an invalid one.
   std::optional<Frame> receive();
-  /// How many frames sent have not left yet.
+  /// The number of frames that are still being sent.
   std::size_t sending();
 
  private:

@@ -18,16 +18,17 @@ namespace {
 using worker::Pipe;
 using worker::WorkerEnd;
 
-/// A rank that does not answer for so long is gone; MPI then ends the job anyway.
+/// A rank that does not answer for this long is gone; MPI then ends the job anyway.
 constexpr std::chrono::seconds kLongestEnd{20};
-/// Of what a kernel prints, so much waits for its reader, who shows the first lines and keeps the last.
+/// While this much of a kernel's output waits for its reader, more is dropped. The reader shows the first lines and
+/// keeps the last.
 constexpr std::size_t kMostSaid = std::size_t{1} << 20;
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
 }  // namespace
 
-/// Between a RemoteWorker's thread and the one that carries.
+/// Shared by a RemoteWorker's thread and the thread that carries bytes.
 struct Hub::Channel {
   Channel(std::uint64_t number, int of_rank) : id(number), rank(of_rank) {
     for (const int fd : {to.read, from.write, said.write}) set_nonblocking(fd);
@@ -38,12 +39,12 @@ struct Hub::Channel {
 
   const std::uint64_t id;
   const int rank;
-  // The carrier's ends are the reading one of `to` and the writing ones of the others.
+  // The carrier uses the reading end of `to` and the writing ends of the others.
   Pipe to, from, said;
   bool to_is_open = true;
-  std::optional<std::size_t> polled;  // among the descriptors of this turn
+  std::optional<std::size_t> polled;  // index among this turn's descriptors
   ByteQueue out, out_said;
-  std::optional<WorkerEnd> end_behind;  // told, but not all that came before it was passed on
+  std::optional<WorkerEnd> end_behind;  // received, but earlier bytes are not passed on yet
 
   std::mutex mutex;
   std::optional<WorkerEnd> end;
@@ -76,7 +77,7 @@ class Hub::RemoteWorker final : public worker::WorkerLink {
 
  private:
   std::optional<WorkerEnd> ask_end() override {
-    (void)receive();  // its end comes behind all that it wrote, and that may be more than the pipes hold
+    (void)receive();  // the end comes after all output, which may be more than the pipes hold
     const std::lock_guard lock(channel_->mutex);
     return channel_->end;
   }
@@ -179,7 +180,7 @@ void Hub::carry(const std::vector<pollfd>& fds) {
 
 void Hub::arrived(Frame frame) {
   const auto at = channels_.find(frame.channel);
-  if (at == channels_.end()) return;  // of one that is gone
+  if (at == channels_.end()) return;  // its worker is gone
   Channel& channel = *at->second;
   if (frame.kind == FrameKind::data) channel.out.push(std::move(frame.bytes));
   if (frame.kind == FrameKind::said && channel.out_said.bytes() < kMostSaid)

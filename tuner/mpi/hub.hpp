@@ -1,6 +1,6 @@
 #pragma once
-/// Rank 0's end of the workers that other ranks run: carries bytes between their pipes here and the ranks. A session
-/// sees them as it sees its own (WorkerLink).
+/// Rank 0's end of the workers that other ranks run: carries bytes between local pipes and the ranks. A session uses
+/// such a worker like a local one (WorkerLink).
 
 #include <poll.h>
 
@@ -20,17 +20,17 @@ namespace tuner::mpi {
 
 class Hub {
  public:
-  /// \p world must outlive it. Throws WorkerError.
+  /// \p world must outlive this object. Throws WorkerError.
   explicit Hub(Communicator& world);
   ~Hub();
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
-  /// A new worker on \p rank. By any thread. Throws WorkerError when there are no descriptors left.
+  /// Starts a worker on \p rank. Thread-safe. Throws WorkerError when there are no descriptors left.
   std::unique_ptr<worker::WorkerLink> start(int rank);
-  /// Carries until finish() is called, then tells all ranks that the job is done. On the thread of \p world.
+  /// Carries bytes until finish() is called, then ends all ranks. Call it on the thread of \p world.
   void run();
-  /// By any thread; every worker has ended.
+  /// Thread-safe. Call it when all workers have ended.
   void finish();
 
  private:
@@ -48,7 +48,7 @@ class Hub {
   std::vector<Task> tasks_;
   std::atomic<bool> finished_ = false;
   std::atomic<std::uint64_t> next_channel_ = 1;
-  std::map<std::uint64_t, std::shared_ptr<Channel>> channels_;  // that have not ended
+  std::map<std::uint64_t, std::shared_ptr<Channel>> channels_;  // of workers that have not ended
   ByteReader reader_;
 };
 

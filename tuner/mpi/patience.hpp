@@ -1,5 +1,5 @@
 #pragma once
-/// How long to wait for pipes before MPI, which no descriptor stands for, is asked again.
+/// How long to wait for pipes before asking MPI again, which has no descriptor to wait for.
 
 #include <poll.h>
 #include <time.h>
@@ -11,7 +11,8 @@ namespace tuner::mpi {
 
 class Patience {
  public:
-  /// poll(): at once where there was something lately, else after up to half a millisecond. Whether there is something.
+  /// Calls ppoll(): without waiting if something came lately, else for at most half a millisecond. Returns whether
+  /// something came.
   bool poll(std::vector<pollfd>& fds) {
     timespec wait{0, 0};
     if (!eager()) wait.tv_nsec = 500'000;
@@ -23,7 +24,7 @@ class Patience {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// An answer often follows within microseconds; a measurement does not, and shares the processor with nobody.
+  /// An answer often follows within microseconds. A measurement takes longer, and must not share the processor.
   bool eager() const { return Clock::now() - last_ < std::chrono::microseconds(100); }
   Clock::time_point last_;
 };

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostSending = 256;  // frames, while what kernels print is read
+constexpr std::size_t kMostSending = 256;  // frames; while more are queued, kernels' output is not read
 
 class Relay {
  public:
@@ -31,7 +31,7 @@ class Relay {
     std::vector<pollfd> fds;
     while (!done_) {
       fds.clear();
-      const bool hears = world_.sending() < kMostSending;  // a kernel that prints for ever waits, as behind a full pipe
+      const bool hears = world_.sending() < kMostSending;  // endless output waits, as for a full pipe
       for (auto& [channel, child] : children_) {
         child.polled = fds.size();
         fds.push_back({child.open ? child.process->read_fd() : -1, POLLIN, 0});
@@ -55,9 +55,9 @@ class Relay {
   struct Child {
     std::unique_ptr<worker::WorkerProcess> process;
     ByteQueue in;
-    bool open = true;  // its pipe; else it is about to end
+    bool open = true;  // false: its pipe is closed and it is about to end
     bool says = true;
-    std::size_t polled = 0;  // among the descriptors of this turn
+    std::size_t polled = 0;  // index among this turn's descriptors
   };
 
   void carry(const std::vector<pollfd>& fds) {
@@ -77,14 +77,14 @@ class Relay {
     }
   }
 
-  /// Whether there was something.
+  /// Returns whether something came.
   bool pass_on(FrameKind kind, std::uint64_t channel, int fd, bool& open) {
     const std::span<const std::byte> bytes = reader_.read(fd, open);
     if (!bytes.empty()) world_.send(0, kind, channel, bytes);
     return !bytes.empty();
   }
 
-  /// One whose kernel hangs may take seconds, in which others go on.
+  /// Does not wait: a worker with a hanging kernel may take seconds, and the others must continue.
   bool has_ended(std::uint64_t channel, Child& child) {
     while (child.says && pass_on(FrameKind::said, channel, child.process->error_fd(), child.says)) {
     }

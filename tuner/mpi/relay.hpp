@@ -1,5 +1,5 @@
 #pragma once
-/// The other ranks' work: starts workers on its host for rank 0 and carries their pipes' bytes.
+/// The work of the other ranks: starts workers on its host for rank 0, and carries the bytes of their pipes.
 
 #include <filesystem>
 
@@ -7,7 +7,7 @@
 
 namespace tuner::mpi {
 
-/// Until rank 0 says that the job is done. Workers still running then are killed. \p program: of a worker.
+/// Runs until rank 0 ends the job, then kills workers that still run. \p program: the worker program.
 void relay(Communicator& world, const std::filesystem::path& program);
 
 }  // namespace tuner::mpi
