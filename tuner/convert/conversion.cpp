@@ -17,13 +17,13 @@ void read_source(KernelDraft& draft) {
   try {
     draft.source_text = cache::read_text(draft.source, std::size_t{1} << 20);
   } catch (const cache::CacheError&) {
-    draft.source_text.clear();  // finished() says so
+    draft.source_text.clear();  // finished() reports it
   }
 }
 
 namespace {
 
-/// Whether \p text has \p member as a member of its outermost object, as far as can be seen without reading all of it.
+/// Whether the outermost object of \p text has \p member, without a complete parse.
 bool has_member(const std::string& text, const std::string& member) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -41,7 +41,7 @@ bool has_member(const std::string& text, const std::string& member) {
   return false;
 }
 
-/// From the first line that is no comment of a wisdom file on.
+/// The text after the comments at the start of a wisdom file.
 std::string without_first_comments(const std::string& text) {
   std::size_t at = 0;
   for (;;) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Kernels of other tuners as kernel files: directives beside the untouched kernel.
+/// Converts kernels of other tuners to kernel files: directives beside the unchanged kernel.
 
 #include <filesystem>
 #include <string>
@@ -8,24 +8,26 @@
 namespace tuner::convert {
 
 struct Conversion {
-  std::string text;               ///< the kernel file
-  std::vector<std::string> left;  ///< what is to be finished, or looked at, by hand: a sentence each, also in the text
-  std::filesystem::path source = {};  ///< the file that the text names as the kernel's source; empty: the text has it
+  std::string text;                   ///< the kernel file
+  std::vector<std::string> left;      ///< what a person must finish or check, one sentence each; also in the text
+  std::filesystem::path source = {};  ///< the kernel's source file that the text names; empty: it has the source
 };
 
-/// From a T1 description (the schema 1.0.0, and what the public hub of benchmarks adds to it), told by an object
-/// "ConfigurationSpace", from a Python script that calls Kernel Tuner's tune_kernel, or from Kernel Launcher's
-/// annotated kernels (`#pragma kernel`), captured launches ("config_space") and wisdom ("tunable_parameters"). \p
-/// folder: where the kernel file will lie, to which the paths in it are relative. Nothing is run, and nothing but \p
-/// file and the kernel's source is read. Throws tuner::Error where nothing can be made of the file.
+/// Converts one of these files:
+/// - a T1 description (schema 1.0.0 and the additions of the public hub of benchmarks): has "ConfigurationSpace"
+/// - a Python script that calls Kernel Tuner's tune_kernel
+/// - Kernel Launcher's annotated kernels (`#pragma kernel`), captured launches ("config_space") or wisdom
+///   ("tunable_parameters")
+/// \p folder: the folder of the kernel file; paths in the text are relative to it. Runs nothing. Reads only \p file and
+/// the kernel's source. Throws tuner::Error when the file cannot be converted.
 Conversion convert_file(const std::filesystem::path& file, const std::filesystem::path& folder);
 
-/// The same of the text of \p file.
+/// The same for \p text, the contents of \p file.
 Conversion convert_text(const std::string& text, const std::filesystem::path& file,
                         const std::filesystem::path& folder);
 
-/// Throws tuner::Error when a kernel file written to \p output would replace \p file, from which \p made was made, or
-/// the kernel's source, also where they go by other names.
+/// Throws tuner::Error if writing a kernel file to \p output would replace \p file, the input of \p made, or the
+/// kernel's source, even under other names.
 void require_other_file(const std::filesystem::path& output, const std::filesystem::path& file, const Conversion& made);
 
 }  // namespace tuner::convert

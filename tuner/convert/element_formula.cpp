@@ -13,11 +13,11 @@ namespace {
 
 using python::Node;
 
-constexpr std::size_t kLongestFormula = 4096;  // far more than anybody writes
+constexpr std::size_t kLongestFormula = 4096;  // far longer than real ones
 
 bool is_of_operand(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
 
-/// Where what begins at \p at ends: a word or number, what is in brackets, or a call.
+/// The end of the operand at \p at: a word or number, a bracket, or a call.
 std::size_t end_of_operand(std::string_view text, std::size_t at) {
   while (at < text.size() && is_of_operand(text[at])) ++at;
   if (at == text.size() || text[at] != '(') return at;
@@ -28,7 +28,7 @@ std::size_t end_of_operand(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// `(float)i` as `float(i)`. Whether there was one.
+/// Changes `(float)i` to `float(i)`. Returns whether there was a cast.
 bool replace_casts(std::string& text) {
   bool any = false;
   for (const std::string_view cast : {"(float)", "(double)"}) {
@@ -43,7 +43,7 @@ bool replace_casts(std::string& text) {
   return any;
 }
 
-/// `0.1f` as `0.1`. Whether there was one.
+/// Changes `0.1f` to `0.1`. Returns whether there was a suffix.
 bool drop_suffixes(std::string& text) {
   bool any = false;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -67,7 +67,7 @@ class Formula {
   struct Piece {
     std::string text;
     bool is_real = false;
-    bool is_single = true;  ///< nothing binds less tightly than what stands around it
+    bool is_single = true;  ///< no operator binds less tightly than its surroundings
     std::string factor() const { return is_single ? text : '(' + text + ')'; }
   };
 
@@ -118,7 +118,7 @@ class Formula {
     return {a.factor() + ' ' + node.text + ' ' + b.factor(), real, false};
   }
 
-  /// A truth value.
+  /// Translates a comparison to a truth value.
   Piece comparison(const Node& node) const {
     if (node.children.size() == 2 && node.operators[0].find_first_of("<>=") != std::string::npos) {
       const Piece a = of(*node.children[0]), b = of(*node.children[1]);
@@ -150,7 +150,7 @@ class Formula {
     return whole(node);
   }
 
-  /// Of whole numbers alone.
+  /// Translates a formula of whole numbers.
   Piece whole(const Node& node) const {
     const std::string text = translate(node, meaning_);
     return {text, false, text.find_first_of(" -?") == std::string::npos};

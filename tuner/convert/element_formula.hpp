@@ -1,5 +1,5 @@
 #pragma once
-/// What another tuner fills floating elements with, as kernel files write it. Internal to the room.
+/// Translates formulas that fill floating elements to those of kernel files. Internal to the room.
 
 #include <string>
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace tuner::convert {
 
-/// \p text, in Python or in C: casts to float and numbers as 0.1f tell C, in which whole numbers divide to whole
-/// numbers; in Python `/` makes fractions. Throws python::NotUnderstood for what kernel files cannot say.
+/// \p text is Python or C. A cast to float, or a number such as 0.1f, marks C, where dividing whole numbers gives a
+/// whole number; in Python, `/` gives a fraction. Throws python::NotUnderstood if kernel files cannot express it.
 std::string element_formula(std::string_view text, const Meaning& meaning);
 
 }  // namespace tuner::convert

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers with a point as values of parameters, which are words to kernel files. Internal to the room.
+/// Floating values of parameters, which are words in kernel files. Internal to the room.
 
 #include <charconv>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace tuner::convert {
 
-/// The number that \p value is written as, such as `0.5` or `1e-3`; nothing for integers, truth values and other words.
+/// The number in \p value, such as `0.5` or `1e-3`; nullopt for integers, truth values and other words.
 inline std::optional<double> floating_value(const Value& value) {
   if (!value.is_string()) return std::nullopt;
   const std::string& text = value.string();

@@ -1,5 +1,5 @@
 #pragma once
-/// JSON of other programs, as the readers take it. Internal to the room.
+/// Reads JSON of other programs. Internal to the room.
 
 #include <filesystem>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace tuner::convert {
 
-/// Throws Error for what is nested in more than \p most levels, which is walked and written again level by level on the
-/// stack, and nlohmann::json::exception for what is no JSON.
+/// Throws Error for more than \p most nested levels, because recursive functions read and write them, and
+/// nlohmann::json::exception for a text that is not JSON.
 nlohmann::json parse_json(const std::string& text, int most, const std::filesystem::path& file);
 
-/// A text itself, everything else as JSON writes it.
+/// A string's contents; any other value as JSON.
 std::string text_of(const nlohmann::json& value);
-/// The first of what text_of() says, for messages.
+/// The beginning of text_of(), for messages.
 std::string beginning_of(const nlohmann::json& value);
 
 }  // namespace tuner::convert

@@ -19,7 +19,7 @@ namespace {
 
 using Role = DraftArgument::Role;
 
-constexpr std::size_t kMostArguments = 64, kMostTooMany = 3;  // of which all selections are looked at
+constexpr std::size_t kMostArguments = 64, kMostTooMany = 3;  // limits of trying all selections
 
 bool is_number(const DraftArgument& one) { return one.role == Role::size || one.role == Role::scalar; }
 
@@ -29,7 +29,7 @@ const ElementTypeInfo* info_of(const std::string& type) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Whether elements of these types are read as the same numbers, signs apart. True where one of them is not known.
+/// Whether these types have the same numbers, except for signs. True if one type is unknown.
 bool are_alike(const std::string& a, const std::string& b) {
   const ElementTypeInfo *one = info_of(a), *other = info_of(b);
   return !one || !other || (one->bytes == other->bytes && one->is_floating == other->is_floating);
@@ -52,7 +52,7 @@ class Agreement {
   }
 
  private:
-  /// Where the kernel stands, in the default configuration.
+  /// The macros at the place of the kernel, in the default configuration.
   TextMacros macros_of(const KernelDraft& draft) const {
     std::map<std::string, std::string, std::less<>> given(draft.macros.begin(), draft.macros.end());
     for (const DraftParameter& one : draft.parameters)
@@ -60,7 +60,7 @@ class Agreement {
     return {std::string_view(code_).substr(0, kernel_.begin), std::move(given)};
   }
 
-  /// A macro that the text defines anew has the text's value, whatever the description says.
+  /// If the text redefines a macro, the text's value counts, not the description's.
   void keep_macros_of_the_text() {
     std::set<std::string> defined;
     for (const DraftParameter& one : draft_.parameters) defined.insert(one.name);
@@ -88,7 +88,7 @@ class Agreement {
     return places;
   }
 
-  /// The same names in another order are the kernel's arguments in its own.
+  /// If the names are the same, the kernel's order of arguments counts.
   void reorder_by_names() {
     const std::vector<std::size_t> places = passed();
     if (places.size() != kernel_.arguments.size()) return;
@@ -113,8 +113,8 @@ class Agreement {
     return !type || are_alike(given.type, type->name);
   }
 
-  /// Which of \p places are left out, so that the others fit and have the most of the kernel's names; nothing where
-  /// that is not decided.
+  /// The ones of \p places to leave out, so that the others fit and share the most names with the kernel. nullopt if
+  /// several choices are equally good.
   std::optional<std::vector<std::size_t>> too_many_of(const std::vector<std::size_t>& places) const {
     const std::size_t wanted = kernel_.arguments.size();
     if (places.size() < wanted || places.size() - wanted > kMostTooMany || places.size() > kMostArguments) return {};
@@ -169,7 +169,7 @@ class Agreement {
     }
   }
 
-  /// The one `__constant__` variable with as many numbers of \p buffer's type; empty: there is none, or several.
+  /// The only `__constant__` variable with as many numbers of \p buffer's type; empty: none or several.
   std::string constant_for(const DraftArgument& buffer) const {
     std::string found;
     constexpr std::string_view kConstant = "__constant__";
@@ -194,7 +194,7 @@ class Agreement {
     return found;
   }
 
-  /// 0: it is no number.
+  /// 0: not a number.
   std::int64_t number_of(std::string_view text) const {
     std::map<std::string, std::string, std::less<>> values;
     for (const std::string_view word : words_of(text))
@@ -206,7 +206,7 @@ class Agreement {
     }
   }
 
-  /// What a macro stands for, too.
+  /// Also resolves macros.
   std::optional<DraftType> kernel_type(const Declared& taken) const {
     const std::string plain = plain_type(taken.type);
     if (const auto type = element_type(plain)) return type;
@@ -220,7 +220,7 @@ class Agreement {
                                is_number(given) ? "number" : "buffer", in_quotes(taken.name)));
       return;
     }
-    // Bytes may be anything.
+    // Bytes may hold any type.
     const auto type = kernel_type(taken);
     if (type && given.type != "uint8" && !are_alike(given.type, type->name)) {
       draft_.leave(fmt::format("{} has the type {} of the kernel, and not {}", given.name, type->name, given.type));
@@ -246,7 +246,7 @@ class Agreement {
     }
   }
 
-  /// A kernel without outputs computes nothing: what it may write to it does write to.
+  /// A kernel without outputs computes nothing: buffers that it may write become outputs.
   void have_an_output() {
     const auto is_written = [](const DraftArgument& one) { return one.role == Role::out || one.role == Role::inout; };
     if (std::any_of(draft_.arguments.begin(), draft_.arguments.end(), is_written)) return;

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestLine = 120;
-constexpr std::size_t kMostDefaults = 200'000;  // configurations looked at for a default
+constexpr std::size_t kMostDefaults = 200'000;  // configurations that are tried to find a default
 
 std::string values_text(const std::vector<std::string>& values) {
   std::string text;
@@ -33,7 +33,7 @@ std::string values_text(const std::vector<std::string>& values) {
   return text;
 }
 
-/// Lines of a comment.
+/// Formats \p text as lines of a comment.
 std::string comment_lines(const std::string& text) {
   std::string lines;
   std::istringstream all(text);
@@ -46,7 +46,7 @@ std::string comment_lines(const std::string& text) {
 }
 
 std::string cpp_type(const std::string& type) {
-  const auto found = element_type(type);  // this room's spellings are among core's
+  const auto found = element_type(type);  // the spellings of this room are a subset of core's
   return std::string(info(tuner::element_type(found ? found->name : type).value()).spelling);
 }
 
@@ -68,7 +68,7 @@ std::string KernelDraft::safe_name(const std::string& name) const {
 }
 
 std::string KernelDraft::safe_name(const DraftArgument& argument) const {
-  // The variable that a constant buffer is copied into is found by its name.
+  // The name of a constant buffer must stay: it identifies the variable.
   return argument.role == DraftArgument::Role::constant ? argument.name : safe_name(argument.name);
 }
 
@@ -101,7 +101,7 @@ Meaning KernelDraft::meaning() const {
       else if (number)
         values.push_back({*number, {}, {}});
     }
-    if (!is_floating) known.insert(one.name);  // kernel files do not compute with numbers that have a point
+    if (!is_floating) known.insert(one.name);  // kernel files do not compute with floating numbers
     if (values.size() == one.values.size()) meaning.constants[one.name] = {std::move(values), {}, {}};
   }
   for (const auto& [name, value] : sizes) {
@@ -156,7 +156,7 @@ void KernelDraft::add_parameter(const std::string& name, const python::Constant&
     leave(fmt::format("parameter {} has no values that were understood", name));
     return;
   }
-  // One kind of values for a parameter.
+  // A parameter has values of one kind.
   const bool some_truth = std::any_of(parameter.values.begin(), parameter.values.end(),
                                       [](const auto& value) { return value == "true" || value == "false"; });
   const bool all_truth = std::all_of(parameter.values.begin(), parameter.values.end(),
@@ -201,7 +201,7 @@ void KernelDraft::add_option(const std::string& option) {
   const bool own = option.starts_with("-std") || option.starts_with("--std") || option.starts_with("-arch") ||
                    option.starts_with("--gpu-architecture") || option.starts_with("-gencode") || option == "-O2" ||
                    option == "-O3" || option == "-lineinfo";
-  if (own) return;  // the compiler is NVRTC, for the device at hand
+  if (own) return;  // NVRTC compiles, for the present device
   if (option.starts_with("-D")) {
     const std::size_t equals = option.find('=');
     const std::string value = equals == std::string::npos ? "1" : option.substr(equals + 1);
@@ -222,9 +222,9 @@ void KernelDraft::add_option(const std::string& option) {
   }
 }
 
-/// The values of a possible configuration, in the order of the parameters: the original's own where it gives one, or
-/// the valid one that differs from it in the fewest parameters, else the one whose block is nearest to 256 threads
-/// among the first.
+/// The values of a possible configuration, in the order of the parameters. Prefers the original's default, then the
+/// valid configuration that differs from it in the fewest parameters. Without a default, takes the one, among the
+/// first, whose block is nearest to 256 threads.
 std::optional<std::vector<std::string>> KernelDraft::find_default() {
   const std::string threads = fmt::format("({}) * ({}) * ({})", block[0], block[1], block[2]);
   std::vector<Expression> all;
@@ -265,7 +265,7 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
   std::size_t presets = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& list = parameters[i].values;
-    // Where there is one value, nobody looked at the default.
+    // With only one value, the original does not use the default.
     if (list.size() == 1 || !parameters[i].preset) continue;
     const auto at = std::find(list.begin(), list.end(), *parameters[i].preset);
     if (at == list.end()) {
@@ -282,8 +282,8 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     bind();
     return ++steps < kMostDefaults && threads_of() > 0;
   };
-  // The fewest parameters that have to be others, the last ones first.
-  std::vector<std::size_t> open;  // those that can be others
+  // Changes as few parameters as possible, the last ones first.
+  std::vector<std::size_t> open;  // parameters with several values
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].values.size() > 1) open.push_back(i);
   const std::function<bool(std::size_t, std::size_t)> change = [&](std::size_t end, std::size_t count) {
@@ -338,7 +338,7 @@ bool is_output(const DraftArgument& one) {
 
 }  // namespace
 
-/// Whether no input is drawn at random: an answer that is known is the answer for other numbers then.
+/// Whether no input is random. Otherwise a known answer would belong to other numbers.
 bool KernelDraft::knows_inputs() const {
   using enum DraftArgument::Role;
   return std::none_of(arguments.begin(), arguments.end(), [](const DraftArgument& one) {
@@ -347,21 +347,21 @@ bool KernelDraft::knows_inputs() const {
   });
 }
 
-/// The files that have the answers, for each output; none where one is missing, or belongs to other inputs.
+/// The answer file of each output; empty if one is missing or belongs to other inputs.
 std::vector<std::pair<std::string, fs::path>> KernelDraft::answers() const {
   std::vector<std::pair<std::string, fs::path>> all;
   const auto is_known = [](const DraftArgument& one) { return !one.answer.empty(); };
   if (std::none_of(arguments.begin(), arguments.end(), is_known) || !knows_inputs()) return {};
   for (const DraftArgument& one : arguments) {
     if (!is_output(one)) continue;
-    const fs::path& file = one.answer.empty() ? one.file : one.answer;  // not changed
+    const fs::path& file = one.answer.empty() ? one.file : one.answer;  // the kernel does not change it
     if (file.empty()) return {};
     all.emplace_back(safe_name(one), file);
   }
   return all;
 }
 
-/// The outputs, where a formula is known for each.
+/// The outputs, if a formula is known for each.
 std::vector<DraftArgument> KernelDraft::computed_answers() const {
   std::vector<DraftArgument> all;
   for (const DraftArgument& one : arguments)
@@ -432,7 +432,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
 
   text += '\n';
   std::string order, buffers;
-  std::vector<std::pair<std::string, std::string>> fills;  // what fills, and the buffers that it does
+  std::vector<std::pair<std::string, std::string>> fills;  // a fill, and the buffers that have it
   const auto add_fill = [&](const std::string& name, const std::string& fill) {
     const auto at = std::find_if(fills.begin(), fills.end(), [&](const auto& one) { return one.first == fill; });
     if (at == fills.end())
@@ -449,7 +449,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
                        : one.role == DraftArgument::Role::constant ? "constant"
                                                                    : nullptr;
     if (role) {
-      // Buffers of one kind that follow each other stand in one line.
+      // Successive buffers of one kind share a line.
       const std::string begin = fmt::format("#pragma tuner {}    ", role);
       const std::string buffer = fmt::format("{}[{}] : {}", name, one.count, one.type);
       if (buffers.starts_with(begin) && buffers.size() + buffer.size() < kLongestLine) {

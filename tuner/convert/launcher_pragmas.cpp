@@ -16,20 +16,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `tune(block = 32, 64)` or what follows it, such as `default(64)`.
+/// `tune(block = 32, 64)` or a following clause such as `default(64)`.
 struct Clause {
   std::string name;
-  std::vector<std::string> items;  ///< what stands between its commas
+  std::vector<std::string> items;  ///< separated by commas
 };
 
 struct Annotation {
-  std::size_t at = 0;  ///< in the text
-  std::string text;    ///< behind `#pragma kernel`, lines joined
+  std::size_t at = 0;  ///< offset in the text
+  std::string text;    ///< the text after `#pragma kernel`, lines joined
 };
 
 std::string trimmed_text(std::string_view text) { return std::string(trimmed(text)); }
 
-/// What follows `#pragma kernel`, or `#pragma kernel_tuner` as it was called first, on \p line.
+/// The text on \p line after `#pragma kernel` or its old name `#pragma kernel_tuner`; nullopt without it.
 std::optional<std::string> annotation_on(const std::string& line) {
   std::string rest = trimmed_text(line);
   for (const char* word : {"#", "pragma"}) {
@@ -42,7 +42,7 @@ std::optional<std::string> annotation_on(const std::string& line) {
   return rest.substr(end);
 }
 
-/// \p line without its comments, of which \p code has blanks, as it has for literals.
+/// \p line without its comments. \p code has blanks for comments and also for literals, which are kept.
 std::string with_literals(std::string line, const std::string& code) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if (line[i] == '"' && code[i] == ' ')
@@ -73,7 +73,7 @@ std::vector<Annotation> annotations_of(const std::string& source) {
   return all;
 }
 
-/// Throws Error for what is not `name(…) name(…)`.
+/// Throws Error for any text but `name(…) name(…)`.
 std::vector<Clause> clauses_of(const std::string& text) {
   std::vector<Clause> clauses;
   for (std::size_t at = 0; at < text.size();) {
@@ -90,7 +90,7 @@ std::vector<Clause> clauses_of(const std::string& text) {
     if (!is_identifier(name) || close >= text.size())
       throw Error(fmt::format("{} is no annotation such as tune(block = 32, 64)", in_quotes(trimmed_text(text))));
     Clause clause{name, {}};
-    // What is given to a template are types too; all else may compare.
+    // Template arguments may be types; all other items may be comparisons.
     for (const std::string_view item :
          at_commas(std::string_view(text).substr(open + 1, close - open - 1), name != "template_args"))
       clause.items.emplace_back(item);
@@ -167,7 +167,7 @@ class PragmaReader {
     if (draft_.parameters.empty()) throw Error(fmt::format("{}: nothing is tuned in it", file_.string()));
   }
 
-  /// A value of a parameter, as Python writes it; throws Error for what is none.
+  /// A value of a parameter in Python's spelling. Throws Error for any other text.
   static std::string value_of(const std::string& text) {
     if (text == "true") return "True";
     if (text == "false") return "False";
@@ -211,7 +211,7 @@ class PragmaReader {
       meant_[trimmed_text(item.substr(0, equals))] = '(' + text + ')';
   }
 
-  /// \p text with what its names were set to.
+  /// \p text with the settings of its names inserted.
   std::string meaning(const std::string& text) const { return trimmed_text(substitute_words(text, meant_)); }
 
   static bool is_of_type(const Declared& one) { return is_any_of(one.type, {"typename", "class"}); }
@@ -234,7 +234,7 @@ class PragmaReader {
     set_template_arguments(names);
   }
 
-  /// What stands in `instantiate` for the type \p one, which is \p given: by the annotation, or only by its own name.
+  /// The text in `instantiate` for the type \p one, given as \p given: from the annotation, or only its own name.
   std::string type_argument(const Declared& one, const std::string& given) {
     const std::string text = meaning(given);
     const auto known = element_type(plain_type(text));
@@ -274,7 +274,7 @@ class PragmaReader {
     return std::any_of(draft_.types.begin(), draft_.types.end(), [&](auto& one) { return one.first == name; });
   }
 
-  /// The whole numbers that the kernel takes are sizes, whose values only the program knows.
+  /// Whole-number arguments of the kernel are sizes; only the program knows their values.
   void name_sizes() {
     std::set<std::string> in_problem;
     for (const Clause& clause : clauses_)
@@ -294,7 +294,7 @@ class PragmaReader {
     }
   }
 
-  /// An expression of C is one of kernel files, once its names are known.
+  /// A C expression is one of kernel files if all its names are known.
   std::string known_expression(const std::string& given, const std::string& what, const std::string& otherwise) {
     const std::string text = substitute_words(meaning(given), {{"div_ceil", "ceil_div"}});
     const auto is_known = [&](std::string_view word) {

@@ -23,12 +23,12 @@ constexpr int kMostCaptureLevels = 200;
 constexpr int kMostResultLevels = 8;
 constexpr const char* kProblemNames[] = {"problem_x", "problem_y", "problem_z"};
 
-/// Members of a capture that have to be there.
+/// Required members of a capture.
 class Members {
  public:
   explicit Members(fs::path file) : file_(std::move(file)) {}
 
-  /// \p what: of the message, whose member it is.
+  /// \p what: names the owner of the member in messages.
   const LauncherJson& of(const LauncherJson& object, const char* key, const std::string& what) const {
     const auto found = object.is_object() ? object.find(key) : object.end();
     if (found == object.end())
@@ -51,7 +51,7 @@ class Members {
   fs::path file_;
 };
 
-/// A value as Python writes it.
+/// A value in Python's spelling.
 std::string python_value(const LauncherJson& value, const fs::path& file) {
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   if (value.is_number()) return text_of(value);
@@ -60,7 +60,7 @@ std::string python_value(const LauncherJson& value, const fs::path& file) {
   return '"' + value.get<std::string>() + '"';
 }
 
-/// The expressions of a captured launch, trees of {"operator", "operands"}, as Python's, whose `//` is their division.
+/// Translates a captured launch's expressions, trees of {"operator", "operands"}, to Python. Their division is `//`.
 class CapturedExpressions {
  public:
   CapturedExpressions(const LauncherJson& problem, fs::path file) : problem_(problem), file_(std::move(file)) {}
@@ -91,7 +91,7 @@ class CapturedExpressions {
       if (const auto at = operators.find(what); at != operators.end())
         return fmt::format("({} {} {})", text(of[0]), at->second, text(of[1]));
     }
-    // The first operand says which of the others, counted from 0: false, then true.
+    // The first operand selects one of the others by number: 0 is false, 1 is true.
     if (what == "select" && of.size() == 3)
       return fmt::format("({} if {} else {})", text(of[2]), text(of[0]), text(of[1]));
     throw python::NotUnderstood(fmt::format("{} has no translation", in_quotes(what)));
@@ -108,7 +108,7 @@ class CapturedExpressions {
     return problem_[axis] == 1 ? "1" : kProblemNames[axis];
   }
 
-  /// a / b + (a % b != 0) is how a division that rounds up is written there; nothing for what is another expression.
+  /// A division that rounds up is written a / b + (a % b != 0). Empty for any other expression.
   std::string rounded_up(const std::string& what, const LauncherJson& of) const {
     const auto is = [](const LauncherJson& tree, const char* operation) {
       return is_operation(tree) && tree["operator"] == operation && tree["operands"].size() == 2;
@@ -124,7 +124,7 @@ class CapturedExpressions {
   fs::path file_;
 };
 
-/// The bytes that \p list names; none for a list of something else.
+/// The bytes in \p list; empty if it contains anything else.
 std::vector<std::uint8_t> bytes_in(const LauncherJson& list) {
   std::vector<std::uint8_t> bytes;
   for (const LauncherJson& one : list) {
@@ -144,7 +144,7 @@ std::string number_in(const std::vector<std::uint8_t>& bytes) {
     return std::isfinite(value) ? number_text(static_cast<double>(value)) : "";
 }
 
-/// The number that \p bytes, of a little-endian machine, are one of \p type; nothing for other types and lengths.
+/// The number of \p type in the little-endian \p bytes; nullopt for other types and lengths.
 std::optional<std::string> number_of(const std::string& type, const std::vector<std::uint8_t>& bytes) {
   static_assert(std::endian::native == std::endian::little);
   using Reader = std::string (*)(const std::vector<std::uint8_t>&);
@@ -214,7 +214,7 @@ class CaptureReader {
       draft_.source_text = kernel_["source"].get<std::string>();
       draft_.is_inline = true;
     } else {
-      // Captured where the program was built: the file itself, or the one of its name beside the capture.
+      // The capture was made where the program was built: tries that file, then one with its name beside the capture.
       const std::string given = members_.text(kernel_, "file", "its kernel, which is not in the capture itself,");
       require_plain(given, file_);
       std::error_code error;
@@ -350,7 +350,7 @@ class CaptureReader {
     draft_.arguments.push_back(std::move(argument));
   }
 
-  /// Where the numbers of buffer \p name are; empty, with a sentence: compressed.
+  /// The file with the numbers of buffer \p name. If it is compressed, empty with a sentence.
   fs::path data_file(const LauncherJson& given, const char* key, const std::string& name) {
     const std::string file = members_.text(given, key, "buffer " + name);
     require_plain(file, file_);
@@ -370,7 +370,7 @@ class CaptureReader {
   KernelDraft draft_;
 };
 
-/// The results of one device and problem size in a wisdom file.
+/// The results for one device and problem size in a wisdom file.
 struct WisdomGroup {
   std::string device;
   std::vector<std::uint64_t> problem;

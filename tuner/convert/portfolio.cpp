@@ -11,14 +11,14 @@ namespace {
 using Shares = std::span<const std::vector<double>>;
 using Chosen = std::vector<std::size_t>;
 
-/// What is looked at first. Only the size that loses most is a poor guide: most exchanges do not change it. High powers
-/// of all losses lead towards the same end, and feel every step.
+/// The first criterion. The worst size alone is a poor guide, because most exchanges do not change it. High powers of
+/// all losses lead to the same result and change with every step.
 enum class Aim { worst, mean, losses };
 
 struct Worth {
   double worst = 0, mean = 0, losses = 1e9;
 
-  /// Differences in the last digits are of the order of adding, not of what was measured.
+  /// Smaller differences come from the order of additions, not from measurements.
   bool above(const Worth& other, Aim aim) const {
     constexpr double kSame = 1e-12;
     if (aim == Aim::losses) return losses < other.losses * (1 - kSame);
@@ -29,7 +29,7 @@ struct Worth {
   }
 };
 
-/// For each size what \p chosen reaches of its best.
+/// The share of its best that \p chosen reaches, for each size.
 std::vector<double> reached(Shares shares, const Chosen& chosen) {
   std::vector<double> reach(shares.size(), 0);
   for (std::size_t size = 0; size < shares.size(); ++size)
@@ -49,7 +49,7 @@ Worth worth_with(Shares shares, const std::vector<double>& reach, std::size_t ad
   return worth;
 }
 
-/// The configuration that is worth most beside those that reach \p reach, and what all are worth then.
+/// The configuration that improves \p reach most, and the worth with it.
 std::pair<std::size_t, Worth> best_addition(Shares shares, const std::vector<double>& reach, Aim aim) {
   std::pair<std::size_t, Worth> best{0, worth_with(shares, reach, 0)};
   for (std::size_t one = 1; one < shares.front().size(); ++one)
@@ -57,7 +57,7 @@ std::pair<std::size_t, Worth> best_addition(Shares shares, const std::vector<dou
   return best;
 }
 
-/// Replaces single ones while that helps.
+/// Replaces one configuration at a time while that helps.
 void exchange(Shares shares, Chosen& chosen, Worth& worth, Aim aim) {
   for (bool better = true; better;) {
     better = false;
@@ -73,11 +73,11 @@ void exchange(Shares shares, Chosen& chosen, Worth& worth, Aim aim) {
   }
 }
 
-/// Configurations that pairs are made of: those that are best somewhere or nearly so, and those with the best means.
+/// Configurations to form pairs from: those that are (nearly) the best for a size, and those with the best means.
 Chosen shortlist(Shares shares) {
   constexpr std::size_t kAtASize = 8, kLongest = 192;
   const std::size_t count = shares.front().size();
-  std::vector<double> worth(count, 0);  // mean; past 1 for those that are among the best of a size
+  std::vector<double> worth(count, 0);  // mean; more than 1 if among the best of a size
   for (const std::vector<double>& row : shares) {
     std::vector<double> sorted = row;
     const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(count, kAtASize) - 1);
@@ -92,7 +92,7 @@ Chosen shortlist(Shares shares) {
   return list;
 }
 
-/// Replaces two at once where that helps: neighbours often have to move together. Whether any did.
+/// Replaces two at once if that helps, because neighbours often must change together. Returns whether any changed.
 bool exchange_pairs(Shares shares, const Chosen& list, Chosen& chosen, Worth& worth) {
   for (std::size_t first = 0; first < chosen.size(); ++first)
     for (std::size_t second = first + 1; second < chosen.size(); ++second) {
@@ -117,7 +117,7 @@ bool exchange_pairs(Shares shares, const Chosen& list, Chosen& chosen, Worth& wo
   return false;
 }
 
-/// Adds while that helps, then exchanges.
+/// Adds configurations while that helps, then exchanges them.
 std::pair<Chosen, Worth> improved(Shares shares, std::size_t most, Aim aim) {
   Chosen chosen;
   Worth worth;

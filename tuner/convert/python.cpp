@@ -15,15 +15,15 @@ namespace tuner::convert::python {
 namespace {
 
 constexpr std::size_t kMostValues = 100'000;
-constexpr int kMostLevels = 500;              // of a tree that is worked out, whoever made it: each is a few calls
-constexpr std::size_t kMostRoom = 1'000'000;  // room_of() all values of an evaluation together
-constexpr std::size_t kBytesOfRoom = 64;      // of text, that count as one value
+constexpr int kMostLevels = 500;              // levels of a tree to evaluate; each takes a few calls
+constexpr std::size_t kMostRoom = 1'000'000;  // room_of() all values of an evaluation
+constexpr std::size_t kBytesOfRoom = 64;      // bytes of text that count as one value
 
 using Constants = std::vector<Constant>;
 
 class Evaluator {
  public:
-  /// \p names have to outlive it.
+  /// \p names must outlive this object.
   explicit Evaluator(const Names& names) : names_(names) {}
 
   Constant value(const Node& node) {
@@ -31,7 +31,7 @@ class Evaluator {
     if (++levels_ > kMostLevels) throw NotUnderstood("an expression is nested too deeply");
     Constant found = value_of(node);
     --levels_;
-    // Names and items made room for themselves before they were copied.
+    // Names and items made room before they were copied.
     if (node.kind != Node::Kind::name && node.kind != Node::Kind::subscript) make_room(node, room_of(found));
     return found;
   }
@@ -129,7 +129,7 @@ class Evaluator {
     return out;
   }
 
-  /// \p number without what is behind the point.
+  /// \p number without its fraction.
   static std::int64_t truncated(const Node& node, const Constant& number) {
     if (number.is_integer()) return number.integer();
     const double whole = std::trunc(number.number());
@@ -177,7 +177,7 @@ class Evaluator {
       overflow = __builtin_mul_overflow(a, b, &out);
     } else if (op == "**") {
       if (b < 0) fail(node, "is no integer");
-      // Other bases overflow within 64 steps; of these the power depends on whether the exponent is 0, and odd.
+      // Other bases overflow within 64 steps. For these, only a zero or odd exponent makes a difference.
       const bool is_unit = a >= -1 && a <= 1;
       const std::int64_t exponent = is_unit && b > 2 ? 2 - b % 2 : b;
       out = 1;

@@ -1,6 +1,6 @@
 #pragma once
-/// As much of Python's expressions as tuning scripts and T1 files consist of: parsed into a tree, and worked out where
-/// they are constants. Nothing is ever run.
+/// The part of Python's expressions that tuning scripts and T1 files need: parses them to trees and evaluates constant
+/// ones. Never runs code.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tuner::convert::python {
 
-/// What is not read or has no value here. what() says why, for people.
+/// For text that cannot be parsed or has no value here. what() explains it to people.
 class NotUnderstood : public Error {
  public:
   using Error::Error;
@@ -25,8 +25,8 @@ class NotUnderstood : public Error {
 struct Node;
 using Tree = std::shared_ptr<const Node>;
 
-/// An expression. \p text: the operator (`+ - * / // % ** << >> & | ^ and or not in not_in == != < <= > >=`, `neg`), a
-/// name, an attribute's name, a number as written, or a string's contents.
+/// An expression. \p text: an operator (`+ - * / // % ** << >> & | ^ and or not in not_in == != < <= > >=`, `neg`), a
+/// name, an attribute's name, a number as written, or the contents of a string.
 struct Node {
   enum class Kind {
     number,
@@ -34,16 +34,16 @@ struct Node {
     name,
     unary,
     binary,       ///< two children
-    comparison,   ///< chained: operands are the children, operators in \p operators
+    comparison,   ///< chained: children are operands, \p operators the operators between them
     conditional,  ///< condition, value, other value
-    attribute,    ///< of the one child
+    attribute,    ///< of the only child
     subscript,    ///< child, index
-    call,         ///< function, then arguments; \p keywords: name of each, empty for those by place
+    call,         ///< function, then arguments; \p keywords: their names, empty for positional ones
     list,
     tuple,
     dictionary,     ///< key, value, key, value…
     comprehension,  ///< value, variable (a name), iterable, conditions…
-    lambda,         ///< body; \p keywords: its arguments
+    lambda,         ///< body; \p keywords: the arguments
   };
   Kind kind = Kind::number;
   std::string text = {};
@@ -52,35 +52,35 @@ struct Node {
   std::vector<std::string> keywords = {};
 };
 
-/// Of one expression that is all of \p text. Throws NotUnderstood.
+/// Parses \p text, which must be one expression. Throws NotUnderstood.
 Tree parse(std::string_view text);
-/// Reads one expression at \p at and moves it behind it. Throws NotUnderstood.
+/// Parses the expression at \p at and moves \p at to its end. Throws NotUnderstood.
 Tree parse_prefix(std::string_view text, std::size_t& at);
 
-/// A constant. Numbers of NumPy keep the name of their type in \p type (`int32`), arrays too.
+/// A constant. NumPy's numbers and arrays keep the name of their type in \p type (`int32`).
 struct Constant {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<Constant>> value = {};
   std::string type = {};
-  std::vector<Constant> keys = {};  ///< of a dictionary, whose values are the list
+  std::vector<Constant> keys = {};  ///< of a dictionary; its values are the list
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value); }
   const std::vector<Constant>* list() const { return std::get_if<std::vector<Constant>>(&value); }
   const std::string* string() const { return std::get_if<std::string>(&value); }
   bool is_number() const { return value.index() >= 1 && value.index() <= 3; }
-  /// Throws NotUnderstood where it is none.
+  /// Throws NotUnderstood if it is not a number.
   double number() const;
   bool is_integer() const { return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<bool>(value); }
-  /// Throws NotUnderstood where it is none.
+  /// Throws NotUnderstood if it is not an integer.
   std::int64_t integer() const;
 };
 
 using Names = std::map<std::string, Constant, std::less<>>;
 
-/// The value of \p tree, where \p names have these values. Throws NotUnderstood where it is no constant of these kinds
-/// or too large: a list of more than 100,000 values, or a room of more than 1,000,000 for what is made on the way.
+/// The value of \p tree with these \p names. Throws NotUnderstood if it is not a constant, or too large: a list of more
+/// than 100,000 values, or more than 1,000,000 in room_of() all intermediate values.
 Constant evaluate(const Node& tree, const Names& names = {});
 
-/// How much memory \p constant takes: one for each value in it, and for each 64 bytes of text.
+/// The memory that \p constant needs: 1 for each value in it and for each 64 bytes of text.
 std::size_t room_of(const Constant& constant);
 
 /// \p tree as Python text, for messages.

@@ -11,7 +11,7 @@ namespace tuner::convert::python {
 namespace {
 
 constexpr int kMostDepth = 60;
-constexpr int kMostLinks = 1000;  // of chains such as a + b + …, whose trees are as deep as they are long
+constexpr int kMostLinks = 1000;  // in chains such as a + b + …, whose trees are as deep as the chain is long
 
 bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -19,7 +19,7 @@ Tree make(Node::Kind kind, std::string text, std::vector<Tree> children = {}) {
   return std::make_shared<const Node>(Node{kind, std::move(text), std::move(children), {}, {}});
 }
 
-/// Recursive descent over the text itself. Line ends count as blanks: what is read stands in brackets or on one line.
+/// A recursive-descent parser. Line ends count as blanks, because the text is inside brackets or on one line.
 class Parser {
  public:
   Parser(std::string_view text, std::size_t at) : text_(text), at_(at) {}
@@ -157,13 +157,13 @@ class Parser {
     return std::make_shared<const Node>(std::move(node));
   }
 
-  /// Binary operators from loose to tight.
+  /// Binary operators, in rising precedence.
   Tree bits(std::size_t level) {
     struct Operator {
       const char* text;
       const char* not_before;
     };
-    // An assignment such as += is no operator.
+    // Assignments such as += are not operators.
     static constexpr std::array<std::array<Operator, 5>, 6> kLevels{
         {{{{"|", "|="}}},
          {{{"^", "="}}},
@@ -216,7 +216,7 @@ class Parser {
   }
 
   Tree call(Tree function) {
-    // Of a tuning script's one call of interest no argument shall hide the others.
+    // One unreadable argument of tune_kernel must not hide the others.
     const bool is_tolerant = function->text == "tune_kernel";
     Node node{Node::Kind::call, "", {std::move(function)}, {}, {}};
     while (!sign(")")) {
@@ -247,7 +247,7 @@ class Parser {
     return word("for") ? comprehension(tree) : tree;
   }
 
-  /// A name that stands for nothing where it is not understood.
+  /// An argument; if it cannot be parsed, an undefined name with its text.
   Tree argument_or_its_text() {
     skip_blanks();
     const std::size_t begin = at_;
@@ -264,7 +264,7 @@ class Parser {
     return make(Node::Kind::name, std::string(text_.substr(begin, at_ - begin)));
   }
 
-  /// Up to the comma or bracket behind it.
+  /// Moves to the next comma or bracket.
   void skip_argument() {
     int open = 0;
     for (; at_ < text_.size(); ++at_) {
@@ -366,7 +366,7 @@ class Parser {
     return make(Node::Kind::number, std::move(digits));
   }
 
-  /// Strings that follow each other are one.
+  /// Joins successive strings.
   Tree strings() {
     std::string all;
     do {

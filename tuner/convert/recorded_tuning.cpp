@@ -47,7 +47,7 @@ std::vector<RecordedTuning> recorded_tunings(std::span<cache::Database> database
       if (!filter.source_hash.empty() && session.key.kernel.source_hash != filter.source_hash) continue;
       if (!matches(session.key.problem, filter) || !seen.insert(session.key.identity()).second) continue;
       RecordedTuning tuning{session.key, cache::finished_trials(database, session.key)};
-      // Files of results say "correct" of what ran.
+      // Files of results call everything that ran "correct".
       std::erase_if(tuning.trials, [](const auto& trial) { return trial.kind == "ok" && !trial.verified; });
       RecordedTuning& best = found[{session.key.device.key, session.key.problem, session.key.kernel.objective}];
       if (measured(tuning) > measured(best)) best = std::move(tuning);

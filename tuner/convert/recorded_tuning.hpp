@@ -1,5 +1,5 @@
 #pragma once
-/// Tunings as databases keep them: what files of results are written from.
+/// Tunings from databases, from which files of results are written.
 
 #include <cstdint>
 #include <map>
@@ -15,30 +15,30 @@
 
 namespace tuner::convert {
 
-/// All trials of one kernel for one problem on one device, the last of each configuration; without measurements that
-/// were not verified.
+/// All trials of one kernel for one problem on one device; the last trial of each configuration. Without measurements
+/// that were not verified.
 struct RecordedTuning {
   cache::SessionKey key;
-  std::vector<cache::TrialRecord> trials;  ///< at least one that was measured
+  std::vector<cache::TrialRecord> trials;  ///< at least one was measured
 };
 
 struct TuningFilter {
   std::string kernel = {};
   std::string device_key = {};                      ///< empty: all
-  std::map<std::string, std::int64_t> sizes = {};   ///< that a problem must have
-  std::map<std::string, std::string> choices = {};  ///< likewise
-  std::string source_hash = {};                     ///< of the kernel's text; empty: of any
+  std::map<std::string, std::int64_t> sizes = {};   ///< sizes that a problem must have
+  std::map<std::string, std::string> choices = {};  ///< choices that a problem must have
+  std::string source_hash = {};                     ///< SHA-256 of the kernel's source; empty: any
 };
 
-/// Those of \p filter, ordered by device, problem and objective. Of several for the same three (another source, driver
-/// or conditions) the one that measured most configurations. Throws tuner::Error when there are none.
+/// The tunings that match \p filter, sorted by device, problem and objective. If several differ only in source, driver
+/// or conditions, returns the one that measured most configurations. Throws tuner::Error when there are none.
 std::vector<RecordedTuning> recorded_tunings(std::span<cache::Database> databases, const TuningFilter& filter);
 
 /// `kernel T=float n=1000 on NVIDIA H200`, for messages.
 std::string title(const cache::SessionKey& key);
 
-/// The parameters of \p tuning with the values that were tried, in ascending order; first those of \p order, in that
-/// order. Throws tuner::Error when its configurations do not all assign the same ones.
+/// The parameters of \p tuning and their tried values, in ascending order. Parameters in \p order come first. Throws
+/// tuner::Error when its configurations do not all have the same parameters.
 std::vector<TuningParameter> tried_parameters(const RecordedTuning& tuning, const std::vector<std::string>& order);
 
 }  // namespace tuner::convert

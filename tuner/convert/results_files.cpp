@@ -30,7 +30,7 @@ Json json_of(const Value& value) {
   return value.string();
 }
 
-/// As Python prints it, which is what the keys of a cache file are made of.
+/// A value as Python prints it: keys of a cache file consist of these.
 std::string python_text(const Value& value) {
   if (value.is_boolean()) return value.boolean() ? "True" : "False";
   const std::optional<double> number = floating_value(value);
@@ -63,7 +63,7 @@ std::string objective_name(const RecordedTuning& tuning) {
   return objective.is_time() ? "time" : objective.metric();
 }
 
-/// What was measured of the objective, time in milliseconds; nothing when the trial failed or does not carry it.
+/// The value of the objective, times in milliseconds; nullopt when the trial failed or has no such value.
 std::optional<double> objective_of(const RecordedTuning& tuning, const cache::TrialRecord& trial) {
   if (trial.kind != "ok") return std::nullopt;
   const Objective objective{tuning.key.kernel.objective};
@@ -79,13 +79,13 @@ std::string invalidity(const std::string& kind) {
   return kind;  // compile, timeout
 }
 
-/// Kernel Tuner knows three kinds of failure.
+/// Kernel Tuner has three classes of failure.
 const char* error_class(const std::string& kind) {
   if (kind == "compile") return "CompilationFailedConfig";
   return kind == "invalid" ? "InvalidConfig" : "RuntimeFailedConfig";
 }
 
-/// The sizes in the order of their names: one number, or a list.
+/// The sizes, sorted by name: one number or a list.
 Json problem_size(const cache::Sizes& sizes) {
   if (sizes.size() == 1) return sizes.begin()->second;
   Json list = Json::array();
@@ -95,7 +95,7 @@ Json problem_size(const cache::Sizes& sizes) {
 
 std::string device_name(const cache::DeviceRecord& device) { return device.name.empty() ? device.key : device.name; }
 
-/// As Kernel Tuner spells devices in results: every run of other characters is an underscore.
+/// The device's name as Kernel Tuner spells it in results: an underscore replaces each run of other characters.
 std::string target_name(const cache::DeviceRecord& device) {
   const std::string text = device_name(device);
   std::string name;
@@ -115,7 +115,7 @@ std::string sizes_with_x(const cache::Sizes& sizes) {
   return text;
 }
 
-/// One kernel, one objective; a device and sizes once.
+/// Requires one kernel and one objective; each device and sizes may occur once.
 void require_one_kernel(std::span<const RecordedTuning> tunings) {
   std::set<std::pair<std::string, cache::Sizes>> seen;
   for (const RecordedTuning& tuning : tunings) {
@@ -217,7 +217,7 @@ std::string kernel_tuner_cache_text(const RecordedTuning& tuning, const std::vec
     entry["timestamp"] = instant(trial.created_ms);
     text += fmt::format("{}: {}{}", dump(key), dump(entry), &trial == &tuning.trials.back() ? "" : ",\n");
   }
-  return text + "}\n}";  // what the file must end with to be continued
+  return text + "}\n}";  // Kernel Tuner can continue only a file with this end
 }
 
 std::string kernel_tuner_results_text(std::span<const RecordedTuning> tunings, const std::vector<std::string>& order,
@@ -292,7 +292,7 @@ Configuration least_losing(const std::vector<const RecordedTuning*>& tunings) {
   return Configuration::parse(configurations[choose_portfolio(shares, 1).chosen.front()]);
 }
 
-/// \p text within a comment of C.
+/// \p text for use inside a C comment.
 std::string in_comment(const std::string& text) {
   std::string safe = printable(text);
   for (std::size_t at = 0; (at = safe.find("*/", at)) != std::string::npos;) safe.insert(at + 1, " ");

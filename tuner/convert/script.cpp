@@ -13,10 +13,10 @@ using python::Node;
 using python::NotUnderstood;
 using python::Tree;
 
-constexpr std::size_t kMostTreeNodes = 2'000'000;     // of all trees that names were put into
+constexpr std::size_t kMostTreeNodes = 2'000'000;     // in all trees with inserted names
 constexpr std::size_t kMostConstantRoom = 2'000'000;  // python::room_of() all constants
 
-/// Logical lines: those inside brackets and long strings belong to the line before. Indentation is taken off.
+/// Splits a text into logical lines: brackets and long strings may span lines. Removes indentation.
 std::vector<std::string> statements(const std::string& text) {
   std::vector<std::string> all;
   std::string line;
@@ -63,7 +63,7 @@ std::vector<std::string> statements(const std::string& text) {
       line += c;
     }
   }
-  if (depth > 0 || !quote.empty()) all.push_back(line);  // a bracket or string that nothing closes
+  if (depth > 0 || !quote.empty()) all.push_back(line);  // a bracket or string is not closed
   return all;
 }
 
@@ -87,7 +87,7 @@ class LineReader {
     });
   }
 
-  /// `with open("kernel.cu") as file:` names the file.
+  /// `with open("kernel.cu") as file:` makes `file` name the file.
   void take_with(const std::string& statement) {
     std::size_t at = 4;
     const Tree opened = python::parse_prefix(statement, at);
@@ -114,7 +114,7 @@ class LineReader {
   }
 
   void take(const std::string& statement) {
-    // Defaults of a function's arguments are what it is called with, as far as can be known.
+    // Defaults of a function's arguments count as its arguments.
     if (begins_with_word(statement, {"def"})) try {
         std::size_t at = 0;
         const Tree function = python::parse_prefix(without_annotations(statement.substr(3)), at);
@@ -146,12 +146,12 @@ class LineReader {
     }
   }
 
-  /// Stands for what \p line made of something.
+  /// A placeholder for the result of \p line.
   static Tree unknown(const std::string& line) {
     return std::make_shared<const Node>(Node{Node::Kind::name, line.substr(0, 60), {}, {}, {}});
   }
 
-  /// What a line that is not understood may have changed is not known any more: what uses it says so.
+  /// Marks names that \p line, which was not understood, may have changed as unknown. Their uses report it.
   void forget(const std::string& line) {
     std::string statement = line;
     if (begins_with_word(line, {"del"})) statement.erase(0, line.find_first_not_of(" \t", 3));
@@ -222,7 +222,7 @@ class LineReader {
     static constexpr std::string_view kChanges[] = {"append", "extend", "insert", "pop",     "popitem",
                                                     "remove", "clear",  "sort",   "reverse", "setdefault"};
     const bool changes = std::find(std::begin(kChanges), std::end(kChanges), function.text) != std::end(kChanges);
-    // x["a"].append(value): what it is now is not known.
+    // x["a"].append(value): the result is unknown.
     if (changes && function.children[0]->kind == Node::Kind::subscript)
       return define(*function.children[0], unknown(python::text_of(*value)));
     if (function.children[0]->kind != Node::Kind::name) return;
@@ -235,7 +235,7 @@ class LineReader {
       for (const auto& [key, entry] : dictionary(*value->children[1])) script_.items[name].emplace_back(key, entry);
     } else if ((function.text == "pop" || function.text == "setdefault") && value->children.size() > 1 &&
                value->children[1]->kind == Node::Kind::string) {
-      const Tree item = std::make_shared<const Node>(  // of a dictionary: lists have numbers
+      const Tree item = std::make_shared<const Node>(  // in a dictionary: lists have numbers
           Node{Node::Kind::subscript, "", {function.children[0], value->children[1]}, {}, {}});
       define(*item, unknown(python::text_of(*value)));
     } else if (changes && script_.defined.contains(name)) {
@@ -246,7 +246,7 @@ class LineReader {
   void define(const Node& target, const Tree& value) {
     if (target.kind == Node::Kind::name) {
       Tree given = value;
-      // `x = x + …` and `x += …` name what x was before.
+      // In `x = x + …` and `x += …`, replaces x by its old value.
       if (const auto at = script_.defined.find(target.text); at != script_.defined.end()) {
         given = replaced(value, target.text, at->second);
         if (given != value) given = bounded(given);
@@ -271,13 +271,13 @@ class LineReader {
     }
   }
 
-  /// tune_params["x"] may be looked up later: max(tune_params["x"]).
+  /// Remembers tune_params["x"] for later uses, such as max(tune_params["x"]).
   void remember(const std::string& name, const std::string& key, const Node& value) {
     try {
       python::Constant& dictionary = script_.constants[name];
       if (!dictionary.list()) dictionary.value = std::vector<python::Constant>();
       auto& values = std::get<std::vector<python::Constant>>(dictionary.value);
-      values.resize(dictionary.keys.size());  // a list that was no dictionary is one now
+      values.resize(dictionary.keys.size());  // turns a list into a dictionary
       const auto has_key = [&](const auto& one) { return one.string() && *one.string() == key; };
       const auto at = std::find_if(dictionary.keys.begin(), dictionary.keys.end(), has_key);
       python::Constant given = constant(value);
@@ -303,7 +303,7 @@ class LineReader {
     return std::make_shared<const Node>(std::move(copy));
   }
 
-  /// The value of \p tree, as long as there is room for more of them.
+  /// The value of \p tree. Throws NotUnderstood when there are too many values.
   python::Constant constant(const Node& tree) {
     python::Constant value = python::evaluate(tree, script_.constants);
     const std::size_t room = python::room_of(value);
@@ -312,7 +312,7 @@ class LineReader {
     return value;
   }
 
-  /// \p tree, or a name that stands for nothing where it is too deep or too large to be walked again and again.
+  /// \p tree, or an undefined name if it is too deep or too large to be walked repeatedly.
   Tree bounded(const Tree& tree) {
     if (is_walked(*tree, 0)) return tree;
     return std::make_shared<const Node>(Node{Node::Kind::name, "what became too large", {}, {}, {}});

@@ -1,6 +1,6 @@
 #pragma once
-/// A Python script up to its first call of tune_kernel: what its names stand for there. Nothing is run. Internal to the
-/// room.
+/// Reads a Python script up to its first call of tune_kernel and collects the values of its names there. Runs nothing.
+/// Internal to the room.
 
 #include <map>
 #include <string>
@@ -11,28 +11,28 @@
 
 namespace tuner::convert {
 
-// What a script may ask for in all. Trees share their branches, so that short scripts can describe very large ones.
+// A limit for the whole script. Trees share branches, so a short script can describe a very large tree.
 constexpr int kMostTreeLevels = 400;
 
 struct Script {
   using Entries = std::vector<std::pair<std::string, python::Tree>>;
 
-  python::Tree call;         ///< null: there is none
-  bool calls_again = false;  ///< behind that
-  std::string no_call;       ///< why a line that has the word is none; empty: no line has it
-  bool decides = false;      ///< it has branches or loops before the call
+  python::Tree call;         ///< null: there is no call
+  bool calls_again = false;  ///< there is another call later
+  std::string no_call;       ///< why a line with the word tune_kernel is not a call; empty: no line has it
+  bool decides = false;      ///< there are branches or loops before the call
   std::map<std::string, python::Tree> defined = {};
   std::map<std::string, Entries> items = {};  ///< assigned by key, in order
   python::Names constants = {};
 
-  /// \p tree, or what the name that it is stands for.
+  /// \p tree; if it is a name, the value of the name.
   python::Tree followed(python::Tree tree) const;
 };
 
-/// What is assigned behind the call is for the next one.
+/// Ignores assignments after the call, which are for the next one.
 Script read_script(const std::string& text);
 
-/// What a dictionary is made of, as far as its keys are texts: `{"a": 1}`, `dict(a=1)`, OrderedDict([("a", 1)]).
+/// The entries of a dictionary with text keys: `{"a": 1}`, `dict(a=1)`, OrderedDict([("a", 1)]).
 Script::Entries dictionary(const python::Node& tree);
 
 }  // namespace tuner::convert

@@ -21,12 +21,12 @@ using python::Node;
 using python::NotUnderstood;
 using python::Tree;
 
-// What a script may ask for in all.
-constexpr int kMostArrays = 2000;  // that array_of() looks into
+// Limits for the whole script.
+constexpr int kMostArrays = 2000;  // arrays that array_of() examines
 constexpr int kMostArrayLevels = 100;
 constexpr int kMostRestrictions = 20'000;
 
-/// An array of NumPy, as far as a kernel file says it.
+/// The properties of a NumPy array that a kernel file can express.
 struct Array {
   std::string type = "float64";
   std::string count;
@@ -83,7 +83,7 @@ class ScriptReader {
       draft_.leave("the script has branches or loops before the call: they were read as if each line ran once");
   }
 
-  /// The argument \p name of the call, a name followed to what it stands for; null when it is not given, or None.
+  /// The argument \p name of the call, with names replaced by their values; null when it is missing or None.
   Tree argument(const std::string& name) {
     const auto at = given_.find(name);
     if (at == given_.end()) return nullptr;
@@ -118,7 +118,7 @@ class ScriptReader {
       const fs::path folder = file_.parent_path();
       require_plain(source, file_);
       draft_.source = folder / source;
-      // Of a path that is put together at run time only the end is known.
+      // If the path is built at run time, only its end is known.
       if (!fs::is_regular_file(draft_.source, error)) draft_.source = folder / fs::path(source).filename();
       if (!fs::is_regular_file(draft_.source, error)) draft_.source = folder / source;
       draft_.source = draft_.source.lexically_normal();
@@ -130,7 +130,7 @@ class ScriptReader {
     draft_.leave(fmt::format("the kernel's language is {}: it has to become CUDA C++", in_quotes(language)));
   }
 
-  /// The name of the source's file, or its text.
+  /// The name of the source file, or the source itself.
   std::string kernel_source() {
     const Tree tree = argument("kernel_source");
     if (!tree) return {};
@@ -139,7 +139,7 @@ class ScriptReader {
       if (value.string()) return *value.string();
     } catch (const NotUnderstood&) {
     }
-    // open("x.cu").read(), a path put together, or a list of files of which the first is the kernel's
+    // open("x.cu").read(), a path built from parts, or a list of files, the first of which has the kernel
     std::vector<std::string> names;
     std::set<std::string> followed_names;
     file_names(*tree, names, followed_names);
@@ -152,7 +152,7 @@ class ScriptReader {
     return {};
   }
 
-  /// Each name is looked into once: names may stand for each other.
+  /// Examines each name once, because names may refer to each other.
   void file_names(const Node& tree, std::vector<std::string>& names, std::set<std::string>& followed_names) const {
     if (tree.kind == Node::Kind::string && tree.text.find('.') != std::string::npos && tree.text.size() > 3)
       names.push_back(tree.text);
@@ -177,7 +177,7 @@ class ScriptReader {
     try {
       const python::Constant value = python::evaluate(*part, script_.constants);
       if (value.string()) {
-        problem_[i] = *value.string();  // an expression of parameters
+        problem_[i] = *value.string();  // an expression with parameters
         return;
       }
       if (!value.is_integer()) throw NotUnderstood("is no integer");
@@ -217,7 +217,7 @@ class ScriptReader {
     add_constants();
   }
 
-  /// Numbers of the script that are neither parameters nor sizes stand for themselves in expressions.
+  /// Numbers of the script that are neither parameters nor sizes are constants in expressions.
   void add_constants() {
     const Meaning meaning = draft_.meaning();
     for (const auto& [name, value] : script_.constants)
@@ -230,7 +230,7 @@ class ScriptReader {
     if (restrictions_ > kMostRestrictions) draft_.leave("the script has too many restrictions: the first were read");
   }
 
-  /// (lambda nb: nb < 3, ["nb"]): a condition, and the parameters that it is given.
+  /// (lambda nb: nb < 3, ["nb"]): a condition and the names of its parameters.
   bool is_condition_with_names(const Node& tree) const {
     if (tree.kind != Node::Kind::tuple || tree.children.size() != 2) return false;
     const Node &first = *script_.followed(tree.children[0]), &second = *script_.followed(tree.children[1]);
@@ -244,7 +244,7 @@ class ScriptReader {
                    : is_name(names);
   }
 
-  /// Whether the condition calls them by their names.
+  /// Whether the condition uses the same names for its arguments.
   bool has_their_names(const Node& pair) const {
     const Node &condition = *script_.followed(pair.children[0]), &names = *script_.followed(pair.children[1]);
     return condition.kind == Node::Kind::lambda &&
@@ -254,7 +254,7 @@ class ScriptReader {
   }
 
   void restriction(const Node& tree, int level) {
-    if (level > kMostTreeLevels) restrictions_ = kMostRestrictions;  // names that stand for each other
+    if (level > kMostTreeLevels) restrictions_ = kMostRestrictions;  // names that refer to each other
     if (++restrictions_ > kMostRestrictions) return;
     if (is_condition_with_names(tree)) {
       if (has_their_names(tree)) return restriction(*script_.followed(tree.children[0]), level + 1);
@@ -314,7 +314,7 @@ class ScriptReader {
     for (const Tree& one : parts) {
       const Tree part = script_.followed(one);
       const Node& body = part->kind == Node::Kind::lambda ? *part->children[0] : *part;
-      // Kernel Tuner rounds a divisor that is a text down.
+      // Kernel Tuner rounds a text divisor down.
       const std::string text =
           draft_.expression(body.kind == Node::Kind::string ? "int(" + body.text + ')' : python::text_of(body),
                             "a divisor of the grid", "1");
@@ -350,7 +350,7 @@ class ScriptReader {
     }
   }
 
-  /// cmem_args: what is copied into variables of these names.
+  /// cmem_args: values that are copied to variables with these names.
   void read_constants() {
     const Tree given = argument("cmem_args");
     if (!given) return;
@@ -376,7 +376,7 @@ class ScriptReader {
       }
   }
 
-  /// Of the kernel's arguments, those that are pointers to const.
+  /// For each argument of the kernel, whether it is a pointer to const.
   std::vector<bool> constant_pointers(std::size_t count) const {
     std::vector<bool> constant(count, false);
     if (const auto signature = find_signature(draft_.source_text, draft_.kernel))
@@ -385,7 +385,7 @@ class ScriptReader {
     return constant;
   }
 
-  /// A number of NumPy: a size of the kernel where it is one of the script's, else a scalar.
+  /// A NumPy number: a size of the kernel if it is a size in the script, else a scalar.
   bool scalar(const Tree& given, DraftArgument& argument, std::set<std::string>& names) {
     python::Constant value;
     const Tree tree = script_.followed(given);
@@ -414,7 +414,7 @@ class ScriptReader {
                         argument.type == "uint64");
     argument.value = number_text(value.number());
     argument.role = whole ? DraftArgument::Role::size : DraftArgument::Role::scalar;
-    // A number that the problem is made of, and np.int32(size), are the size itself.
+    // A number of the problem size, and np.int32(size), are the size itself.
     for (const auto& [name, number] : draft_.sizes)
       if (whole && given->kind == Node::Kind::name && given->text == name) return true;
     if (whole && tree->kind == Node::Kind::call && tree->children.size() == 2 &&
@@ -627,7 +627,7 @@ class ScriptReader {
     static const std::set<std::string> read{"kernel_name", "kernel_source", "problem_size", "arguments", "tune_params",
                                             "grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol",
                                             "lang", "smem_args", "compiler_options", "block_size_names", "cmem_args",
-                                            // about the search, the output and the device, not about the kernel
+                                            // these concern the search, the output and the device, not the kernel
                                             "device", "platform", "verbose", "quiet", "log", "iterations", "strategy",
                                             "strategy_options", "cache", "simulation_mode", "parallel",
                                             "objective_higher_is_better", "compiler"};

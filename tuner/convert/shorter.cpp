@@ -9,7 +9,7 @@
 namespace tuner::convert {
 namespace {
 
-/// All that the lines which may go decide.
+/// Everything that the removable lines determine.
 std::string meaning_of(const KernelSpec& spec) {
   std::string all;
   for (const LaunchSpec& launch : spec.launches) {
@@ -20,7 +20,7 @@ std::string meaning_of(const KernelSpec& spec) {
   }
   for (const BufferSpec& buffer : spec.buffers)
     all += fmt::format("{}:{}*{}\n", buffer.name, buffer.type, buffer.components);
-  std::set<std::string> macros;  // in any order, and without those that stand for nothing
+  std::set<std::string> macros;  // sorted, without unused ones
   for (const MacroSpec& one : spec.macros)
     if (may_occur(spec, ProgramPart::kernel, one.name)) macros.insert(one.name + '=' + one.value.text());
   return all + fmt::format("{}", fmt::join(macros, " "));
@@ -32,7 +32,7 @@ std::string without_what_its_kernel_says(const std::string& text,
                                          const std::function<KernelSpec(const std::string&)>& read) {
   const std::string meaning = meaning_of(read(text));
   std::string result = text;
-  // Without `instantiate` more becomes a macro by itself, so that goes first.
+  // `instantiate` goes first: without it, more macros are implied.
   for (const char* directive : {"instantiate", "define", "block", "arguments"}) {
     const std::size_t begin = result.find(fmt::format("\n#pragma tuner {} ", directive));
     if (begin == std::string::npos || begin > result.find("\n#pragma tuner reference ")) continue;
@@ -40,7 +40,7 @@ std::string without_what_its_kernel_says(const std::string& text,
     shorter.erase(begin, result.find('\n', begin + 1) - begin);
     try {
       if (meaning_of(read(shorter)) == meaning) result = std::move(shorter);
-    } catch (const Error&) {  // the kernel does not say it
+    } catch (const Error&) {  // the kernel does not imply it
     }
   }
   return result;

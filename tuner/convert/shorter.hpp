@@ -1,5 +1,5 @@
 #pragma once
-/// Kernel files without what goes without saying. Internal to the room.
+/// Removes redundant lines from kernel files. Internal to the room.
 
 #include <functional>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tuner::convert {
 
-/// \p text, a kernel file that \p read takes, without the lines of its kernel that say no more than the kernel's own
-/// text does: `instantiate`, `define`, `block` and `arguments`. Throws what \p read throws of \p text.
+/// \p text, a kernel file that \p read accepts, without the lines `instantiate`, `define`, `block` and `arguments` that
+/// the kernel's own text implies. Throws whatever \p read throws for \p text.
 std::string without_what_its_kernel_says(const std::string& text,
                                          const std::function<KernelSpec(const std::string&)>& read);
 

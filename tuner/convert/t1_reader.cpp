@@ -28,13 +28,13 @@ const T1Json& at(const T1Json& object, const char* key) {
   return found == object.end() ? nothing : *found;
 }
 
-/// Text, or a number or truth value as text; nothing for what is something else.
+/// A string, or a number or truth value as text; empty for any other value.
 std::string text_at(const T1Json& object, const char* key) {
   const T1Json& value = at(object, key);
   return value.is_string() || value.is_number() || value.is_boolean() ? text_of(value) : "";
 }
 
-/// The number that \p value is, or is the text of; nothing: neither.
+/// The number in \p value, which may be a string; nullopt if it is not a number.
 std::optional<python::Constant> number_of(const T1Json& value) {
   if (!value.is_number() && !value.is_string()) return std::nullopt;
   try {
@@ -45,7 +45,7 @@ std::optional<python::Constant> number_of(const T1Json& value) {
   }
 }
 
-/// Says of every member that is not in \p known that it was not read.
+/// Reports each member that is not in \p known as not translated.
 void leave_unknown(KernelDraft& draft, const T1Json& object, const std::string& where,
                    const std::set<std::string>& known) {
   if (!object.is_object()) return;
@@ -89,7 +89,7 @@ void read_conditions(KernelDraft& draft, const T1Json& space) {
 
 constexpr const char* kDimensions[] = {"X", "Y", "Z"};
 
-/// `ProblemSize` of the hub: sizes named problem_x, problem_y, problem_z.
+/// `ProblemSize` of the hub: sizes named problem_x, problem_y and problem_z.
 void read_problem_size(KernelDraft& draft, const T1Json& kernel) {
   const T1Json& given = at(kernel, "ProblemSize");
   const T1Json list = given.is_number() ? T1Json::array({given}) : given;
@@ -100,7 +100,7 @@ void read_problem_size(KernelDraft& draft, const T1Json& kernel) {
       draft.leave(fmt::format("the problem size {} is no size", in_quotes(beginning_of(list[i]))));
 }
 
-/// The blocks of a grid as the hub has them, by what divides the problem.
+/// The hub's grid: the problem divided by the divisors.
 void divide_grid(KernelDraft& draft, const T1Json& kernel) {
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string size = std::string("problem_") + "xyz"[i];
@@ -151,8 +151,7 @@ std::string count_of(KernelDraft& draft, const T1Json& given, const std::string&
   return factor == 1 ? count : fmt::format("({}) * {}", count, factor);
 }
 
-/// What `fill` says of a T1 generator of \p type, an expression of the element's number i; nothing: it has no
-/// translation.
+/// The `fill` for a T1 generator of \p type, an expression of the element's number i; nullopt if it has no translation.
 std::optional<std::string> generated(const KernelDraft& draft, const std::string& source, const std::string& type) {
   if (source == "i") return "iota";
   Meaning meaning = draft.meaning();
@@ -163,7 +162,7 @@ std::optional<std::string> generated(const KernelDraft& draft, const std::string
     std::string text = translate(source, meaning);
     (void)Expression::parse(text, {});
     return "expression " + text;
-  } catch (const Error&) {  // no whole numbers
+  } catch (const Error&) {  // not an expression of whole numbers
   }
   if (type != "half" && type != "float" && type != "double") return std::nullopt;
   try {
@@ -173,7 +172,7 @@ std::optional<std::string> generated(const KernelDraft& draft, const std::string
   }
 }
 
-/// The same in C++, of the element's number alone.
+/// The same in C++, if only the element's number is used.
 std::optional<std::string> generated_in_cpp(const KernelDraft& draft, const std::string& source,
                                             const std::string& type) {
   const auto text = generated(draft, source, type);
@@ -184,7 +183,7 @@ std::optional<std::string> generated_in_cpp(const KernelDraft& draft, const std:
   return formula;
 }
 
-/// How \p buffer is filled.
+/// Sets the fill of \p buffer.
 void read_fill(KernelDraft& draft, const T1Json& argument, DraftArgument& buffer) {
   const std::string type = text_at(argument, "FillType"), source = text_at(argument, "DataSource");
   const auto value = number_of(at(argument, "FillValue"));
@@ -254,7 +253,7 @@ void read_argument(KernelDraft& draft, const T1Json& one, std::set<std::string>&
   leave_unknown(draft, one, "argument " + argument.name + ": ",
                 {"Name", "Type", "MemoryType", "AccessType", "MemType", "FillType", "FillValue", "Size", "TypeSize",
                  "Output", "DataSource", "RandomSeed"});
-  // Kernel Tuner copies it into the variable of that name, and passes it too.
+  // Kernel Tuner copies it into the variable with that name and also passes it.
   if (memory == "Vector" && text_at(one, "MemType") == "Constant" && has_constant(draft.source_text, argument.name)) {
     DraftArgument constant = argument;
     constant.role = DraftArgument::Role::constant;
@@ -298,7 +297,7 @@ void read_arguments(KernelDraft& draft, const T1Json& kernel) {
   for (const T1Json& one : at(kernel, "ReferenceArguments")) read_answer(draft, one);
 }
 
-/// KernelFile as KTT and Kernel Tuner look for it: beside the description, or in the folder above. `kernel.cu.hip` is a
+/// Finds KernelFile like KTT and Kernel Tuner: beside the description, or in the folder above. `kernel.cu.hip` is a
 /// translation of the `kernel.cu` beside it.
 fs::path source_of(const T1Json& kernel, const fs::path& file) {
   const fs::path given = text_at(kernel, "KernelFile");

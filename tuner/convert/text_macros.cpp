@@ -12,9 +12,9 @@
 namespace tuner::convert {
 namespace {
 
-constexpr int kMostRounds = 8;                    // of macros that stand for macros
-constexpr std::size_t kLongestCondition = 4'096;  // that is worked out
-constexpr std::size_t kLongestValue = 256;        // of a macro that is known
+constexpr int kMostRounds = 8;                    // nested macros
+constexpr std::size_t kLongestCondition = 4'096;  // of a condition that is evaluated
+constexpr std::size_t kLongestValue = 256;        // of a macro's value
 
 std::string_view first_word(std::string_view text) {
   std::size_t end = 0;
@@ -22,7 +22,7 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, end);
 }
 
-/// The next line of \p text, with those that it is continued on.
+/// The next line of \p text, with its continuation lines.
 std::string next_line(std::string_view& text) {
   std::string line;
   for (bool goes_on = true; goes_on && !text.empty();) {
@@ -42,9 +42,9 @@ std::string next_line(std::string_view& text) {
 TextMacros::TextMacros(std::string_view code, std::map<std::string, std::string, std::less<>> given)
     : values_(std::move(given)) {
   struct Conditional {
-    Truth is_read;   // the branch at hand
-    Truth was_read;  // any branch of it so far
-    Truth is_in;     // what stands around it
+    Truth is_read;   // the present branch
+    Truth was_read;  // any branch so far
+    Truth is_in;     // the surrounding text
     Truth all() const { return both(is_in, is_read); }
   };
   std::vector<Conditional> open;
@@ -108,7 +108,7 @@ TextMacros::Truth TextMacros::holds(std::string_view condition) const {
   for (int round = 0; round < kMostRounds && text.size() <= kLongestCondition; ++round)
     text = substitute_words(text, values_);
   if (text.size() > kLongestCondition) return Truth::unknown;
-  std::map<std::string, std::string, std::less<>> zeros;  // what no macro is called counts as zero
+  std::map<std::string, std::string, std::less<>> zeros;  // words that are not macros count as zero
   for (const std::string_view word : words_of(text)) {
     if (unknown_.contains(std::string(word))) return Truth::unknown;
     if (!is_identifier(word) || word == "true" || word == "false") continue;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the macros of a C++ text stand for, as far as can be told without a compiler. Internal to the room.
+/// Finds the values of macros in a C++ text without a compiler. Internal to the room.
 
 #include <map>
 #include <optional>
@@ -11,12 +11,12 @@ namespace tuner::convert {
 
 class TextMacros {
  public:
-  /// Those of \p code, which has no comments, where it ends, when \p given are defined before its first line. Follows
-  /// `#if` and its kin where their conditions are integers; what stands behind another condition is not known, nor is
-  /// what the compiler or a file that the text includes may define.
+  /// The macros at the end of \p code, which has no comments; \p given are defined before its first line. Evaluates
+  /// `#if` and similar directives with integer conditions; text under other conditions is unknown. Macros that the
+  /// compiler or an included file may define are unknown too.
   TextMacros(std::string_view code, std::map<std::string, std::string, std::less<>> given);
 
-  /// What \p name is replaced by; nothing where it is no macro, takes arguments, or is not known.
+  /// The replacement of \p name; nullopt if it is not a macro, takes arguments, or is unknown.
   std::optional<std::string> value(const std::string& name) const;
 
  private:
@@ -31,7 +31,7 @@ class TextMacros {
 
   std::map<std::string, std::string, std::less<>> values_;
   std::set<std::string> unknown_;
-  bool includes_ = false;  // a file that is not the compiler's own
+  bool includes_ = false;  // includes a file that does not belong to the compiler
 };
 
 }  // namespace tuner::convert

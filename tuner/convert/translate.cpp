@@ -15,19 +15,19 @@ namespace {
 using python::Node;
 using python::NotUnderstood;
 
-/// How tightly the outermost operator of a text binds, as kernel files rank them.
+/// The precedence of a text's outermost operator in kernel files.
 enum Rank { kConditional, kOr, kAnd, kNot, kCompare, kShift, kSum, kProduct, kUnary, kAtom };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What an expression's values lie between.
+/// Bounds of an expression's values.
 struct Bounds {
   double low = -kInfinity, high = kInfinity;
 
   bool may_be_negative() const { return !(low >= 0); }
 };
 
-/// Where infinite bounds leave nothing to compute, nothing is known.
+/// If infinite bounds give no number, nothing is known.
 Bounds bounds_of(std::initializer_list<double> corners) {
   if (std::any_of(corners.begin(), corners.end(), [](double one) { return std::isnan(one); })) return {};
   return {std::min(corners), std::max(corners)};
@@ -39,7 +39,7 @@ Bounds either(const Bounds& a, const Bounds& b) { return {std::min(a.low, b.low)
 struct Piece {
   std::string text;
   Rank rank = kAtom;
-  std::string denominator = {};  // always fit to be an operand of a product
+  std::string denominator = {};  // can always be an operand of a product
 };
 
 class Translator {
@@ -79,15 +79,15 @@ class Translator {
     const std::string all = product(a.denominator, b.denominator);
     return all == "1" ? "" : all;
   }
-  /// The numerator of \p piece times \p factor (empty: 1).
+  /// The numerator of \p piece times \p factor; empty: 1.
   static Piece times(const Piece& piece, const std::string& factor) {
     if (factor.empty() || piece.text == "0") return {piece.text, piece.rank, {}};
     return {in(piece, kProduct) + " * " + factor, kProduct, {}};
   }
-  /// As the right side of a division or product.
+  /// For the right side of a division or product.
   static std::string factor(const Piece& piece) { return in(piece, kUnary); }
 
-  /// What has to be whole where it stands.
+  /// Throws for a fraction.
   Piece plain(const Node& node) {
     Piece piece = of(node);
     if (!piece.denominator.empty()) fail(node, "is a fraction, which is no value here");
@@ -140,7 +140,7 @@ class Translator {
     fail(node, "cannot be said in a kernel file");
   }
 
-  /// Sizes stay names where there are such.
+  /// Names of sizes are kept as names.
   bool names_problem(const Node& node) const {
     if (meaning_.problem.empty()) return false;
     if (node.kind == Node::Kind::name && (node.text == "problem_size" || node.text == "ProblemSize")) return true;
@@ -148,7 +148,7 @@ class Translator {
                        [this](const auto& one) { return names_problem(*one); });
   }
 
-  /// A number where nothing but numbers is in \p node.
+  /// A number, if \p node contains only numbers.
   std::optional<Piece> constant(const Node& node) {
     if (node.kind == Node::Kind::name && meaning_.name(node.text)) return std::nullopt;
     if (node.kind == Node::Kind::string) return std::nullopt;
@@ -164,7 +164,7 @@ class Translator {
     if (const bool* truth = std::get_if<bool>(&value.value)) return Piece{*truth ? "true" : "false", kAtom, {}};
     if (value.is_integer()) return Piece{std::to_string(value.integer()), value.integer() < 0 ? kUnary : kAtom, {}};
     if (!value.is_number()) return std::nullopt;
-    // A fraction with few digits behind the point is one of integers.
+    // A decimal fraction with few digits becomes a fraction of integers.
     double number = value.number();
     std::int64_t denominator = 1;
     while (number != std::trunc(number) && denominator < 1'000'000) {
@@ -185,7 +185,7 @@ class Translator {
     const Piece a = of(*node.children[0]), b = of(*node.children[1]);
     if (op == "*") return {in(a, kProduct) + " * " + factor(b), kProduct, denominators(a, b)};
     if (op == "/") {
-      // Where fractions are compared, both sides are multiplied by what they are divided by.
+      // Comparing fractions multiplies both sides by the denominators.
       if (may_be_negative(*node.children[1])) fail(node, "divides by what may be negative");
       // (p / q) / (r / s) = (p * s) / (q * r)
       const std::string below = product(a.denominator, factor(b));
@@ -207,7 +207,7 @@ class Translator {
     fail(node, "has an operator that kernel files lack");
   }
 
-  /// `and` and `or` are one of their operands in Python, in kernel files a truth value.
+  /// `and` and `or` return one of their operands in Python, but a truth value in kernel files.
   static void require_value(const Node& node) {
     if (node.kind == Node::Kind::binary && (node.text == "and" || node.text == "or") &&
         !(is_condition(*node.children[0]) && is_condition(*node.children[1])))
@@ -228,8 +228,8 @@ class Translator {
     return {in(left, kSum) + ' ' + op + ' ' + in(right, kProduct), kSum, product(a.denominator, b.denominator)};
   }
 
-  /// a // b and a % b of fractions: of p / q and r / s, (p * s) op (r * q), the remainder over q * s. Both round down
-  /// in Python and towards zero here, which is one where nothing is negative.
+  /// a // b and a % b for fractions p / q and r / s: (p * s) op (r * q); the remainder is over q * s. Python rounds
+  /// down and kernel files towards zero, which is the same if nothing is negative.
   Piece rounded(const Node& node, const Piece& a, const std::string& op, const Piece& b) {
     if (may_be_negative(*node.children[0]) || may_be_negative(*node.children[1]))
       fail(node, "rounds down where it may be negative, which kernel files do not");
@@ -241,7 +241,7 @@ class Translator {
 
   bool may_be_negative(const Node& node) { return bounds(node).may_be_negative(); }
 
-  /// Of all values that the names in \p node have, each by itself: the truth may be narrower.
+  /// Considers all values of the names in \p node, each independently: the true bounds may be narrower.
   Bounds bounds(const Node& node) {
     if (node.kind == Node::Kind::name) return bounds_of_name(node.text);
     switch (node.kind) {
@@ -381,7 +381,7 @@ class Translator {
         mask = python::evaluate(*node.children[1]).integer();
       } catch (const NotUnderstood&) {
       }
-      // The bits of negative numbers are no remainders.
+      // For negative numbers, masked bits are not remainders.
       if (mask > 0 && (mask & (mask + 1)) == 0 && mask < INT64_MAX && a.denominator.empty() &&
           !may_be_negative(*node.children[0]))
         return {in(a, kProduct) + " % " + std::to_string(mask + 1), kProduct, {}};
@@ -478,7 +478,7 @@ class Translator {
   }
 
   const Meaning& meaning_;
-  python::Names numbers_;  // constants that no parameter or size is called like
+  python::Names numbers_;  // constants whose names are not those of parameters or sizes
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Python's expressions as kernel files write them.
+/// Translates Python expressions to those of kernel files.
 
 #include <functional>
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace tuner::convert {
 
-/// What the names of an expression stand for.
+/// The meaning of the names in an expression.
 struct Meaning {
-  /// The name in the kernel file of a name in Python; nothing: not known.
+  /// The name in the kernel file for a Python name; nullopt: unknown.
   std::function<std::optional<std::string>(const std::string&)> name;
-  /// Names whose values are constants: what folds into numbers (`max(filter_width)`, of all its values).
+  /// Names with constant values, for `max(filter_width)` over all values and other constant expressions.
   python::Names constants = {};
-  std::set<std::string> sizes = {};       ///< names of what is never negative
-  std::vector<std::string> problem = {};  ///< names of the sizes that `ProblemSize[i]` stands for
+  std::set<std::string> sizes = {};       ///< names of values that are never negative
+  std::vector<std::string> problem = {};  ///< names of the sizes that `ProblemSize[i]` means
 };
 
-/// Exactly: `/` divides into fractions, which are kept as such until they are compared or rounded; rounding what may be
-/// negative for values that the names have is refused, and so is dividing by it, and so are truth values of numbers
-/// other than 0 and 1 in arithmetic. Throws python::NotUnderstood for what kernel files cannot say.
+/// Translates exactly. `/` gives a fraction, which is kept until it is compared or rounded. Throws
+/// python::NotUnderstood for what kernel files cannot express. That includes rounding a value, or dividing by a value,
+/// that may be negative, and arithmetic with truth values of numbers other than 0 and 1.
 std::string translate(const python::Node& tree, const Meaning& meaning);
-/// The text of one expression.
+/// The same for a text with one expression.
 std::string translate(std::string_view text, const Meaning& meaning);
-/// A list of conditions that together mean \p tree: its operands, where it is a conjunction.
+/// The conditions that together mean \p tree: the operands of a conjunction.
 std::vector<std::string> translate_conditions(const python::Node& tree, const Meaning& meaning);
 
 }  // namespace tuner::convert

@@ -29,14 +29,14 @@ constexpr std::array kCppWords = {
     "throw",    "true",    "try",      "typedef",   "typeid",   "typename", "union",     "unsigned",  "using",
     "virtual",  "void",    "volatile", "while",     "xor",      "linux",    "unix"};
 
-/// \p text as the end of a comment: a backslash there would take the next line into it.
+/// \p text for the end of a comment, where a backslash would also comment out the next line.
 std::string comment(const std::string& text) {
   std::string safe = printable(text);
   if (safe.ends_with('\\')) safe += '.';
   return safe;
 }
 
-/// \p text as a name in C++.
+/// \p text as a C++ identifier.
 std::string identifier(const std::string& text) {
   std::string name;
   for (const char c : text) {
@@ -53,7 +53,7 @@ std::string identifier(const std::string& text) {
   return name;
 }
 
-/// Names for texts, each its own.
+/// A unique identifier for each text.
 class Identifiers {
  public:
   const std::string& of(const std::string& text) { return of(text, identifier(text)); }
@@ -69,18 +69,18 @@ class Identifiers {
   std::set<std::string> taken_;
 };
 
-/// A parameter of the kernel as a member of `Configuration`.
+/// A parameter of the kernel, as a member of `Configuration`.
 struct Member {
   std::string parameter;
   std::string name;
-  std::string type;                 // of C++
-  std::vector<std::string> values;  // of an enumeration, in the order of their text
+  std::string type;                 // in C++
+  std::vector<std::string> values;  // of an enumeration, sorted
   Identifiers words = {};
 
   std::string literal(const Value& value) {
     if (!values.empty()) return name + "_values::" + words.of(value.text());
     if (value.is_boolean()) return value.boolean() ? "true" : "false";
-    return value.is_string() ? value.string() : std::to_string(value.integer());  // a number with a point
+    return value.is_string() ? value.string() : std::to_string(value.integer());  // a floating number
   }
 };
 
@@ -285,7 +285,7 @@ class HeaderWriter {
                        row_remark(row));
   }
 
-  /// The kernel's own default, else the configuration that most rows have, of these the first.
+  /// The kernel's default, else the first of the configurations with the most rows.
   std::size_t default_number() const {
     if (options_.default_configuration) return number(*options_.default_configuration);
     std::vector<std::size_t> rows(configurations_.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// The best configurations of a kernel as a C++17 header that needs nothing: for programs without tuner.
+/// Writes the best configurations of a kernel as a C++17 header without dependencies, for programs without tuner.
 
 #include <optional>
 #include <string>
@@ -9,18 +9,17 @@
 namespace tuner::convert {
 
 struct HeaderOptions {
-  /// For devices that are like none of the measured ones; nothing: the configuration that is best most often.
+  /// For devices that resemble no measured one; nullopt: the configuration that is best most often.
   std::optional<Configuration> default_configuration = {};
-  std::string remark = {};  ///< lines for the comment at its head, such as what the caller has to see to; may be empty
+  std::string remark = {};  ///< lines for the comment at the top, such as duties of the caller; may be empty
 };
 
-/// What every such header begins with.
+/// The beginning of each such header.
 inline constexpr const char* kHeaderMark = "// Tuned configurations of kernel ";
 
-/// The header: a `struct Configuration` with a member for each parameter, the measured rows as constexpr data, and
-/// `dispatch`, which chooses by device and size and hands over the choice as a type. Equal results give equal text.
-/// Throws tuner::Error when the rows do not all assign the same parameters or have the same sizes, and where an integer
-/// is none of C++'s.
+/// The header has a `struct Configuration` with a member for each parameter, and the measured rows as constexpr data.
+/// Its `dispatch` chooses by device and size, and passes the choice as a type. Equal results give equal text. Throws
+/// tuner::Error when there are no rows, and when rows differ in their parameters or sizes.
 std::string header_text(const TunedResults& results, const HeaderOptions& options = {});
 
 }  // namespace tuner::convert

@@ -18,9 +18,9 @@
 namespace tuner::convert {
 namespace {
 
-using Times = std::map<std::string, double>;  // by configuration
+using Times = std::map<std::string, double>;  // for each configuration
 
-/// What is known of one problem on one device.
+/// The results for one problem on one device.
 struct Known {
   cache::DeviceRecord device;
   cache::ProblemRecord problem;
@@ -28,7 +28,7 @@ struct Known {
   Times times;
 };
 
-/// By device key and problem, so that the order is that of the rows.
+/// The key is device key and problem, as rows are sorted.
 using KnownProblems = std::map<std::pair<std::string, cache::ProblemRecord>, Known>;
 
 struct Quarantined {
@@ -47,8 +47,8 @@ bool is_wanted(const cache::KernelRecord& kernel, const TunedOptions& options) {
 
 cache::Filter filter_of(const TunedOptions& options) { return {options.kernel, options.device_key}; }
 
-/// Best configurations under the objective time: of GPUs only, where there are any and no device is asked for; of one
-/// source, the one that was measured last where none is asked for.
+/// Best configurations for the objective time. Without a device in \p options, only those of GPUs, if there are any.
+/// Without a source, only those of the source that was measured last.
 std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases, TunedOptions& options) {
   std::vector<cache::BestRecord> rows;
   for (cache::Database& database : databases)
@@ -74,7 +74,7 @@ std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases,
   return rows;
 }
 
-/// Of several results for a problem on a device the latest.
+/// The latest of several results for a problem on a device.
 KnownProblems known_problems(std::vector<cache::BestRecord> rows) {
   KnownProblems known;
   for (cache::BestRecord& row : rows) {
@@ -89,8 +89,8 @@ KnownProblems known_problems(std::vector<cache::BestRecord> rows) {
   return known;
 }
 
-/// Of each problem the trials of the tuning that measured most configurations: times of two tunings, under another
-/// driver or other conditions, do not compare.
+/// For each problem, adds the trials of the tuning that measured most configurations. Times of two tunings, with
+/// another driver or other conditions, cannot be compared.
 void add_times(KnownProblems& known, std::span<cache::Database> databases, const TunedOptions& options) {
   for (cache::Database& database : databases) {
     std::set<decltype(cache::SessionKey().identity())> seen;
@@ -116,7 +116,7 @@ double fastest(const Times& times) {
   return fastest;
 }
 
-/// The rows of one device and combination of choices.
+/// Adds the rows of one device and combination of choices.
 void add_portfolio(TunedResults& results, const std::vector<const Known*>& sizes, std::size_t most) {
   std::map<std::string, std::size_t> numbers;
   for (const Known* size : sizes)
