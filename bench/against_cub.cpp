@@ -1,15 +1,15 @@
-// tuner's serving calls against CUB's on the same buffers in the same run: sums over types and sizes, C = A + B on
-// matrices beside cub::DeviceTransform and a copy, and what a call costs the host. Configurations come as they do for
-// any program: from the user's database, shipped wisdom, or tuning on first use; each is printed with how it was found.
+// Compares tuner's serving calls with CUB's on the same buffers in the same run. Measures sums over types and sizes, C
+// = A + B on matrices beside cub::DeviceTransform and a copy, and the host's cost of a call. Configurations come from
+// the user's database, shipped wisdom, or tuning on first use, as in any program; each is printed with its origin.
 //
 //   against_cub [--samples 101] [--calls 100000] [--log2 16,20,24,28,30] [--matrix 16384]
 //   against_cub --every-size [--samples 101] [--least 10] [--most 30]
 //
-// --every-size: sums of float and int for n = 2^least to 2^most, each of them less 1 and plus 3, aligned and off by one
-// element; then the worst ratio and the geometric mean up to 2^26.
+// --every-size: sums of float and int for n = 2^least to 2^most, also with n - 1 and n + 3, aligned and shifted by one
+// element. Then prints the worst ratio and the geometric mean up to 2^26.
 //
-// Every result is verified: sums against CUB's (integers and doubles exactly), matrices word by word. Exit status 0
-// when all agree.
+// Verifies every result: sums against CUB's (integers and doubles exactly), matrices word by word. Exit status 0: all
+// agree.
 
 #include <algorithm>
 #include <cmath>
@@ -70,7 +70,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// Two lists of samples taken in pairs.
+/// The ratio of two lists of samples that were taken in pairs.
 struct Ratio {
   double median = 0;
   tuner::MedianInterval interval;
@@ -85,7 +85,7 @@ double gigabytes(double bytes, double us) { return bytes / us / 1e3; }
 
 struct Type {
   Element element;
-  const char* name;  ///< as kernel files write it
+  const char* name;  ///< in the spelling of kernel files
   std::size_t bytes;
   std::size_t result_bytes;
   void (*reduce)(const void* data, std::size_t n, void* out, cudaStream_t stream);
@@ -103,7 +103,7 @@ constexpr Type kTypes[] = {{Element::float32, "float", 4, 4, reduce<float>},
                            {Element::float64, "double", 8, 8, reduce<double>},
                            {Element::half, "half", 2, 4, reduce<__half>}};
 
-/// A result on the device as a number.
+/// Reads a result on the device as a number.
 double value_of(Element element, const void* result) {
   if (element == Element::float64) {
     double value = 0;
@@ -137,7 +137,7 @@ struct Sums {
   bool agree = false;
 };
 
-/// Sums \p n elements at \p data both ways, in turn.
+/// Sums \p n elements at \p data both ways, alternating.
 Sums compare_sums(const Type& type, const void* data, std::size_t n, bench::GpuClock& clock, std::size_t samples,
                   cudaStream_t stream) {
   const DeviceMemory tuners = allocate(8), cubs = allocate(8);
@@ -147,7 +147,7 @@ Sums compare_sums(const Type& type, const void* data, std::size_t n, bench::GpuC
   const std::vector<std::function<void()>> calls{
       [&] { type.reduce(data, n, tuners.get(), stream); },
       [&] { bench::cub_sum(type.element, storage.get(), bytes, data, n, cubs.get(), stream); }};
-  calls[0]();  // looks the configuration up, or tunes
+  calls[0]();  // looks up the configuration, or tunes
   const auto us = clock.interleaved(calls, samples);
   const double ours = value_of(type.element, tuners.get()), theirs = value_of(type.element, cubs.get());
   const Sums sums{tuner::median(us[0]), tuner::median(us[1]), ratio(us[0], us[1]), agree(type.element, ours, theirs)};
@@ -237,7 +237,7 @@ bool matrix_rows(int side, bench::GpuClock& clock, std::size_t samples, cudaStre
   check(cudaMemsetAsync(cubs.get(), 0xee, bytes, stream), "cudaMemsetAsync");
   const auto floats = [](const DeviceMemory& memory) { return static_cast<float*>(memory.get()); };
 
-  // The copy comes last in verification only: it overwrites CUB's matrix.
+  // The copy is the last call that is verified, because it overwrites CUB's matrix.
   const std::vector<std::function<void()>> calls{
       [&] { tuner::sum_matrix_2d<float>(floats(a), floats(b), floats(tuners), side, side, stream); },
       [&] { bench::cub_add(floats(a), floats(b), floats(cubs), n, stream); },
@@ -269,7 +269,7 @@ bool matrix_rows(int side, bench::GpuClock& clock, std::size_t samples, cudaStre
   return different == 0;
 }
 
-/// Of \p cost - \p base, whose entries were taken in pairs: `+212 | +205 to +219`.
+/// \p cost - \p base, whose entries were taken in pairs: `+212 | +205 to +219`.
 std::string difference(const bench::CallCost& cost, const bench::CallCost& base, const char* between) {
   std::vector<double> more;
   for (std::size_t i = 0; i < cost.ns.size(); ++i) more.push_back(cost.ns[i] - base.ns[i]);
@@ -289,7 +289,7 @@ int run(const Options& options) {
   int device = 0, runtime = 0, driver = 0;
   cudaDeviceProp properties{};
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaFree(nullptr), "cudaFree");  // makes the context current in which tuner will serve
+  check(cudaFree(nullptr), "cudaFree");  // makes the context current that tuner serves in
   check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-# The text-book's name, and what the chip calls it: docs/measuring.md. Of counts nothing may differ.
+# The name in the text-books and that of the chip: docs/measuring.md. Counts must be equal.
 METRICS = {
     "achieved_occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "gld_efficiency": "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
@@ -89,7 +89,7 @@ def counted_by_ncu(ncu, program, wanted, repeat):
         rows.setdefault(int(row["ID"]), {})[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
     if len(rows) != repeat * len(wanted):
         fail(f"ncu counted {len(rows)} launches, expected {repeat * len(wanted)}")
-    launches = [rows[launch] for launch in sorted(rows)]  # all cases, and all again
+    launches = [rows[launch] for launch in sorted(rows)]  # all cases, then all again
     return [medians({name: [row[name] for row in launches[i::len(wanted)] if name in row] for name in METRICS.values()},
                     METRICS.values()) for i in range(len(wanted))]
 

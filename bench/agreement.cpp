@@ -1,15 +1,14 @@
-// Processes of a job on one machine, on the host backend in a scratch folder, whose sizes come in an order of their
-// own:
-//   1. with nothing known and one cache folder: who tunes. Random processes are killed (SIGKILL) and started again;
-//      exactly one tuning of each problem must end with a result, whoever began it.
-//   2. with what was found frozen, and a cache folder each that knows something else: all must pick the same.
-// Prints the counts and the longest calls. Who tunes takes the tuning time and the trial that runs then, which may be
-// long where all cores are busy compiling; who waits, the tuning time and a second, and then compiles what it is
-// served with.
+// Starts the processes of a job on one machine, on the host backend in a scratch folder. Each calls all problems in its
+// own order.
+//   1. Nothing is known and all share one cache folder: the processes tune. Random ones are killed (SIGKILL) and
+//      started again. Exactly one tuning of each problem must end with a result.
+//   2. These results are frozen, and each process has its own cache folder with other results. All must choose alike.
+// Prints the counts and the longest calls. A process that tunes takes the tuning time plus its last trial, which may be
+// long while all cores compile. A process that waits takes the tuning time and a second, and then compiles.
 //
 //   agreement [--processes 8] [--kills 10] [--time SECONDS] [--seed 1] [--keep]
 //
-// Exit status 0 when all of it held.
+// Exit status 0 when all checks hold.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -46,7 +45,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using tuner::cache::Database;
 
-/// Doubles, and answers -1 with its configuration; random inputs are never -1.
+/// Doubles its input. For the input -1, which never occurs in random inputs, returns its configuration.
 constexpr const char* kKernel = R"(
 #pragma tuner kernel telling
 #pragma tuner size nx ny
@@ -69,7 +68,7 @@ template <int block> __global__ void telling(const float* x, float* y, int n) {
 
 using Problem = std::array<int, 2>;
 
-/// Too far apart for one to be answered with another's result.
+/// Sizes so far apart that no result serves two of them.
 std::vector<Problem> problems() {
   std::vector<Problem> all;
   for (const int nx : {100, 300, 900, 2700})
@@ -79,7 +78,7 @@ std::vector<Problem> problems() {
 
 std::string name(Problem problem) { return fmt::format("nx={} ny={}", problem[0], problem[1]); }
 
-/// One process: calls every problem and prints what it was served with and how long that took.
+/// One process: calls every problem, and prints the configuration that it got and how long that took.
 int be_one(const char* kernel_file, std::uint64_t seed) {
   const tuner::Kernel kernel = tuner::Kernel::from_file(kernel_file);
   std::vector<Problem> all = problems();
@@ -151,7 +150,7 @@ class Job {
     ::_exit(127);
   }
 
-  /// All processes to their ends; \p kills of them, at random moments, are killed and started again.
+  /// Runs all processes to their end. Kills \p kills of them at random moments and starts them again.
   template <class Cache>
   void run_all(const Cache& cache_of, const fs::path& frozen, std::size_t kills) {
     std::map<pid_t, std::size_t> running;
@@ -170,7 +169,7 @@ class Job {
       } else if (kills > 0 && Clock::now() > next) {
         auto victim = running.begin();
         std::advance(victim, std::uniform_int_distribution<std::size_t>(0, running.size() - 1)(random_));
-        ::kill(victim->first, SIGKILL);  // not reaped yet, so that the id is still its own
+        ::kill(victim->first, SIGKILL);  // not reaped yet, so the id is still valid
         --kills;
         ++killed_;
         next = Clock::now() + std::chrono::milliseconds(std::uniform_int_distribution<int>(50, 3000)(random_));
@@ -185,7 +184,7 @@ class Job {
     double seconds = 0;  ///< of the call
   };
 
-  /// What the processes were served with, by problem.
+  /// What each process got, by problem.
   std::map<std::string, std::vector<Pick>> picks() const {
     std::map<std::string, std::vector<Pick>> all;
     for (std::size_t rank = 0; rank < options_.processes; ++rank) {
@@ -243,7 +242,7 @@ class Job {
   void freeze() {
     Database database = Database::open_user(folder_ / "shared/wisdom.db");
     tuner::cache::freeze(database, folder_ / "job.db");
-    // What each machine knows by itself contradicts all others.
+    // The results of each machine contradict those of all others.
     for (std::size_t rank = 0; rank < options_.processes; ++rank) {
       std::string text = tuner::cache::export_wisdom(database);
       const std::string other = fmt::format("\"block={}\"", 32 * (1 + rank % 4));

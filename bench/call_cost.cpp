@@ -14,7 +14,7 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kElements = 1024;
-// The driver takes about a thousand launches before a call waits for the GPU.
+// The driver queues about a thousand launches; then a call waits for the GPU.
 constexpr std::size_t kBatch = 250;
 
 struct Call {
@@ -22,7 +22,7 @@ struct Call {
   std::function<void(std::size_t)> make;  ///< the argument counts calls
 };
 
-/// Batches of all calls in turn; the stream is empty before each.
+/// Runs batches of all calls in turn; the stream is empty before each batch.
 std::vector<CallCost> measure(const std::vector<Call>& calls, std::size_t count, std::size_t batch,
                               cudaStream_t stream) {
   using Clock = std::chrono::steady_clock;
@@ -63,7 +63,7 @@ std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream) {
 
   tuner::ReduceOptions options;
   options.stream = stream;
-  std::vector<std::size_t> sizes;  // all different, of classes that are known once the warm-up is over
+  std::vector<std::size_t> sizes;  // all different, in classes that are known after the warm-up
   for (std::size_t i = 0; i < kBatch; ++i) sizes.push_back(kElements / 2 + i);
   for (const std::size_t n : sizes) tuner::prepare_reduce(data, n, options);
 

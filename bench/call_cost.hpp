@@ -1,5 +1,5 @@
 #pragma once
-/// What calls cost the host: tuner's serving beside the driver's own launch and CUB.
+/// The host's cost of calls: tuner's serving beside the driver's launch and CUB.
 
 #include <cstddef>
 #include <string>
@@ -11,16 +11,16 @@ namespace bench {
 
 struct CallCost {
   std::string call;
-  std::vector<double> ns;  ///< a call, one value for each batch; entry i of all costs was taken in round i
+  std::vector<double> ns;  ///< per call, one value for each batch; entry i of all costs is from round i
 };
 
-/// Host time of calls that sum a few floats on \p stream of the current device, once everything is planned; in this
-/// order: cuLaunchKernel alone with a kernel that does nothing, tuner::reduce_async of the same buffers again, of
-/// another number of elements each time, of another input each time (which asks the driver about the pointers), CUB. \p
-/// calls of each, in batches so short that the driver's queue never fills, interleaved. Throws std::exception.
+/// Host time of calls that sum a few floats on \p stream of the current device, after warm-up. The order is:
+/// cuLaunchKernel with an empty kernel, tuner::reduce_async with the same buffers, with a new size each time, with a
+/// new input each time, and CUB. (A new input asks the driver about the pointer.) Makes \p calls calls of each,
+/// interleaved, in batches so short that the driver's queue never fills. Throws std::exception.
 std::vector<CallCost> enqueue_costs(std::size_t calls, cudaStream_t stream);
 
-/// Host time until a sum of a few floats is on the host: CUB with a copy, and tuner::reduce that returns its value.
+/// Host time until the sum of a few floats is on the host: CUB with a copy, and tuner::reduce, which returns the value.
 std::vector<CallCost> waiting_costs(std::size_t calls, cudaStream_t stream);
 
 }  // namespace bench

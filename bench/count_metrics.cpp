@@ -1,11 +1,12 @@
-// What does tuner count, measured in energy too, for one configuration? A profiler that runs beside it counts the same
-// launches: each is run once by `--once`, so that `ncu` sees what `count_metrics` counts.
+// Prints tuner's counters and energy for some configurations. A profiler can count the same launches: `--once` runs
+// each once, so that `ncu` counts what `count_metrics` counts.
 //
 //   count_metrics [--once] [--metrics textbook] [--energy SECONDS] [--repeat N] CASE...
 //
-// A case is `KERNEL|SIZES|CONFIGURATION`: `sumMatrix2D|nx=4096 ny=4096|block_x=32 block_y=8`; what is not named keeps
-// its default. Prints a line `case launch metric value` for each metric of each launch by itself, and of all launches
-// together (launch `all`); then how long the counting took, and what a launch costs before and after it.
+// A case is `KERNEL|SIZES|CONFIGURATION`: `sumMatrix2D|nx=4096 ny=4096|block_x=32
+// block_y=8`; all else has its default. Prints a line `case launch metric value` for each metric of each launch, and
+// for all launches together (launch `all`). Then prints how long counting took, and a launch's time before and after
+// it.
 
 #include <algorithm>
 #include <chrono>
@@ -50,7 +51,7 @@ struct Options {
   std::vector<std::string> cases;
 };
 
-/// One configuration, loaded and ready to run.
+/// A configuration that is loaded and ready to run.
 class Case {
  public:
   Case(Backend& backend, const std::string& text) : text_(text), backend_(backend) {
@@ -125,7 +126,7 @@ void print_metrics(const Case& one, const std::string& launch, const CountResult
     fmt::print("{}\t{}\t{}\t{:.17g}\n", one.text(), launch, name, value);
 }
 
-/// All cases stay where they are, as in count(): addresses matter.
+/// All cases stay loaded, as in count(), because addresses matter.
 std::vector<std::unique_ptr<Case>> loaded_cases(Backend& backend, const Options& options) {
   std::vector<std::unique_ptr<Case>> cases;
   for (const std::string& text : options.cases) cases.push_back(std::make_unique<Case>(backend, text));

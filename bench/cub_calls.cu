@@ -45,7 +45,7 @@ __global__ void fill_kernel(T* data, std::size_t n, std::uint32_t seed) {
     data[i] = number<T>(mixed(i, seed));
 }
 
-/// The store never happens (no caller passes 1 << 62 vectors), but the compiler cannot know and keeps the loads.
+/// The store never happens: no caller passes 1 << 62 vectors. The compiler does not know that and keeps the loads.
 __global__ void read_kernel(const uint4* data, std::size_t n, std::uint32_t* never) {
   std::uint32_t seen = 0;
   const std::size_t step = std::size_t{blockDim.x} * gridDim.x;

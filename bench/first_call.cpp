@@ -1,7 +1,6 @@
-// How long the first tuner::reduce() of a process takes, after its CUDA context exists: in new processes, with the
-// compiled image kept from an earlier one, and with an empty cache folder: with images that are shipped (`tune export
-// --images`) and no compiler, and without. The driver's own part is shown beside it: what loading and launching the
-// smallest kernel takes in a new process.
+// Measures the first tuner::reduce() of new processes, after their CUDA context exists. They have a compiled image from
+// an earlier process, or an empty cache folder: with shipped images (`tune export --images`) and no compiler, or
+// without images. Also prints the driver's part: loading and launching the smallest kernel in a new process.
 //   first_call [--processes 20] [--elements 1048576] [--images FOLDER]
 //   first_call --one reduce|driver: one process; prints microseconds. For strace and perf.
 //   first_call --one kernels: 100 plans in one process (prepare_reduce() for other types, operations and sizes).
@@ -83,8 +82,7 @@ void run_one(const std::string& what, std::size_t elements) {
   std::printf("%.1f %.1f\n", first, second);
 }
 
-/// The time of the first call in a new process that runs `--one WHAT` with \p cache as its cache folder and
-/// \p environment besides.
+/// The time of the first call in a new process that runs `--one WHAT` with this cache folder and \p environment.
 double in_new_process(const std::string& what, const fs::path& cache, std::size_t elements,
                       const std::string& environment = {}) {
   ::setenv("TUNER_CACHE_DIR", cache.c_str(), 1);
@@ -103,7 +101,7 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-/// \p images: a folder with shipped images; empty: there are none to compare.
+/// \p images: a folder with shipped images; empty: do not measure them.
 void compare(std::size_t processes, std::size_t elements, const std::string& images) {
   std::string name = (fs::temp_directory_path() / "first_call-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");

@@ -1,5 +1,5 @@
 #pragma once
-/// Times of enqueued calls on a GPU, each with a cold L2, several calls interleaved so that drift meets all alike.
+/// Times enqueued calls on a GPU, each with a cold L2. Interleaves several calls, so that drift affects all alike.
 
 #include <cstddef>
 #include <functional>
@@ -14,17 +14,16 @@ namespace bench {
 
 class GpuClock {
  public:
-  /// For the current device; calls are enqueued on \p stream.
+  /// For the current device; calls must enqueue on \p stream.
   explicit GpuClock(cudaStream_t stream);
   ~GpuClock();
   GpuClock(const GpuClock&) = delete;
   GpuClock& operator=(const GpuClock&) = delete;
 
-  /// Samples in us, a list for each of \p calls: \p rounds of them after \p warm_up that are thrown away. In each round
-  /// every call runs once, in an order that turns around from round to round; samples of one round can be compared in
-  /// pairs. Before each, twice the L2 is written (which evicts everything) and four times the L2 is read (which leaves
-  /// it without lines to write back); the call is enqueued while that runs, so that the host's share of it is not
-  /// timed.
+  /// Samples in us, a list for each of \p calls: \p rounds of them, after \p warm_up rounds that are dropped. Each
+  /// round runs every call once and reverses the order, so samples of one round can be compared in pairs. Before each
+  /// sample, twice the size of L2 is written (which evicts everything) and four times its size is read (which leaves no
+  /// lines to write back). The call is enqueued while that runs, so the host's part is not timed.
   std::vector<std::vector<double>> interleaved(std::span<const std::function<void()>> calls, std::size_t rounds,
                                                std::size_t warm_up = 5);
 

@@ -1,7 +1,7 @@
-// Does the stated 95% interval contain the long-run median? Measures one configuration in many independent trials, as
-// a tuning does (verified, warmed up, adaptive sample count), with a block of long-run samples before each trial and
-// one after the last: a device that drifts slowly shifts both alike. The long-run median is that of all these blocks,
-// which use the same buffers as the trials.
+// Does the stated 95% interval contain the long-run median? Measures one configuration in many independent trials, as a
+// tuning does (verified, warmed up, adaptive sample count). A block of long-run samples comes before each trial and
+// after the last, so that slow drift shifts both alike. The long-run median is that of all blocks, which use the same
+// buffers as the trials.
 //
 //   interval_coverage [--device cuda|host] [--kernel FILE] [--size NAME=N]... [--hot] [--configuration TEXT]
 //                     [--trials 100] [--block 50]
@@ -68,7 +68,7 @@ int run(const Options& options) {
 
   MeasureOptions measure;
   measure.cold = !options.job.hot;
-  measure.finalist_samples = 10;  // taken together, as many as a trial takes at first
+  measure.finalist_samples = 10;  // measured together, as many as a trial starts with
   measure.finalist_rounds = (options.block + 9) / 10;
   Runner runner(*backend, spec, size, measure);
   const std::string architecture = backend->architecture();
@@ -86,7 +86,7 @@ int run(const Options& options) {
     long_run.insert(long_run.end(), block.samples_ns.begin(), block.samples_ns.end());
     block_medians.push_back(block.median_ns);
   };
-  (void)measurement_of(runner.evaluate(configuration, image, 0));  // clocks and caches settle
+  (void)measurement_of(runner.evaluate(configuration, image, 0));  // lets clocks and caches settle
   std::vector<Measurement> trials;
   std::size_t samples = 0;
   for (std::size_t i = 0; i < options.trials; ++i) {

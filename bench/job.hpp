@@ -1,5 +1,5 @@
 #pragma once
-/// What the bench programs share that tune one kernel: the options that say which.
+/// The options for programs that tune one kernel.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// \p name below the source tree: seen from here where the program was copied along with it.
+/// \p name in the source tree; in the current folder, if the program was copied along with it.
 inline std::filesystem::path source_file(const std::filesystem::path& name) {
   return std::filesystem::exists(name) ? name : TUNER_SOURCE_DIR / name;
 }

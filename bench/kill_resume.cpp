@@ -1,16 +1,16 @@
-// Kills `tune` (SIGKILL, its workers are left to notice) at random moments of many tunings and starts it again, and
-// checks after every kill that
-//   - the database is sound (every check of `tune cache doctor`) and was opened without a warning,
-//   - every trial that a reader of the database had seen, before any kill so far, is still there, unchanged,
-//   - the next run repeated no trial that was stored,
-//   - no worker outlived its session for long;
-// and at the end of every tuning that each valid configuration was tried and that one of them is stored as the best.
-// Whether it is as fast as the best of a tuning that nobody disturbed depends on what else the machine does meanwhile:
-// that ratio is printed. A tuning that ends is followed by one of another problem, in the same database.
+// Kills `tune` (SIGKILL) at random moments of many tunings and starts it again. Its workers must notice by themselves.
+// Checks after every kill that
+//   - the database is sound (all checks of `tune cache doctor`) and opens without a warning,
+//   - every trial that a reader of the database has ever seen is still there, unchanged,
+//   - the next run repeats no stored trial,
+//   - no worker outlives its session for long;
+// and at the end of every tuning that each valid configuration was tried and one of them is stored as the best. Prints
+// the ratio of its time to the best of an undisturbed tuning, which depends on the other work of the machine. After the
+// end of a tuning, the next one is for another problem in the same database.
 //
 //   kill_resume [--kills 200] [--seed 1] [--longest MS] [--tune PROGRAM] [--kernel FILE] [--keep]
 //
-// Runs on the host backend in a scratch folder. Exit status 0 when all of it held.
+// Runs on the host backend in a scratch folder. Exit status 0 when all checks hold.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -55,10 +55,10 @@ using tuner::cache::Database;
 struct Options {
   std::size_t kills = 200;
   std::uint64_t seed = 1;
-  int longest_ms = 1200;  ///< kills come at most so long after the start
+  int longest_ms = 1200;  ///< kills come at most this long after the start
   fs::path tune = fs::path(TUNER_BINARY_DIR) / "bin" / "tune";
   fs::path kernel = fs::path(TUNER_SOURCE_DIR) / "bench/data/steps.cu";
-  bool keep = false;  ///< leave the scratch folder
+  bool keep = false;  ///< keep the scratch folder
 };
 
 Options parse(int argc, char** argv) {
@@ -84,7 +84,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Which trial of which session, and what makes it this trial.
+/// Identifies a trial.
 struct Row {
   std::string configuration, kind;
   double median_ns = 0;
@@ -115,7 +115,7 @@ std::set<std::string> configurations(const Rows& rows) {
   return all;
 }
 
-/// Configurations of a --log file, in order. A line cut short by the kill was not acknowledged to anyone.
+/// Configurations in a --log file, in order. Ignores a line that the kill cut short.
 std::vector<std::string> logged(const fs::path& file) {
   std::vector<std::string> all;
   std::ifstream log(file);
@@ -135,7 +135,7 @@ class Ordeal {
     database_ = folder_ / "killed.db";
     ::setenv("TUNER_CACHE_DIR", (folder_ / "cache").c_str(), 1);
     ::setenv("TUNER_DB_PATH", "", 1);
-    // Orphaned workers become children of this process, which so learns of their end.
+    // Orphaned workers become children of this process, so it learns when they end.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
   ~Ordeal() {
@@ -198,7 +198,7 @@ class Ordeal {
     return child;
   }
 
-  /// Exit status, as waitpid() gives it, of a run that nobody kills.
+  /// The exit status, as waitpid() returns it, of a run that is not killed.
   int wait_for(pid_t child) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
@@ -210,7 +210,7 @@ class Ordeal {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  /// The user's database as the next process finds it. A warning means that something was broken.
+  /// The user's database as the next process opens it. A warning means that something is broken.
   Database open() {
     tuner::cache::OpenOptions options;
     options.warn = [this](const std::string& warning) { fail("the database warns: {}", warning); };
@@ -242,20 +242,20 @@ class Ordeal {
     if (expected_.empty() || valid_ == 0) throw std::runtime_error("an undisturbed tuning found nothing: " + said());
   }
 
-  /// One run, killed after a random time. True when it had ended by itself before.
+  /// One run that is killed after a random time. Returns true if it ended before.
   bool killed_run() {
     const std::chrono::milliseconds delay(std::uniform_int_distribution<int>(0, options_.longest_ms)(random_));
     const std::set<std::string> stored = configurations(acknowledged_[size_]);
     const auto begin = Clock::now();
     const pid_t child = start(database_);
-    // Half of the kills count from the start, half from the run's first trial, so that slow machines get further too.
+    // Half of the kills count from the start, half from the run's first trial, so that slow machines also get further.
     const bool from_first_trial = std::bernoulli_distribution(0.5)(random_);
-    // A thread of its own: the moment must not depend on when the reader has the database.
+    // A separate thread, so that the moment does not depend on when the reader gets the database.
     std::atomic<bool> killed = false;
     std::thread killer([&] {
       while (from_first_trial && Clock::now() < begin + 20s && !has_text(log())) std::this_thread::sleep_for(2ms);
       std::this_thread::sleep_until(from_first_trial ? Clock::now() + delay / 2 : begin + delay);
-      ::kill(child, SIGKILL);  // not reaped yet, so that the id is still its own
+      ::kill(child, SIGKILL);  // not reaped yet, so the id is still valid
       killed = true;
     });
     while (!killed) {
@@ -280,7 +280,7 @@ class Ordeal {
     check_kept(rows_of(database, size_));
   }
 
-  /// \p rows, what is there now, must hold all that was seen before.
+  /// \p rows, the present ones, must contain all that were seen before.
   void check_kept(Rows rows) {
     for (const auto& [place, row] : acknowledged_[size_]) {
       const auto found = rows.find(place);
@@ -327,7 +327,7 @@ class Ordeal {
     longest_wait_ms_ = std::max(longest_wait_ms_, milliseconds_since(begin));
   }
 
-  /// Lets the tuning end and looks at the whole of it.
+  /// Lets the tuning end and checks all of it.
   void finish_tuning() {
     const std::set<std::string> stored = configurations(acknowledged_[size_]);
     const int status = wait_for(start(database_));

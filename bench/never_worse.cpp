@@ -1,13 +1,13 @@
-// Does a short tuning ever name something slower than the kernel's default? Tunes the kernels of templates/ and
-// examples/gallery/ for several types, choices, sizes and seeds, each with a few trials and nothing known before, and
-// then measures what was named beside the default configuration, interleaved, many times.
+// Does a short tuning ever choose a configuration that is slower than the kernel's default? Tunes the kernels of
+// templates/ and examples/gallery/ for several types, choices, sizes and seeds, each with a few trials and no earlier
+// results. Then measures the chosen configuration beside the default, interleaved, many times.
 //
 //   never_worse [--device cuda|host] [--tunings 100] [--trials 12] [--rounds 50] [--megabytes 64] [--folder DIR]...
 //
-// Problems for which a kernel's default is no valid configuration are passed over.
+// Skips problems for which a kernel's default is not valid.
 //
-// --megabytes: the most that one run moves; sizes are halved from the kernel's defaults until they fit, and each kernel
-// is tuned at that size, at a 16th and at a 256th of it. Exit status 0 when none ends slower beyond the 95% interval of
+// --megabytes: the most that one run may move. Sizes are halved from the kernel's defaults until they fit; each kernel
+// is tuned at that size, a 16th and a 256th of it. Exit status 0 when no result is slower beyond the 95% interval of
 // the median ratio.
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Options {
   std::string device = "cuda";
   std::size_t tunings = 100;
   std::size_t trials = 12;
-  std::size_t rounds = 50;  ///< of two samples each
+  std::size_t rounds = 50;  ///< two samples each
   std::size_t megabytes = 64;
   std::vector<fs::path> folders;
 };
@@ -71,7 +71,7 @@ std::vector<KernelSpec> kernels(const std::vector<fs::path>& folders) {
   return specs;
 }
 
-/// The \p turn-th problem of \p spec: all choices in turn, at three sizes.
+/// The \p turn-th problem of \p spec: cycles through all choices, at three sizes.
 ProblemSize problem(const KernelSpec& spec, std::size_t turn, double most_bytes, const DeviceLimits& limits) {
   ProblemSize size;
   most_bytes /= turn % 3 == 0 ? 1 : turn % 3 == 1 ? 16 : 256;
@@ -89,13 +89,13 @@ ProblemSize problem(const KernelSpec& spec, std::size_t turn, double most_bytes,
   return size;
 }
 
-/// What a tuning named, and its time over the default's there.
+/// The choice of a tuning, and its measured time relative to the default.
 struct Named {
   Configuration configuration;
   double believed = 1;
 };
 
-/// \p named over the default, of samples taken in pairs.
+/// The time of the choice relative to the default, from samples taken in pairs.
 struct Ratio {
   double median = 1;
   MedianInterval interval{1, 1, 1};
@@ -118,8 +118,7 @@ class NeverWorse {
       const DeviceLimits& limits = backend_->device().limits;
       const ProblemSize size =
           problem(spec, turn / specs.size(), static_cast<double>(options_.megabytes) * 1e6, limits);
-      // A default that is meant for narrower types, say, is no configuration of this problem: there is nothing to lose
-      // to.
+      // A default may be invalid for this problem, for example if it is meant for narrower types. Then skips it.
       if (!enumerate(spec, size, limits).find(*spec.default_configuration)) continue;
       const Named named = tune(spec, size, ++done);
       const Ratio ratio = compare(spec, size, named.configuration);
@@ -145,7 +144,7 @@ class NeverWorse {
     if (!result.best) throw Error(spec.name + ", " + size.text() + ": the tuning found nothing");
     Named named{result.best->configuration};
     const double best_ns = result.best->measurement()->median_ns;
-    // The last of each configuration: finalists are measured again at the end.
+    // The last trial of each configuration counts: finalists are measured again at the end.
     for (const Trial& trial : result.trials)
       if (trial.configuration == *spec.default_configuration && trial.measurement())
         named.believed = best_ns / trial.measurement()->median_ns;

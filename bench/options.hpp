@@ -1,5 +1,5 @@
 #pragma once
-/// How the bench programs read their command lines: `--name value` and `--flag`.
+/// Reads the command lines of the bench programs: `--name value` and `--flag`.
 
 #include <charconv>
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace bench {
 
-/// What is done with the value of each option.
+/// A function for the value of each option.
 using ValueOptions = std::map<std::string, std::function<void(const std::string&)>>;
 using Flags = std::map<std::string, bool*>;
 
-/// Throws std::invalid_argument for an option that is in neither map, that lacks its value, or whose value is refused.
+/// Throws std::invalid_argument for an unknown option, a missing value, or a value that the function refuses.
 inline void parse(int argc, char** argv, const ValueOptions& options, const Flags& flags = {}) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];

@@ -1,12 +1,12 @@
-// Do tunings with different seeds name the right configuration? Establishes the truth once: all configurations with
-// ten samples each, then the fastest of them measured interleaved over many rounds. Then runs complete tunings, each
-// with its own seed and its own processes, and compares what they name with the truth.
+// Do tunings with different seeds choose the right configuration? First finds the truth: measures all configurations
+// with ten samples each, then the fastest ones interleaved over many rounds. Then runs complete tunings, each with its
+// own seed and processes, and compares their choices with the truth.
 //
 //   repeatability [--device cuda|host] [--kernel FILE] [--size NAME=N]... [--hot] [--tunings 20] [--strategy auto]
 //                 [--trials N] [--fastest 12] [--rounds 250]
 //
-// Without --trials a tuning tries the whole space. Images are kept in memory: later tunings compile only what is new,
-// and how much that was is printed. Exit status 0 when every pick is within 1% of the best.
+// Without --trials, a tuning tries the whole space. Images are kept in memory, so later tunings compile only new ones;
+// their number is printed. Exit status 0 when every choice is within 1% of the best.
 
 #include <algorithm>
 #include <chrono>
@@ -40,8 +40,8 @@ struct Options {
   std::size_t tunings = 20;
   std::string strategy = "auto";
   std::optional<std::size_t> trials;
-  std::size_t fastest = 12;  ///< configurations measured at length
-  std::size_t rounds = 250;  ///< of two samples each
+  std::size_t fastest = 12;  ///< configurations that are measured at length
+  std::size_t rounds = 250;  ///< two samples each
 };
 
 Options parse(int argc, char** argv) {
@@ -163,7 +163,7 @@ class Repeatability {
     return result.best->configuration;
   }
 
-  /// A pick that is not among those measured at length is measured now, beside the best.
+  /// Measures a pick that was not measured at length now, beside the best.
   void measure_stranger(const Configuration& pick) {
     if (truth_.contains(pick)) return;
     IsolatedEvaluator evaluator(spec_, size_, at_length(), isolation());
@@ -172,7 +172,7 @@ class Repeatability {
     const Measurement* best = trials.at(0).measurement();
     const Measurement* other = trials.at(1).measurement();
     if (!best || !other) throw Error(pick.text() + " cannot be measured beside the best");
-    Measurement scaled = *other;  // the device may have drifted since
+    Measurement scaled = *other;  // the device may have drifted
     scaled.median_ns *= truth_.at(best_).median_ns / best->median_ns;
     truth_[pick] = scaled;
   }

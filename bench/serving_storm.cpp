@@ -1,7 +1,7 @@
-// Serves reductions under everything at once: threads x streams, graphs captured on one stream and replayed on others,
-// ever new sizes at any alignment, several threads on one stream with different operations and types, and a context
-// that is destroyed and made again in the middle. The values are such that results are exact, so every one is checked.
-// Needs a GPU; exit status 0: all results right, no heap allocation on the warm path.
+// Serves reductions under many conditions at once: threads x streams, with new sizes at any alignment; graphs captured
+// on one stream and replayed on others; several threads on one stream, with different operations and types. In the
+// middle, the context is destroyed and created again. The values make all results exact, so each is checked. Needs a
+// GPU. Exit status 0: all results are right, and the warm path allocates no heap memory.
 //   serving_storm [calls]
 #include <dlfcn.h>
 
@@ -29,7 +29,7 @@ thread_local bool counting = false;
 
 }  // namespace
 
-// Not inlined: g++ would warn of a free() of what it takes for another operator's memory.
+// Not inlined: otherwise g++ warns that free() is called on memory from another operator.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (counting) ++heap_allocations;
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
@@ -45,13 +45,13 @@ using tuner::cuda::driver;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kElements = std::size_t{1} << 26;
-constexpr std::size_t kShifts = 8;  // random alignment: the first of 8 elements
+constexpr std::size_t kShifts = 8;  // random alignment: starts at one of the first 8 elements
 constexpr unsigned kThreads = 8, kStreams = 8;
 constexpr std::size_t kRing = 64;  // calls on a stream between two checks
 
 int value_of(std::size_t i) { return static_cast<int>((i * 2654435761u) >> 20 & 0xff) - 100; }
 
-/// What lives in one context.
+/// The objects of one context.
 struct World {
   CUdeviceptr data = 0, results = 0;
   std::vector<unsigned> sums;  // of the first i elements, modulo 2^32
@@ -113,7 +113,7 @@ class Storm {
 
   void enqueue(unsigned stream, std::size_t ring) {
     const std::size_t shift = random_() % kShifts;
-    // Half of all sizes small, where launches are dense.
+    // Half of all sizes are small, where launches are dense.
     const std::size_t n = random_() % 2 == 0 ? random_() % 20'000 : random_() % (kElements + 1);
     tuner::ReduceOptions options;
     options.stream = streams_[stream].get();
@@ -129,7 +129,7 @@ class Storm {
     if (++used_[stream] == kRing) settle(stream);
   }
 
-  /// Waits for a stream and looks at what it has computed.
+  /// Waits for a stream and checks its results.
   void settle(unsigned stream) {
     int found[kRing];
     const CUstream handle = streams_[stream].get();
@@ -140,17 +140,18 @@ class Storm {
     used_[stream] = 0;
   }
 
-  /// Captures some calls on one stream and replays them on another, while the first goes on.
+  /// Captures some calls on one stream and replays them on another, while the first continues.
   void graph() {
     const unsigned on = random_() % kStreams, elsewhere = (on + 1 + random_() % (kStreams - 1)) % kStreams;
     settle(on);
     settle(elsewhere);
-    // In global mode the other threads could make no graphs meanwhile.
+    // Global mode would forbid the other threads to create graphs meanwhile.
     check(driver().cuStreamBeginCapture(streams_[on].get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
           "cuStreamBeginCapture");
     const std::size_t captured = 1 + random_() % 3;
     bool whole = true;
-    // The last places of the other stream's ring are the graph's; moved there so that its calls may go on.
+    // The graph uses the last places of a ring. Their expected values move to the other stream's ring, so that calls on
+    // this stream may continue.
     const auto move = [&](std::size_t i) {
       expected_[elsewhere * kRing + kRing - 1 - i] = expected_[on * kRing + kRing - 1 - i];
     };
@@ -197,8 +198,8 @@ class Storm {
   Count count_;
 };
 
-/// One thread's reductions on a stream that it shares: one operation over the first n elements for some n, whose
-/// results are known. Every order of combination gives the same bits: sums are of small integers, products of powers of
+/// The reductions of one thread on a stream that it shares: one operation over the first n elements, for some n with
+/// known results. Every order of combination gives the same bits: sums are of small integers, products of powers of
 /// two, or of ints modulo 2^32.
 template <typename T>
 class SharedReduction {
@@ -229,7 +230,7 @@ class SharedReduction {
   SharedReduction(const SharedReduction&) = delete;
   SharedReduction& operator=(const SharedReduction&) = delete;
 
-  /// Enqueues \p calls, in rings that are waited for and checked; from one thread.
+  /// Enqueues \p calls from one thread, in rings that are waited for and checked.
   Count run(std::size_t calls, unsigned seed) {
     std::mt19937 random(seed);
     Count count;
@@ -291,7 +292,7 @@ class SharedReduction {
   std::vector<T> expected_;  ///< of each size
 };
 
-/// Calls each of \p work on its own thread. One that throws counts as a wrong result.
+/// Calls each of \p work on its own thread. An exception counts as a wrong result.
 Count on_threads(const std::vector<std::function<Count()>>& work) {
   std::vector<std::thread> threads;
   std::vector<Count> counts(work.size());
@@ -312,7 +313,7 @@ Count on_threads(const std::vector<std::function<Count()>>& work) {
   return total;
 }
 
-/// Every operation on floats and on ints, each on its own thread, all on one stream.
+/// Runs every operation on floats and on ints, each on its own thread, all on one stream.
 Count share_a_stream(std::size_t calls, CUcontext context) {
   const tuner::cuda::UniqueStream stream = tuner::cuda::make_stream();
   std::vector<std::function<Count()>> work;
@@ -337,7 +338,7 @@ std::size_t free_memory() {
   return free;
 }
 
-/// Host time of an enqueued call, batches of 200; ns.
+/// Host time of an enqueued call in ns, from batches of 200.
 double cost(const World& world, bool ever_new, CUstream stream) {
   std::mt19937 random(9);
   std::vector<double> ns;
@@ -391,7 +392,7 @@ int main(int argc, char** argv) try {
     std::printf("skipped: %s\n", tuner::cuda::driver_status().reason.c_str());
     return 77;
   }
-  ::setenv("TUNER_TUNE", "never", 1);  // a class that is being tuned is decided anew at each call meanwhile
+  ::setenv("TUNER_TUNE", "never", 1);  // a class that is being tuned would be decided again at each call
   Count all;
   CUdevice device = 0;
   check(driver().cuDeviceGet(&device, 0), "cuDeviceGet");
@@ -400,7 +401,7 @@ int main(int argc, char** argv) try {
   all += storm(calls / 2, context);
   const std::size_t first_allocations = heap_allocations;
 
-  // What cudaDeviceReset does.
+  // Does the same as cudaDeviceReset().
   auto* const reset = reinterpret_cast<CUresult (*)(CUdevice)>(
       ::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuDevicePrimaryCtxReset_v2"));
   check(reset(device), "cuDevicePrimaryCtxReset");

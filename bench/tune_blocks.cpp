@@ -1,9 +1,9 @@
-// Tunes C = A + B on floats over the shapes of its thread block, every trial verified, in worker processes that start
-// cold: the job with which tuners are compared (docs: how fast a tuning is). Prints where the time went.
+// Tunes C = A + B on floats over the shapes of its thread block, verifies every trial, and starts its worker processes
+// anew. This is the job by which tuners are compared (docs: how fast a tuning is). Prints where the time went.
 //
 //   tune_blocks [--device cuda|host] [--size N] [--kernel FILE] [--seed N] [--finalists N] [--samples N] [--all]
 //
-// The image cache is left out on purpose: everything is compiled. Exit status 0 when a verified best was found.
+// Does not use the image cache, so that everything is compiled. Exit status 0 when a verified best was found.
 
 #include <algorithm>
 #include <chrono>
@@ -82,7 +82,7 @@ int run(const Options& options, Clock::time_point start) {
   const ProblemSize size = complete(spec, {{{"nx", options.size}, {"ny", options.size}}, {}});
   MeasureOptions measure;
   measure.min_samples = options.samples;
-  measure.abandon_samples = options.samples;  // at least ten samples of every configuration
+  measure.abandon_samples = options.samples;  // full samples for every configuration
   measure.max_samples = std::max<std::size_t>(measure.max_samples, options.samples);
   IsolatedOptions isolation;
   isolation.backend = options.device;
