@@ -1,5 +1,6 @@
-# Third-party code: all of it in Debian's and Ubuntu's archives, linked statically so that one file can be copied to
-# a GPU machine. The CUDA toolkit is optional at build time (headers only) and loaded at run time.
+# Third-party code. All of it is in the archives of Debian and Ubuntu, and is linked statically so that one file can be
+# copied to a GPU machine. The CUDA toolkit is optional: building needs only its headers, and its libraries are loaded
+# at run time.
 
 include(ThirdParty)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
@@ -7,7 +8,7 @@ find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers, in one file of tuner/sea
 
 find_package(MPI QUIET COMPONENTS CXX)  # for tune-mpi alone
 if(MPI_CXX_FOUND)
-  # The C interface alone: libraries of the old C++ one are not everywhere where the program shall run.
+  # Only the C interface: not all target machines have the libraries of the old C++ one.
   set(mpi_libraries ${MPI_CXX_LIBRARIES})
   list(FILTER mpi_libraries EXCLUDE REGEX "mpi_cxx|mpicxx")
   add_library(tuner_mpi_interface INTERFACE IMPORTED GLOBAL)
@@ -22,7 +23,7 @@ if(TUNER_TESTS)
   find_package(GTest 1.11 REQUIRED)
 endif()
 
-# The driver API's and NVRTC's types come from their headers; nothing of CUDA is linked.
+# The headers define the types of the driver API and NVRTC. Nothing of CUDA is linked.
 find_path(TUNER_CUDA_HEADERS cuda.h HINTS ${TUNER_CUDA_INCLUDE} $ENV{CUDA_PATH}/include $ENV{CUDA_HOME}/include
           /usr/local/cuda/include /usr/include)
 find_path(TUNER_NVRTC_HEADERS nvrtc.h HINTS ${TUNER_CUDA_HEADERS})

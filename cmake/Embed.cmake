@@ -1,9 +1,11 @@
-# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [BELOW FOLDER]): a C++ file that defines what
-# HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`: of each of FILES its name (with STEMS without its ending;
-# of those below FOLDER, which is named from the current one, the path from there) and its text, in this order, ended by 0.
-# Made anew when one of them changes.
+# tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [BELOW FOLDER]): writes a C++ file that
+# defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and the
+# text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. BELOW: names of files
+# in FOLDER, which is relative to the current folder, are paths from there. The file is written again when one of FILES
+# changes.
 #
-# The same file is the script that writes it: string literals in pieces, because compilers limit the length of one.
+# This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
+# length.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(tuner_embed output)

@@ -2,7 +2,7 @@
 #   bin/tune  libexec/tuner/tuner-worker  lib/…  include/{tuner,cache}/…  share/tuner/{templates,wisdom}/…
 include(CMakePackageConfigHelpers)
 
-# tuner::tuner is everything a program needs; the rooms behind it are exported too.
+# A program links tuner::tuner, which needs the rooms; they are exported too.
 if(NOT TARGET tuner)
   add_library(tuner INTERFACE)
   add_library(tuner::tuner ALIAS tuner)
@@ -42,7 +42,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/templates
         FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# Built from the text in cache/wisdom by that folder.
+# The folder cache/wisdom builds these from text.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
 if(wisdom)
   install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom)

@@ -1,4 +1,4 @@
-# One CMake target a room. Arrows between rooms are the DEPENDS of each call and point only down (tests/layering).
+# One CMake target for each room. DEPENDS names the rooms below that it uses (tests/project checks the layers).
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -12,26 +12,27 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 add_library(tuner_options INTERFACE)
-# -Wno-restrict: g++ 12 warns of overlaps that cannot be in inlined std::string code (GCC bug 105651).
+# -Wno-restrict: g++ 12 warns of impossible overlaps in inlined std::string code (GCC bug 105651).
 target_compile_options(tuner_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${TUNER_WERROR}>:-Werror>)
-# g++ collects garbage less often: 7% of its time, for 200 MB.
+# g++ collects garbage less often: saves 7% of its time, for 200 MB.
 target_compile_options(tuner_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=200;--param=ggc-min-heapsize=400000>)
 if(TUNER_UNITY)
-  # Most of a file's time is its headers: files that are compiled as one pay for them once. Twenty, and the largest room
-  # makes two of them, for two cores.
+  # Headers take most of a file's compile time, so files that are compiled together share it. With twenty together, the
+  # largest room makes two such files, for two cores.
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
-  # The warning exempts the types of the main file, which here is the file that includes the twenty.
+  # g++ exempts types of the main file, which here is the one that includes the twenty.
   target_compile_options(tuner_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(TUNER_SANITIZE)
   list(JOIN TUNER_SANITIZE "," sanitizers)
-  # Undefined behaviour ends the program: what is only printed fails no test.
+  # Undefined behaviour must end the program: a test does not fail because of a message.
   add_compile_options(-fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-  # Checks that the address sanitizer makes too, or that take as long to compile as everything else. The preset `fuzz`
-  # makes all but `function`: functions of libraries that are opened at run time have types of our own.
+  # Leaves out checks that the address sanitizer also makes, or that take as long to compile as everything else. The
+  # preset `fuzz` makes all but `function`: functions of libraries that are opened at run time have types that tuner
+  # defines.
   if(TUNER_SANITIZE_LESS)
     add_compile_options(-fno-sanitize=${TUNER_SANITIZE_LESS})
   endif()
@@ -39,9 +40,9 @@ if(TUNER_SANITIZE)
 endif()
 
 # tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
-# HEADERS are relative to the calling folder, are installed, and are each compiled alone
-# (target NAME_verify_interface_header_sets). INTERNAL: no part of the installed package. OPTIMIZE: the level (-O1, -O2)
-# of a room whose loops take time that users feel; other rooms get -Og, which saves a third of the time to build them.
+# HEADERS are relative to the calling folder. They are installed, and each is compiled alone (target
+# NAME_verify_interface_header_sets). INTERNAL: not part of the installed package. OPTIMIZE: the level (-O1, -O2) of a
+# room with loops that users wait for. Other rooms get -Og, which saves a third of their build time.
 function(tuner_add_room name)
   cmake_parse_arguments(room "INTERNAL" "OPTIMIZE" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
   if(NOT room_OPTIMIZE)
@@ -75,18 +76,18 @@ if(TUNER_TESTS)
   add_library(tuner_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/test_main.cpp)
   target_link_libraries(tuner_test_main PUBLIC GTest::gmock)
   add_custom_target(unit_tests)   # programs with the label `unit`
-  add_custom_target(whole_tests)  # those with the labels `whole` and `slow`
+  add_custom_target(whole_tests)  # programs with the labels `whole` and `slow`
 endif()
 
 # tuner_add_tests(NAME [WHOLE] SOURCES … DEPENDS … LABELS … SHARDS n ALONE filter… SLOW filter THREADS filter
 #                 TIMEOUT seconds PREFIX … ENVIRONMENT …)
-# One GoogleTest program, whose tests CTest runs in SHARDS processes. Each entry has the label `unit`, or `whole` with
-# WHOLE: such tests run whole programs or many kernels, and once is enough, in the release build. Filters are
-# GoogleTest's (Suite.*:Other.Test):
-#   ALONE    each of these filters gets a process, for tests that need a fresh one; under ThreadSanitizer too
-#   SLOW     tests with an entry and the label `slow`, which sanitizers leave out
-#   THREADS  what ThreadSanitizer runs, beside ALONE; without it, that sanitizer does not build the program
-# PREFIX names the entries of one of two programs that are built from the same tests.
+# One GoogleTest program, whose tests CTest runs in SHARDS processes. Each entry has the label `unit`, or with WHOLE
+# `whole`: such tests run whole programs or many kernels, only in the release build. Filters are those of GoogleTest
+# (Suite.*:Other.Test):
+#   ALONE    each of these filters gets its own process, also under ThreadSanitizer, for tests that need a fresh one
+#   SLOW     tests that get an entry with the label `slow`, which sanitizers leave out
+#   THREADS  tests that ThreadSanitizer runs besides ALONE; without it, that sanitizer does not build the program
+# PREFIX distinguishes the entries of two programs with the same tests.
 function(tuner_add_tests name)
   cmake_parse_arguments(suite "WHOLE" "TIMEOUT;PREFIX;SHARDS;SLOW;THREADS" "SOURCES;DEPENDS;LABELS;ENVIRONMENT;ALONE" ${ARGN})
   set(kind unit)
@@ -96,13 +97,13 @@ function(tuner_add_tests name)
   add_executable(${name} ${suite_SOURCES})
   target_link_libraries(${name} PRIVATE ${suite_DEPENDS} tuner_options tuner_test_main)
   target_compile_definitions(${name} PRIVATE TUNER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TUNER_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  # To optimise tests takes more time than to run them.
+  # Optimising tests takes more time than running them.
   target_compile_options(${name} PRIVATE -O0)
-  # For tests that a sanitizer would end, or whose subject it changes.
+  # For tests that a sanitizer would end, or that it changes.
   target_compile_definitions(${name} PRIVATE $<$<BOOL:${TUNER_SANITIZE}>:TUNER_SANITIZED>
     $<$<IN_LIST:address,${TUNER_SANITIZE}>:TUNER_ASAN> $<$<IN_LIST:thread,${TUNER_SANITIZE}>:TUNER_TSAN>)
   if(TUNER_SANITIZE MATCHES undefined)
-    # A third of the time.
+    # Saves a third of the time.
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined$<$<CXX_COMPILER_ID:Clang>:,fuzzer-no-link>)
   endif()
   tuner_link_statically(${name})
@@ -171,7 +172,7 @@ function(tuner_add_tests name)
   endif()
 endfunction()
 
-# The programs must run on another distribution: everything but glibc is linked in.
+# The programs must run on other distributions: everything except glibc is linked in.
 function(tuner_link_statically target)
   if(TUNER_STATIC AND NOT TUNER_SANITIZE)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)

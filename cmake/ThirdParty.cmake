@@ -1,5 +1,5 @@
-# What tuner's libraries link. Included by the build and by the installed package's tuner-config.cmake, so that both
-# find the same things the same way. TUNER_STATIC: prefer .a over .so.
+# The libraries that tuner links. Both the build and the installed package's tuner-config.cmake include this file, so
+# both find the same ones. TUNER_STATIC: prefer .a to .so.
 
 set(Boost_USE_STATIC_LIBS ${TUNER_STATIC})
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
@@ -23,7 +23,7 @@ unset(tuner_suffixes)
 mark_as_advanced(TUNER_SQLITE3_LIBRARY TUNER_SQLITECPP_LIBRARY TUNER_SQLITECPP_INCLUDE TUNER_MD_LIBRARY TUNER_MD_INCLUDE)
 
 if(NOT TARGET tuner_fmt)
-  # Debian has no libfmt.a: programs that are copied to other machines compile it. Others link it, which is quicker.
+  # Debian has no libfmt.a, so programs that are copied to other machines compile it. Others link it, which is faster.
   add_library(tuner_fmt INTERFACE IMPORTED GLOBAL)
   target_link_libraries(tuner_fmt INTERFACE $<IF:$<BOOL:${TUNER_SANITIZE}>,fmt::fmt,fmt::fmt-header-only>)
 endif()

@@ -1,5 +1,5 @@
-# Sourced by the scripts of this folder and of .ci/: gets this machine ready to build tuner. Not a program by itself.
-# Everything is said on stderr, so that a program's stdout stays clean (`scripts/tune --json`).
+# Makes this machine ready to build tuner. The scripts of this folder and of .ci/ source it; it is not a program. All
+# messages go to stderr, so that stdout stays clean (`scripts/tune --json`).
 
 TUNER_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -11,11 +11,11 @@ fi
 tuner_say() { printf 'tuner: %s\n' "$*" >&2; }
 tuner_fail() { tuner_say "$*"; exit 1; }
 
-# What the build needs, by its Debian and Ubuntu name.
+# The Debian and Ubuntu packages that the build needs.
 TUNER_PACKAGES=(g++ cmake ninja-build libboost-program-options-dev libboost-context-dev libfmt-dev libeigen3-dev nlohmann-json3-dev
                 libsqlite3-dev libsqlitecpp-dev zlib1g-dev libmd-dev libgtest-dev libgmock-dev)
 
-# tuner_missing_packages NAME…: those that are not installed.
+# tuner_missing_packages NAME…: prints those that are not installed.
 tuner_missing_packages() {
   local package
   for package in "$@"; do
@@ -23,7 +23,7 @@ tuner_missing_packages() {
   done
 }
 
-# tuner_install_packages NAME…: installs what is missing; does nothing, and asks nothing, when all is there.
+# tuner_install_packages NAME…: installs what is missing. Does nothing, and asks nothing, if all are installed.
 tuner_install_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     tuner_say "no apt-get here: please see to it that these (Debian names) are installed: $*"
@@ -38,7 +38,7 @@ tuner_install_packages() {
     as_root=(sudo)
   fi
   tuner_say "installing with apt-get: ${missing[*]}"
-  # An older package list is good enough when it still resolves; only otherwise fetch a new one.
+  # Fetches a new package list only if the present one does not resolve the names.
   if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
     "${as_root[@]}" apt-get update -q >&2 || tuner_fail "apt-get update failed: check the network and the package sources, then run this again"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >&2 ||
@@ -56,7 +56,7 @@ tuner_require_cmake() {
        or 'pip install --user cmake' with ~/.local/bin first in PATH; then run this again"
 }
 
-# As many jobs as there are cores, but not more than memory carries (a heavy file needs about 1 GB).
+# One job for each core, but no more than fit into memory (a heavy file needs about 1 GB).
 tuner_jobs() {
   local cores memory
   cores=$(nproc 2>/dev/null || echo 2)
@@ -65,7 +65,7 @@ tuner_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# tuner_build PRESET TARGET…: configures when needed and builds, with the build's messages on stderr.
+# tuner_build PRESET TARGET…: configures if needed and builds. All messages go to stderr.
 tuner_build() {
   local preset=$1
   shift
@@ -78,14 +78,14 @@ tuner_build() {
   cmake --build "$folder" --parallel "$(tuner_jobs)" --target "$@" >&2 || tuner_fail "the build in $folder failed: see its messages above"
 }
 
-# All of it, for the scripts: packages, cmake, and the targets of the release build.
+# Everything that the scripts need: packages, cmake, and the targets of the release build.
 tuner_set_up() {
   tuner_install_packages "${TUNER_PACKAGES[@]}"
   tuner_require_cmake
   tuner_build release "$@"
 }
 
-# tuner_count_tests FOLDER: what the last run of ctest there ran, test by test: its entries are whole programs.
+# tuner_count_tests FOLDER: counts the single tests of the last ctest run, whose entries are whole programs.
 tuner_count_tests() {
   [ -e "$1/Testing/Temporary/LastTest.log" ] || return 0
   awk '/^\[       OK \]/ {passed++}
