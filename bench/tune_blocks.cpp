@@ -1,5 +1,5 @@
-// Tunes C = A + B on floats over the shapes of its thread block, verifies every trial, and starts its worker processes
-// anew. This is the job by which tuners are compared (docs: how fast a tuning is). Prints where the time went.
+// Tunes C = A + B on floats over the shapes of its thread block, verifies every trial, and starts new worker processes.
+// This is the job by which tuners are compared (docs: how fast a tuning is). Prints where the time went.
 //
 //   tune_blocks [--device cuda|host] [--size N] [--kernel FILE] [--seed N] [--finalists N] [--samples N] [--all]
 //

@@ -1,5 +1,5 @@
 #pragma once
-/// Lists what a database holds, for `tune show` and for people who look after files.
+/// Lists the contents of a database, for `tune show` and for people who maintain files.
 
 #include <cstdint>
 #include <string>

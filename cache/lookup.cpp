@@ -147,7 +147,7 @@ class Finder {
       return;
     }
     know_groups();
-    // In falling order of trust; groups with the same rank stand together.
+    // In falling order of trust; groups with the same rank together.
     std::map<std::pair<bool, int>, std::vector<const Group*>> ranked;
     for (const Group& group : groups_) {
       const int apart = apart_from(group.compute_capability);

@@ -41,7 +41,7 @@ class KernelDraft {
   std::string instantiate;       ///< with template arguments and, if `kernel` lacks them, namespaces; empty: `kernel`
   std::filesystem::path source;
   std::string source_text;  ///< empty: unreadable
-  bool is_inline = false;   ///< source_text belongs into the kernel file, since no file has it
+  bool is_inline = false;   ///< the kernel file must contain source_text, which no file has
   python::Names constants;  ///< named numbers of the original
   std::vector<DraftParameter> parameters;
   bool parameters_are_macros = true;  ///< the kernel gets them as macros, besides `instantiate` and `macros`
