@@ -24,8 +24,8 @@ bool lacks_device(const std::filesystem::path& file, const std::string& device_k
 
 /// Makes `NAME.db` in \p folder, mode 0444, from each `NAME.jsonl` or `NAME.jsonl.gz`. Adds their SHA-256 to
 /// `MANIFEST.sha256` and their devices to `DEVICES.tsv`, where lines of other existing files stay. Equal texts give
-/// equal databases. Throws ImportError for a text that cannot be read, CacheError for a place that cannot be written; a
-/// database that could not be replaced stays as it was. Returns the paths of the databases.
+/// equal databases. Throws ImportError for a text that cannot be read, CacheError for a place that cannot be written.
+/// No database is replaced until all texts have been read. Returns the paths of the databases.
 std::vector<std::filesystem::path> build_shipped_databases(const std::vector<std::filesystem::path>& texts,
                                                            const std::filesystem::path& folder);
 

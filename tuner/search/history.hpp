@@ -63,7 +63,7 @@ class History {
   std::optional<Known> best_;
   std::size_t valid_count_ = 0;
   std::size_t used_ = 0;     // not fresh
-  std::vector<Index> rest_;  // all fresh ones and some others, without duplicates; filled when few are fresh
+  std::vector<Index> rest_;  // all fresh ones and some others, each once; filled when at most a quarter are fresh
   std::vector<bool> in_rest_;
 };
 

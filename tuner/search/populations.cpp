@@ -90,7 +90,7 @@ class DifferentialEvolution final : public BasicStrategy {
     Option<std::size_t> population{"population", 20, 4, 1e6};
     Option<double> factor{"factor", 0.7, 0, 100};
     Option<double> crossover{"crossover", 0.6, 0, 1};
-    Option<std::size_t> greed{"greed", 2, 0, 1000};  // members that compete with the leader's for the lead
+    Option<std::size_t> greed{"greed", 2, 0, 1000};  // rivals in the draw for the leader
     Option<double> jitter{"jitter", 1.2, 0, 1000};   // steps
     auto all() { return std::tie(population, factor, crossover, greed, jitter); }
   };
