@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/// Programs built with find_package(tuner) define it: see cmake/tuner-config.cmake.in.
+/// Defined by programs that include tuner's headers: tuner/version.hpp.
 extern "C" __attribute__((weak)) const char* tuner_installation_prefix();
 
 namespace tuner::cache {
@@ -67,7 +67,8 @@ std::vector<fs::path> find_prefixes() {
     const auto file = fs::canonical(library.dli_fname, error);
     if (!error) add(file.parent_path().parent_path());
   }
-  if (&tuner_installation_prefix != nullptr) add(tuner_installation_prefix());
+  const char* const given = &tuner_installation_prefix != nullptr ? tuner_installation_prefix() : nullptr;
+  if (given != nullptr) add(fs::path(given).lexically_normal());
   return prefixes;
 }
 

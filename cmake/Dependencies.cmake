@@ -3,8 +3,22 @@
 # at run time.
 
 include(ThirdParty)
+set(Boost_USE_STATIC_LIBS ${TUNER_STATIC})
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)  # the programs only
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)  # headers, in one file of tuner/search
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.10 REQUIRED)
+foreach(header IN ITEMS SQLiteCpp/SQLiteCpp.h sqlite3.h sha2.h zlib.h)
+  string(MAKE_C_IDENTIFIER TUNER_INCLUDE_${header} folder)
+  find_path(${folder} ${header} REQUIRED)
+  mark_as_advanced(${folder})
+  target_include_directories(tuner_third_party SYSTEM INTERFACE ${${folder}})
+endforeach()
+target_link_libraries(tuner_third_party INTERFACE Boost::headers)
+
+# Debian has no libfmt.a: programs that are copied to other machines compile it. Others link it, which is quicker.
+add_library(tuner_fmt INTERFACE IMPORTED GLOBAL)
+target_link_libraries(tuner_fmt INTERFACE $<IF:$<BOOL:${TUNER_SANITIZE}>,fmt::fmt,fmt::fmt-header-only>)
 
 find_package(MPI QUIET COMPONENTS CXX)  # for tune-mpi alone
 if(MPI_CXX_FOUND)

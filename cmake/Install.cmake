@@ -1,27 +1,34 @@
-# The installed package: find_package(tuner), the tune program, the templates and the shipped wisdom.
-#   bin/tune  libexec/tuner/tuner-worker  lib/…  include/{tuner,cache}/…  share/tuner/{templates,wisdom}/…
+# The installed package: the library, its public headers, the tune program, the templates and the shipped wisdom.
+#   bin/tune  libexec/tuner/tuner-worker  lib/libtuner.a  include/tuner/…  share/tuner/{templates,wisdom}/…
+# find_package(tuner), pkg-config and add_subdirectory() (FetchContent) give the same library: static, or shared with
+# BUILD_SHARED_LIBS.
 include(CMakePackageConfigHelpers)
 
-# A program links tuner::tuner, which needs the rooms; they are exported too.
-if(NOT TARGET tuner)
-  add_library(tuner INTERFACE)
-  add_library(tuner::tuner ALIAS tuner)
-  get_property(rooms GLOBAL PROPERTY TUNER_ROOMS)
-  target_link_libraries(tuner INTERFACE ${rooms})
-endif()
-
 get_property(rooms GLOBAL PROPERTY TUNER_ROOMS)
-foreach(room IN LISTS rooms ITEMS tuner)
-  get_target_property(sets ${room} HEADER_SETS)
-  get_target_property(interface_sets ${room} INTERFACE_HEADER_SETS)
-  if(sets OR interface_sets)
-    set(headers FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  else()
-    set(headers)
+set(objects)
+foreach(room IN LISTS rooms)
+  get_target_property(type ${room} TYPE)
+  if(NOT type STREQUAL INTERFACE_LIBRARY)
+    list(APPEND objects $<TARGET_OBJECTS:${room}>)
   endif()
-  install(TARGETS ${room} EXPORT tuner-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${headers})
 endforeach()
+add_library(tuner ${objects})
+add_library(tuner::tuner ALIAS tuner)
+file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuner/*.hpp)
+target_sources(tuner PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${public} ${PROJECT_SOURCE_DIR}/tuner/core/error.hpp)
+target_compile_features(tuner INTERFACE cxx_std_17)
+target_compile_definitions(tuner INTERFACE $<BUILD_INTERFACE:TUNER_INSTALLATION_PREFIX="${PROJECT_BINARY_DIR}">)
+target_link_libraries(tuner PRIVATE tuner_third_party)
+set_target_properties(tuner PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+add_dependencies(tuner tuner-worker)
+if(TARGET tuner_wisdom)
+  add_dependencies(tuner tuner_wisdom)
+endif()
+install(TARGETS tuner EXPORT tuner-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tuner-targets NAMESPACE tuner:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/tuner.pc.in ${PROJECT_BINARY_DIR}/tuner.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tuner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tuner-config.cmake.in ${PROJECT_BINARY_DIR}/tuner-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tuner)
@@ -42,7 +49,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/templates
         FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The folder cache/wisdom builds these from text.
+# Built from the text in cache/wisdom by that folder.
 get_property(wisdom GLOBAL PROPERTY TUNER_WISDOM_DATABASES)
 if(wisdom)
   install(FILES ${wisdom} DESTINATION ${CMAKE_INSTALL_DATADIR}/tuner/wisdom)

@@ -7,11 +7,12 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
 add_library(tuner_options INTERFACE)
+target_compile_definitions(tuner_options INTERFACE TUNER_INSTALLATION_PREFIX=nullptr)  # programs here look beside them
 # -Wno-restrict: g++ 12 warns of impossible overlaps in inlined std::string code (GCC bug 105651).
 target_compile_options(tuner_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${TUNER_WERROR}>:-Werror>)
@@ -40,9 +41,9 @@ if(TUNER_SANITIZE)
 endif()
 
 # tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
-# HEADERS are relative to the calling folder. They are installed, and each is compiled alone (target
-# NAME_verify_interface_header_sets). INTERNAL: not part of the installed package. OPTIMIZE: the level (-O1, -O2) of a
-# room with loops that users wait for. Other rooms get -Og, which saves a third of their build time.
+# HEADERS are relative to the calling folder. Each is compiled alone (target NAME_verify_interface_header_sets).
+# INTERNAL: not part of the installed library. OPTIMIZE: the level (-O1, -O2) of a room with loops that users wait for.
+# Other rooms get -Og, which saves a third of their build time.
 function(tuner_add_room name)
   cmake_parse_arguments(room "INTERNAL" "OPTIMIZE" "SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
   if(NOT room_OPTIMIZE)
@@ -52,16 +53,14 @@ function(tuner_add_room name)
     add_library(${name} STATIC ${room_SOURCES})
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${room_OPTIMIZE}>)
     set(scope PUBLIC)
-    target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:tuner_options>)
+    target_link_libraries(${name} PRIVATE tuner_options)
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  add_library(tuner::${name} ALIAS ${name})
   target_sources(${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${room_HEADERS})
   set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-  target_include_directories(${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_include_directories(${name} ${scope} ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} ${scope} ${room_DEPENDS})
   if(room_PRIVATE)
     target_link_libraries(${name} PRIVATE ${room_PRIVATE})

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include <tuner/core/error.hpp>
+#include <tuner/version.hpp>
 
 struct CUstream_st;    // cudaStream_t and CUstream point to it
 struct __half;         // cuda_fp16.h

@@ -11,3 +11,4 @@
 #include <tuner/settings.hpp>
 #include <tuner/sum_matrix_2d.hpp>
 #include <tuner/tune.hpp>
+#include <tuner/version.hpp>

@@ -1,8 +1,8 @@
 cmake_minimum_required(VERSION 3.25)
 # cmake -D BUILD=build folder -D SOURCE=source folder -D WORK=scratch folder -D CXX=compiler -P consumer_test.cmake
-# Installs tuner into a folder, moves it (a package must not depend on where it was installed), builds the consumer
-# against it and runs it and `tune` on the host backend. Then without the package's worker: no other, such as the one in
-# the build folder, may be found in its place.
+# Installs tuner into a folder, moves it (a package must not depend on where it was installed), and builds the consumer
+# against it twice: with find_package() and with pkg-config. Both find the worker and the shipped wisdom in the package.
+# Without the package's worker they find no other, such as the one in the build folder; neither does `tune`.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
@@ -14,20 +14,42 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
+file(GLOB_RECURSE headers ${WORK}/prefix/include/*)
+file(GLOB libraries ${WORK}/prefix/lib/*.a ${WORK}/prefix/lib/*/*.a)
+list(LENGTH headers count)
+list(LENGTH libraries of_libraries)
+if(count GREATER 15 OR NOT of_libraries EQUAL 1)
+  message(FATAL_ERROR "the package has ${count} headers and ${of_libraries} libraries: ${headers} ${libraries}")
+endif()
+
 must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/project/consumer -B ${WORK}/build -D CMAKE_PREFIX_PATH=${WORK}/prefix
      -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=Debug)
 must(${CMAKE_COMMAND} --build ${WORK}/build)
+set(consumers ${WORK}/build/consumer)
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  file(GLOB folder ${WORK}/prefix/lib/pkgconfig ${WORK}/prefix/lib/*/pkgconfig)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  must(sh -c "${CXX} -std=c++17 '${SOURCE}/tests/project/consumer/consumer.cpp' -o '${WORK}/by_pkg_config' $(${pkg_config} --cflags --libs tuner)")
+  list(APPEND consumers ${WORK}/by_pkg_config)
+else()
+  message(STATUS "pkg-config is not installed: the consumer was not built with it")
+endif()
+
 set(ENV{TUNER_CACHE_DIR} ${WORK}/cache)
 set(ENV{TUNER_DEVICE} host)
 set(ENV{TUNER_TUNE} never)
-must(${WORK}/build/consumer ${WORK}/prefix)
 must(${WORK}/prefix/bin/tune --version)
 must(${WORK}/prefix/bin/tune list)
-must(${WORK}/prefix/bin/tune --kernel sumMatrix2D --size nx=70,ny=30 --trials 2 --quiet)
+must(${WORK}/prefix/bin/tune --kernel sumMatrix2D --size nx=70,ny=30 --type float --trials 2 --quiet)
+configure_file(${WORK}/cache/wisdom.db ${WORK}/prefix/share/tuner/wisdom/host.db COPYONLY)
+foreach(consumer IN LISTS consumers)
+  set(ENV{TUNER_CACHE_DIR} ${consumer}-cache)
+  must(${consumer})
+endforeach()
 
 file(RENAME ${WORK}/prefix/libexec ${WORK}/aside)
-foreach(command "${WORK}/build/consumer;${WORK}/prefix"
-                "${WORK}/prefix/bin/tune;--kernel;sumMatrix2D;--size;nx=80,ny=30;--trials;2;--quiet")
+foreach(command ${consumers} "${WORK}/prefix/bin/tune;--kernel;sumMatrix2D;--size;nx=80,ny=30;--trials;2;--quiet")
   execute_process(COMMAND ${command} RESULT_VARIABLE result ERROR_VARIABLE message)
   if(result EQUAL 0 OR NOT message MATCHES "tuner-worker is missing")
     message(FATAL_ERROR "${command} found a worker outside of the package: ${message}")

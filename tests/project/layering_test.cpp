@@ -67,8 +67,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
 /// The room of a path relative to the root: `tuner/core/value.hpp` -> `tuner/core`; empty for what is in none.
 std::string room_of(std::string_view path) {
   const std::string folder = fs::path(path).parent_path().string();
-  if (path == "tuner/version.hpp") return "tuner/core";  // generated; for everybody
-  if (path == "tuner/error.hpp") return "errors";        // the root of all exceptions; for everybody
+  if (path == "tuner/error.hpp" || path == "tuner/version.hpp") return "errors";  // for everybody
   if (folder == "tuner") return "api";
   for (std::string at = folder; !at.empty(); at = fs::path(at).parent_path().string())
     if (allowed().count(at)) return at;
