@@ -41,14 +41,8 @@ TEST_F(ExportProgram, WritesOneTuningForOtherTunersAndSaysHowToChooseIt) {
   EXPECT_EQ(several.code, 2);
   EXPECT_THAT(several.err, AllOf(HasSubstr("2 match"), HasSubstr("scale T=float n=500"), HasSubstr("--size")));
   EXPECT_EQ(tune({"export", "--t4", "t4.json", "--size", "n=600", "--choice", "T=float"}).code, 0);
-  ASSERT_EQ(tune({"export", "--kernel-tuner-results", "results.json", "--device-targets", "targets.h", "--kernel",
-                  small_kernel()})
-                .code,
-            0);
   EXPECT_THAT(contents(folder() / "t4.json"), HasSubstr("\"n\":600"));
   EXPECT_THAT(contents(folder() / "cache.json"), HasSubstr("\"problem_size\": 500"));
-  EXPECT_THAT(contents(folder() / "results.json"), HasSubstr("\"tunable_parameters\": [\"block\",\"unroll\"]"));
-  EXPECT_THAT(contents(folder() / "targets.h"), HasSubstr("#define unroll "));
   file("notes.txt", "mine\n");
   EXPECT_EQ(tune({"export", "--t4", "notes.txt"}).code, 1);
 }
@@ -62,12 +56,10 @@ TEST_F(ExportProgram, WritesNoConfigurationThatServingRejects) {
   }
   file("all.wisdom", text);
   ASSERT_EQ(tune({"import", "--db", "theirs.db", "all.wisdom"}).code, 0);
-  for (const char* option : {"--header", "--device-targets"}) {
-    const Finished none = tune({"export", "--db", "theirs.db", option, "out.hpp", "--kernel", small_kernel()});
-    EXPECT_EQ(none.code, 1) << option;
-    EXPECT_THAT(none.err, HasSubstr("may be served")) << option;
-    EXPECT_EQ(contents(folder() / "out.hpp"), "") << option;
-  }
+  const Finished none = tune({"export", "--db", "theirs.db", "--header", "out.hpp", "--kernel", small_kernel()});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("may be served"));
+  EXPECT_EQ(contents(folder() / "out.hpp"), "");
 }
 
 TEST_F(ExportProgram, RefusesAHeaderOverAnotherFileOrOfNoKernel) {

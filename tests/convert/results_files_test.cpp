@@ -151,55 +151,9 @@ TEST_F(ResultsFiles, AnObjectiveThatIsNoTimeKeepsItsNameAndDirection) {
   EXPECT_EQ(t4["results"][0]["measurements"][1]["name"], "energy");
 }
 
-TEST_F(ResultsFiles, KernelTunersResultsAreTheBestThreePercentOfEachDeviceAndSize) {
-  add(key_of(1024), {trial_of("block=64", 1e6), trial_of("block=128", 1.02e6), trial_of("block=256", 1.04e6)});
-  add(key_of(2048, 108), {trial_of("block=256", 3e6)});
-  const json file = json::parse(kernel_tuner_results_text(tunings(), {}, "kernel text"));
-  EXPECT_EQ(file["version_number"], "1.0");
-  EXPECT_EQ(file["kernel_name"], "axpy");
-  EXPECT_EQ(file["kernel_string"], "kernel text");
-  EXPECT_EQ(file["tunable_parameters"], json({"block"}));
-  EXPECT_EQ(
-      file["data"],
-      json::parse(R"([{"device_name":"GPU_of_108","problem_size":"2048","tunable_parameters":{"block":256},"time":3.0},
-              {"device_name":"GPU_of_132","problem_size":"1024","tunable_parameters":{"block":64},"time":1.0},
-              {"device_name":"GPU_of_132","problem_size":"1024","tunable_parameters":{"block":128},"time":1.02}])"));
-}
-
-TEST_F(ResultsFiles, DeviceTargetsDefineWhatLosesLeastOnEachDevice) {
-  add(key_of(1024), {trial_of("block=64", 1e6), trial_of("block=128", 1.02e6), trial_of("block=256", 2e6)});
-  add(key_of(4096), {trial_of("block=256", 1e6), trial_of("block=128", 1.02e6), trial_of("block=64", 2e6)});
-  add(key_of(1024, 108), {trial_of("block=256", 3e6), trial_of("block=128", 4e6)});
-  const std::string text = device_targets_text(tunings(), {});
-  EXPECT_THAT(text, HasSubstr("#if defined(TARGET_GPU_of_108)\n#define block 256\n"));
-  EXPECT_THAT(text, HasSubstr("#elif defined(TARGET_GPU_of_132)\n#define block 128\n"));
-  const testing::TemporaryFolder folder;
-  std::ofstream(folder / "targets.h") << text;
-  std::ofstream(folder / "main.cpp") << "#include \"targets.h\"\nint main() { return block == WANTED ? 0 : 1; }\n";
-  for (const char* flags : {"-DTARGET_GPU_of_108 -DWANTED=256", "-DTARGET_GPU_of_132 -DWANTED=128", "-DWANTED=128"})
-    EXPECT_EQ(std::system((std::string(TUNER_CXX) + " -Werror " + flags + " -o " + (folder / "main").string() + ' ' +
-                           (folder / "main.cpp").string() + " && " + (folder / "main").string())
-                              .c_str()),
-              0)
-        << flags << '\n'
-        << text;
-}
-
-TEST(DeviceTargets, HoldNoCodeOfTheTextsThatTheyName) {
-  RecordedTuning tuning{key_of(1024), {trial_of("block=64", 1e6)}};
-  tuning.key.kernel.name = "axpy*/\n#error \n/*";
-  EXPECT_THAT(device_targets_text(std::span(&tuning, 1), {}), HasSubstr("/* device targets of kernel axpy* /\\x0a"));
-  for (const char* code : {"block=2;struct/**/P{}", "a-b=1"}) {
-    tuning.trials = {trial_of(code, 1e6)};
-    EXPECT_THAT(testing::error_of([&] { device_targets_text(std::span(&tuning, 1), {}); }),
-                HasSubstr("cannot be written as a macro"));
-  }
-}
-
-TEST_F(ResultsFiles, RefuseWhatTheyCannotTellApart) {
+TEST_F(ResultsFiles, AreOfTheProblemsThatAreAskedFor) {
   add(key_of(1024), {trial_of("block=64", 1e6)});
   add(key_of(1024, 132, "T=double"), {trial_of("block=64", 1e6)});
-  EXPECT_THAT(testing::error_of([&] { kernel_tuner_results_text(tunings(), {}, ""); }), HasSubstr("--choice"));
   EXPECT_EQ(tunings({.choices = {{"T", "double"}}}).size(), 1u);
   EXPECT_EQ(tunings({.sizes = {{"n", 1024}}}).size(), 2u);
   EXPECT_THAT(testing::error_of([&] { tunings({.sizes = {{"n", 7}}}); }), HasSubstr("for that problem"));

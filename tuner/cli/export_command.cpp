@@ -46,9 +46,7 @@ int export_command(int argc, char** argv) {
 #ifdef TUNER_HAS_CUDA
   if (given.count("images")) {
     if (!files.empty()) throw UsageError("images go to their folder alone: leave FILE out");
-    refuse_options(given,
-                   {"all", "header", "portfolio", "t4", "kernel-tuner-cache", "kernel-tuner-results", "device-targets",
-                    "size", "choice"},
+    refuse_options(given, {"all", "header", "portfolio", "t4", "kernel-tuner-cache", "size", "choice"},
                    "with --images");
     return export_images(given);
   }

@@ -14,7 +14,6 @@
 #include <tuner/cli/serving_check.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/convert/results_files.hpp>
-#include <tuner/core/error.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
 #include <tuner/session/records.hpp>
@@ -26,20 +25,12 @@ using convert::RecordedTuning;
 
 struct ResultsOption {
   const char* name;
-  const char* value;
   const char* help;
-  OutputKind kind;
-  bool of_one_tuning;
 };
 
 constexpr ResultsOption kResultsOptions[] = {
-    {"t4", "FILE.json", "every trial of one tuning by the T4 schema", OutputKind::results, true},
-    {"kernel-tuner-cache", "FILE.json", "the same as a cache file of Kernel Tuner, for its simulation mode",
-     OutputKind::results, true},
-    {"kernel-tuner-results", "FILE.json", "the best of all tunings of a kernel, as Kernel Tuner's store_results",
-     OutputKind::results, false},
-    {"device-targets", "FILE.h", "the same as a header of macros, as Kernel Tuner's create_device_targets",
-     OutputKind::header, false}};
+    {"t4", "every trial of one tuning by the T4 schema"},
+    {"kernel-tuner-cache", "the same as a cache file of Kernel Tuner, for its simulation mode"}};
 
 /// One tuning of several, or a message that says how to choose.
 const RecordedTuning& only_one(const std::vector<RecordedTuning>& tunings, const ResultsOption& option) {
@@ -50,19 +41,6 @@ const RecordedTuning& only_one(const std::vector<RecordedTuning>& tunings, const
       fmt::format("--{} is of one tuning, and {} match; choose with --kernel, --device-key, --size and "
                   "--choice:{}{}",
                   option.name, tunings.size(), list, tunings.size() > 12 ? "\n  …" : ""));
-}
-
-/// What is measured of \p tunings without what serving would reject: targets become code.
-std::vector<RecordedTuning> served(std::vector<RecordedTuning> tunings, const std::optional<KernelSpec>& spec) {
-  ServingCheck check(spec);
-  for (RecordedTuning& tuning : tunings)
-    std::erase_if(tuning.trials, [&](const cache::TrialRecord& trial) {
-      return trial.kind != "ok" || check(tuning.key, trial.configuration);
-    });
-  std::erase_if(tunings, [](const RecordedTuning& tuning) { return tuning.trials.empty(); });
-  check.warn();
-  if (tunings.empty()) throw Error("no configuration that is stored may be served: there are no device targets");
-  return tunings;
 }
 
 convert::TuningFilter read_tuning_filter(const po::variables_map& given) {
@@ -79,7 +57,7 @@ convert::TuningFilter read_tuning_filter(const po::variables_map& given) {
 
 void add_results_options(po::options_description& options) {
   for (const ResultsOption& option : kResultsOptions)
-    options.add_options()(option.name, po::value<std::string>()->value_name(option.value), option.help);
+    options.add_options()(option.name, po::value<std::string>()->value_name("FILE.json"), option.help);
   options.add_options()("size,s", po::value<Texts>()->value_name("n=1e6"), "of these: tunings for this size only");
   options.add_options()("choice", po::value<Texts>()->value_name("T=float"), "of these: tunings for this choice only");
 }
@@ -92,17 +70,15 @@ bool asks_for_results(const po::variables_map& given) {
 int export_results(const po::variables_map& given) {
   for (const ResultsOption& option : kResultsOptions)
     if (given.count(option.name) && text_of(given, option.name) != "-")
-      require_output(text_of(given, option.name), option.kind, given["force"].as<bool>(),
+      require_output(text_of(given, option.name), OutputKind::results, given["force"].as<bool>(),
                      std::string("--") + option.name);
   convert::TuningFilter filter = read_tuning_filter(given);
   std::vector<std::string> order;
-  std::string source;
   std::optional<KernelSpec> spec;  // of a kernel that a database knows alone the parameters go by name
   if (!filter.kernel.empty()) spec = kernel_named(filter.kernel);
   if (spec) {
     filter.kernel = spec->name;
     filter.source_hash = to_record(*spec, Objective()).source_hash;
-    source = program_text(*spec);
     for (const TuningParameter& parameter : spec->space.parameters()) order.push_back(parameter.name);
   }
   cache::Database database = open_for_reading(database_file(given));
@@ -111,10 +87,8 @@ int export_results(const po::variables_map& given) {
   for (const ResultsOption& option : kResultsOptions) {
     if (!given.count(option.name)) continue;
     const std::string name = option.name, file = text_of(given, option.name);
-    const std::string text = name == "t4"                   ? convert::t4_text(only_one(tunings, option))
-                             : name == "kernel-tuner-cache" ? kernel_tuner_cache_text(only_one(tunings, option), order)
-                             : name == "kernel-tuner-results" ? kernel_tuner_results_text(tunings, order, source)
-                                                              : device_targets_text(served(tunings, spec), order);
+    const RecordedTuning& tuning = only_one(tunings, option);
+    const std::string text = name == "t4" ? convert::t4_text(tuning) : convert::kernel_tuner_cache_text(tuning, order);
     if (file == "-") {
       print(text);
     } else {

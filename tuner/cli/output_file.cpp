@@ -52,7 +52,6 @@ constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"},
 
 Found text_with(std::string_view head) {
   if (head.starts_with(convert::kResultsMark)) return {Standing::results, "results for another tuner"};
-  if (head.starts_with(convert::kTargetsMark)) return {Standing::header, "a header of device targets"};
   if (head.starts_with(convert::kHeaderMark)) return {Standing::header, "a header of tuned configurations"};
   while (head.starts_with('#')) head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
   if (head.starts_with(R"({"tuner_wisdom")")) return {Standing::wisdom_text, "wisdom text"};
