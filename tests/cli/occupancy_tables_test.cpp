@@ -37,14 +37,14 @@ TEST(OccupancyTables, MarkTheConfigurationInEveryTable) {
 
 TEST(OccupancyTables, GiveTheStepsOfTheCalculatorForRegisters) {
   // 65536 registers in units of 256 a warp: 8 warps a block leave 6, 5, 4, 3, 2 and 1 blocks.
-  const nlohmann::json steps = occupancy_json(of("sm_86"), {256, 32, 0})["by_registers"];
+  const Json steps = occupancy_json(of("sm_86"), {256, 32, 0})["by_registers"];
   std::vector<int> last;
   for (const auto& step : steps) last.push_back(step["to"]);
   EXPECT_EQ(last, (std::vector<int>{40, 48, 64, 80, 128, 255}));
 }
 
 TEST(OccupancyTables, GiveEveryBlockSizeItsOwnOccupancy) {
-  const nlohmann::json sizes = occupancy_json(of("sm_90"), {256, 32, 0})["by_threads"];
+  const Json sizes = occupancy_json(of("sm_90"), {256, 32, 0})["by_threads"];
   EXPECT_EQ(sizes.back()["from"], 1024);
   EXPECT_EQ(sizes.back()["occupancy"], 1.0);
 }
@@ -70,9 +70,9 @@ TEST(OccupancyPlot, DrawsThreeCurvesForEachSubjectAndMarksWhatItNeeds) {
 }
 
 TEST(OccupancyTables, ListEveryArchitectureWithItsLimits) {
-  const std::string text = architectures_text();
+  const std::string text = architectures_table().text("");
   for (const std::string& name : cuda::known_architectures()) EXPECT_THAT(text, HasSubstr(name + " "));
-  EXPECT_EQ(architectures_json().size(), cuda::known_architectures().size());
+  EXPECT_EQ(architectures_table().rows(), cuda::known_architectures().size());
 }
 
 }  // namespace

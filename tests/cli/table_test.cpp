@@ -8,9 +8,9 @@ namespace tuner::cli {
 namespace {
 
 TEST(Table, AlignsNumbersRightAndWordsLeft) {
-  Table table({{"name"}, {"count", Table::Align::right}, {"note"}});
-  table.add({"a", "1", "x"});
-  table.add({"long one", "12345"});
+  Table table({"name", "count", "note"});
+  table.add({"a", 1, "x"});
+  table.add({"long one", 12345});
   EXPECT_EQ(table.text(""),
             "name      count  note\n"
             "a             1  x\n"
@@ -18,21 +18,37 @@ TEST(Table, AlignsNumbersRightAndWordsLeft) {
 }
 
 TEST(Table, LeavesOutColumnsThatAreEmptyEverywhere) {
-  Table table({{"a"}, {"b"}, {"c"}});
+  Table table({"a", "b", "c"});
   table.add({"1", "", "3"});
   EXPECT_EQ(table.text("> "), "> a  c\n> 1  3\n");
 }
 
 TEST(Table, CountsCodePointsNotBytes) {
-  Table table({{"x"}, {"y"}});
-  table.add({"µs", "1"});
-  table.add({"ms", "2"});
+  Table table({"x", "y"});
+  table.add({"µs", 1});
+  table.add({"ms", 2});
   EXPECT_EQ(table.text(""), "x   y\nµs  1\nms  2\n");
 }
 
 TEST(Table, RefusesMoreCellsThanColumns) {
-  Table table({{"only"}});
+  Table table({"only"});
   EXPECT_THROW(table.add({"1", "2"}), std::invalid_argument);
+}
+
+TEST(Table, PrintsTheSameRowsForPeopleAndForPrograms) {
+  Table table({"kernel", named("median", "median_ns"), people("interval"), data("low_ns"), "reason"});
+  table.add({"a,b", Cell::ns(12345.678), Cell::right("+- 1%"), 12000.5, Cell(nullptr, "-")});
+  table.add({"say \"hi\"", Cell()});
+  EXPECT_EQ(table.text(""),
+            "kernel     median  interval  reason\n"
+            "a,b       12.3 us     +- 1%  -\n"
+            "say \"hi\"\n");
+  EXPECT_EQ(table.json(), Json::parse(R"([{"kernel": "a,b", "median_ns": 12345.678, "low_ns": 12000.5, "reason": null},
+                                          {"kernel": "say \"hi\""}])"));
+  EXPECT_EQ(table.csv(),
+            "kernel,median_ns,low_ns,reason\n"
+            "\"a,b\",12345.7,12000.5,\n"
+            "\"say \"\"hi\"\"\",,,\n");
 }
 
 TEST(Facts, AlignsNames) { EXPECT_EQ(facts({{"a", "1"}, {"long", "2"}}, " "), " a     1\n long  2\n"); }

@@ -68,16 +68,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::vector<char*> arguments;
   for (std::string& text : texts) arguments.push_back(text.data());
-  cli::po::options_description options;
-  options.add_options()("size", cli::po::value<cli::Texts>()->composing(), "")(
-      "type", cli::po::value<cli::Texts>(), "")("choice", cli::po::value<cli::Texts>()->composing(), "")(
-      "quiet", cli::po::bool_switch(), "")("trials", cli::po::value<std::string>(), "");
-  cli::add_help(options);
+  cli::Options options;
+  options.texts("size", "", "").texts("type", "", "").texts("choice", "", "").flag("quiet", "").text("trials", "", "");
+  options.arguments({"file", "more..."});
   try {
-    const auto given =
-        cli::parse_options(static_cast<int>(arguments.size()), arguments.data(), options, {"file", "more..."});
-    const cli::ProblemOptions problems{cli::texts_of(given, "size"), cli::texts_of(given, "type"),
-                                       cli::texts_of(given, "choice")};
+    const cli::Given given = options.read(static_cast<int>(arguments.size()), arguments.data());
+    const cli::ProblemOptions problems{given.texts("size"), given.texts("type"), given.texts("choice")};
     if (problems.sizes.size() + problems.types.size() + problems.choices.size() > 12) return 0;
     cli::select_problems(kernel(), problems, {});
   } catch (const cli::UsageError&) {

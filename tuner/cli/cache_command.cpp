@@ -1,4 +1,4 @@
-#include <tuner/cli/cache_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/browse.hpp>
 #include <cache/image_cache.hpp>
@@ -26,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int stats(const po::variables_map& given) {
+int stats(const Given& given) {
   cache::Database database = open_for_reading(database_file(given));
   const cache::Statistics about = cache::statistics(database);
   const auto number = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
@@ -53,7 +52,7 @@ int stats(const po::variables_map& given) {
   if (const auto frozen = cache::frozen_database_file())
     lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
   for (const fs::path& file : cache::shipped_database_files()) lines.emplace_back("shipped", file.string());
-  if (!given["json"].as<bool>()) {
+  if (!given.flag("json")) {
     print(facts(lines));
     return kDone;
   }
@@ -73,10 +72,10 @@ int stats(const po::variables_map& given) {
   return kDone;
 }
 
-int doctor(const po::variables_map& given) {
+int doctor(const Given& given) {
   cache::Database database = open_for_reading(database_file(given), true);
   const std::vector<std::string> findings = cache::doctor(database);
-  if (given["json"].as<bool>()) {
+  if (given.flag("json")) {
     print_json({{"database", database.path().string()}, {"findings", findings}});
     return findings.empty() ? kDone : kFailed;
   }
@@ -91,41 +90,31 @@ int doctor(const po::variables_map& given) {
 }
 
 /// What crashed or hung and is therefore neither tried nor served.
-int quarantine(const po::variables_map& given) {
+int quarantine(const Given& given) {
   cache::Database database = open_for_reading(database_file(given));
-  Table table({{"kernel"}, {"choices"}, {"sizes"}, {"configuration"}, {"since"}, {"reason"}, {"device"}});
-  Json list = Json::array();
+  Table table({"kernel", data("source_hash"), "choices", "sizes", "configuration", named("since", "created_ms"),
+               "reason", "device"});
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
-  for (const cache::QuarantineRecord& one : cache::quarantined(database, filter)) {
-    const std::string sizes = cache::sizes_text(one.problem.sizes);
-    table.add({one.kernel.name, one.problem.choices, sizes, one.configuration, format_instant(one.created_ms),
-               one.reason, one.device_key});
-    list.push_back({{"kernel", one.kernel.name},
-                    {"source_hash", one.kernel.source_hash},
-                    {"device", one.device_key},
-                    {"choices", one.problem.choices},
-                    {"sizes", sizes},
-                    {"configuration", one.configuration},
-                    {"reason", one.reason},
-                    {"created_ms", one.created_ms}});
-  }
-  if (given["json"].as<bool>())
-    print_json({{"database", database.path().string()}, {"quarantine", list}});
+  for (const cache::QuarantineRecord& one : cache::quarantined(database, filter))
+    table.add({one.kernel.name, one.kernel.source_hash, one.problem.choices, cache::sizes_text(one.problem.sizes),
+               one.configuration, Cell::instant(one.created_ms), one.reason, one.device_key});
+  if (given.flag("json"))
+    print_json({{"database", database.path().string()}, {"quarantine", table.json()}});
   else
     print(table.rows() ? table.text() : "no configuration is in quarantine\n");
   return kDone;
 }
 
 /// Lets configurations that crashed or hung be tried and served again.
-int lift(const po::variables_map& given) {
+int lift(const Given& given) {
   const fs::path file = database_file(given);
   open_for_reading(file);  // what is not there is not made
   cache::Database database = open_for_writing(file);
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
-  const auto lifted = cache::lift_quarantine(database, filter, text_of(given, "configuration"));
-  if (given["json"].as<bool>())
+  const auto lifted = cache::lift_quarantine(database, filter, given.text("configuration"));
+  if (given.flag("json"))
     print_json({{"database", file.string()}, {"lifted", lifted}});
   else
     print(fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));
@@ -133,10 +122,10 @@ int lift(const po::variables_map& given) {
 }
 
 /// Removes all results of one kernel, of one device or of both.
-int clear_some_results(const po::variables_map& given) {
+int clear_some_results(const Given& given) {
   // An empty name would match everything.
   for (const char* option : {"kernel", "device-key"})
-    if (given.count(option) && text_of(given, option).empty())
+    if (given.has(option) && given.text(option).empty())
       throw UsageError(fmt::format("--{} is empty: leave it out to mean all", option));
   const fs::path file = database_file(given);
   open_for_reading(file);  // what is not there is not made
@@ -144,7 +133,7 @@ int clear_some_results(const po::variables_map& given) {
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
   const cache::Removed removed = cache::remove_results(database, filter);
-  if (given["json"].as<bool>()) {
+  if (given.flag("json")) {
     print_json({{"images", 0},
                 {"database", file.string()},
                 {"removed",
@@ -164,17 +153,17 @@ int clear_some_results(const po::variables_map& given) {
 
 /// Removes compiled images and, when asked to, results. Images belong to no kernel, device or database: where one of
 /// those is named, they stay.
-int clear(const po::variables_map& given) {
-  const bool results = given["results"].as<bool>(), json = given["json"].as<bool>();
+int clear(const Given& given) {
+  const bool results = given.flag("results"), json = given.flag("json");
   for (const char* option : {"db", "kernel", "device-key"})
-    if (!results && given.count(option))
+    if (!results && given.has(option))
       throw UsageError(
           fmt::format("--{} says which results to remove: give --results too. Compiled images are removed "
                       "all together, by `tune cache clear` alone",
                       option));
-  if (given.count("kernel") || given.count("device-key")) return clear_some_results(given);
+  if (given.has("kernel") || given.has("device-key")) return clear_some_results(given);
   Json answer{{"images", 0}};
-  if (given.count("db")) {
+  if (given.has("db")) {
     require_database(database_file(given), "cache clear");
   } else if (const auto folder = cache::user_cache_dir()) {
     cache::ImageCache images(*folder);
@@ -200,7 +189,7 @@ int clear(const po::variables_map& given) {
 
 struct CacheAction {
   const char* name;
-  int (*run)(const po::variables_map& given);
+  int (*run)(const Given& given);
   std::vector<std::string_view> uses;  ///< the options that have an effect, beside --db and --json
 };
 const std::vector<CacheAction>& actions() {
@@ -212,37 +201,14 @@ const std::vector<CacheAction>& actions() {
   return all;
 }
 
-void refuse_options_without_effect(const CacheAction& action, const po::variables_map& given) {
+void refuse_options_without_effect(const CacheAction& action, const Given& given) {
   for (const char* option : {"kernel", "device-key", "configuration", "results"})
     if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
-      refuse_options(given, {option}, fmt::format("on `tune cache {}`", action.name));
+      given.refuse({option}, fmt::format("on `tune cache {}`", action.name));
 }
 
-}  // namespace
-
-int cache_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  add_database_options(options, true);
-  auto add = options.add_options();
-  add("configuration", po::value<std::string>()->value_name("TEXT"), "lift: this configuration only");
-  add("results", po::bool_switch(),
-      "clear: remove all results too, or only those that --db, --kernel and --device-key name");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options, {"action..."});
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune cache [stats|doctor|quarantine|lift|clear] [options]\n"
-        "stats: what the cache holds. doctor: checks every row. quarantine: lists configurations that crashed or "
-        "hung.\n"
-        "lift: lets them be tried again (all, or those of --kernel, --device-key, --configuration).\n"
-        "clear: removes compiled images; with --results the results too. With --results and --db FILE it removes that\n"
-        "database only. With --results and --kernel or --device-key it removes only what is stored of those: best\n"
-        "configurations, sessions with their trials, quarantine and misses.",
-        options,
-        "  tune cache\n  tune cache doctor --db results.db\n  tune cache lift --kernel reduce\n"
-        "  tune cache clear --results --kernel reduce\n");
-  Texts wanted = texts_of(given, "action");
+int run_cache(const Given& given) {
+  Texts wanted = given.texts("action");
   if (wanted.empty()) wanted = {"stats"};
   if (wanted.size() != 1) throw UsageError("cache does one thing at a time: stats, doctor, quarantine, lift or clear");
   Texts known;
@@ -253,6 +219,27 @@ int cache_command(int argc, char** argv) {
     return action.run(given);
   }
   throw UsageError(unknown_name("action", wanted[0], known));
+}
+
+}  // namespace
+
+Command cache_command() {
+  Options options(
+      "Usage: tune cache [stats|doctor|quarantine|lift|clear] [options]\n"
+      "stats: what the cache holds. doctor: checks every row. quarantine: lists configurations that crashed or "
+      "hung.\n"
+      "lift: lets them be tried again (all, or those of --kernel, --device-key, --configuration).\n"
+      "clear: removes compiled images; with --results the results too. With --results and --db FILE it removes that\n"
+      "database only. With --results and --kernel or --device-key it removes only what is stored of those: best\n"
+      "configurations, sessions with their trials, quarantine and misses.",
+      "  tune cache\n  tune cache doctor --db results.db\n  tune cache lift --kernel reduce\n"
+      "  tune cache clear --results --kernel reduce\n");
+  add_database_options(options, true);
+  options.text("configuration", "TEXT", "lift: this configuration only");
+  options.flag("results", "clear: remove all results too, or only those that --db, --kernel and --device-key name");
+  options.json();
+  options.arguments({"action..."});
+  return {options, run_cache};
 }
 
 }  // namespace tuner::cli

@@ -1,11 +1,10 @@
-#include <tuner/cli/compare_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
@@ -13,6 +12,7 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/stored_devices.hpp>
+#include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
@@ -26,8 +26,8 @@ namespace {
 using report::Change;
 using report::Compared;
 
-/// Compressed; what it may hold is read_text()'s to limit.
-constexpr std::int64_t kMostTextBytes = std::int64_t{256} << 20;
+/// The exit code of a confirmed slow-down.
+constexpr int kSlower = 3;
 
 /// One side of a comparison.
 struct Side {
@@ -57,9 +57,8 @@ Side side_of(const std::string& name, cache::Database& database, const cache::Fi
 cache::Database open_results(const std::string& path) {
   require_input_file(path, std::numeric_limits<std::int64_t>::max(), "results");
   if (cache::is_database_file(path)) return open_for_reading(path);
-  require_input_file(path, kMostTextBytes, "wisdom text");
   cache::Database database = cache::Database::in_memory();
-  cache::import_text(database, cache::read_text(path), path);
+  import_text_file(database, path);
   return database;
 }
 
@@ -69,8 +68,8 @@ Side side_of(const std::string& path, const cache::Filter& filter) {
 }
 
 /// Two devices in one database: the one given, or the user's.
-std::pair<Side, Side> sides_by_device(const Texts& files, const po::variables_map& given, cache::Filter filter) {
-  const Texts names = split({text_of(given, "devices")}, ',');
+std::pair<Side, Side> sides_by_device(const Texts& files, const Given& given, cache::Filter filter) {
+  const Texts names = split({given.text("devices")}, ',');
   if (names.size() != 2) throw UsageError("--devices: two names are needed: --devices H100,H200");
   if (files.size() > 1) throw UsageError("--devices compares two devices in one file; give at most one");
   cache::Database database = files.empty() ? open_for_reading(database_file(given)) : open_results(files[0]);
@@ -83,10 +82,10 @@ std::pair<Side, Side> sides_by_device(const Texts& files, const po::variables_ma
   return {side(names[0]), side(names[1])};
 }
 
-std::string ratio_text(const Compared& one) {
-  if (!one.ratio) return {};
-  if (!one.low) return fmt::format("{:.3f}", *one.ratio);
-  return fmt::format("{:.3f}  {:.3f} to {:.3f}", *one.ratio, *one.low, *one.high);
+Cell ratio_cell(const Compared& one) {
+  if (!one.ratio) return {nullptr, ""};
+  return {*one.ratio, one.low ? fmt::format("{:.3f}  {:.3f} to {:.3f}", *one.ratio, *one.low, *one.high)
+                              : fmt::format("{:.3f}", *one.ratio)};
 }
 
 std::string remarks(const Compared& one) {
@@ -99,34 +98,46 @@ std::string remarks(const Compared& one) {
   return text;
 }
 
-std::string time_text(const std::optional<cache::BestRecord>& best) { return best ? format_ns(best->median_ns) : ""; }
+Cell side_cell(const std::optional<cache::BestRecord>& best) {
+  if (!best) return {nullptr, ""};
+  Cell cell{{{"median_ns", best->median_ns},
+             {"low_ns", best->low_ns},
+             {"high_ns", best->high_ns},
+             {"samples", best->samples},
+             {"measured_ms", best->measured_ms},
+             {"configuration", best->configuration},
+             {"source_hash", best->kernel.source_hash},
+             {"driver", best->environment.driver},
+             {"compiler", best->environment.compiler},
+             {"device", best->device.key},
+             {"device_name", best->device.name}},
+            format_ns(best->median_ns)};
+  cell.is_right = true;
+  return cell;
+}
 
 std::size_t count(const std::vector<Compared>& all, Change change) {
   return static_cast<std::size_t>(
       std::count_if(all.begin(), all.end(), [&](const Compared& one) { return one.change == change; }));
 }
 
-std::string table_text(const std::vector<Compared>& all, bool across_devices, const Style& style) {
-  using enum Table::Align;
-  Table table({{""},
-               {"kernel"},
-               {"objective"},
-               {"choices"},
-               {"sizes"},
-               {"device"},
-               {"A", right},
-               {"B", right},
-               {"B / A  with bounds", left},
-               {"remarks"}});
+Table table_of(const std::vector<Compared>& all, bool across_devices) {
+  Table table({named("", "change"), "kernel", "objective", "choices", "sizes", people("device"), named("A", "a"),
+               named("B", "b"), named("B / A  with bounds", "ratio"), data("ratio_low"), data("ratio_high"),
+               people("remarks")});
+  const auto bound = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(nullptr, ""); };
   for (const Compared& one : all) {
     const cache::BestRecord& what = one.a ? *one.a : *one.b;
-    table.add({std::string(name(one.change)), what.kernel.name,
-               what.kernel.objective == "time" ? "" : what.kernel.objective, what.problem.choices,
+    table.add({name(one.change), what.kernel.name, objective_cell(what.kernel.objective), what.problem.choices,
                cache::sizes_text(what.problem.sizes),
-               across_devices ? "" : (what.device.name.empty() ? what.device.key : what.device.name), time_text(one.a),
-               time_text(one.b), ratio_text(one), remarks(one)});
+               across_devices ? "" : (what.device.name.empty() ? what.device.key : what.device.name), side_cell(one.a),
+               side_cell(one.b), ratio_cell(one), bound(one.low), bound(one.high), remarks(one)});
   }
-  auto lines = table.lines();
+  return table;
+}
+
+std::string table_text(const std::vector<Compared>& all, bool across_devices, const Style& style) {
+  auto lines = table_of(all, across_devices).lines();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].change == Change::slower) lines[i + 1] = style.red(lines[i + 1]);
     if (all[i].change == Change::faster) lines[i + 1] = style.green(lines[i + 1]);
@@ -144,85 +155,55 @@ std::string summary(const std::vector<Compared>& all, const Style& style) {
   return text + '\n';
 }
 
-Json json_best(const std::optional<cache::BestRecord>& best) {
-  if (!best) return nullptr;
-  return {{"median_ns", best->median_ns},
-          {"low_ns", best->low_ns},
-          {"high_ns", best->high_ns},
-          {"samples", best->samples},
-          {"measured_ms", best->measured_ms},
-          {"configuration", best->configuration},
-          {"source_hash", best->kernel.source_hash},
-          {"driver", best->environment.driver},
-          {"compiler", best->environment.compiler},
-          {"device", best->device.key},
-          {"device_name", best->device.name}};
-}
-
-Json json_compared(const Compared& one) {
-  const cache::BestRecord& what = one.a ? *one.a : *one.b;
-  Json json{{"change", name(one.change)},
-            {"kernel", what.kernel.name},
-            {"objective", what.kernel.objective},
-            {"choices", what.problem.choices},
-            {"sizes", cache::sizes_text(what.problem.sizes)}};
-  json["ratio"] = one.ratio ? Json(*one.ratio) : Json(nullptr);
-  json["ratio_low"] = one.low ? Json(*one.low) : Json(nullptr);
-  json["ratio_high"] = one.high ? Json(*one.high) : Json(nullptr);
-  json["a"] = json_best(one.a);
-  json["b"] = json_best(one.b);
-  return json;
-}
-
-}  // namespace
-
-int compare_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  add("devices", po::value<std::string>()->value_name("A,B"), "two devices in one file: names, parts of them, or keys");
-  add("db", po::value<std::string>()->value_name("FILE"),
-      "with --devices and without a file: database; default: wisdom.db in the cache folder");
-  add("kernel,k", po::value<std::string>()->value_name("NAME"), "this kernel only");
-  add("margin", po::value<std::string>()->default_value("1%")->value_name("P%"),
-      "by how much two runs of the same may differ beyond their intervals");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options, {"file..."});
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune compare [options] A B\n"
-        "       tune compare [options] --devices A,B [FILE]\n"
-        "What became faster, what slower, and what cannot be told apart by its 95% intervals: databases or wisdom\n"
-        "texts, or two devices in one. Exit status 3 when something became slower.",
-        options, "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
-  const Texts files = texts_of(given, "file");
-  std::string margin = text_of(given, "margin");
+int run_compare(const Given& given) {
+  const Texts files = given.texts("file");
+  std::string margin = given.text("margin");
   if (margin.ends_with('%')) margin.pop_back();
   report::CompareOptions how;
   how.margin = parse_number(margin, "--margin", 0, 1000) / 100;
-  how.across_devices = given.count("devices") > 0;
+  how.across_devices = given.has("devices");
   cache::Filter filter;
-  filter.kernel = text_of(given, "kernel");
+  filter.kernel = given.text("kernel");
   if (!how.across_devices && files.size() != 2) throw UsageError("compare takes two files: tune compare A B");
-  if (!how.across_devices) refuse_options(given, {"db"}, "without --devices");
-  if (!files.empty()) refuse_options(given, {"db"}, "where a file is named");
+  if (!how.across_devices) given.refuse({"db"}, "without --devices");
+  if (!files.empty()) given.refuse({"db"}, "where a file is named");
   const auto [a, b] = how.across_devices ? sides_by_device(files, given, filter)
                                          : std::pair(side_of(files[0], filter), side_of(files[1], filter));
   const std::vector<Compared> all = report::compare(a.best, b.best, how);
   if (all.empty()) nothing_to_compare(filter, a, b);
-  if (given["json"].as<bool>()) {
-    Json list = Json::array();
-    for (const Compared& one : all) list.push_back(json_compared(one));
+  if (given.flag("json")) {
     Json counts = Json::object();
     for (const Change change : {Change::slower, Change::faster, Change::same, Change::only_a, Change::only_b})
       counts[std::string(name(change))] = count(all, change);
-    print_json({{"a", a.name}, {"b", b.name}, {"margin", how.margin}, {"counts", counts}, {"results", list}});
+    print_json({{"a", a.name},
+                {"b", b.name},
+                {"margin", how.margin},
+                {"counts", counts},
+                {"results", table_of(all, how.across_devices).json()}});
   } else {
     const Style style = Style::of(stdout);
     print(fmt::format("A  {}\nB  {}\n\n", printable(a.name), printable(b.name)));
     print(table_text(all, how.across_devices, style) + '\n' + summary(all, style));
   }
   return count(all, Change::slower) > 0 ? kSlower : kDone;
+}
+
+}  // namespace
+
+Command compare_command() {
+  Options options(
+      "Usage: tune compare [options] A B\n"
+      "       tune compare [options] --devices A,B [FILE]\n"
+      "What became faster, what slower, and what cannot be told apart by its 95% intervals: databases or wisdom\n"
+      "texts, or two devices in one. Exit status 3 when something became slower.",
+      "  tune compare before.db after.db\n  tune compare --devices H100,H200 wisdom.db\n");
+  options.text("devices", "A,B", "two devices in one file: names, parts of them, or keys");
+  options.text("db", "FILE", "with --devices and without a file: database; default: wisdom.db in the cache folder");
+  options.text("kernel,k", "NAME", "this kernel only");
+  options.text("margin", "P%", "by how much two runs of the same may differ beyond their intervals", "1%");
+  options.json();
+  options.arguments({"file..."});
+  return {options, run_compare};
 }
 
 }  // namespace tuner::cli

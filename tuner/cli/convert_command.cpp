@@ -1,4 +1,4 @@
-#include <tuner/cli/convert_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -15,29 +15,15 @@
 #include <tuner/core/format.hpp>
 
 namespace tuner::cli {
+namespace {
 
-int convert_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  add("output,o", po::value<std::string>()->value_name("OUT.cu"),
-      "the kernel file, whose paths are relative to its folder; default: stdout, and this folder");
-  add("force,f", po::bool_switch(), "replace what stands there");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options, {"file..."});
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune convert [options] FILE\n"
-        "Writes a kernel file, directives beside the untouched kernel, from a T1 description (JSON), a Kernel Tuner\n"
-        "script (.py), which is read, not run, or what Kernel Launcher has: a kernel with `#pragma kernel`, a "
-        "captured\n"
-        "launch (JSON), wisdom. What is left to finish by hand is listed on stderr and in the file.",
-        options, "  tune convert convolution.json -o convolution.tuner.cu && tune --kernel convolution.tuner.cu\n");
-  const Texts files = texts_of(given, "file");
+int run_convert(const Given& given) {
+  const Texts files = given.texts("file");
   if (files.size() != 1) throw UsageError("convert reads one file: tune convert FILE [-o OUT.cu]");
-  const std::string output = text_of(given, "output");
+  const std::string output = given.text("output");
   const bool to_stdout = output.empty() || output == "-";
-  if (to_stdout) refuse_options(given, {"force"}, "on standard output");
-  if (!to_stdout) require_output(output, OutputKind::kernel_file, given["force"].as<bool>(), "--output");
+  if (to_stdout) given.refuse({"force"}, "on standard output");
+  if (!to_stdout) require_output(output, OutputKind::kernel_file, given.flag("force"), "--output");
 
   namespace fs = std::filesystem;
   const fs::path folder = to_stdout ? fs::current_path() : fs::absolute(output).parent_path();
@@ -55,6 +41,23 @@ int convert_command(int argc, char** argv) {
                     made.left.empty() ? "nothing" : plural(static_cast<std::int64_t>(made.left.size()), "thing"))
             .c_str());
   return kDone;
+}
+
+}  // namespace
+
+Command convert_command() {
+  Options options(
+      "Usage: tune convert [options] FILE\n"
+      "Writes a kernel file, directives beside the untouched kernel, from a T1 description (JSON), a Kernel Tuner\n"
+      "script (.py), which is read, not run, or what Kernel Launcher has: a kernel with `#pragma kernel`, a "
+      "captured\n"
+      "launch (JSON), wisdom. What is left to finish by hand is listed on stderr and in the file.",
+      "  tune convert convolution.json -o convolution.tuner.cu && tune --kernel convolution.tuner.cu\n");
+  options.text("output,o", "OUT.cu",
+               "the kernel file, whose paths are relative to its folder; default: stdout, and this folder");
+  options.flag("force,f", "replace what stands there");
+  options.arguments({"file..."});
+  return {options, run_convert};
 }
 
 }  // namespace tuner::cli

@@ -13,6 +13,7 @@
 #include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/input_file.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
@@ -23,17 +24,15 @@ namespace fs = std::filesystem;
 
 void warn(std::string_view text) { Console(stderr, false).warning(text); }
 
-void add_database_options(po::options_description& options, bool filters) {
-  options.add_options()("db", po::value<std::string>()->value_name("FILE"),
-                        "database; default: wisdom.db in the cache folder");
+void add_database_options(Options& options, bool filters) {
+  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
   if (!filters) return;
-  auto add = options.add_options();
-  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "this kernel only");
-  add("device-key", po::value<std::string>()->value_name("KEY"), "this device only, as `tune devices` prints its key");
+  options.text("kernel,k", "NAME|FILE.cu", "this kernel only");
+  options.text("device-key", "KEY", "this device only, as `tune devices` prints its key");
 }
 
-cache::Filter read_filter(const po::variables_map& given) {
-  cache::Filter filter{text_of(given, "kernel"), text_of(given, "device-key")};
+cache::Filter read_filter(const Given& given) {
+  cache::Filter filter{given.text("kernel"), given.text("device-key")};
   if (KernelLibrary::is_path(filter.kernel)) filter.kernel = KernelLibrary().find(filter.kernel).name;
   return filter;
 }
@@ -56,8 +55,8 @@ void require_known_device(const cache::Filter& filter, std::span<cache::Database
     throw UsageError(unknown_name("device", filter.device_key, keys));
 }
 
-fs::path database_file(const po::variables_map& given) {
-  if (given.count("db")) return text_of(given, "db");
+fs::path database_file(const Given& given) {
+  if (given.has("db")) return given.text("db");
   if (const auto place = cache::user_database_file()) return *place;
   throw Error("there is no cache folder: set TUNER_CACHE_DIR or HOME, or give --db FILE");
 }
@@ -80,8 +79,8 @@ cache::Database open_for_reading(const fs::path& file, bool damaged) {
   return cache::Database::open_read_only(file, options);
 }
 
-std::vector<cache::Database> open_all_for_reading(const po::variables_map& given) {
-  if (given.count("db") || !cache::frozen_database_file()) return open_all_of_this_machine(given);
+std::vector<cache::Database> open_all_for_reading(const Given& given) {
+  if (given.has("db") || !cache::frozen_database_file()) return open_all_of_this_machine(given);
   WisdomOptions options;
   options.warn = warn;
   std::vector<cache::Database> frozen;
@@ -89,16 +88,22 @@ std::vector<cache::Database> open_all_for_reading(const po::variables_map& given
   return frozen;
 }
 
-std::vector<cache::Database> open_all_of_this_machine(const po::variables_map& given) {
+std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
   std::vector<cache::Database> all;
   std::error_code error;
-  const auto users = given.count("db") ? std::optional(database_file(given)) : cache::user_database_file();
-  if (users && (given.count("db") || fs::exists(*users, error))) all.push_back(open_for_reading(*users));
-  if (given.count("db")) return all;
+  const auto users = given.has("db") ? std::optional(database_file(given)) : cache::user_database_file();
+  if (users && (given.has("db") || fs::exists(*users, error))) all.push_back(open_for_reading(*users));
+  if (given.has("db")) return all;
   cache::OpenOptions options;
   options.warn = [](const std::string& text) { warn(text); };
   for (cache::Database& shipped : cache::Database::open_all_shipped({}, options)) all.push_back(std::move(shipped));
   return all;
+}
+
+cache::ImportCount import_text_file(cache::Database& into, const std::string& file) {
+  constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;  // compressed; read_text() limits what it may hold
+  require_input_file(file, kMostBytes, "wisdom text");
+  return cache::import_text(into, cache::read_text(file), file);
 }
 
 }  // namespace tuner::cli

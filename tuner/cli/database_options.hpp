@@ -9,15 +9,16 @@
 
 #include <cache/browse.hpp>
 #include <cache/database.hpp>
+#include <cache/exchange.hpp>
 
 #include <tuner/cli/options.hpp>
 
 namespace tuner::cli {
 
 /// `--db FILE`, and `--kernel`, `--device-key` as filters when \p filters.
-void add_database_options(po::options_description& options, bool filters);
+void add_database_options(Options& options, bool filters);
 /// `--kernel` and `--device-key`; a path stands for the kernel in that file, which has to be readable.
-cache::Filter read_filter(const po::variables_map& given);
+cache::Filter read_filter(const Given& given);
 /// Throws UsageError where neither \p databases nor this program know the kernel of \p filter: most likely a typing
 /// error.
 void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases);
@@ -25,7 +26,7 @@ void require_known_kernel(const cache::Filter& filter, std::span<cache::Database
 void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases);
 
 /// `--db`, else the user's database. Throws tuner::Error without a cache folder.
-std::filesystem::path database_file(const po::variables_map& given);
+std::filesystem::path database_file(const Given& given);
 /// Made when it is not there. Throws cache::CacheError when it cannot be written to, now or later.
 cache::Database open_for_writing(const std::filesystem::path& file);
 /// Changes nothing. Throws tuner::Error when there is no \p file, cache::CacheError when it cannot be used; \p damaged:
@@ -33,9 +34,12 @@ cache::Database open_for_writing(const std::filesystem::path& file);
 cache::Database open_for_reading(const std::filesystem::path& file, bool damaged = false);
 /// What calls are answered from: `--db`; without it the frozen database of $TUNER_FROZEN, else the user's, where there
 /// is one, and the shipped ones.
-std::vector<cache::Database> open_all_for_reading(const po::variables_map& given);
+std::vector<cache::Database> open_all_for_reading(const Given& given);
 /// The same without a look at $TUNER_FROZEN.
-std::vector<cache::Database> open_all_of_this_machine(const po::variables_map& given);
+std::vector<cache::Database> open_all_of_this_machine(const Given& given);
+
+/// Takes over all results of the wisdom text \p file, or none. Throws tuner::Error and cache::CacheError.
+cache::ImportCount import_text_file(cache::Database& into, const std::string& file);
 
 /// Prints one warning line to stderr.
 void warn(std::string_view text);

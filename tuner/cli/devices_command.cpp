@@ -1,9 +1,8 @@
-#include <tuner/cli/devices_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/json.hpp>
@@ -44,23 +43,12 @@ void add_ceilings(const Device& device, Facts& facts) {
     facts.emplace_back("copies measured", format_rate(device.ceilings.copy) + " (read plus written)");
 }
 
-}  // namespace
-
-int devices_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  add("measure", po::bool_switch(), "also measure what each device streams (takes a moment)");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help("Usage: tune devices [options]\nWhat can run kernels here, with its limits.", options, "");
-
+int run_devices(const Given& given) {
   const std::string no_gpu = why_no_gpu();
   Json all = Json::array();
   std::string text;
   for (Device& device : list_devices()) {
-    if (given["measure"].as<bool>()) measure_ceilings(device);
+    if (given.flag("measure")) measure_ceilings(device);
     const bool is_gpu = traits(device.key).is_gpu;
     text += fmt::format("{}  {}\n", is_gpu ? std::to_string(device.index) : device.key.backend, device.name);
     auto about = is_gpu ? gpu_facts(device) : host_facts(device);
@@ -70,11 +58,20 @@ int devices_command(int argc, char** argv) {
     all.push_back(to_json(device));
   }
   if (!no_gpu.empty()) text += fmt::format("No GPU: {}\n", no_gpu);
-  if (given["json"].as<bool>())
+  if (given.flag("json"))
     print_json({{"devices", all}, {"why_no_gpu", no_gpu}});
   else
     std::fputs(text.c_str(), stdout);
   return kDone;
+}
+
+}  // namespace
+
+Command devices_command() {
+  Options options("Usage: tune devices [options]\nWhat can run kernels here, with its limits.");
+  options.flag("measure", "also measure what each device streams (takes a moment)");
+  options.json();
+  return {options, run_devices};
 }
 
 }  // namespace tuner::cli

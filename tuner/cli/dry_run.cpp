@@ -3,7 +3,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/cli/table.hpp>
 #include <tuner/core/elapsed.hpp>
@@ -12,10 +11,23 @@
 namespace tuner::cli {
 namespace {
 
-std::string values_text(const TuningParameter& parameter) {
-  std::string text;
-  for (const Value& value : parameter.values) text += (text.empty() ? "" : " ") + value.text();
-  return text;
+Table parameters_table(const SearchSpace& space) {
+  Table table({named("parameter", "name"), people("count"), "values"});
+  for (const TuningParameter& one : space.parameters()) {
+    Cell values{Json::array(), ""};
+    for (const Value& value : one.values) {
+      values.value.push_back(to_json(value));
+      values.text += (values.text.empty() ? "" : " ") + value.text();
+    }
+    table.add({one.name, one.values.size(), std::move(values)});
+  }
+  return table;
+}
+
+Table constraints_table(const SearchSpace& space) {
+  Table table({named("constraint", "name"), named("holds when", "predicate")});
+  for (const Constraint& one : space.constraints()) table.add({one.name, one.predicate.text()});
+  return table;
 }
 
 struct Counted {
@@ -35,12 +47,8 @@ Counted count_valid(const KernelSpec& spec, const ProblemSize& size, const Devic
 
 std::string space_text(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
   std::string text = fmt::format("{}  {}  on {}\n\n", spec.name, size.text(), device.name);
-  Table parameters({{"parameter"}, {"count", Table::Align::right}, {"values"}});
-  for (const TuningParameter& one : spec.space.parameters())
-    parameters.add({one.name, std::to_string(one.values.size()), values_text(one)});
-  text += parameters.text() + '\n';
-  Table constraints({{"constraint"}, {"holds when"}});
-  for (const Constraint& one : spec.space.constraints()) constraints.add({one.name, one.predicate.text()});
+  text += parameters_table(spec.space).text() + '\n';
+  Table constraints = constraints_table(spec.space);
   constraints.add({"(device)", "block, grid and shared memory fit the device's limits"});
   text += constraints.text() + '\n';
 
@@ -54,18 +62,10 @@ std::string space_text(const KernelSpec& spec, const ProblemSize& size, const De
 }
 
 Json json_space(const KernelSpec& spec, const ProblemSize& size, const Device& device, const StopHook& stop) {
-  Json parameters = Json::array(), constraints = Json::array();
-  for (const TuningParameter& one : spec.space.parameters()) {
-    Json values = Json::array();
-    for (const Value& value : one.values) values.push_back(to_json(value));
-    parameters.push_back({{"name", one.name}, {"values", values}});
-  }
-  for (const Constraint& one : spec.space.constraints())
-    constraints.push_back({{"name", one.name}, {"predicate", one.predicate.text()}});
   Json space{{"problem", to_json(size)},
              {"device", device.key.text()},
-             {"parameters", parameters},
-             {"constraints", constraints},
+             {"parameters", parameters_table(spec.space).json()},
+             {"constraints", constraints_table(spec.space).json()},
              {"product", spec.space.product()}};
   const Counted counted = count_valid(spec, size, device, stop);
   space["valid"] = counted.valid ? Json(*counted.valid) : Json();

@@ -1,9 +1,8 @@
-#include <tuner/cli/explain_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
@@ -18,17 +17,6 @@
 
 namespace tuner::cli {
 namespace {
-
-po::options_description explain_options() {
-  po::options_description options("Options", 110);
-  add_kernel_options(options);
-  auto add = options.add_options();
-  add("device,d", po::value<std::string>()->value_name("auto|cuda|0|host"), "the device that would run it");
-  add("db", po::value<std::string>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  return options;
-}
 
 constexpr const char* kFrozenNote = " ($TUNER_FROZEN: this file and no other)";
 
@@ -66,31 +54,20 @@ std::string explanation(const KernelSpec& spec, const ProblemSize& size, const D
   return text + facts(about, "  ");
 }
 
-}  // namespace
-
-int explain_command(int argc, char** argv) {
-  const po::options_description options = explain_options();
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune explain --kernel NAME [options]\n"
-        "Which configuration a call would be served with, from where and why. Without --db, $TUNER_FROZEN names the\n"
-        "only database that is asked (tune freeze).",
-        options, "  tune explain --kernel reduce --size n=1e6\n");
-
+int run_explain(const Given& given) {
   const KernelSpec spec = chosen_kernel(given);
-  const Device device = choose_device(given.count("device") ? text_of(given, "device") : default_device()).device;
+  const Device device = choose_device(given.has("device") ? given.text("device") : default_device()).device;
   WisdomOptions where;
-  where.database = text_of(given, "db");
+  where.database = given.text("db");
   where.read_only = true;
-  if (given.count("db")) require_database(where.database, "--db");
+  if (given.has("db")) require_database(where.database, "--db");
   where.warn = [](std::string_view text) { warn(text); };
   Wisdom wisdom(where);
 
   Json answers = Json::array();
   for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
     const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
-    if (!given["json"].as<bool>()) {
+    if (!given.flag("json")) {
       std::fputs(explanation(spec, size, device, wisdom, wisdom.user(), match).c_str(), stdout);
       continue;
     }
@@ -111,8 +88,23 @@ int explain_command(int argc, char** argv) {
                        {"served", served(spec, match)},
                        {"rejected", rejected}});
   }
-  if (given["json"].as<bool>()) print_json({{"answers", answers}});
+  if (given.flag("json")) print_json({{"answers", answers}});
   return kDone;
+}
+
+}  // namespace
+
+Command explain_command() {
+  Options options(
+      "Usage: tune explain --kernel NAME [options]\n"
+      "Which configuration a call would be served with, from where and why. Without --db, $TUNER_FROZEN names the\n"
+      "only database that is asked (tune freeze).",
+      "  tune explain --kernel reduce --size n=1e6\n");
+  add_kernel_options(options);
+  options.text("device,d", "auto|cuda|0|host", "the device that would run it");
+  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
+  options.json();
+  return {options, run_explain};
 }
 
 }  // namespace tuner::cli

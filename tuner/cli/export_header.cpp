@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,16 +17,62 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/serving_check.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/objective.hpp>
+#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 
 namespace tuner::cli {
 namespace {
+
+/// Whether the configurations that a database holds may be served: asked before results become code of other programs.
+class ServingCheck {
+ public:
+  /// \p known: a kernel that is asked by its name, wherever its file is.
+  explicit ServingCheck(std::optional<KernelSpec> known) {
+    if (known) kernels_.emplace(known->name, std::move(known));
+  }
+
+  /// Why \p configuration may not be served for the problem of \p about on its device, by the kernel's space and the
+  /// limits that are stored of the device. Nothing for a kernel that only a database knows.
+  std::optional<std::string> operator()(const cache::Context& about, const std::string& configuration) {
+    const auto [at, is_new] = kernels_.try_emplace(about.kernel.name);
+    // A stored name is data: it is looked up as a name, never opened as a path.
+    if (is_new && !KernelLibrary::is_path(about.kernel.name)) at->second = kernel_named(about.kernel.name);
+    if (!at->second) return std::nullopt;
+    std::optional<std::string> why;
+    try {
+      why = why_invalid(*at->second, from_record(about.problem), from_record(about.device).limits,
+                        Configuration::parse(configuration));
+    } catch (const std::invalid_argument& error) {
+      why = error.what();
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    if (why) rejected_.emplace(about.kernel.name + ": " + configuration, *why);
+    return why;
+  }
+
+  /// One warning of what was rejected, and one of each kernel that could not be asked.
+  void tell() const {
+    for (const auto& [name, spec] : kernels_)
+      if (!spec)
+        warn(fmt::format("kernel {} is not known here: nobody checked that its configurations are valid",
+                         printable(name)));
+    if (rejected_.empty()) return;
+    const auto& [what, why] = *rejected_.begin();
+    warn(fmt::format("{} would not be served and {} left out: {} ({})",
+                     plural(static_cast<std::int64_t>(rejected_.size()), "configuration"),
+                     rejected_.size() == 1 ? "is" : "are", printable(what), printable(why)));
+  }
+
+ private:
+  std::map<std::string, std::optional<KernelSpec>> kernels_;
+  std::map<std::string, std::string> rejected_;  // why, by kernel and configuration
+};
 
 /// What the header cannot check for its user.
 std::string size_constraints(const KernelSpec& spec) {
@@ -58,18 +108,18 @@ void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
 
 }  // namespace
 
-int export_header(const po::variables_map& given) {
-  const std::string file = text_of(given, "header");
-  if (!given.count("kernel")) throw UsageError("a header is of one kernel: tune export --header FILE --kernel NAME");
-  if (file == "-") refuse_options(given, {"force"}, "on standard output");
-  if (file != "-") require_output(file, OutputKind::header, given["force"].as<bool>(), "--header");
+int export_header(const Given& given) {
+  const std::string file = given.text("header");
+  if (!given.has("kernel")) throw UsageError("a header is of one kernel: tune export --header FILE --kernel NAME");
+  if (file == "-") given.refuse({"force"}, "on standard output");
+  if (file != "-") require_output(file, OutputKind::header, given.flag("force"), "--header");
 
-  const std::optional<KernelSpec> spec = kernel_named(text_of(given, "kernel"));
+  const std::optional<KernelSpec> spec = kernel_named(given.text("kernel"));
   convert::TunedOptions options;
-  options.kernel = spec ? spec->name : text_of(given, "kernel");
-  options.device_key = text_of(given, "device-key");
-  if (given.count("portfolio")) {
-    options.portfolio = static_cast<std::size_t>(parse_count(text_of(given, "portfolio"), "--portfolio"));
+  options.kernel = spec ? spec->name : given.text("kernel");
+  options.device_key = given.text("device-key");
+  if (given.has("portfolio")) {
+    options.portfolio = static_cast<std::size_t>(parse_count(given.text("portfolio"), "--portfolio"));
     if (options.portfolio == 0) throw UsageError("--portfolio: at least 1");
   }
   convert::HeaderOptions header;
@@ -82,7 +132,7 @@ int export_header(const po::variables_map& given) {
   ServingCheck check(spec);
   options.objection = std::ref(check);
   const convert::TunedResults results = convert::tuned_results(databases, options);
-  check.warn();
+  check.tell();
   const std::string text = convert::header_text(results, header);
   if (file == "-")
     print(text);

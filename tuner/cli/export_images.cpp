@@ -27,7 +27,7 @@
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/interrupt.hpp>
-#include <tuner/cli/serving_check.hpp>
+#include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
@@ -47,13 +47,13 @@ struct Known {
   std::vector<cache::BestRecord> best;
 };
 
-std::map<std::string, Known> known_kernels(const po::variables_map& given) {
+std::map<std::string, Known> known_kernels(const Given& given) {
   std::vector<cache::Database> databases = open_all_for_reading(given);
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, databases);
   require_known_device(filter, databases);
   std::map<std::string, std::optional<KernelSpec>> specs;
-  if (std::optional<KernelSpec> named = given.count("kernel") ? kernel_named(text_of(given, "kernel")) : std::nullopt) {
+  if (std::optional<KernelSpec> named = given.has("kernel") ? kernel_named(given.text("kernel")) : std::nullopt) {
     const std::string name = named->name;
     specs.emplace(name, std::move(named));
   }
@@ -75,9 +75,9 @@ std::map<std::string, Known> known_kernels(const po::variables_map& given) {
 }
 
 /// `--arch`, else the chips of the results and PTX of the oldest of them.
-std::vector<std::string> architectures(const po::variables_map& given, const std::map<std::string, Known>& kernels) {
-  if (given.count("arch")) {
-    std::vector<std::string> names = split(texts_of(given, "arch"), ',');
+std::vector<std::string> architectures(const Given& given, const std::map<std::string, Known>& kernels) {
+  if (given.has("arch")) {
+    std::vector<std::string> names = split(given.texts("arch"), ',');
     for (const std::string& name : names)
       if (!virtual_capability(name) && !cuda::compute_capability(name))
         throw UsageError(
@@ -169,15 +169,8 @@ struct Compiling {
 
 }  // namespace
 
-void add_image_options(po::options_description& options) {
-  options.add_options()("images", po::value<std::string>()->value_name("FOLDER"),
-                        "compiled images beside the wisdom in FOLDER, for machines without a compiler");
-  options.add_options()("arch", po::value<Texts>()->composing()->value_name("sm_90,compute_90"),
-                        "of --images: chips, and PTX for later ones (default: those of the results)");
-}
-
-int export_images(const po::variables_map& given) {
-  const fs::path folder = text_of(given, "images");
+int export_images(const Given& given) {
+  const fs::path folder = given.text("images");
   const std::map<std::string, Known> kernels = known_kernels(given);
   const std::vector<std::string> names = architectures(given, kernels);
   std::vector<CompileRequest> requests;
@@ -185,7 +178,7 @@ int export_images(const po::variables_map& given) {
   for (const auto& [name, known] : kernels)
     for (const std::string& architecture : names)
       for (auto& [file, request] : Requests(known, architecture).all) {
-        if (!given["force"].as<bool>() && fs::exists(cache::image_file(folder, architecture, file)))
+        if (!given.flag("force") && fs::exists(cache::image_file(folder, architecture, file)))
           ++there;
         else
           requests.push_back(std::move(request));

@@ -5,11 +5,9 @@
 
 namespace tuner::cli {
 
-void add_image_options(po::options_description& options);
-
 /// Compiles, for each of `--arch`, the best configurations of the databases and every kernel's default, and keeps them
 /// beside the wisdom in the folder of `--images`. What is there already stays. Needs NVRTC and no GPU. Throws
 /// UsageError and Error.
-int export_images(const po::variables_map& given);
+int export_images(const Given& given);
 
 }  // namespace tuner::cli

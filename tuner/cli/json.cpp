@@ -1,7 +1,5 @@
 #include <tuner/cli/json.hpp>
 
-#include <nlohmann/json.hpp>
-
 namespace tuner::cli {
 
 Json to_json(const Value& value) {

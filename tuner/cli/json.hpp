@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/device.hpp>

@@ -2,26 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/error.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {
 
-void add_kernel_options(po::options_description& options) {
-  auto add = options.add_options();
-  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "the kernel");
-  add("size,s", po::value<Texts>()->value_name("n=1e6"), "problem size");
-  add("type", po::value<Texts>()->value_name("float"), "element type");
-  add("choice", po::value<Texts>()->value_name("NAME=VALUE"), "another choice of the kernel");
-  add("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first");
+void add_kernel_options(Options& options) {
+  options.text("kernel,k", "NAME|FILE.cu", "the kernel");
+  options.texts("size,s", "n=1e6", "problem size");
+  options.texts("type", "float", "element type");
+  options.texts("choice", "NAME=VALUE", "another choice of the kernel");
+  options.texts("template-path", "DIR", "look for kernels here first");
 }
 
-KernelSpec chosen_kernel(const po::variables_map& given) {
-  if (!given.count("kernel")) throw UsageError("which kernel? Give --kernel NAME; `tune list` names the known ones");
-  return KernelLibrary(template_path(given)).find(text_of(given, "kernel"));
+KernelSpec chosen_kernel(const Given& given) {
+  if (!given.has("kernel")) throw UsageError("which kernel? Give --kernel NAME; `tune list` names the known ones");
+  return KernelLibrary(template_path(given)).find(given.text("kernel"));
 }
 
-ProblemOptions problem_options(const po::variables_map& given) {
-  return {texts_of(given, "size"), texts_of(given, "type"), texts_of(given, "choice")};
+std::optional<KernelSpec> kernel_named(const std::string& name) {
+  if (KernelLibrary::is_path(name)) return KernelLibrary().find(name);
+  try {
+    return KernelLibrary().find(name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+ProblemOptions problem_options(const Given& given) {
+  return {given.texts("size"), given.texts("type"), given.texts("choice")};
 }
 
 Configuration read_configuration(const KernelSpec& spec, const std::string& text, Configuration base) {
@@ -45,8 +54,8 @@ Configuration read_configuration(const KernelSpec& spec, const std::string& text
   return base;
 }
 
-std::vector<std::filesystem::path> template_path(const po::variables_map& given) {
-  const Texts folders = texts_of(given, "template-path");
+std::vector<std::filesystem::path> template_path(const Given& given) {
+  const Texts folders = given.texts("template-path");
   return {folders.begin(), folders.end()};
 }
 

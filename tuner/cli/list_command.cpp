@@ -1,9 +1,8 @@
-#include <tuner/cli/list_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
@@ -30,34 +29,30 @@ std::string choices_text(const KernelSpec& spec) {
   return text;
 }
 
-}  // namespace
-
-int list_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  add("template-path", po::value<Texts>()->value_name("DIR"), "look here first; may be repeated");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help("Usage: tune list [options]\nThe kernels that --kernel knows by name.", options, "");
-
+int run_list(const Given& given) {
   const KernelLibrary library(template_path(given));
-  Table table({{"kernel"}, {"sizes"}, {"combinations", Table::Align::right}, {"from"}, {"choices"}});
-  Json kernels = Json::array();
+  Table table({named("kernel", "name"), "sizes", named("combinations", "product"), named("from", "origin"), "choices",
+               data("error")});
   for (const KernelLibrary::Entry& entry : library.list()) try {
       const KernelSpec spec = library.find(entry.name);
-      table.add({entry.name, sizes_text(spec), format_count(spec.space.product()), entry.origin, choices_text(spec)});
-      kernels.push_back({{"name", entry.name}, {"origin", entry.origin}, {"product", spec.space.product()}});
+      table.add({entry.name, sizes_text(spec), Cell::count(spec.space.product()), entry.origin, choices_text(spec)});
     } catch (const Error& error) {
-      table.add({entry.name, "", "", entry.origin, fmt::format("unreadable: {}", error.what())});
-      kernels.push_back({{"name", entry.name}, {"origin", entry.origin}, {"error", error.what()}});
+      table.add({entry.name, {}, {}, entry.origin, fmt::format("unreadable: {}", error.what()), error.what()});
     }
-  if (given["json"].as<bool>())
-    print_json({{"kernels", kernels}});
+  if (given.flag("json"))
+    print_json({{"kernels", table.json()}});
   else
     std::fputs(table.text("").c_str(), stdout);
   return kDone;
+}
+
+}  // namespace
+
+Command list_command() {
+  Options options("Usage: tune list [options]\nThe kernels that --kernel knows by name.");
+  options.texts("template-path", "DIR", "look here first; may be repeated");
+  options.json();
+  return {options, run_list};
 }
 
 }  // namespace tuner::cli

@@ -98,14 +98,19 @@ std::string format_metric(std::string_view metric, double value) {
   return fmt::format("{:.5g}", value);
 }
 
+Cell metric_cell(std::string_view metric, double value) {
+  Cell cell(Json(value), format_metric(metric, value));
+  return cell;
+}
+
 std::vector<std::string> metric_list(const std::vector<std::string>& names,
                                      const std::map<std::string, double>& metrics) {
-  Table table({{"", Table::Align::left}, {"", Table::Align::right}, {"", Table::Align::left}});
+  Table table({"metric", "value", "meaning"});
   for (const std::string& name : names) {
     const auto at = metrics.find(name);
     if (at == metrics.end()) continue;
     const NamedMetric* const known = find_metric(name);
-    table.add({name, format_metric(name, at->second), known ? std::string(known->meaning) : std::string()});
+    table.add({name, metric_cell(name, at->second), known ? known->meaning : ""});
   }
   std::vector<std::string> lines = table.lines("");
   lines.erase(lines.begin());  // the head
@@ -145,14 +150,14 @@ std::string pareto_table(const std::vector<Trial>& trials, const std::vector<std
   const std::vector<const Trial*> front = pareto_front(trials, objectives);
   if (front.empty()) return fmt::format("no trial knows all of {}\n", fmt::join(objectives, ", "));
   std::vector<Table::Column> columns;
-  for (const std::string& name : objectives) columns.push_back({Objective{name}.metric(), Table::Align::right});
-  columns.push_back({"configuration", Table::Align::left});
+  for (const std::string& name : objectives) columns.emplace_back(Objective{name}.metric());
+  columns.emplace_back("configuration");
   Table table(std::move(columns));
   for (const Trial* const trial : front) {
-    std::vector<std::string> cells;
+    std::vector<Cell> cells;
     for (const std::string& name : objectives)
-      cells.push_back(format_objective(name, *Objective{name}.value(*trial->measurement())));
-    cells.push_back(trial->configuration.text());
+      cells.push_back(Cell::right(format_objective(name, *Objective{name}.value(*trial->measurement()))));
+    cells.emplace_back(trial->configuration.text());
     table.add(std::move(cells));
   }
   return fmt::format("front     of {}: {} that no other beats in all\n{}", fmt::join(objectives, " and "),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tuner/cli/options.hpp>
+#include <tuner/cli/table.hpp>
 #include <tuner/core/outcome.hpp>
 
 namespace tuner::cli {
@@ -27,6 +28,7 @@ ObjectiveChoice read_objective(std::string_view text);
 
 /// `87.2%`, `3.21 TB/s`, `43.2 mJ`: \p value of \p metric in its unit; a plain number for the chip's own.
 std::string format_metric(std::string_view metric, double value);
+Cell metric_cell(std::string_view metric, double value);
 /// A line for each of \p names that \p metrics has: name, value and, of those with a name of their own, what it is.
 std::vector<std::string> metric_list(const std::vector<std::string>& names,
                                      const std::map<std::string, double>& metrics);

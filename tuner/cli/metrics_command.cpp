@@ -1,9 +1,8 @@
-#include <tuner/cli/metrics_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/profiling_permission.hpp>
@@ -31,8 +30,8 @@ std::string chips_to_name() {
 }
 
 /// The chip asked for, and whether it is here.
-std::unique_ptr<cuda::ChipMetrics> chosen_chip(const po::variables_map& given, bool& here) {
-  const std::string chip = text_of(given, "chip"), device = text_of(given, "device");
+std::unique_ptr<cuda::ChipMetrics> chosen_chip(const Given& given, bool& here) {
+  const std::string chip = given.text("chip"), device = given.text("device");
   here = chip.empty();
   if (!here) {
     if (!device.empty()) throw UsageError("--chip and --device both name a chip: give one of them");
@@ -80,96 +79,88 @@ std::vector<std::string> metrics_of(const cuda::ChipMetrics& chip, const MetricS
   return metrics;
 }
 
-std::size_t passes_of(const cuda::ChipMetrics& chip, const std::vector<std::string>& metrics) {
-  return chip.passes(taken(chip.plan(metrics)));
-}
-
-Json as_json(const cuda::ChipMetrics& chip, bool all) {
-  Json document{{"chip", chip.chip()}, {"library", chip.source()}};
+Table named_table(const cuda::ChipMetrics& chip) {
+  Table table({named("metric", "name"), "unit", "meaning", data("available"), named("today's name", "counters")});
   for (const NamedMetric& metric : named_metrics()) {
     const std::vector<std::string> counters = counters_of(chip, metric);
     Json terms = Json::array();
     for (std::size_t i = 0; i < counters.size(); ++i)
       terms.push_back({{"counter", counters[i]}, {"factor", metric.terms[i].factor}});
-    document["metrics"].push_back({{"name", metric.name},
-                                   {"unit", symbol(metric.unit)},
-                                   {"meaning", metric.meaning},
-                                   {"available", metric.source != MetricSource::counters || !counters.empty()},
-                                   {"counters", terms}});
+    table.add({metric.name, symbol(metric.unit), metric.meaning,
+               metric.source != MetricSource::counters || !counters.empty(), Cell(terms, today(metric, counters))});
   }
+  return table;
+}
+
+Table sets_table(const cuda::ChipMetrics& chip) {
+  Table table({named("set", "name"), "passes", "metrics"});
   for (const MetricSet& set : metric_sets()) {
     const std::vector<std::string> metrics = metrics_of(chip, set);
-    document["sets"].push_back({{"name", set.name}, {"metrics", metrics}, {"passes", passes_of(chip, metrics)}});
+    table.add(
+        {set.name, chip.passes(taken(chip.plan(metrics))), Cell(metrics, fmt::format("{}", fmt::join(metrics, ", ")))});
   }
+  return table;
+}
+
+/// The chip's own.
+Table own_table(const cuda::ChipMetrics& chip) {
+  Table table({named("metric", "name"), "kind", "unit", "meaning"});
+  for (const cuda::ChipMetric& metric : chip.all()) table.add({metric.name, metric.kind, metric.unit, metric.meaning});
+  return table;
+}
+
+constexpr const char* kKinds[] = {"counter", "ratio", "throughput"};
+
+Json as_json(const cuda::ChipMetrics& chip, bool all) {
+  Json document{{"chip", chip.chip()},
+                {"library", chip.source()},
+                {"metrics", named_table(chip).json()},
+                {"sets", sets_table(chip).json()}};
   if (!all) return document;
-  for (const cuda::ChipMetric& metric : chip.all())
-    document["own"].push_back(
-        {{"name", metric.name}, {"kind", metric.kind}, {"unit", metric.unit}, {"meaning", metric.meaning}});
-  for (const char* const kind : {"counter", "ratio", "throughput"}) document["roll_ups"][kind] = chip.roll_ups(kind);
+  document["own"] = own_table(chip).json();
+  for (const char* const kind : kKinds) document["roll_ups"][kind] = chip.roll_ups(kind);
   return document;
 }
 
-void print_named(const cuda::ChipMetrics& chip) {
-  Table table({{"metric"}, {"unit"}, {"meaning"}, {"today's name"}});
-  for (const NamedMetric& metric : named_metrics())
-    table.add({std::string(metric.name), std::string(symbol(metric.unit)), std::string(metric.meaning),
-               today(metric, counters_of(chip, metric))});
-  print(table.text() + "\nSets\n");
-  Table sets({{"set"}, {"passes", Table::Align::right}, {"metrics"}});
-  for (const MetricSet& set : metric_sets()) {
-    const std::vector<std::string> metrics = metrics_of(chip, set);
-    sets.add(
-        {std::string(set.name), std::to_string(passes_of(chip, metrics)), fmt::format("{}", fmt::join(metrics, ", "))});
-  }
-  print(sets.text());
-}
-
 void print_own(const cuda::ChipMetrics& chip) {
-  Table table({{"metric"}, {"kind"}, {"unit"}, {"meaning"}});
-  for (const cuda::ChipMetric& metric : chip.all())
-    table.add({metric.name, std::string(metric.kind), metric.unit, metric.meaning});
-  print("\nThe chip's own\n" + table.text());
+  print("\nThe chip's own\n" + own_table(chip).text());
   print("\nBehind a name of the chip's own stands what is made of its units' values:\n");
-  for (const char* const kind : {"counter", "ratio", "throughput"})
-    print(fmt::format("  {:10}  {}\n", kind, fmt::join(chip.roll_ups(kind), " ")));
+  for (const char* const kind : kKinds) print(fmt::format("  {:10}  {}\n", kind, fmt::join(chip.roll_ups(kind), " ")));
 }
 
-}  // namespace
-
-int metrics_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  add("device", po::value<std::string>()->value_name("auto|cuda|N"), "the GPU to ask about (default: the first)");
-  add("chip", po::value<std::string>()->value_name("GH100"), "a chip by its name; no GPU is needed");
-  add("all", po::bool_switch(), "also the chip's own metrics, some thousands");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune metrics [--device N|--chip NAME] [options]\n"
-        "The metrics that can be counted on a chip: the text-books' names with today's, and the chip's own.\n"
-        "A pass is one more run of the kernel. Needs CUPTI (the CUDA toolkit), but with --chip no GPU.",
-        options,
-        "  tune metrics --chip GH100\n"
-        "  tune metrics --chip GA102 --all | grep dram\n"
-        "  tune metrics --chip GH100 --json\n");
-
+int run_metrics(const Given& given) {
   bool here = false;
   const auto chip = chosen_chip(given, here);
   const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
-  const bool all = given["all"].as<bool>();
-  if (given["json"].as<bool>()) {
+  const bool all = given.flag("all");
+  if (given.flag("json")) {
     Json document = as_json(*chip, all);
     document["why_not_permitted"] = forbidden;
     print_json(document);
     return kDone;
   }
   print(fmt::format("{}, as {} knows it\n\n", chip->chip(), chip->source()));
-  print_named(*chip);
+  print(named_table(*chip).text() + "\nSets\n" + sets_table(*chip).text());
   if (all) print_own(*chip);
   if (!forbidden.empty()) print(fmt::format("\nThey cannot be counted now: {}.\n", forbidden));
   return kDone;
+}
+
+}  // namespace
+
+Command metrics_command() {
+  Options options(
+      "Usage: tune metrics [--device N|--chip NAME] [options]\n"
+      "The metrics that can be counted on a chip: the text-books' names with today's, and the chip's own.\n"
+      "A pass is one more run of the kernel. Needs CUPTI (the CUDA toolkit), but with --chip no GPU.",
+      "  tune metrics --chip GH100\n"
+      "  tune metrics --chip GA102 --all | grep dram\n"
+      "  tune metrics --chip GH100 --json\n");
+  options.text("device", "auto|cuda|N", "the GPU to ask about (default: the first)");
+  options.text("chip", "GH100", "a chip by its name; no GPU is needed");
+  options.flag("all", "also the chip's own metrics, some thousands");
+  options.json();
+  return {options, run_metrics};
 }
 
 }  // namespace tuner::cli

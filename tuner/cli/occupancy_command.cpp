@@ -1,9 +1,8 @@
-#include <tuner/cli/occupancy_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/exchange.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
@@ -22,26 +21,6 @@
 
 namespace tuner::cli {
 namespace {
-
-po::options_description occupancy_options() {
-  po::options_description options("Options", 110);
-  add_kernel_options(options);
-  auto add = options.add_options();
-  add("config,c", po::value<std::string>()->value_name("\"block_x=32 vector=4\""),
-      "the configuration; parameters that are not named keep their default");
-  add("arch", po::value<std::string>()->default_value("sm_90")->value_name("sm_90"),
-      "the architecture; `list` prints all that are known with their limits");
-  add("threads", po::value<std::string>()->value_name("256"), "without a kernel: threads of a block");
-  add("registers", po::value<std::string>()->default_value("32")->value_name("32"), "registers of a thread");
-  add("shared", po::value<std::string>()->default_value("0")->value_name("4k"),
-      "bytes of shared memory of a block, static and dynamic");
-  add("plot", po::value<std::string>()->value_name("FILE.svg"),
-      "draw occupancy by threads, registers and shared memory");
-  add("force,f", po::bool_switch(), "let --plot replace a file that tuner did not write");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  return options;
-}
 
 BlockNeed block_need(const LaunchDetail& launch) {
   return {launch.shape.threads_per_block(), launch.resources.registers, launch.shared_bytes()};
@@ -64,10 +43,10 @@ std::string need_text(const DeviceLimits& limits, const LaunchDetail& launch) {
 }
 
 /// What `--threads`, `--registers` and `--shared` say. Throws UsageError for what no architecture can mean.
-BlockNeed read_need(const po::variables_map& given) {
-  BlockNeed need{parse_count(text_of(given, "threads"), "--threads"), 0, 0};
-  const std::int64_t registers = parse_count(text_of(given, "registers"), "--registers");
-  need.shared_bytes = parse_count(text_of(given, "shared"), "--shared");
+BlockNeed read_need(const Given& given) {
+  BlockNeed need{parse_count(given.text("threads"), "--threads"), 0, 0};
+  const std::int64_t registers = parse_count(given.text("registers"), "--registers");
+  need.shared_bytes = parse_count(given.text("shared"), "--shared");
   if (need.threads < 1 || need.threads > 1024)
     throw UsageError(fmt::format("--threads: a block has 1 to 1024 threads, not {}", need.threads));
   if (registers < 1 || registers > 255)
@@ -85,18 +64,18 @@ std::string block_text(const BlockNeed& need) {
                      need.registers, format_bytes(need.shared_bytes));
 }
 
-void plot(const po::variables_map& given, const std::string& architecture, const DeviceLimits& limits,
+void plot(const Given& given, const std::string& architecture, const DeviceLimits& limits,
           const std::vector<OccupancySubject>& subjects) {
-  if (given.count("plot") == 0) return;
-  const std::string path = text_of(given, "plot");
-  require_output(path, OutputKind::picture, given["force"].as<bool>(), "--plot");
+  if (!given.has("plot")) return;
+  const std::string path = given.text("plot");
+  require_output(path, OutputKind::picture, given.flag("force"), "--plot");
   cache::write_text(path, occupancy_plot(limits, "Warps on a multiprocessor of " + architecture, subjects));
 }
 
-int calculate(const po::variables_map& given, const std::string& architecture, const DeviceLimits& limits) {
+int calculate(const Given& given, const std::string& architecture, const DeviceLimits& limits) {
   const BlockNeed need = read_need(given);
   plot(given, architecture, limits, {{block_text(need), need}});
-  if (given["json"].as<bool>()) {
+  if (given.flag("json")) {
     Json out = occupancy_json(limits, need);
     out["architecture"] = architecture;
     print_json(out);
@@ -109,47 +88,33 @@ int calculate(const po::variables_map& given, const std::string& architecture, c
 
 int list_architectures(bool json) {
   if (json)
-    print_json({{"architectures", architectures_json()}});
+    print_json({{"architectures", architectures_table().json()}});
   else
-    print(architectures_text());
+    print(
+        "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
+        "threads a block and 255 registers a thread.\n\n" +
+        architectures_table().text(""));
   return kDone;
 }
 
-}  // namespace
-
-int occupancy_command(int argc, char** argv) {
-  const po::options_description options = occupancy_options();
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune occupancy --kernel NAME [options]\n"
-        "       tune occupancy --threads N [--registers N] [--shared BYTES] [--arch sm_90]\n"
-        "Registers, spills, shared memory and occupancy of a configuration, or occupancy of what is named by hand.\n"
-        "The first needs NVRTC, neither a GPU.",
-        options,
-        "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n"
-        "  tune occupancy --threads 256 --registers 32 --shared 4k --arch sm_86\n"
-        "  tune occupancy --threads 256 --registers 40 --plot occupancy.svg\n"
-        "  tune occupancy --arch list\n");
-
-  const std::string architecture = text_of(given, "arch");
-  if (!given.count("plot")) refuse_options(given, {"force"}, "without --plot");
+int run_occupancy(const Given& given) {
+  const std::string architecture = given.text("arch");
+  if (!given.has("plot")) given.refuse({"force"}, "without --plot");
   if (architecture == "list")
-    refuse_options(
-        given,
+    given.refuse(
         {"kernel", "config", "size", "type", "choice", "template-path", "threads", "registers", "shared", "plot"},
         "with --arch list");
-  if (architecture == "list") return list_architectures(given["json"].as<bool>());
-  const bool by_hand = given.count("threads") > 0;
+  if (architecture == "list") return list_architectures(given.flag("json"));
+  const bool by_hand = given.has("threads");
   for (const char* const option : {"kernel", "config", "size", "type", "choice", "template-path"})
-    if (by_hand && given.count(option) > 0 && !given[option].defaulted())
+    if (by_hand && given.has(option))
       throw UsageError(fmt::format("--threads stands for what a kernel would say: give it without --{}", option));
   if (by_hand) return calculate(given, architecture, cuda::limits_of_architecture(architecture));
   for (const char* const option : {"registers", "shared"})
-    if (!given[option].defaulted()) throw UsageError(fmt::format("--{} belongs to --threads", option));
+    if (given.has(option)) throw UsageError(fmt::format("--{} belongs to --threads", option));
   const KernelSpec spec = chosen_kernel(given);
   const Configuration configuration =
-      read_configuration(spec, text_of(given, "config"), spec.default_configuration.value_or(Configuration{}));
+      read_configuration(spec, given.text("config"), spec.default_configuration.value_or(Configuration{}));
   Device device;  // stands for any device of that architecture
   device.key.backend = kCudaBackend;
   device.name = architecture;
@@ -164,7 +129,7 @@ int occupancy_command(int argc, char** argv) {
     subjects.push_back({fmt::format("{}: {}", need.expression, block_text(block)), block});
   }
   plot(given, device.name, device.limits, subjects);
-  if (given["json"].as<bool>()) {
+  if (given.flag("json")) {
     Json launches = Json::array();
     for (const LaunchDetail& need : needs) launches.push_back(to_json(need));
     print_json({{"kernel", spec.name},
@@ -181,6 +146,31 @@ int occupancy_command(int argc, char** argv) {
   for (const LaunchDetail& need : needs)
     print(fmt::format("{}\n{}\n", need_text(device.limits, need), occupancy_tables(device.limits, block_need(need))));
   return kDone;
+}
+
+}  // namespace
+
+Command occupancy_command() {
+  Options options(
+      "Usage: tune occupancy --kernel NAME [options]\n"
+      "       tune occupancy --threads N [--registers N] [--shared BYTES] [--arch sm_90]\n"
+      "Registers, spills, shared memory and occupancy of a configuration, or occupancy of what is named by hand.\n"
+      "The first needs NVRTC, neither a GPU.",
+      "  tune occupancy --kernel reduce --arch sm_90 --config \"threads=256\"\n"
+      "  tune occupancy --threads 256 --registers 32 --shared 4k --arch sm_86\n"
+      "  tune occupancy --threads 256 --registers 40 --plot occupancy.svg\n"
+      "  tune occupancy --arch list\n");
+  add_kernel_options(options);
+  options.text("config,c", "\"block_x=32 vector=4\"",
+               "the configuration; parameters that are not named keep their default");
+  options.text("arch", "sm_90", "the architecture; `list` prints all that are known with their limits", "sm_90");
+  options.text("threads", "256", "without a kernel: threads of a block");
+  options.text("registers", "32", "registers of a thread", "32");
+  options.text("shared", "4k", "bytes of shared memory of a block, static and dynamic", "0");
+  options.text("plot", "FILE.svg", "draw occupancy by threads, registers and shared memory");
+  options.flag("force,f", "let --plot replace a file that tuner did not write");
+  options.json();
+  return {options, run_occupancy};
 }
 
 }  // namespace tuner::cli

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/cli/table.hpp>
@@ -18,44 +17,40 @@
 namespace tuner::cli {
 namespace {
 
-using Align = Table::Align;
-
 std::int64_t warps_of(const DeviceLimits& limits, std::int64_t threads) {
   return (threads + limits.warp_size - 1) / limits.warp_size;
 }
 
-std::string table_of(const std::string& title, const std::vector<OccupancyStep>& all, std::int64_t here,
-                     const DeviceLimits& limits, const std::function<std::string(std::int64_t)>& amount) {
-  Table table({{title, Align::right},
-               {"blocks", Align::right},
-               {"warps", Align::right},
-               {"occupancy", Align::right},
-               {"limited by"},
-               {""}});
+Table table_of(const std::string& title, const std::vector<OccupancyStep>& all, std::int64_t here,
+               const DeviceLimits& limits, const std::function<std::string(std::int64_t)>& amount) {
+  Table table({people(title), data("from"), data("to"), named("blocks", "blocks_per_multiprocessor"), people("warps"),
+               "occupancy", named("limited by", "limited_by"), people("")});
   const int warps = limits.max_threads_per_sm / limits.warp_size;
   const double most_warps = warps;
   std::int64_t below = -1;
   for (const OccupancyStep& range : all) {
     const Occupancy& got = range.occupancy;
     const bool is_here = below < here && here <= range.last;
-    table.add({range.first == range.last ? amount(range.first)
-                                         : fmt::format("{} to {}", amount(range.first), amount(range.last)),
-               std::to_string(got.blocks_per_sm), fmt::format("{:.0f}", got.fraction * most_warps),
-               format_percent(got.fraction), std::string(name(got.limiter)), is_here ? "<- this configuration" : ""});
+    const std::string first = amount(range.first);
+    table.add({Cell::right(range.first == range.last ? first : fmt::format("{} to {}", first, amount(range.last))),
+               range.first, range.last, got.blocks_per_sm,
+               Cell::right(fmt::format("{:.0f}", got.fraction * most_warps)), Cell::percent(got.fraction),
+               name(got.limiter), is_here ? "<- this configuration" : ""});
     below = range.last;
   }
-  return table.text();
+  return table;
 }
 
-nlohmann::json json_of(const std::vector<OccupancyStep>& all) {
-  nlohmann::json out = nlohmann::json::array();
-  for (const OccupancyStep& range : all)
-    out.push_back({{"from", range.first},
-                   {"to", range.last},
-                   {"blocks_per_multiprocessor", range.occupancy.blocks_per_sm},
-                   {"occupancy", range.occupancy.fraction},
-                   {"limited_by", name(range.occupancy.limiter)}});
-  return out;
+std::string number(std::int64_t amount) { return std::to_string(amount); }
+
+Table threads_table(const DeviceLimits& limits, const BlockNeed& need, const std::vector<OccupancyStep>& all) {
+  return table_of("threads a block", all, need.threads, limits, number);
+}
+Table registers_table(const DeviceLimits& limits, const BlockNeed& need) {
+  return table_of("registers a thread", by_registers(limits, need), need.registers, limits, number);
+}
+Table shared_bytes_table(const DeviceLimits& limits, const BlockNeed& need) {
+  return table_of("shared memory a block", by_shared_bytes(limits, need), need.shared_bytes, limits, format_bytes);
 }
 
 /// "32": of a limit that admits any number, "any".
@@ -88,19 +83,17 @@ std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need) {
 }
 
 std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need) {
-  const auto number = [](std::int64_t amount) { return std::to_string(amount); };
   std::set<std::int64_t> sizes{need.threads};
   for (int threads = limits.warp_size; threads <= limits.max_threads_per_block; threads += threads < 256 ? 32 : 64)
     sizes.insert(threads);
   std::vector<OccupancyStep> each_size;
   for (const std::int64_t threads : sizes)
     each_size.push_back({threads, threads, occupancy(limits, threads, need.registers, need.shared_bytes)});
-  return table_of("threads a block", each_size, need.threads, limits, number) + "\n" +
-         table_of("registers a thread", by_registers(limits, need), need.registers, limits, number) + "\n" +
-         table_of("shared memory a block", by_shared_bytes(limits, need), need.shared_bytes, limits, format_bytes);
+  return threads_table(limits, need, each_size).text() + "\n" + registers_table(limits, need).text() + "\n" +
+         shared_bytes_table(limits, need).text();
 }
 
-nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need) {
+Json occupancy_json(const DeviceLimits& limits, const BlockNeed& need) {
   const Occupancy got = occupancy_of(limits, need);
   return {{"threads", need.threads},
           {"registers", need.registers},
@@ -109,55 +102,26 @@ nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need)
           {"occupancy", got.fraction},
           {"limited_by", name(got.limiter)},
           {"best_block_sizes", best_block_sizes(limits, need.registers, need.shared_bytes)},
-          {"by_threads", json_of(by_threads(limits, need))},
-          {"by_registers", json_of(by_registers(limits, need))},
-          {"by_shared_bytes", json_of(by_shared_bytes(limits, need))}};
+          {"by_threads", threads_table(limits, need, by_threads(limits, need)).json()},
+          {"by_registers", registers_table(limits, need).json()},
+          {"by_shared_bytes", shared_bytes_table(limits, need).json()}};
 }
 
-nlohmann::json architectures_json() {
-  nlohmann::json out = nlohmann::json::array();
+Table architectures_table() {
+  Table table({"architecture", named("threads", "max_threads_per_sm"), people("warps"),
+               named("blocks", "max_blocks_per_sm"), named("registers", "registers_per_sm"),
+               named("of a block", "registers_per_block"), named("shared memory", "shared_bytes_per_sm"),
+               named("of a block", "max_shared_bytes"), named("FP32 lanes", "fp32_lanes_per_sm"),
+               named("multiprocessors", "sm_count"), named("of a", "for_example")});
   for (const std::string& name : cuda::known_architectures()) {
     const DeviceLimits limits = cuda::limits_of_architecture(name);
     const auto usual = cuda::usual_product(limits.compute_capability).value();
-    out.push_back({{"architecture", name},
-                   {"for_example", usual.name},
-                   {"sm_count", usual.sm_count},
-                   {"max_threads_per_sm", limits.max_threads_per_sm},
-                   {"max_blocks_per_sm", limits.max_blocks_per_sm},
-                   {"registers_per_sm", limits.registers_per_sm},
-                   {"registers_per_block", limits.registers_per_block},
-                   {"shared_bytes_per_sm", limits.shared_bytes_per_sm},
-                   {"max_shared_bytes", limits.max_shared_bytes},
-                   {"fp32_lanes_per_sm", cuda::cores_per_sm(limits.compute_capability)}});
+    table.add({name, limits.max_threads_per_sm, limits.max_threads_per_sm / limits.warp_size, limits.max_blocks_per_sm,
+               limits.registers_per_sm, limits.registers_per_block, Cell::bytes(limits.shared_bytes_per_sm),
+               Cell::bytes(limits.max_shared_bytes), cuda::cores_per_sm(limits.compute_capability), usual.sm_count,
+               usual.name});
   }
-  return out;
-}
-
-std::string architectures_text() {
-  Table table({{"architecture"},
-               {"threads", Align::right},
-               {"warps", Align::right},
-               {"blocks", Align::right},
-               {"registers", Align::right},
-               {"of a block", Align::right},
-               {"shared memory", Align::right},
-               {"of a block", Align::right},
-               {"FP32 lanes", Align::right},
-               {"multiprocessors", Align::right},
-               {"of a"}});
-  for (const std::string& name : cuda::known_architectures()) {
-    const DeviceLimits limits = cuda::limits_of_architecture(name);
-    const auto usual = cuda::usual_product(limits.compute_capability).value();
-    table.add({name, std::to_string(limits.max_threads_per_sm),
-               std::to_string(limits.max_threads_per_sm / limits.warp_size), std::to_string(limits.max_blocks_per_sm),
-               std::to_string(limits.registers_per_sm), std::to_string(limits.registers_per_block),
-               format_bytes(limits.shared_bytes_per_sm), format_bytes(limits.max_shared_bytes),
-               std::to_string(cuda::cores_per_sm(limits.compute_capability)), std::to_string(usual.sm_count),
-               std::string(usual.name)});
-  }
-  return "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
-         "threads a block and 255 registers a thread.\n\n" +
-         table.text("");
+  return table;
 }
 
 }  // namespace tuner::cli

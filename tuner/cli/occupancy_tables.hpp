@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <tuner/cli/occupancy_curves.hpp>
+#include <tuner/cli/table.hpp>
 
 namespace tuner::cli {
 
@@ -16,9 +15,8 @@ std::string occupancy_facts(const DeviceLimits& limits, const BlockNeed& need);
 /// amounts give the same they are one line.
 std::string occupancy_tables(const DeviceLimits& limits, const BlockNeed& need);
 /// Of both the numbers.
-nlohmann::json occupancy_json(const DeviceLimits& limits, const BlockNeed& need);
-/// Limits of every known architecture, a line each.
-std::string architectures_text();
-nlohmann::json architectures_json();
+Json occupancy_json(const DeviceLimits& limits, const BlockNeed& need);
+/// Limits of every known architecture, a row each.
+Table architectures_table();
 
 }  // namespace tuner::cli

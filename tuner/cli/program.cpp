@@ -7,56 +7,35 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <tuner/cli/cache_command.hpp>
-#include <tuner/cli/compare_command.hpp>
-#include <tuner/cli/convert_command.hpp>
-#include <tuner/cli/devices_command.hpp>
-#include <tuner/cli/explain_command.hpp>
-#include <tuner/cli/export_command.hpp>
-#include <tuner/cli/freeze_command.hpp>
-#include <tuner/cli/import_command.hpp>
-#include <tuner/cli/list_command.hpp>
-#include <tuner/cli/merge_command.hpp>
-#include <tuner/cli/options.hpp>
-#include <tuner/cli/replay_command.hpp>
-#include <tuner/cli/report_command.hpp>
-#include <tuner/cli/run_command.hpp>
-#include <tuner/cli/show_command.hpp>
-#include <tuner/cli/todo_command.hpp>
+#include <tuner/cli/commands.hpp>
+#include <tuner/cli/terminal.hpp>
+#include <tuner/core/error.hpp>
 #include <tuner/version.hpp>
-#ifdef TUNER_HAS_CUDA
-#include <tuner/cli/metrics_command.hpp>
-#include <tuner/cli/occupancy_command.hpp>
-#endif
 
 namespace tuner::cli {
-namespace {
 
 #ifndef TUNER_HAS_CUDA
-int occupancy_command(int, char**) {
-  std::fputs("tune: this program was built without the CUDA headers: occupancy needs them\n", stderr);
-  return kFailed;
-}
-int metrics_command(int, char**) {
-  std::fputs("tune: this program was built without the CUDA headers: hardware counters need them\n", stderr);
-  return kFailed;
+Command occupancy_command() { throw Error("this program was built without the CUDA headers: occupancy needs them"); }
+Command metrics_command() {
+  throw Error("this program was built without the CUDA headers: hardware counters need them");
 }
 #endif
 
-struct Command {
+namespace {
+
+struct Entry {
   const char* name;
   const char* summary;
-  int (*run)(int argc, char** argv);  ///< null: program()'s own
+  Command (*command)();  ///< null: program() knows it
 };
 
-int help_command(int argc, char** argv);
-
-constexpr Command kCommands[] = {
+constexpr Entry kCommands[] = {
     {"tune", "find the best configuration of a kernel; the default command", nullptr},
     {"run", "one configuration by itself: launches, resources, time, results", run_command},
     {"list", "the kernels that are known by name", list_command},
@@ -75,32 +54,38 @@ constexpr Command kCommands[] = {
     {"cache", "what the cache holds; check or clear it", cache_command},
     {"todo", "what was called without a result of its own, and how much time it took", todo_command},
     {"replay", "score search strategies on recorded spaces", replay_command},
-    {"help", "this text", help_command},
+    {"help", "this text", nullptr},
 };
 
-int help_command(int, char**) {
+void print_help() {
   std::printf(
       "tuner %s: makes CUDA kernels fast on whatever GPU they land on.\n\n"
       "Usage: tune --kernel NAME|FILE.cu [options]\n"
       "       tune COMMAND [options]\n\n",
       kVersion);
-  for (const Command& command : kCommands) std::printf("  %-10s %s\n", command.name, command.summary);
+  for (const Entry& entry : kCommands) std::printf("  %-10s %s\n", entry.name, entry.summary);
   std::printf("\n`tune COMMAND --help` says more; `tune --help` lists the options of tuning.\n");
-  return kDone;
 }
 
-const Command& find_command(const char* name) {
+const Entry& find_command(const char* name) {
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    if (std::strcmp(command.name, name) == 0) return command;
-    names.emplace_back(command.name);
+  for (const Entry& entry : kCommands) {
+    if (std::strcmp(entry.name, name) == 0) return entry;
+    names.emplace_back(entry.name);
   }
   throw UsageError(unknown_name("command", name, names) + " A kernel is tuned with `tune --kernel " + name + "`.");
 }
 
+int run(const Command& command, int argc, char** argv) {
+  const Given given = command.options.read(argc, argv);
+  if (!given.has("help")) return command.run(given);
+  print(command.options.help());
+  return kDone;
+}
+
 int dispatch(int argc, char** argv, const TuneCommand& tune) {
   if (argc < 2) {
-    help_command(argc, argv);
+    print_help();
     return kUsage;
   }
   for (char* argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
@@ -109,14 +94,17 @@ int dispatch(int argc, char** argv, const TuneCommand& tune) {
     return kDone;
   }
   if (argv[1][0] == '-') return tune(argc, argv);
-  const Command& command = find_command(argv[1]);
-  if (command.run == help_command && argc > 2) {
-    if (argc > 3) throw UsageError("help is of one command: tune help COMMAND");
+  const Entry& entry = find_command(argv[1]);
+  if (entry.name == std::string_view("tune")) return tune(argc - 1, argv + 1);
+  if (entry.command) return run(entry.command(), argc - 1, argv + 1);
+  if (argc > 3) throw UsageError("help is of one command: tune help COMMAND");
+  if (argc == 3) {
     std::string name = find_command(argv[2]).name, option = "--help";
     char* of_command[] = {argv[0], name.data(), option.data()};
     return dispatch(3, of_command, tune);
   }
-  return command.run == nullptr ? tune(argc - 1, argv + 1) : command.run(argc - 1, argv + 1);
+  print_help();
+  return kDone;
 }
 
 /// A closed standard stream's number would be given to the next file that is opened: messages would go into it.

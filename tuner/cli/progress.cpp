@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
@@ -151,12 +150,12 @@ TrialLog::~TrialLog() { std::fclose(file_); }
 void TrialLog::on_start(const SessionPlan& plan) { plan_ = plan; }
 
 void TrialLog::on_trial(const Trial& trial, const Progress& progress) {
-  nlohmann::ordered_json line{{"kernel", plan_.spec->name},
-                              {"problem", plan_.size->text()},
-                              {"device", plan_.device->key.text()},
-                              {"elapsed_s", progress.elapsed.count()}};
+  Json line{{"kernel", plan_.spec->name},
+            {"problem", plan_.size->text()},
+            {"device", plan_.device->key.text()},
+            {"elapsed_s", progress.elapsed.count()}};
   line.update(to_json(trial));
-  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   // At once: other sessions append to the same file.
   if (::write(::fileno(file_), text.data(), text.size()) != static_cast<ssize_t>(text.size()) &&
       std::exchange(all_written_, false))

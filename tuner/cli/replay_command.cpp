@@ -1,4 +1,4 @@
-#include <tuner/cli/replay_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <unistd.h>
 
@@ -7,7 +7,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/exchange.hpp>
 
@@ -79,93 +78,58 @@ void print_strategies() {
   }
 }
 
-replay::ReplayOptions read_replay_options(const po::variables_map& given) {
+replay::ReplayOptions read_replay_options(const Given& given) {
   replay::ReplayOptions options;
-  options.strategies = split(given["strategy"].as<std::vector<std::string>>(), ',');
+  options.strategies = split(given.texts("strategy"), ',');
   std::vector<std::string> known;
   for (const search::StrategyInfo& strategy : search::strategies()) known.push_back(strategy.name);
   for (const std::string& name : options.strategies)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw UsageError(unknown_name("strategy", name, known));
-  options.repeats = static_cast<std::size_t>(parse_count(given["repeats"].as<std::string>(), "--repeats"));
+  options.repeats = static_cast<std::size_t>(parse_count(given.text("repeats"), "--repeats"));
   if (options.repeats == 0) throw UsageError("--repeats: at least 1");
-  options.seed = static_cast<std::uint64_t>(parse_count(given["seed"].as<std::string>(), "--seed"));
-  if (given.count("budget")) read_budget(text_of(given, "budget"), options.budget);
-  if (given.count("target")) options.budget.target = parse_number(text_of(given, "target"), "--target", -1e300, 1e300);
-  if (given.count("until-unlikely"))
-    options.budget.until_unlikely = parse_number(text_of(given, "until-unlikely"), "--until-unlikely", 0, 1);
-  if (given.count("option"))
-    for (const std::string& text : given["option"].as<std::vector<std::string>>())
+  options.seed = static_cast<std::uint64_t>(parse_count(given.text("seed"), "--seed"));
+  if (given.has("budget")) read_budget(given.text("budget"), options.budget);
+  if (given.has("target")) options.budget.target = parse_number(given.text("target"), "--target", -1e300, 1e300);
+  if (given.has("until-unlikely"))
+    options.budget.until_unlikely = parse_number(given.text("until-unlikely"), "--until-unlikely", 0, 1);
+  if (given.has("option"))
+    for (const std::string& text : given.texts("option"))
       for (const auto& [name, value] : parse_assignments(text, "--option"))
         options.strategy_options[name] = parse_number(value, "--option", -1e300, 1e300);
-  for (const std::string& one : texts_of(given, "first")) {
+  for (const std::string& one : given.texts("first")) {
     try {
       options.first.push_back(Configuration::parse(one));
     } catch (const std::invalid_argument& error) {
       throw UsageError(std::string("--first: ") + error.what());
     }
   }
-  options.ahead = static_cast<std::size_t>(parse_count(given["ahead"].as<std::string>(), "--ahead"));
-  options.threads = static_cast<std::size_t>(parse_count(given["threads"].as<std::string>(), "--threads"));
+  options.ahead = static_cast<std::size_t>(parse_count(given.text("ahead"), "--ahead"));
+  options.threads = static_cast<std::size_t>(parse_count(given.text("threads"), "--threads"));
   if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
   return options;
 }
 
-}  // namespace
-
-int replay_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  add("space,s", po::value<std::vector<std::string>>()->value_name("FILE")->multitoken(),
-      "recordings: CSV, Kernel Tuner cache files, T4 results, tuner exports (plain or gzip), tuner databases");
-  add("strategy", po::value<std::vector<std::string>>()->value_name("NAME,…")->default_value({"auto"}, "auto"),
-      "strategies to compare");
-  add("repeats,r", text("N")->default_value("100"), "runs of each strategy on each space");
-  add("seed", text("S")->default_value("1"), "of the first repeat; the next ones count up");
-  add("budget", text("LIMIT"),
-      "end each run after 200 (trials), 5% (of the space) or 90s (recorded); default: what is scored");
-  add("target", text("OBJECTIVE"), "end each run at an objective at or below this");
-  add("until-unlikely", text("P"), "end each run when an improvement of 1% has a probability below P");
-  add("first", po::value<std::vector<std::string>>()->value_name("CONFIG"),
-      "tried first in every space that holds it, as a tuning does with the kernel's default; may be repeated");
-  add("option", po::value<std::vector<std::string>>()->value_name("NAME=X"), "option of the strategy; may be repeated");
-  add("prior", text("FILE"), "a recording of the same kernel at another size or on another device, known beforehand");
-  add("ahead", text("N")->default_value("1"),
-      "proposals outstanding, as on a machine that compiles so far ahead of the device");
-  add("threads", text("N")->default_value("0"), "repeats run side by side; 0: one a core");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add("plot", text("FILE.svg"), "draw the curves against random search");
-  add("force,f", po::bool_switch(), "let --plot replace a file that tuner did not write");
-  add("list", po::bool_switch(), "the strategies, their sources and options");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options, {"space..."});
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune replay --space FILE… [options]\n"
-        "Runs search strategies on recorded spaces and scores them: 0 is random search, 1 the optimum at once.",
-        options, kReplayExamples);
-  if (!given.count("plot")) refuse_options(given, {"force"}, "without --plot");
-  if (given["list"].as<bool>()) {
-    refuse_options(given,
-                   {"space", "strategy", "repeats", "seed", "budget", "target", "until-unlikely", "first", "option",
-                    "prior", "ahead", "threads", "plot"},
-                   "with --list");
-    given["json"].as<bool>() ? print_json(json_strategies()) : print_strategies();
+int run_replay(const Given& given) {
+  if (!given.has("plot")) given.refuse({"force"}, "without --plot");
+  if (given.flag("list")) {
+    given.refuse({"space", "strategy", "repeats", "seed", "budget", "target", "until-unlikely", "first", "option",
+                  "prior", "ahead", "threads", "plot"},
+                 "with --list");
+    given.flag("json") ? print_json(json_strategies()) : print_strategies();
     return kDone;
   }
-  if (!given.count("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");
-  if (given.count("plot"))
-    require_output(text_of(given, "plot"), OutputKind::picture, given["force"].as<bool>(), "--plot");
+  if (!given.has("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");
+  if (given.has("plot")) require_output(given.text("plot"), OutputKind::picture, given.flag("force"), "--plot");
   replay::ReplayOptions replay_options = read_replay_options(given);
-  const auto recordings = read_spaces(given["space"].as<std::vector<std::string>>());
+  const auto recordings = read_spaces(given.texts("space"));
   std::vector<replay::Recording> prior;
-  if (given.count("prior")) {
-    prior = read_spaces({text_of(given, "prior")});
-    if (prior.size() != 1) throw UsageError("--prior: " + text_of(given, "prior") + " holds several tunings; give one");
+  if (given.has("prior")) {
+    prior = read_spaces({given.text("prior")});
+    if (prior.size() != 1) throw UsageError("--prior: " + given.text("prior") + " holds several tunings; give one");
     replay_options.prior = &prior.front();
   }
-  Console console(stderr, given["json"].as<bool>() && !isatty(STDERR_FILENO));
+  Console console(stderr, given.flag("json") && !isatty(STDERR_FILENO));
   const std::size_t runs = recordings.size() * replay_options.strategies.size();
   std::size_t finished = 0;
   const auto tell = [&](const replay::ReplayResult& result) {
@@ -182,12 +146,45 @@ int replay_command(int argc, char** argv) {
     }
   }();
   console.end_status();
-  if (given.count("plot")) cache::write_text(text_of(given, "plot"), replay::svg_report(report));
-  if (given["json"].as<bool>())
+  if (given.has("plot")) cache::write_text(given.text("plot"), replay::svg_report(report));
+  if (given.flag("json"))
     print_json(to_json(report));
   else
     print(replay_tables(report));
   return kDone;
+}
+
+}  // namespace
+
+Command replay_command() {
+  Options options(
+      "Usage: tune replay --space FILE… [options]\n"
+      "Runs search strategies on recorded spaces and scores them: 0 is random search, 1 the optimum at once.",
+      kReplayExamples);
+  options.texts(
+      "space,s", "FILE...",
+      "recordings: CSV, Kernel Tuner cache files, T4 results, tuner exports (plain or gzip), tuner databases");
+  options.texts("strategy", "NAME,…", "strategies to compare", "auto");
+  options.text("repeats,r", "N", "runs of each strategy on each space", "100");
+  options.text("seed", "S", "of the first repeat; the next ones count up", "1");
+  options.text("budget", "LIMIT",
+               "end each run after 200 (trials), 5% (of the space) or 90s (recorded); default: what is scored");
+  options.text("target", "OBJECTIVE", "end each run at an objective at or below this");
+  options.text("until-unlikely", "P", "end each run when an improvement of 1% has a probability below P");
+  options.texts(
+      "first", "CONFIG",
+      "tried first in every space that holds it, as a tuning does with the kernel's default; may be repeated");
+  options.texts("option", "NAME=X", "option of the strategy; may be repeated");
+  options.text("prior", "FILE",
+               "a recording of the same kernel at another size or on another device, known beforehand");
+  options.text("ahead", "N", "proposals outstanding, as on a machine that compiles so far ahead of the device", "1");
+  options.text("threads", "N", "repeats run side by side; 0: one a core", "0");
+  options.json();
+  options.text("plot", "FILE.svg", "draw the curves against random search");
+  options.flag("force,f", "let --plot replace a file that tuner did not write");
+  options.flag("list", "the strategies, their sources and options");
+  options.arguments({"space..."});
+  return {options, run_replay};
 }
 
 }  // namespace tuner::cli

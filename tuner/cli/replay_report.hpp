@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <tuner/cli/json.hpp>
 
 #include <tuner/replay/replay_run.hpp>
 
@@ -11,6 +11,6 @@ namespace tuner::cli {
 
 /// A table for each space, and the means last.
 std::string replay_tables(const replay::ReplayReport& report);
-nlohmann::ordered_json to_json(const replay::ReplayReport& report);
+Json to_json(const replay::ReplayReport& report);
 
 }  // namespace tuner::cli

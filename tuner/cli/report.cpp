@@ -5,7 +5,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/progress.hpp>
@@ -29,6 +28,8 @@ Throughput rates(const Subject& subject, double ns) {
 std::optional<double> objective_value(const Subject& subject, const Trial& trial) {
   return trial.measurement() ? subject.objective(*trial.measurement()) : std::nullopt;
 }
+
+std::string percent(double share) { return format_percent(share); }
 
 /// The most frequent message of failures of \p kind, or of all for an empty one; its first line.
 std::string usual_reason(const std::vector<Trial>& trials, std::string_view kind) {
@@ -92,45 +93,50 @@ std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial
 void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
                         const std::vector<std::string>& metrics) {
   const std::string ceiling(rates(subject, 1).ceiling);
-  std::vector<std::string> titles{"median",     "interval",  "rate",  "of " + ceiling,
-                                  "arithmetic", "registers", "spill", "theoretical occupancy"};
-  titles.insert(titles.end(), metrics.begin(), metrics.end());
-  for (std::string& title : titles) columns.push_back({std::move(title), Table::Align::right});
+  columns.insert(columns.end(),
+                 {named("median", "median_ns"), people("interval"), data("low_ns"), data("high_ns"), data("samples"),
+                  named("rate", "bytes_per_s"), people("of " + ceiling), named("arithmetic", "flops_per_s"),
+                  "registers", named("spill", "spill_bytes"), named("theoretical occupancy", "theoretical_occupancy")});
+  for (const std::string& metric : metrics) columns.emplace_back(metric);
 }
 
-void add_result_cells(std::vector<std::string>& cells, const Subject& subject, const Trial& trial,
+void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Trial& trial,
                       const std::vector<std::string>& metrics) {
-  const Measurement* const measured = trial.measurement();
-  const Throughput rate = measured ? rates(subject, measured->median_ns) : Throughput{};
+  if (const Measurement* const measured = trial.measurement()) {
+    const Throughput rate = rates(subject, measured->median_ns);
+    cells.insert(cells.end(), {Cell::ns(measured->median_ns),
+                               Cell::right(format_interval(measured->median_ns, measured->low_ns, measured->high_ns)),
+                               measured->low_ns, measured->high_ns, measured->samples_ns.size(),
+                               Cell::of(rate.bytes_per_second, format_rate), Cell::of(rate.ceiling_fraction, percent),
+                               Cell::of(rate.flops_per_second, format_flops)});
+  } else {
+    cells.resize(cells.size() + 8);
+  }
   const Resources used = trial.resources.value_or(Resources{});
-  cells.insert(cells.end(), {measured ? format_ns(measured->median_ns) : "",
-                             measured ? format_interval(measured->median_ns, measured->low_ns, measured->high_ns) : "",
-                             rate.bytes_per_second ? format_rate(*rate.bytes_per_second) : "",
-                             rate.ceiling_fraction ? format_percent(*rate.ceiling_fraction) : "",
-                             rate.flops_per_second ? format_flops(*rate.flops_per_second) : "",
-                             used.registers > 0 ? std::to_string(used.registers) : "",
-                             used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "",
-                             used.occupancy > 0 ? format_percent(used.occupancy) : ""});
+  const bool has_code = used.registers > 0;
+  cells.insert(cells.end(),
+               {has_code ? Cell(used.registers) : Cell(),
+                has_code ? Cell(used.spill_bytes, used.spill_bytes > 0 ? format_bytes(used.spill_bytes) : "") : Cell(),
+                used.occupancy > 0 ? Cell::percent(used.occupancy) : Cell()});
   for (const std::string& metric : metrics) {
-    const bool has = measured && measured->metrics.count(metric) > 0;
-    cells.push_back(has ? format_metric(metric, measured->metrics.at(metric)) : "");
+    const bool has = trial.measurement() && trial.measurement()->metrics.count(metric) > 0;
+    cells.push_back(has ? metric_cell(metric, trial.measurement()->metrics.at(metric)) : Cell());
   }
 }
 
 std::string best_table(const Subject& subject, const std::vector<Trial>& trials, const Style& style, std::size_t rows) {
-  using enum Table::Align;
   const bool by_time = subject.objective.is_time();
-  std::vector<Table::Column> columns{{"#", right}, {by_time ? "" : subject.objective.metric(), right}};
+  std::vector<Table::Column> columns{"#", by_time ? "" : subject.objective.metric()};
   add_result_columns(columns, subject, subject.metrics);
-  columns.push_back({"configuration", left});
+  columns.emplace_back("configuration");
   Table table(std::move(columns));
   for (const Trial* const trial : ranked(subject, trials)) {
     const auto known = objective_value(subject, *trial);
     if (!known || (subject.verified && !trial->verified)) continue;
     if (table.rows() == rows) break;
-    std::vector<std::string> cells{
-        std::to_string(table.rows() + 1),
-        by_time ? "" : format_metric(subject.objective.metric(), *subject.objective.value(*trial->measurement()))};
+    std::vector<Cell> cells{table.rows() + 1};
+    cells.push_back(by_time ? Cell()
+                            : metric_cell(subject.objective.metric(), *subject.objective.value(*trial->measurement())));
     add_result_cells(cells, subject, *trial, subject.metrics);
     cells.push_back(trial->configuration.text());
     table.add(std::move(cells));

@@ -37,11 +37,11 @@ Json json_rates(const Subject& subject, double ns);
 /// The latest of \p trials of each configuration: those with a value of the objective first and best first, then the
 /// others as they came.
 std::vector<const Trial*> ranked(const Subject& subject, const std::vector<Trial>& trials);
-/// Columns and cells of what a trial gave: time, interval, rates, fraction of the ceiling, resources and \p metrics;
-/// cells are empty where it has none.
+/// Columns and cells of what a trial gave: time, interval, samples, rates, fraction of the ceiling, resources and
+/// \p metrics; cells are empty where it has none.
 void add_result_columns(std::vector<Table::Column>& columns, const Subject& subject,
                         const std::vector<std::string>& metrics);
-void add_result_cells(std::vector<std::string>& cells, const Subject& subject, const Trial& trial,
+void add_result_cells(std::vector<Cell>& cells, const Subject& subject, const Trial& trial,
                       const std::vector<std::string>& metrics);
 
 /// The ten best measured configurations, best first.

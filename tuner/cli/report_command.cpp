@@ -1,4 +1,4 @@
-#include <tuner/cli/report_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
@@ -21,41 +21,18 @@
 namespace tuner::cli {
 namespace {
 
-po::options_description report_options() {
-  po::options_description options("Options", 110);
-  auto add = options.add_options();
-  add("output,o", po::value<std::string>()->value_name("FILE.html"), "what is written; `-` is stdout");
-  add("db", po::value<std::string>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
-  add("kernel,k", po::value<std::string>()->value_name("NAME|FILE.cu"), "this kernel only");
-  add("device,d", po::value<std::string>()->value_name("NAME"), "this device only: its name, a part of it, or its key");
-  add("template-path", po::value<Texts>()->value_name("DIR"), "look for kernels here first");
-  add("force,f", po::bool_switch(), "replace a file that tuner did not write");
-  add_help(options);
-  return options;
-}
-
-}  // namespace
-
-int report_command(int argc, char** argv) {
-  const po::options_description options = report_options();
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune report [options] -o FILE.html\n"
-        "One HTML file that shows what a database holds: the winner and why, every trial, what matters.\n"
-        "It needs no network. `tune … --report FILE` writes it while tuning runs.",
-        options, "  tune report -o report.html\n  tune report --kernel reduce --device H200 -o reduce.html\n");
-  const std::string file = text_of(given, "output"), kernel = text_of(given, "kernel");
+int run_report(const Given& given) {
+  const std::string file = given.text("output"), kernel = given.text("kernel");
   if (file.empty()) throw UsageError("report writes one file: tune report -o FILE.html");
-  if (file == "-") refuse_options(given, {"force"}, "on standard output");
-  if (file != "-") require_output(file, OutputKind::report, given["force"].as<bool>(), "-o");
+  if (file == "-") given.refuse({"force"}, "on standard output");
+  if (file != "-") require_output(file, OutputKind::report, given.flag("force"), "-o");
 
   std::vector<cache::Database> databases = open_all_for_reading(given);
   cache::Filter filter;
   const bool is_path = KernelLibrary::is_path(kernel);
   filter.kernel = is_path ? KernelLibrary(template_path(given)).find(kernel).name : kernel;
-  if (given.count("device"))
-    filter.device_key = find_device(stored_devices(databases), text_of(given, "device"), "--device").key;
+  if (given.has("device"))
+    filter.device_key = find_device(stored_devices(databases), given.text("device"), "--device").key;
   std::vector<cache::Database*> all;
   for (cache::Database& one : databases) all.push_back(&one);
   report::Gathered what = report::gather(all, filter);
@@ -75,6 +52,23 @@ int report_command(int argc, char** argv) {
                plural(static_cast<std::int64_t>(what.tunings.size()), "result").c_str(),
                format_bytes(static_cast<std::int64_t>(text.size())).c_str());
   return kDone;
+}
+
+}  // namespace
+
+Command report_command() {
+  Options options(
+      "Usage: tune report [options] -o FILE.html\n"
+      "One HTML file that shows what a database holds: the winner and why, every trial, what matters.\n"
+      "It needs no network. `tune … --report FILE` writes it while tuning runs.",
+      "  tune report -o report.html\n  tune report --kernel reduce --device H200 -o reduce.html\n");
+  options.text("output,o", "FILE.html", "what is written; `-` is stdout");
+  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
+  options.text("kernel,k", "NAME|FILE.cu", "this kernel only");
+  options.text("device,d", "NAME", "this device only: its name, a part of it, or its key");
+  options.texts("template-path", "DIR", "look for kernels here first");
+  options.flag("force,f", "replace a file that tuner did not write");
+  return {options, run_report};
 }
 
 }  // namespace tuner::cli

@@ -1,11 +1,10 @@
-#include <tuner/cli/run_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cmath>
 #include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/database_options.hpp>
@@ -43,28 +42,6 @@ constexpr const char* kExamples =
     "  tune run --kernel sumMatrix2D --arch sm_90 --ptx\n"
     "  ncu --nvtx --nvtx-include \"tune run/\" tune run --kernel reduce --once\n";
 
-po::options_description run_options() {
-  po::options_description options("Options", 110);
-  add_kernel_options(options);
-  auto add = options.add_options();
-  add("config,c", po::value<std::string>()->value_name("\"block_x=32 block_y=8\""),
-      "the configuration; parameters that are not named keep the value that a call would be served with");
-  add("device,d", po::value<std::string>()->value_name("auto|cuda|0|host"), "where to run");
-  add("db", po::value<std::string>()->value_name("FILE"), "database; default: wisdom.db in the cache folder");
-  add("hot", po::bool_switch(), "do not flush the L2 cache before each sample");
-  add("metrics", po::value<Texts>()->value_name("LIST|textbook|roofline"),
-      "hardware counters and energy to collect after timing, separated by commas (`tune metrics`)");
-  add("cpu", po::bool_switch(), "time the kernel's reference on the CPU too, and compare with its results");
-  add("once", po::bool_switch(),
-      "launch exactly once, unverified and untimed, with source lines and the NVTX range `tune run`: for profilers");
-  add("ptx", po::bool_switch(), "print the compiler's PTX and stop");
-  add("sass", po::bool_switch(), "print the machine code, by nvdisasm or cuobjdump, and stop");
-  add("arch", po::value<std::string>()->value_name("sm_90"), "for --ptx and --sass without a GPU");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  return options;
-}
-
 /// Lines of a label and a text; lines that go on have no label. Wide enough for all labels of this page.
 using Lines = std::vector<std::pair<std::string_view, std::string>>;
 std::string page(const Lines& lines) {
@@ -88,24 +65,24 @@ class Warnings final : public Observer {
 
 class OneRun {
  public:
-  explicit OneRun(const po::variables_map& given)
+  explicit OneRun(const Given& given)
       : given_(given),
         spec_(chosen_kernel(given)),
         json_(flag("json")),
         once_(flag("once")),
-        metrics_(read_metrics(texts_of(given, "metrics"), "--metrics")) {
+        metrics_(read_metrics(given.texts("metrics"), "--metrics")) {
     if (flag("ptx") || flag("sass"))
-      refuse_options(given, {"json", "once", "cpu", "metrics"}, "with --ptx and --sass");
+      given.refuse({"json", "once", "cpu", "metrics"}, "with --ptx and --sass");
     else
-      refuse_options(given, {"arch"}, "without --ptx or --sass");
-    if (given.count("arch")) refuse_options(given, {"device"}, "with --arch, which stands for a device");
+      given.refuse({"arch"}, "without --ptx or --sass");
+    if (given.has("arch")) given.refuse({"device"}, "with --arch, which stands for a device");
     if (once_ && !metrics_.empty())
       throw UsageError("--metrics launches the kernel many times, and --once only once: give one of them");
   }
 
   int run() {
     if (flag("ptx") || flag("sass")) return print_code();
-    device_ = choose_device(given_.count("device") ? text_of(given_, "device") : default_device()).device;
+    device_ = choose_device(given_.has("device") ? given_.text("device") : default_device()).device;
     choose_problem();
     choose_configuration();
     open();
@@ -129,7 +106,7 @@ class OneRun {
   }
 
  private:
-  bool flag(const char* name) const { return given_[name].as<bool>(); }
+  bool flag(const char* name) const { return given_.flag(name); }
   Subject subject() const { return {&spec_, &size_, &device_, {flag("hot") ? "time_hot" : "time"}}; }
 
   void choose_problem() { size_ = select_problem(spec_, problem_options(given_), device_, "run"); }
@@ -137,16 +114,16 @@ class OneRun {
   /// What a call would be served with, changed as `--config` says.
   void choose_configuration() {
     WisdomOptions where;
-    where.database = text_of(given_, "db");
+    where.database = given_.text("db");
     where.read_only = true;
-    if (given_.count("db")) require_database(where.database, "--db");
+    if (given_.has("db")) require_database(where.database, "--db");
     where.warn = [](std::string_view text) { warn(text); };
     const cache::WisdomMatch match = Wisdom(where).lookup(spec_, size_, device_, subject().objective);
     base_reason_ = match.reason;
     Configuration base = spec_.default_configuration.value_or(Configuration{});
     if (match.best) base = Configuration::parse(match.best->configuration);
-    configuration_ = read_configuration(spec_, text_of(given_, "config"), base);
-    if (!given_.count("config"))
+    configuration_ = read_configuration(spec_, given_.text("config"), base);
+    if (!given_.has("config"))
       base_ = "as a call would be served: ";
     else
       base_ = configuration_ == base ? "as served too: " : "--config; the rest ";
@@ -360,9 +337,9 @@ class OneRun {
   /// For the GPU of this machine, or for `--arch` without one.
   int print_code() {
 #ifdef TUNER_HAS_CUDA
-    std::string architecture = text_of(given_, "arch");
+    std::string architecture = given_.text("arch");
     if (architecture.empty()) {
-      device_ = choose_device(given_.count("device") ? text_of(given_, "device") : default_device()).device;
+      device_ = choose_device(given_.has("device") ? given_.text("device") : default_device()).device;
       if (!traits(device_.key).is_gpu)
         throw UsageError("--ptx and --sass are of a GPU: without one, name an architecture (--arch sm_90)");
       architecture = architecture_of(device_.key);
@@ -381,7 +358,7 @@ class OneRun {
 #endif
   }
 
-  const po::variables_map& given_;
+  const Given& given_;
   KernelSpec spec_;
   bool json_, once_;
   std::vector<std::string> metrics_;  ///< as asked for, sets kept
@@ -397,17 +374,32 @@ class OneRun {
   std::optional<OnCpu> cpu_;
 };
 
+int run_one(const Given& given) { return OneRun(given).run(); }
+
 }  // namespace
 
-int run_command(int argc, char** argv) {
-  const po::options_description options = run_options();
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune run --kernel NAME|FILE.cu [options]\n"
-        "Compiles, verifies and times one configuration, in this process, and tells everything about it.",
-        options, kExamples);
-  return OneRun(given).run();
+Command run_command() {
+  Options options(
+      "Usage: tune run --kernel NAME|FILE.cu [options]\n"
+      "Compiles, verifies and times one configuration, in this process, and tells everything about it.",
+      kExamples);
+  add_kernel_options(options);
+  options.text("config,c", "\"block_x=32 block_y=8\"",
+               "the configuration; parameters that are not named keep the value that a call would be served with");
+  options.text("device,d", "auto|cuda|0|host", "where to run");
+  options.text("db", "FILE", "database; default: wisdom.db in the cache folder");
+  options.flag("hot", "do not flush the L2 cache before each sample");
+  options.texts("metrics", "LIST|textbook|roofline",
+                "hardware counters and energy to collect after timing, separated by commas (`tune metrics`)");
+  options.flag("cpu", "time the kernel's reference on the CPU too, and compare with its results");
+  options.flag(
+      "once",
+      "launch exactly once, unverified and untimed, with source lines and the NVTX range `tune run`: for profilers");
+  options.flag("ptx", "print the compiler's PTX and stop");
+  options.flag("sass", "print the machine code, by nvdisasm or cuobjdump, and stop");
+  options.text("arch", "sm_90", "for --ptx and --sass without a GPU");
+  options.json();
+  return {options, run_one};
 }
 
 }  // namespace tuner::cli

@@ -312,14 +312,13 @@ class SpreadTuning {
   }
 
   std::string table() const {
-    using enum Table::Align;
-    Table table({{"#", right}, {"kernel"}, {"problem"}, {"best", right}, {"speed-up", right}, {"configuration"}});
+    Table table({"#", "kernel", "problem", "best", "speed-up", "configuration"});
     for (const Entry& entry : entries_) {
       const ProblemResult& found = entry.result;
       const bool has = found.is_found();
-      table.add({std::to_string(table.rows() + 1), entry.job.spec->name, entry.size().text(),
-                 has ? format_ns(found.median_ns) : "", has ? against_default(found) : "",
-                 has ? printable(found.configuration) : printable(first_line(reason(entry)))});
+      table.add({table.rows() + 1, entry.job.spec->name, entry.size().text(), has ? Cell::ns(found.median_ns) : Cell(),
+                 has ? Cell::right(against_default(found)) : Cell(),
+                 has ? found.configuration : first_line(reason(entry))});
     }
     return with_dim_titles(table.lines(), Style::of(stdout));
   }

@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include <cache/session.hpp>
 
 #include <tuner/core/objective.hpp>
@@ -48,6 +46,8 @@ std::string reference_in(const References& all, const cache::BestRecord& best) {
 }
 
 }  // namespace
+
+Cell objective_cell(const std::string& objective) { return {objective, objective == "time" ? "" : objective}; }
 
 std::vector<StoredResult> best_results(cache::Database& database, const cache::Filter& filter) {
   const References known = references(database, filter);

@@ -7,7 +7,12 @@
 #include <cache/browse.hpp>
 #include <cache/records.hpp>
 
+#include <tuner/cli/table.hpp>
+
 namespace tuner::cli {
+
+/// People are told of an objective other than time alone.
+Cell objective_cell(const std::string& objective);
 
 struct StoredResult {
   cache::BestRecord best;

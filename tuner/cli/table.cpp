@@ -4,31 +4,74 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 
 namespace tuner::cli {
+namespace {
+
+/// A field with a comma, a quote or a line end is quoted.
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string csv_text(const Json& value) {
+  if (value.is_discarded() || value.is_null()) return {};
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
+}
+
+}  // namespace
 
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+Cell Cell::right(std::string text) {
+  Cell cell;
+  cell.text = std::move(text);
+  cell.is_right = true;
+  return cell;
+}
+
+Cell Cell::ns(double ns) { return {ns, format_ns(ns)}; }
+Cell Cell::bytes(std::int64_t bytes) { return {bytes, format_bytes(bytes)}; }
+Cell Cell::count(double number) { return {number, format_count(number)}; }
+Cell Cell::percent(double share, int digits) { return {share, format_percent(share, digits)}; }
+
+Cell Cell::instant(std::int64_t ms) {
+  Cell cell{ms, format_instant(ms)};
+  cell.is_right = false;
+  return cell;
+}
+
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-void Table::add(std::vector<std::string> cells) {
+void Table::add(std::vector<Cell> cells) {
   if (cells.size() > columns_.size()) throw std::invalid_argument("Table::add: more cells than columns");
-  for (std::string& cell : cells) cell = printable(cell);
   cells.resize(columns_.size());
+  for (Cell& cell : cells) cell.text = printable(cell.text);
   rows_.push_back(std::move(cells));
 }
 
 std::vector<std::string> Table::lines(std::string_view indent) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (widths[i] > 0) widths[i] = std::max(widths[i], display_width(columns_[i].title));
-
+  std::vector<bool> right(columns_.size(), false);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!columns_[i].title) continue;
+    for (const auto& row : rows_) {
+      widths[i] = std::max(widths[i], display_width(row[i].text));
+      if (row[i].is_right) right[i] = true;
+    }
+    if (widths[i] > 0) widths[i] = std::max(widths[i], display_width(*columns_[i].title));
+  }
   const auto line = [&](auto&& cell) {
     std::string text(indent);
     bool first = true;
@@ -37,15 +80,40 @@ std::vector<std::string> Table::lines(std::string_view indent) const {
       if (!std::exchange(first, false)) text += "  ";
       const std::string& value = cell(i);
       const std::string padding(widths[i] - display_width(value), ' ');
-      text += columns_[i].align == Align::right ? padding + value : value + padding;
+      text += right[i] ? padding + value : value + padding;
     }
     text.erase(text.find_last_not_of(' ') + 1);
     return text;
   };
   std::vector<std::string> result;
-  result.push_back(line([&](std::size_t i) -> const std::string& { return columns_[i].title; }));
-  for (const auto& row : rows_) result.push_back(line([&](std::size_t i) -> const std::string& { return row[i]; }));
+  result.push_back(line([&](std::size_t i) -> const std::string& { return *columns_[i].title; }));
+  for (const auto& row : rows_)
+    result.push_back(line([&](std::size_t i) -> const std::string& { return row[i].text; }));
   return result;
+}
+
+Json Table::json() const {
+  Json list = Json::array();
+  for (const auto& row : rows_) {
+    Json& object = list.emplace_back(Json::object());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (columns_[i].key && !row[i].value.is_discarded()) object[*columns_[i].key] = row[i].value;
+  }
+  return list;
+}
+
+std::string Table::csv() const {
+  std::vector<std::string> names;
+  for (const Column& column : columns_)
+    if (column.key) names.push_back(csv_field(*column.key));
+  std::string all = fmt::format("{}\n", fmt::join(names, ","));
+  for (const auto& row : rows_) {
+    std::vector<std::string> fields;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (columns_[i].key) fields.push_back(csv_field(csv_text(row[i].value)));
+    all += fmt::format("{}\n", fmt::join(fields, ","));
+  }
+  return all;
 }
 
 std::string Table::text(std::string_view indent) const {

@@ -1,27 +1,72 @@
 #pragma once
-/// Tables of text, aligned: numbers to the right, words to the left.
+/// Rows of typed values, and their printers: a table for people, JSON and CSV for programs.
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include <tuner/cli/json.hpp>
 #include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {
 
+/// A value for programs, and its text for people.
+struct Cell {
+  Json value = Json::value_t::discarded;  ///< discarded: JSON leaves the key out
+  std::string text = {};
+  bool is_right = false;  ///< people read it like a number
+
+  Cell() = default;
+  Cell(const char* word) : value(word), text(word) {}
+  Cell(std::string_view word) : value(word), text(word) {}
+  Cell(const std::string& word) : value(word), text(word) {}
+  template <std::integral T>
+  Cell(T number) : value(number), text(std::to_string(number)), is_right(true) {}
+  template <std::floating_point T>
+  Cell(T number) : Cell(Json(number), fmt::format("{:.6g}", number)) {}
+  Cell(Json value_, std::string text_)
+      : value(std::move(value_)), text(std::move(text_)), is_right(value.is_number()) {}
+
+  /// Empty without a value.
+  template <typename T, typename Format>
+  static Cell of(const std::optional<T>& value, Format format) {
+    return value ? Cell(Json(*value), format(*value)) : Cell();
+  }
+  /// For people alone, to the right.
+  static Cell right(std::string text);
+  static Cell ns(double ns);
+  /// Bytes.
+  static Cell bytes(std::int64_t bytes);
+  /// A large number, rounded for people.
+  static Cell count(double number);
+  /// A share of 1.
+  static Cell percent(double share, int digits = 1);
+  /// Milliseconds since 1970.
+  static Cell instant(std::int64_t ms);
+};
+
 class Table {
  public:
-  enum class Align { left, right };
   struct Column {
-    std::string title;
-    Align align = Align::left;
+    Column(const char* name) : title(name), key(name) {}
+    Column(std::string name) : title(name), key(std::move(name)) {}
+    Column(std::optional<std::string> title_, std::optional<std::string> key_)
+        : title(std::move(title_)), key(std::move(key_)) {}
+
+    std::optional<std::string> title;  ///< for people; nothing: they do not see it
+    std::optional<std::string> key;    ///< for programs; likewise
   };
 
   explicit Table(std::vector<Column> columns);
   /// Missing cells are empty. Throws std::invalid_argument for too many.
-  void add(std::vector<std::string> cells);
+  void add(std::vector<Cell> cells);
   std::size_t rows() const { return rows_.size(); }
 
   /// One line a row with a line of titles first, each starting with \p indent and without blanks at its end.
@@ -29,11 +74,19 @@ class Table {
   std::string text(std::string_view indent = "  ") const;
   /// The same by lines, without line ends.
   std::vector<std::string> lines(std::string_view indent = "  ") const;
+  /// An object for each row.
+  Json json() const;
+  /// RFC 4180, with a line of keys first.
+  std::string csv() const;
 
  private:
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::vector<Cell>> rows_;
 };
+
+inline Table::Column named(std::string title, std::string key) { return {std::move(title), std::move(key)}; }
+inline Table::Column people(std::string title) { return {std::move(title), std::nullopt}; }
+inline Table::Column data(std::string key) { return {std::nullopt, std::move(key)}; }
 
 /// The \p lines of a table below each other, their titles dim; empty for one without rows.
 std::string with_dim_titles(const std::vector<std::string>& lines, const Style& style);

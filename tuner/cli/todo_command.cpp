@@ -1,9 +1,8 @@
-#include <tuner/cli/todo_command.hpp>
+#include <tuner/cli/commands.hpp>
 
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/misses.hpp>
 
@@ -18,47 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `-` where none was timed.
-std::string duration(double ns) { return ns > 0 ? format_ns(ns) : "-"; }
+/// Null and `-` where none was timed.
+Cell duration(double ns) { return ns > 0 ? Cell::ns(ns) : Cell(nullptr, "-"); }
 
-std::string todo_text(const std::vector<cache::MissRecord>& misses) {
-  Table table({{"kernel"},
-               {"choices"},
-               {"sizes"},
-               {"served by"},
-               {"calls", Table::Align::right},
-               {"each", Table::Align::right},
-               {"spent", Table::Align::right},
-               {"last"},
-               {"from"},
-               {"device"}});
+Table todo_table(const std::vector<cache::MissRecord>& misses) {
+  Table table({"kernel", data("source_hash"), "choices", "sizes", named("served by", "served"), "calls",
+               named("each", "each_ns"), named("spent", "spent_ns"), data("first_ms"), named("last", "last_ms"),
+               named("from", "file"), "device"});
   for (const cache::MissRecord& one : misses)
-    table.add({one.kernel.name, one.problem.choices, cache::sizes_text(one.problem.sizes), one.served,
-               format_count(static_cast<double>(one.calls)), duration(one.each_ns), duration(one.spent_ns()),
-               format_instant(one.last_ms), one.file.empty() ? "its program" : one.file, one.device_key});
-  return table.text();
-}
-
-Json json_todo(const std::vector<cache::MissRecord>& misses) {
-  const auto known = [](double ns) { return ns > 0 ? Json(ns) : Json(); };
-  Json list = Json::array();
-  for (const cache::MissRecord& one : misses) {
-    Json sizes = Json::object();
-    for (const auto& [name, value] : one.problem.sizes) sizes[name] = value;
-    list.push_back({{"kernel", one.kernel.name},
-                    {"source_hash", one.kernel.source_hash},
-                    {"file", one.file.empty() ? Json() : Json(one.file)},
-                    {"device", one.device_key},
-                    {"choices", one.problem.choices},
-                    {"sizes", sizes},
-                    {"served", one.served},
-                    {"calls", one.calls},
-                    {"each_ns", known(one.each_ns)},
-                    {"spent_ns", known(one.spent_ns())},
-                    {"first_ms", one.first_ms},
-                    {"last_ms", one.last_ms}});
-  }
-  return list;
+    table.add({one.kernel.name, one.kernel.source_hash, one.problem.choices,
+               Cell(one.problem.sizes, cache::sizes_text(one.problem.sizes)), one.served,
+               Cell(one.calls, format_count(static_cast<double>(one.calls))), duration(one.each_ns),
+               duration(one.spent_ns()), one.first_ms, Cell::instant(one.last_ms),
+               one.file.empty() ? Cell(nullptr, "its program") : Cell(one.file), one.device_key});
+  return table;
 }
 
 int clear_todo(const fs::path& file, const cache::Filter& filter, bool json) {
@@ -73,44 +45,41 @@ int clear_todo(const fs::path& file, const cache::Filter& filter, bool json) {
   return kDone;
 }
 
-}  // namespace
-
-int todo_command(int argc, char** argv) {
-  po::options_description options("Options", 110);
-  add_database_options(options, true);
-  auto add = options.add_options();
-  add("clear", po::bool_switch(), "forget them: all, or those of --kernel and --device-key");
-  add("json", po::bool_switch(), "one JSON document on stdout");
-  add_help(options);
-  const po::variables_map given = parse_options(argc, argv, options);
-  if (given.count("help"))
-    return print_help(
-        "Usage: tune todo [options]\n"
-        "What programs called through the library while no result was known for it, the most time spent first;\n"
-        "`tune --todo` tunes it. Spent: calls times the time of one, as the shortest of the first few took.",
-        options,
-        "  tune todo\n  tune todo --clear --kernel reduce\n  tune --todo --budget 5m      tunes them, five minutes "
-        "each\n");
-
+int run_todo(const Given& given) {
   const fs::path file = database_file(given);
-  const bool json = given["json"].as<bool>();
-  if (given["clear"].as<bool>()) return clear_todo(file, read_filter(given), json);
+  const bool json = given.flag("json");
+  if (given.flag("clear")) return clear_todo(file, read_filter(given), json);
   std::vector<cache::MissRecord> misses;
   std::error_code error;
-  if (given.count("db") || fs::exists(file, error)) {
+  if (given.has("db") || fs::exists(file, error)) {
     cache::Database database = open_for_reading(file);
     const cache::Filter filter = read_filter(given);
     misses = cache::misses(database, filter);
     if (misses.empty()) require_known_kernel(filter, {&database, 1});
   }
   if (json)
-    print_json({{"database", file.string()}, {"todo", json_todo(misses)}});
+    print_json({{"database", file.string()}, {"todo", todo_table(misses).json()}});
   else if (misses.empty())
     print("nothing to do: every call that was remembered has a result by now\n");
   else
-    print(fmt::format("{}\n{} in {}; `tune --todo` tunes them\n", todo_text(misses),
+    print(fmt::format("{}\n{} in {}; `tune --todo` tunes them\n", todo_table(misses).text(),
                       plural(static_cast<std::int64_t>(misses.size()), "problem"), printable(file.string())));
   return kDone;
+}
+
+}  // namespace
+
+Command todo_command() {
+  Options options(
+      "Usage: tune todo [options]\n"
+      "What programs called through the library while no result was known for it, the most time spent first;\n"
+      "`tune --todo` tunes it. Spent: calls times the time of one, as the shortest of the first few took.",
+      "  tune todo\n  tune todo --clear --kernel reduce\n  tune --todo --budget 5m      tunes them, five minutes "
+      "each\n");
+  add_database_options(options, true);
+  options.flag("clear", "forget them: all, or those of --kernel and --device-key");
+  options.json();
+  return {options, run_todo};
 }
 
 }  // namespace tuner::cli

@@ -15,22 +15,6 @@
 namespace tuner::cli {
 namespace {
 
-constexpr const char* kTuneExamples =
-    "  tune --kernel sumMatrix2D                       tune with all defaults\n"
-    "  tune --kernel reduce --size n=2^24 --type float,int --budget 60s\n"
-    "  tune --kernel ./mine.cu --device host --trials 100 --seed 7\n"
-    "  tune --capture axpy-n=4096-1a2b3c4d.capture     for the inputs of a program's own launch ($TUNER_CAPTURE=axpy)\n"
-    "  tune --kernel reduce --dry-run                  what would be searched\n"
-    "  tune --kernel sumMatrix2D --metrics textbook    why: counters of the finalists\n"
-    "  tune --kernel reduce --device all               on all GPUs of this machine at once\n"
-    "  tune --problems overnight.txt                   a list of problems; with --device all several at once\n"
-    "  tune --kernel reduce --json > result.json       everything, for programs\n"
-    "  tune --kernel sumMatrix2D --fix \"vector=1 unroll=1\" --vary block_x,block_y --rows all\n"
-    "  tune --kernel reduceClassic --by step           the best of each step, and the speed-up\n"
-    "  tune --todo --budget 5m                         what programs called and nothing was known of (tune todo)\n"
-    "\nOther commands: tune run, list, devices, occupancy, metrics, show, explain, report, compare, export, import,\n"
-    "merge, freeze, cache, todo, replay; `tune help`.\n";
-
 /// What is shown of one kernel while it is tuned, and of all its problems together, has one writer.
 bool one_after_the_other(const TuneRequest& request) {
   return request.dry_run || !request.report.empty() || !request.sweep.csv.empty() || !request.sweep.by.empty() ||
@@ -51,14 +35,10 @@ int tune_alike(TuneRequest request, std::optional<DeviceChoice> devices, const s
 
 int tune_command(int argc, char** argv, const Join& join) {
   TuneRequest request = read_tune_request(argc, argv);
-  if (request.help)
-    return print_help(
-        "Usage: tune --kernel NAME|FILE.cu [options]\n"
-        "       tune --capture FOLDER [options]\n"
-        "       tune --problems FILE [options]\n"
-        "       tune --todo [options]\n"
-        "Finds the fastest correct configuration of a kernel on this machine and remembers it.",
-        tune_options(), kTuneExamples);
+  if (request.help) {
+    print(tune_options().help());
+    return kDone;
+  }
   if (join) join(request);
   if (!request.problem_file.empty()) request.list = read_problem_list(request.problem_file);
   const auto begin = [&request](const std::atomic<bool>& stop) {

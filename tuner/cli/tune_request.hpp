@@ -53,7 +53,7 @@ struct TuneRequest {
 };
 
 /// The options of `tune`, for parsing and for `--help`.
-po::options_description tune_options();
+Options tune_options();
 /// Throws UsageError, and Error for a capture that cannot be read.
 TuneRequest read_tune_request(int argc, char** argv);
 

@@ -1,7 +1,6 @@
 #include <tuner/cli/verdict.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace tuner::cli {
 std::string limit_text(const Verdict& verdict) {
