@@ -35,11 +35,11 @@ TEST(KindsTuning, TunesThemSideBySideAndPrintsThemInOrder) {
   std::atomic<int> begun = 0;
   CaptureStdout();
   const int code =
-      tune_kinds({}, two_kinds(), [&](const TuneRequest& request, const DeviceChoice& devices, TuneSink sink) {
+      tune_kinds({}, two_kinds(), [&](const TuneRequest& request, const DeviceChoice& devices, TuneEvents& events) {
         ++begun;
         EXPECT_TRUE(testing::wait_until([&] { return begun == 2; })) << "one waits for the other";
         EXPECT_EQ(request.quiet, devices.device.name == "Small") << "progress is told of one";
-        *sink.text += "best of " + devices.device.name + '\n';
+        events.on_text("best of " + devices.device.name + '\n');
         return kDone;
       });
   const std::string out = GetCapturedStdout();
@@ -50,9 +50,9 @@ TEST(KindsTuning, TunesThemSideBySideAndPrintsThemInOrder) {
 TEST(KindsTuning, KeepsTheResultOfOneWhereTheOtherFails) {
   CaptureStdout();
   CaptureStderr();
-  const int code = tune_kinds({}, two_kinds(), [](const TuneRequest&, const DeviceChoice& devices, TuneSink sink) {
+  const int code = tune_kinds({}, two_kinds(), [](const TuneRequest&, const DeviceChoice& devices, TuneEvents& events) {
     if (devices.device.name == "Large") throw Error("out of memory");
-    *sink.text += "best of Small\n";
+    events.on_text("best of Small\n");
     return kDone;
   });
   EXPECT_THAT(GetCapturedStdout(), HasSubstr("best of Small"));
@@ -64,8 +64,8 @@ TEST(KindsTuning, GivesOneDocumentOfAll) {
   TuneRequest request;
   request.json = true;
   CaptureStdout();
-  tune_kinds(request, two_kinds(), [](const TuneRequest&, const DeviceChoice& devices, TuneSink sink) {
-    sink.documents->push_back({{"device", devices.device.name}});
+  tune_kinds(request, two_kinds(), [](const TuneRequest&, const DeviceChoice& devices, TuneEvents& events) {
+    events.on_document({{"device", devices.device.name}});
     return kDone;
   });
   const Json document = Json::parse(GetCapturedStdout());
@@ -77,7 +77,7 @@ TEST(KindsTuning, RefusesAFileThatWouldHaveTwoWriters) {
   TuneRequest request;
   request.device = "0,1";
   request.log = "trials.jsonl";
-  const auto never = [](const TuneRequest&, const DeviceChoice&, TuneSink) { return kDone; };
+  const auto never = [](const TuneRequest&, const DeviceChoice&, TuneEvents&) { return kDone; };
   try {
     tune_kinds(request, two_kinds(), never);
     FAIL();

@@ -76,8 +76,8 @@ std::vector<TuneJob> jobs(std::size_t count, const DeviceChoice& devices, std::i
 
 std::int64_t n_of(const TuneJob& job) { return job.problems.list.front().sizes.at("n"); }
 
-int found(const TuneSink& sink, double ns) {
-  sink.results->push_back({"threads=32", ns, 2 * ns, false, {}});
+int found(TuneEvents& events, double ns, std::vector<std::size_t> lost = {}) {
+  events.on_result({"threads=32", ns, 2 * ns, false, std::move(lost)});
   return kDone;
 }
 
@@ -91,7 +91,8 @@ Printed tune(std::vector<TuneJob> all, const DeviceChoice& devices, const TuneSh
   CaptureStdout();
   CaptureStderr();
   Printed printed;
-  printed.result = tune_jobs(std::move(all), devices, stop, {}, share);
+  TerminalEvents events;
+  printed.result = tune_jobs(std::move(all), devices, stop, events, share);
   printed.err = GetCapturedStderr();
   printed.out = GetCapturedStdout();
   return printed;
@@ -102,7 +103,7 @@ TEST(SpreadTuning, KeepsAllDevicesBusyWithAProblemEach) {
   std::multiset<std::int64_t> tuned;
   std::set<int> devices;
   std::atomic<int> begun = 0;
-  const Printed run = tune(jobs(8, gpus(4)), gpus(4), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
+  const Printed run = tune(jobs(8, gpus(4)), gpus(4), [&](const TuneJob& job, TuneEvents& events, Seat&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 4; })) << "one waits for the other";
     const std::lock_guard lock(mutex);
@@ -112,7 +113,7 @@ TEST(SpreadTuning, KeepsAllDevicesBusyWithAProblemEach) {
       EXPECT_TRUE(devices.insert(job.devices.device.index).second) << "two problems on one device";
     }
     EXPECT_GE(job.request.tuning.compile_workers, 1u);
-    return found(sink, 1000);
+    return found(events, 1000);
   });
   EXPECT_EQ(run.result.code, kDone);
   EXPECT_EQ(tuned, (std::multiset<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8})) << "each once";
@@ -121,28 +122,27 @@ TEST(SpreadTuning, KeepsAllDevicesBusyWithAProblemEach) {
 }
 
 TEST(SpreadTuning, GivesAllDevicesToTheOnlyProblem) {
-  tune(jobs(1, gpus(3)), gpus(3), [](const TuneJob& job, const TuneSink& sink, Seat&) {
+  tune(jobs(1, gpus(3)), gpus(3), [](const TuneJob& job, TuneEvents& events, Seat&) {
     EXPECT_EQ(job.devices.more.size(), 2u);
     EXPECT_EQ(job.request.tuning.compile_workers, 0u) << "all cores";
-    return found(sink, 1000);
+    return found(events, 1000);
   });
 }
 
 TEST(SpreadTuning, GoesThroughTheListInItsOrderOnOneDevice) {
   std::vector<std::int64_t> order;
-  const Printed run = tune(jobs(3, gpus(1)), gpus(1), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
+  const Printed run = tune(jobs(3, gpus(1)), gpus(1), [&](const TuneJob& job, TuneEvents& events, Seat&) {
     order.push_back(n_of(job));
-    EXPECT_EQ(sink.text, nullptr) << "as if it were the only one";
-    return found(sink, 1000);
+    return found(events, 1000);
   });
   EXPECT_EQ(order, (std::vector<std::int64_t>{1, 2, 3}));
   EXPECT_THAT(run.err, HasSubstr("problem   2 of 3: shift n=2\n"));
 }
 
 TEST(SpreadTuning, EndsWithALineForEachProblemInTheOrderOfTheList) {
-  const Printed run = tune(jobs(2, gpus(2)), gpus(2), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
-    *sink.text += "winner of " + std::to_string(n_of(job)) + '\n';
-    return found(sink, n_of(job) == 1 ? 2000 : 8000);
+  const Printed run = tune(jobs(2, gpus(2)), gpus(2), [&](const TuneJob& job, TuneEvents& events, Seat&) {
+    events.on_text("winner of " + std::to_string(n_of(job)) + '\n');
+    return found(events, n_of(job) == 1 ? 2000 : 8000);
   });
   EXPECT_THAT(run.out, HasSubstr("winner of 1\n"));
   EXPECT_THAT(run.out, HasSubstr("winner of 2\n"));
@@ -152,14 +152,14 @@ TEST(SpreadTuning, EndsWithALineForEachProblemInTheOrderOfTheList) {
 
 TEST(SpreadTuning, TunesTheProblemOfALostDeviceOnAnother) {
   std::atomic<int> begun = 0, on_lost = 0;
-  const Printed run = tune(jobs(4, gpus(2)), gpus(2), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
+  const Printed run = tune(jobs(4, gpus(2)), gpus(2), [&](const TuneJob& job, TuneEvents& events, Seat&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
     if (job.devices.device.index == 0) {
       ++on_lost;
       throw DeviceLostError("it fell off the bus");
     }
-    return found(sink, 1000);
+    return found(events, 1000);
   });
   EXPECT_EQ(run.result.code, kDone) << "nothing stays untuned";
   EXPECT_EQ(on_lost, 1) << "the device is not used again";
@@ -170,8 +170,8 @@ TEST(SpreadTuning, TunesTheProblemOfALostDeviceOnAnother) {
 
 TEST(SpreadTuning, GivesAProblemUpThatLosesTwoDevices) {
   std::atomic<int> tries = 0;
-  const Printed run = tune(jobs(3, gpus(3)), gpus(3), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
-    if (n_of(job) != 2) return found(sink, 1000);
+  const Printed run = tune(jobs(3, gpus(3)), gpus(3), [&](const TuneJob& job, TuneEvents& events, Seat&) {
+    if (n_of(job) != 2) return found(events, 1000);
     ++tries;
     throw DeviceLostError("it fell off the bus");
   });
@@ -182,17 +182,17 @@ TEST(SpreadTuning, GivesAProblemUpThatLosesTwoDevices) {
 }
 
 TEST(SpreadTuning, SaysWhatStaysUntunedWhenNoDeviceIsLeft) {
-  const Printed run = tune(jobs(4, gpus(1)), gpus(1),
-                           [](const TuneJob&, const TuneSink&, Seat&) -> int { throw DeviceLostError("gone"); });
+  const Printed run =
+      tune(jobs(4, gpus(1)), gpus(1), [](const TuneJob&, TuneEvents&, Seat&) -> int { throw DeviceLostError("gone"); });
   EXPECT_EQ(run.result.code, kFailed);
   EXPECT_THAT(run.err, HasSubstr("GPU 0 is not used any more: gone"));
   EXPECT_THAT(run.out, HasSubstr("4  shift   n=4      not tuned: no device is left"));
 }
 
 TEST(SpreadTuning, GoesOnOnTheOnlyDeviceBehindAProblemThatLosesIt) {
-  const Printed run = tune(jobs(3, gpus(1)), gpus(1), [](const TuneJob& job, const TuneSink& sink, Seat&) -> int {
+  const Printed run = tune(jobs(3, gpus(1)), gpus(1), [](const TuneJob& job, TuneEvents& events, Seat&) -> int {
     if (n_of(job) == 1) throw DeviceLostError("killed by signal 9");
-    return found(sink, 1000);
+    return found(events, 1000);
   });
   EXPECT_EQ(run.result.code, kFailed);
   EXPECT_THAT(run.err, HasSubstr("shift n=1: tuned again"));
@@ -202,15 +202,12 @@ TEST(SpreadTuning, GoesOnOnTheOnlyDeviceBehindAProblemThatLosesIt) {
 TEST(SpreadTuning, DoesNotUseADeviceAgainThatASessionGaveUp) {
   std::atomic<int> begun = 0;
   std::atomic<bool> was_lost = false;
-  const Printed run = tune(jobs(5, gpus(2)), gpus(2), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
+  const Printed run = tune(jobs(5, gpus(2)), gpus(2), [&](const TuneJob& job, TuneEvents& events, Seat&) {
     ++begun;
     EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
-    const int code = found(sink, 1000);
-    if (job.devices.device.index == 1) {
-      EXPECT_FALSE(was_lost.exchange(true));
-      sink.results->back().lost = {0};  // the first of its own
-    }
-    return code;
+    if (job.devices.device.index != 1) return found(events, 1000);
+    EXPECT_FALSE(was_lost.exchange(true));
+    return found(events, 1000, {0});  // the first of its own
   });
   EXPECT_EQ(run.result.code, kDone);
   EXPECT_THAT(run.err, HasSubstr("GPU 1 is not used any more"));
@@ -220,10 +217,10 @@ TEST(SpreadTuning, DoesNotUseADeviceAgainThatASessionGaveUp) {
 TEST(SpreadTuning, AFailureIsOneProblemsAlone) {
   std::vector<TuneJob> all = jobs(3, gpus(2));
   for (TuneJob& job : all) job.request.json = true;
-  const Printed run = tune(std::move(all), gpus(2), [&](const TuneJob& job, const TuneSink& sink, Seat&) {
+  const Printed run = tune(std::move(all), gpus(2), [&](const TuneJob& job, TuneEvents& events, Seat&) {
     if (n_of(job) == 2) throw Error("shift.cu:3: the reference fails");
-    sink.documents->push_back({{"n", n_of(job)}});
-    return found(sink, 1000);
+    events.on_document({{"n", n_of(job)}});
+    return found(events, 1000);
   });
   EXPECT_EQ(run.result.code, kFailed);
   EXPECT_THAT(run.err, HasSubstr("tune: shift n=2: shift.cu:3: the reference fails"));
@@ -238,11 +235,11 @@ TEST(SpreadTuning, BeginsNothingMoreOnceItIsInterrupted) {
   std::atomic<int> begun = 0;
   const Printed run = tune(
       jobs(5, gpus(2)), gpus(2),
-      [&](const TuneJob&, const TuneSink& sink, Seat&) {
+      [&](const TuneJob&, TuneEvents& events, Seat&) {
         ++begun;
         EXPECT_TRUE(testing::wait_until([&] { return begun >= 2; }));
         stop = true;
-        return found(sink, 1000);
+        return found(events, 1000);
       },
       stop);
   EXPECT_EQ(begun, 2);
@@ -250,6 +247,14 @@ TEST(SpreadTuning, BeginsNothingMoreOnceItIsInterrupted) {
   EXPECT_THAT(run.err, HasSubstr("goes on from here"));
   EXPECT_THAT(run.out, HasSubstr("interrupted before it began"));
 }
+
+class QuietEvents : public KeptEvents {
+ public:
+  Console& console() override { return console_; }
+
+ private:
+  Console console_{stderr, true};
+};
 
 /// The CPU as two devices, each with a run worker of its own.
 class SpreadOverTheHost : public ::testing::Test {
@@ -276,9 +281,9 @@ class SpreadOverTheHost : public ::testing::Test {
   Json tune(const std::string& list) {
     TuneRequest all = request();
     all.list = parse_problem_list(list, "list.txt");
-    Json documents = Json::array();
-    code_ = tune_list(all, host_, stop_, {.documents = &documents});
-    return documents.empty() ? Json() : documents.front();
+    QuietEvents events;
+    code_ = tune_list(all, host_, stop_, events);
+    return events.documents.empty() ? Json() : events.documents.front();
   }
 
   const testing::TemporaryFolder folder_;
@@ -309,8 +314,9 @@ TEST_F(SpreadOverTheHost, GivesTheProblemsOfOneKernelOneDocument) {
   all.kernel = kernel();
   all.problems.sizes = {"n=1000;n=2000"};
   all.tuning.isolation = Isolation::none;
-  Json documents = Json::array();
-  EXPECT_EQ(tune_spread(read_job(all, host_), stop_, {.documents = &documents}), kDone);
+  QuietEvents events;
+  EXPECT_EQ(tune_spread(read_job(all, host_), stop_, events), kDone);
+  const Json& documents = events.documents;
   ASSERT_EQ(documents.size(), 1u);
   EXPECT_EQ(documents[0]["kernel"], "shift");
   ASSERT_EQ(documents[0]["results"].size(), 2u);

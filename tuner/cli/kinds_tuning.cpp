@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/cli/arguments.hpp>
 #include <tuner/cli/terminal.hpp>
@@ -17,21 +17,26 @@
 namespace tuner::cli {
 namespace {
 
-struct Kind {
-  DeviceChoice devices;
-  Json documents = Json::array();
-  std::string text;
-  std::string error;
-  int code = kFailed;
+class Kind final : public KeptEvents {
+ public:
+  Kind(DeviceChoice devices_, bool quiet) : devices(std::move(devices_)), console_(stderr, quiet) {}
+  Console& console() override { return console_; }
 
   void tune(TuneRequest request, const TuneKind& with) try {
-    code = with(std::move(request), devices, {&documents, &text});
+    code = with(std::move(request), devices, *this);
   } catch (const UsageError& wrong) {
     error = wrong.what();
     code = kUsage;
   } catch (const std::exception& failure) {
     error = failure.what();
   }
+
+  const DeviceChoice devices;
+  std::string error;
+  int code = kFailed;
+
+ private:
+  Console console_;
 };
 
 }  // namespace
@@ -46,8 +51,8 @@ int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> devices, co
                       "command of its own",
                       option, request.device, devices.size(),
                       difference(devices[0].device.key.text(), devices[1].device.key.text())));
-  std::vector<Kind> kinds;
-  for (DeviceChoice& one : devices) kinds.push_back({std::move(one), Json::array(), {}, {}});
+  std::deque<Kind> kinds;  // progress is told of the first
+  for (DeviceChoice& one : devices) kinds.emplace_back(std::move(one), request.quiet || !kinds.empty());
   std::vector<std::thread> threads;
   for (Kind& kind : kinds) {
     TuneRequest one = request;

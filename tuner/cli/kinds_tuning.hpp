@@ -10,7 +10,7 @@
 namespace tuner::cli {
 
 /// Tunes on the devices of one kind, with the exit code of a command of its own. Called on threads of their own.
-using TuneKind = std::function<int(TuneRequest, DeviceChoice devices, const TuneSink& sink)>;
+using TuneKind = std::function<int(TuneRequest, DeviceChoice devices, TuneEvents& events)>;
 
 /// Progress is told of the first kind; results are printed kind by kind, once all are done. Returns the worst exit
 /// code. Throws UsageError for options whose file would have two writers.

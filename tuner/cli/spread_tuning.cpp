@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/interrupt.hpp>
@@ -41,18 +40,17 @@ std::string against_default(const ProblemResult& result) {
 class SpreadTuning {
  public:
   SpreadTuning(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
-               const TuneSink& sink, const TuneShare& tune)
+               TuneEvents& events, const TuneShare& tune)
       : stop_(stop),
-        sink_(sink),
+        events_(events),
+        console_(events.console()),
         tune_(tune),
         request_(jobs.front().request),
-        console_(stderr, request_.quiet),
         devices_(devices),
         spread_(most_of(jobs), 1 + devices.more.size()),
         seats_(spread_.devices()),
         // A dry run only prints.
-        side_by_side_(spread_.devices() > 1 && jobs.size() > 1 && !request_.dry_run),
-        trials_(*this) {
+        side_by_side_(spread_.devices() > 1 && jobs.size() > 1 && !request_.dry_run) {
     for (TuneJob& job : jobs) entries_.push_back({std::move(job)});
     for (Seat& seat : seats_) seat.console = &console_;
   }
@@ -86,18 +84,28 @@ class SpreadTuning {
     std::string name() const { return job.spec->name + ' ' + size().text(); }
   };
 
-  /// Trials of all, for the status line. Told by several threads.
-  class Trials : public Observer {
+  /// Of one problem. Tuned alone it prints as it goes; beside others its trials are counted, its warnings have its
+  /// name, and its text is kept until it has ended.
+  class EntryEvents final : public KeptEvents {
    public:
-    explicit Trials(SpreadTuning& all) : all_(all) {}
+    EntryEvents(SpreadTuning& all, const std::string& who) : all_(all), beside_others_(all.console_, who) {}
+    Console& console() override { return all_.side_by_side_ ? beside_others_ : all_.console_; }
+    void on_text(const std::string& more) override {
+      all_.side_by_side_ ? KeptEvents::on_text(more) : all_.events_.on_text(more);
+    }
+    void on_result(ProblemResult one) override { result = std::move(one); }
     void on_trial(const Trial&, const Progress&) override {
+      if (!all_.side_by_side_) return;
       const std::lock_guard lock(all_.mutex_);
       ++all_.finished_trials_;
       all_.show_status();
     }
 
+    std::optional<ProblemResult> result;
+
    private:
     SpreadTuning& all_;
+    Console beside_others_;
   };
 
   static std::vector<std::size_t> most_of(const std::vector<TuneJob>& jobs) {
@@ -165,25 +173,14 @@ class SpreadTuning {
 
   void tune(const Share& share) {
     Entry& entry = entries_[share.problem];
-    std::vector<ProblemResult> results;
-    std::string text, error, lost;
-    Json documents = Json::array();
-    TuneSink sink;
-    sink.documents = &documents;
-    sink.results = &results;
-    sink.text = sink_.text ? &text : nullptr;
-    if (side_by_side_) {
-      sink.text = &text;
-      sink.console = &console_;
-      sink.who = entry.name();
-      sink.observer = &trials_;
-    }
+    EntryEvents events(*this, entry.name());
+    std::string error, lost;
     std::unique_lock lock(mutex_);
     TuneJob job = job_of(share);
     lock.unlock();
     int code = kFailed;
     try {
-      code = tune_(std::move(job), sink, seats_[share.devices.front()]);
+      code = tune_(std::move(job), events, seats_[share.devices.front()]);
     } catch (const DeviceLostError& failure) {
       lost = failure.what();
     } catch (const std::exception& failure) {
@@ -195,10 +192,10 @@ class SpreadTuning {
     entry.ended = true;
     entry.code = code;
     entry.error = error.empty() ? first_line(lost) : error;
-    entry.documents = std::move(documents);
-    if (!results.empty()) entry.result = std::move(results.front());
+    entry.documents = std::move(events.documents);
+    if (events.result) entry.result = std::move(*events.result);
     if (lost.empty()) spread_.done(share, lost_of(share, entry.result));
-    conclude(entry, text);
+    conclude(entry, events.text);
   }
 
   /// Its devices could not be used any more. Whether its problem is tuned again.
@@ -229,7 +226,7 @@ class SpreadTuning {
   void conclude(Entry& entry, const std::string& text) {
     if (!entry.error.empty()) console_.error(entry.name() + ": " + entry.error);
     ++ended_problems_;
-    if (!request_.json && !text.empty()) show(text);
+    if (!request_.json && !text.empty()) events_.on_text(text);
     if (!side_by_side_) return;
     const ProblemResult& found = entry.result;
     std::string what = "nothing was found";
@@ -248,13 +245,6 @@ class SpreadTuning {
                                            running_, plural(static_cast<std::int64_t>(finished_trials_), "trial"));
       return text.substr(0, width);
     });
-  }
-
-  void show(const std::string& text) {
-    console_.end_status();
-    if (sink_.text) return void(*sink_.text += text);
-    print(text);
-    std::fflush(stdout);
   }
 
   /// With the lock held.
@@ -299,7 +289,7 @@ class SpreadTuning {
     }
     if (stop_) all.code = kInterrupted;
     if (request_.dry_run) return all;
-    if (!request_.json) show('\n' + table());
+    if (!request_.json) events_.on_text('\n' + table());
     console_.line(fmt::format("problems  {} of {} done{}{}", tuned, entries_.size(),
                               known > 0 ? fmt::format(", {} of them known before", known) : "",
                               stop_ ? "; the same command goes on from here" : ""));
@@ -324,10 +314,10 @@ class SpreadTuning {
   }
 
   const std::atomic<bool>& stop_;
-  const TuneSink& sink_;
+  TuneEvents& events_;
+  Console& console_;
   const TuneShare& tune_;
   const TuneRequest request_;  // what all have in common
-  Console console_;
   const DeviceChoice devices_;
   std::deque<Entry> entries_;
 
@@ -336,7 +326,6 @@ class SpreadTuning {
   ProblemSpread spread_;
   std::vector<Seat> seats_;  // of the devices; in use by one share at a time
   const bool side_by_side_;
-  Trials trials_;
   std::size_t begun_ = 0, running_ = 0, ended_problems_ = 0, finished_trials_ = 0;
   std::map<std::size_t, std::thread> threads_;
   std::size_t next_thread_ = 0;
@@ -366,39 +355,35 @@ TuneJob read_line(const TuneRequest& all, const ListedRequest& line, const Devic
 }
 
 TuneShare run_share(const std::atomic<bool>& stop) {
-  return [&stop](TuneJob job, const TuneSink& sink, Seat& seat) { return run_job(std::move(job), stop, sink, &seat); };
-}
-
-void give(Json document, const TuneSink& sink) {
-  sink.documents ? sink.documents->push_back(std::move(document)) : print_json(document);
+  return [&stop](TuneJob job, TuneEvents& events, Seat& seat) { return run_job(std::move(job), stop, events, &seat); };
 }
 
 }  // namespace
 
 SpreadResult tune_jobs(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
-                       const TuneSink& sink, const TuneShare& tune) {
-  return SpreadTuning(std::move(jobs), devices, stop, sink, tune).run();
+                       TuneEvents& events, const TuneShare& tune) {
+  return SpreadTuning(std::move(jobs), devices, stop, events, tune).run();
 }
 
 int tune_list(const TuneRequest& request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
-              const TuneSink& sink) {
+              TuneEvents& events) {
   const DeviceChoice choice = devices ? std::move(*devices) : choose_alike(request.device);
   TuneRequest all = request;
   all.list.clear();
   std::vector<TuneJob> jobs;
   std::set<std::string> known;
   for (const ListedRequest& line : request.list) add_each(read_line(all, line, choice), known, jobs);
-  SpreadResult result = tune_jobs(std::move(jobs), choice, stop, sink, run_share(stop));
+  SpreadResult result = tune_jobs(std::move(jobs), choice, stop, events, run_share(stop));
   if (request.json)
-    give({{"tuner", kVersion}, {"interrupted", stop.load()}, {"problems", std::move(result.documents)}}, sink);
+    events.on_document({{"tuner", kVersion}, {"interrupted", stop.load()}, {"problems", std::move(result.documents)}});
   return result.code;
 }
 
-int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, const TuneSink& sink) {
+int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, TuneEvents& events) {
   std::vector<TuneJob> jobs;
   std::set<std::string> known;
   add_each(job, known, jobs);
-  SpreadResult result = tune_jobs(std::move(jobs), job.devices, stop, sink, run_share(stop));
+  SpreadResult result = tune_jobs(std::move(jobs), job.devices, stop, events, run_share(stop));
   if (!job.request.json) return result.code;
   Json document;
   Json results = Json::array(), failed = Json::array();
@@ -414,7 +399,7 @@ int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, const TuneSin
   document["interrupted"] = stop.load();
   document["results"] = std::move(results);
   if (!failed.empty()) document["failed"] = std::move(failed);
-  give(std::move(document), sink);
+  events.on_document(std::move(document));
   return result.code;
 }
 

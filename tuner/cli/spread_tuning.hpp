@@ -13,15 +13,15 @@ namespace tuner::cli {
 
 /// run_job(): tunes the one problem of a job on the devices of that job. Called by several threads at once. Throws
 /// DeviceLostError when the devices cannot be used any more.
-using TuneShare = std::function<int(TuneJob job, const TuneSink& sink, Seat& seat)>;
+using TuneShare = std::function<int(TuneJob job, TuneEvents& events, Seat& seat)>;
 
 /// Tunes what \p request.list names. All lines are read before anything is tuned; what a line names that an earlier one
 /// named too is left out. \p devices: in place of the request's. Returns the worst exit code; kFailed where a problem
 /// stays untuned. Throws UsageError and Error that begin with the line's place.
 int tune_list(const TuneRequest& request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
-              const TuneSink& sink);
+              TuneEvents& events);
 /// The same for the problems of \p job, with one document of all.
-int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, const TuneSink& sink);
+int tune_spread(const TuneJob& job, const std::atomic<bool>& stop, TuneEvents& events);
 
 /// What became of a list.
 struct SpreadResult {
@@ -31,6 +31,6 @@ struct SpreadResult {
 };
 /// What both do: tunes \p jobs, of one problem each, on \p devices, and prints results as they come and a table of all.
 SpreadResult tune_jobs(std::vector<TuneJob> jobs, const DeviceChoice& devices, const std::atomic<bool>& stop,
-                       const TuneSink& sink, const TuneShare& tune);
+                       TuneEvents& events, const TuneShare& tune);
 
 }  // namespace tuner::cli

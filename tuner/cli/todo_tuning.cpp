@@ -1,20 +1,19 @@
 #include <tuner/cli/todo_tuning.hpp>
 
-#include <cstdio>
+#include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/misses.hpp>
 #include <cache/paths.hpp>
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/interrupt.hpp>
-#include <tuner/cli/terminal.hpp>
+#include <tuner/cli/spread_tuning.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/session/backends.hpp>
-#include <tuner/session/kernel_library.hpp>
 #include <tuner/session/records.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/version.hpp>
@@ -43,25 +42,27 @@ TuneRequest request_for(const TuneRequest& all, const cache::MissRecord& miss) {
 }
 
 /// Throws Error where the kernel that was called is not there any more.
-void check_kernel(const TuneRequest& request, const cache::MissRecord& miss, Console& console) {
+TuneJob job_for(const TuneRequest& all, const DeviceChoice& choice, const cache::MissRecord& miss, Console& console) {
   if (miss.file.empty())
     throw Error("kernel '" + miss.kernel.name +
                 "' is described in the program that called it: tune it there (tuner::tune), or give the program a "
                 "kernel file");
-  const KernelSpec spec = KernelLibrary(request.template_path).find(miss.file);
-  if (spec.name != miss.kernel.name)
+  TuneJob job = read_job(request_for(all, miss), choice);
+  if (job.spec->name != miss.kernel.name)
     throw Error(fmt::format("{} holds the kernel '{}' by now, not '{}'; `tune todo --clear --kernel {}` forgets it",
-                            spec.file, spec.name, miss.kernel.name, miss.kernel.name));
-  if (to_record(spec, {}).source_hash != miss.kernel.source_hash)
+                            job.spec->file, job.spec->name, miss.kernel.name, miss.kernel.name));
+  if (to_record(*job.spec, {}).source_hash != miss.kernel.source_hash)
     console.line("note      the kernel has changed since it was called");
+  job.miss = miss;
+  return job;
 }
 
 }  // namespace
 
-int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, const TuneOne& tune) {
+int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, TuneEvents& events) {
   if (!request.dry_run && request.database.empty() && cache::frozen_database_file())
     Wisdom(WisdomOptions{}).require_not_frozen("tune what is listed");
-  Console console(stderr, request.quiet);
+  Console& console = events.console();
   const DeviceChoice choice = choose_alike(request.device);
   const auto file = request.database.empty() ? cache::user_database_file() : std::optional(request.database);
   std::vector<cache::MissRecord> misses;
@@ -72,34 +73,38 @@ int tune_todo(const TuneRequest& request, const std::atomic<bool>& stop, const T
   }
   if (misses.empty()) console.line("todo      nothing is listed for " + choice.device.name);
 
-  Json documents = Json::array();
-  int code = kDone;
-  std::size_t done = 0, number = 0;
-  for (const cache::MissRecord& miss : misses) {
-    if (stop) break;
-    console.line(fmt::format("{}todo      {} of {}: {}, {}{}", number > 0 ? "\n" : "", number + 1, misses.size(),
-                             problem_text(miss), plural(miss.calls, "call"),
+  std::vector<TuneJob> jobs;
+  for (std::size_t i = 0; i < misses.size(); ++i) {
+    const cache::MissRecord& miss = misses[i];
+    console.line(fmt::format("todo      {} of {}: {}, {}{}", i + 1, misses.size(), problem_text(miss),
+                             plural(miss.calls, "call"),
                              miss.spent_ns() > 0 ? ", about " + format_ns(miss.spent_ns()) + " in them" : ""));
-    ++number;
-    int finished = kFailed;
     try {
-      check_kernel(request, miss, console);
-      finished = tune(request_for(request, miss), request.json ? &documents : nullptr);
-      if (finished == kDone && !request.dry_run) {
-        cache::Database database = open_for_writing(*file);
-        cache::forget_miss(database, miss);
-      }
+      jobs.push_back(job_for(request, choice, miss, console));
     } catch (const std::exception& failure) {
-      std::fprintf(stderr, "tune: %s\n", printable_lines(failure.what()).c_str());
+      console.error(failure.what());
     }
-    if (stop) break;
-    finished == kDone ? void(++done) : void(code = kFailed);
   }
-  if (request.json) print_json({{"tuner", kVersion}, {"todo", std::move(documents)}});
+  std::atomic<std::size_t> done = 0;
+  const bool all_can_be_tuned = jobs.size() == misses.size();
+  const auto tune = [&](TuneJob job, TuneEvents& of_one, Seat& seat) {
+    const cache::MissRecord miss = *job.miss;
+    const int code = run_job(std::move(job), stop, of_one, &seat);
+    if (code == kDone && !request.dry_run) {
+      cache::Database database = open_for_writing(*file);
+      cache::forget_miss(database, miss);
+      ++done;
+    }
+    return code;
+  };
+  SpreadResult result;
+  if (!jobs.empty()) result = tune_jobs(std::move(jobs), choice, stop, events, tune);
+  if (request.json) events.on_document({{"tuner", kVersion}, {"todo", std::move(result.documents)}});
   if (!misses.empty() && !request.dry_run)
-    console.line(fmt::format("\ntodo      {} of {} done{}", done, misses.size(),
+    console.line(fmt::format("todo      {} of {} done{}", done.load(), misses.size(),
                              done < misses.size() ? "; the others stay on the list (tune todo)" : ""));
-  return stop ? kInterrupted : code;
+  if (stop) return kInterrupted;
+  return all_can_be_tuned ? result.code : std::max(result.code, kFailed);
 }
 
 }  // namespace tuner::cli

@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/kinds_tuning.hpp>
 #include <tuner/cli/problem_list.hpp>
@@ -23,12 +21,12 @@ bool one_after_the_other(const TuneRequest& request) {
 
 /// On devices of one kind.
 int tune_alike(TuneRequest request, std::optional<DeviceChoice> devices, const std::atomic<bool>& stop,
-               const TuneSink& sink) {
-  if (!request.list.empty()) return tune_list(request, std::move(devices), stop, sink);
+               TuneEvents& events) {
+  if (!request.list.empty()) return tune_list(request, std::move(devices), stop, events);
   TuneJob job = read_job(std::move(request), std::move(devices));
   if (job.devices.more.empty() || job.problems.list.size() < 2 || one_after_the_other(job.request))
-    return run_job(std::move(job), stop, sink);
-  return tune_spread(job, stop, sink);
+    return run_job(std::move(job), stop, events);
+  return tune_spread(job, stop, events);
 }
 
 }  // namespace
@@ -42,14 +40,12 @@ int tune_command(int argc, char** argv, const Join& join) {
   if (join) join(request);
   if (!request.problem_file.empty()) request.list = read_problem_list(request.problem_file);
   const auto begin = [&request](const std::atomic<bool>& stop) {
-    if (request.todo)
-      return tune_todo(request, stop, [&stop](TuneRequest one, Json* documents) {
-        return run_job(read_job(std::move(one)), stop, {.documents = documents});
-      });
+    TerminalEvents events(request.quiet);
+    if (request.todo) return tune_todo(request, stop, events);
     std::vector<DeviceChoice> kinds = choose_devices(request.device);
-    if (kinds.size() == 1) return tune_alike(request, std::move(kinds.front()), stop, {});
-    return tune_kinds(request, std::move(kinds), [&stop](TuneRequest one, DeviceChoice devices, const TuneSink& sink) {
-      return tune_alike(std::move(one), std::move(devices), stop, sink);
+    if (kinds.size() == 1) return tune_alike(request, std::move(kinds.front()), stop, events);
+    return tune_kinds(request, std::move(kinds), [&stop](TuneRequest one, DeviceChoice devices, TuneEvents& kept) {
+      return tune_alike(std::move(one), std::move(devices), stop, kept);
     });
   };
   if (request.dry_run) {  // nothing to keep: Ctrl-C ends it at once

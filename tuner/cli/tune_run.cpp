@@ -4,7 +4,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
@@ -55,17 +54,18 @@ std::shared_ptr<const Capture> read_requested_capture(TuneRequest& request) {
 /// Everything one invocation works with.
 class TuneRun {
  public:
-  TuneRun(TuneJob job, const std::atomic<bool>& stop, const TuneSink& sink, Seat* seat)
+  TuneRun(TuneJob job, const std::atomic<bool>& stop, TuneEvents& events, Seat* seat)
       : request_(std::move(job.request)),
         stop_(stop),
-        sink_(sink),
-        console_(sink.console ? Console(*sink.console, sink.who) : Console(stderr, request_.quiet)),
+        events_(events),
+        console_(events.console()),
         out_style_(Style::of(stdout)),
         capture_(std::move(job.capture)),
         shared_spec_(std::move(job.spec)),
         spec_(*shared_spec_),
         choice_(std::move(job.devices)),
         problems_(std::move(job.problems)),
+        is_share_(seat != nullptr),
         seat_(seat ? *seat : own_seat_) {
     if (seat_.measured) choice_.device = *seat_.measured;
     if (unknown_headers() != nullptr) request_.tuning.resume = request_.tuning.learn_from_elsewhere = false;
@@ -105,7 +105,7 @@ class TuneRun {
       if (stop_) break;
       code = std::max(code, tune_or_tell(size, results));
     }
-    if (request_.json) give(document(std::move(results)));
+    if (request_.json) events_.on_document(document(std::move(results)));
     show_sweeps();
     if (log_ && !log_->all_written()) code = kFailed;
     return stop_ ? kInterrupted : code;
@@ -125,8 +125,6 @@ class TuneRun {
       return kFailed;
     }
   }
-
-  void give(Json document) { sink_.documents ? sink_.documents->push_back(std::move(document)) : print_json(document); }
 
   void finish_report() {
     if (report_) report_->finish(spec_, choice_.device, problems_.list);
@@ -198,9 +196,10 @@ class TuneRun {
       if (request_.json)
         spaces.push_back(json_space(spec_, size, choice_.device, stop));
       else
-        print(space_text(spec_, size, choice_.device, stop));
+        events_.on_text(space_text(spec_, size, choice_.device, stop));
     }
-    if (request_.json) give({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
+    if (request_.json)
+      events_.on_document({{"tuner", kVersion}, {"kernel", spec_.name}, {"spaces", std::move(spaces)}});
     return kDone;
   }
 
@@ -229,13 +228,12 @@ class TuneRun {
     const Throughput rate = throughput(spec_, size, choice_.device, match.best->median_ns);
     if (rate.bytes_per_second && !rate.ceiling_rate) measure_ceilings_once();
     Subject what = subject(size);
-    if (sink_.results)
-      sink_.results->push_back({match.best->configuration, match.best->median_ns, std::nullopt, true, {}});
+    events_.on_result({match.best->configuration, match.best->median_ns, std::nullopt, true, {}});
     if (!match.shipped) what.reference = reference_of(wisdom().user(), *match.best);
     if (request_.json)
       results.push_back(json_known_answer(what, match));
     else
-      print(known_answer(what, match, out_style_));
+      events_.on_text(known_answer(what, match, out_style_));
     return kDone;
   }
 
@@ -246,10 +244,9 @@ class TuneRun {
     options.more_devices = choice_.more;
     ProgressObserver progress(console_);
     progress.set_verbose(request_.verbose);
-    std::vector<Observer*> all{&progress};
+    std::vector<Observer*> all{&progress, &events_};
     if (log_) all.push_back(log_.get());
     if (report_) all.push_back(report_.get());
-    if (sink_.observer) all.push_back(sink_.observer);
     Observers observers(std::move(all));
     // One context for all problems: opening it takes longer than many a problem.
     if (options.isolation == Isolation::none && !seat_.backend) seat_.backend = open_backend(choice_.device);
@@ -261,7 +258,7 @@ class TuneRun {
       throw;
     }
     console_.end_status();
-    if (sink_.results && result.stop_reason == StopReason::device_lost)
+    if (is_share_ && result.stop_reason == StopReason::device_lost)
       throw DeviceLostError("the device cannot be used any more: a kernel left it in an unknown state");
     return result;
   }
@@ -277,12 +274,12 @@ class TuneRun {
         line.default_ns = trial.measurement()->median_ns;
     for (std::size_t i = 0; i < result.lanes.size(); ++i)
       if (result.lanes[i].unusable) line.lost.push_back(i);
-    sink_.results->push_back(std::move(line));
+    events_.on_result(std::move(line));
   }
 
   int report(const ProblemSize& size, const SessionResult& result, Json& results) {
     const Subject what = subject(size);
-    if (sink_.results) note(result);
+    note(result);
     if (needs_trials()) sweeps_.push_back({what, result.trials, {}});
     if (request_.sweep.is_part())
       sweeps_.back().impossible = impossible_configurations(spec_, size, choice_.device.limits);
@@ -290,10 +287,10 @@ class TuneRun {
       results.push_back(json_result(what, result, database_text()));
       if (request_.sweep.is_part()) results.back()["impossible"] = json_impossible(sweeps_.back());
     } else {
-      if (!request_.quiet) print('\n' + table(what, result) + '\n');
+      if (!request_.quiet) events_.on_text('\n' + table(what, result) + '\n');
       if (!request_.quiet) print(failure_summary(result.trials, out_style_));
-      if (const std::string text = front(what, result.trials); !text.empty()) print(text + "\n");
-      if (result.best) print(winner(what, result, database_text(), out_style_));
+      if (const std::string text = front(what, result.trials); !text.empty()) events_.on_text(text + "\n");
+      if (result.best) events_.on_text(winner(what, result, database_text(), out_style_));
       if (request_.sweep.is_part())
         console_.line("note      this was part of the space: what calls are served with stays as it was");
     }
@@ -325,7 +322,7 @@ class TuneRun {
   /// What is said of all problems together.
   void show_sweeps() {
     for (const std::string& name : request_.sweep.by)
-      if (!request_.json) print(by_table(best_by(sweeps_, name), name, out_style_) + '\n');
+      if (!request_.json) events_.on_text(by_table(best_by(sweeps_, name), name, out_style_) + '\n');
     if (request_.sweep.csv.empty()) return;
     cache::write_text(request_.sweep.csv, sweep_csv(sweeps_));
     console_.line("table     written to " + request_.sweep.csv.string());
@@ -383,13 +380,6 @@ class TuneRun {
     return user.is_in_memory() ? "memory only (see the warning above)" : user.path().string();
   }
 
-  void print(const std::string& text) {
-    console_.end_status();
-    if (sink_.text) return void(*sink_.text += text);
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-
   Json document(Json results) const {
     Json document{{"tuner", kVersion},
                   {"kernel", spec_.name},
@@ -407,14 +397,15 @@ class TuneRun {
 
   TuneRequest request_;
   const std::atomic<bool>& stop_;
-  TuneSink sink_;
-  Console console_;
+  TuneEvents& events_;
+  Console& console_;
   Style out_style_;
   std::shared_ptr<const Capture> capture_;
   std::shared_ptr<const KernelSpec> shared_spec_;
   const KernelSpec& spec_;
   DeviceChoice choice_;
   Problems problems_;
+  const bool is_share_;
   Seat own_seat_;
   Seat& seat_;
   std::unique_ptr<TrialLog> log_;
@@ -438,8 +429,8 @@ TuneJob read_job(TuneRequest request, std::optional<DeviceChoice> devices) {
   return job;
 }
 
-int run_job(TuneJob job, const std::atomic<bool>& stop, const TuneSink& sink, Seat* seat) {
-  return TuneRun(std::move(job), stop, sink, seat).run();
+int run_job(TuneJob job, const std::atomic<bool>& stop, TuneEvents& events, Seat* seat) {
+  return TuneRun(std::move(job), stop, events, seat).run();
 }
 
 }  // namespace tuner::cli
