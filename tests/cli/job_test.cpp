@@ -20,7 +20,8 @@ Member on(const std::string& host) {
   member.build = "0.1 abc";
   member.host = host;
   member.device_key = "cuda cc=9.0 sm=132";
-  member.environment = {"13.0", "nvrtc 13.0"};
+  member.driver = "13.0";
+  member.compiler = "nvrtc 13.0";
   member.cores = {0, 1, 2, 3};
   member.host_cores = 8;
   return member;
@@ -70,7 +71,7 @@ TEST(Job, GivesEachRankADeviceOfItsOwnAndTakesNoNumbers) {
 
 TEST(Job, RefusesAnotherDriver) {
   Member other = on("node2");
-  other.environment.driver = "12.4";
+  other.driver = "12.4";
   EXPECT_THAT(why_not({on("node1"), other}), AllOf(HasSubstr("rank 1 on node2 has another driver"), HasSubstr("12.4")));
 }
 

@@ -1,5 +1,5 @@
 // What a report says of a stored result's limit.
-#include <tuner/cli/stored_verdict.hpp>
+#include <tuner/cli/kernel_amounts.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -52,41 +52,34 @@ int stats(const Given& given) {
   if (const auto frozen = cache::frozen_database_file())
     lines.emplace_back("frozen", frozen->string() + " ($TUNER_FROZEN: calls are answered from that file and no other)");
   for (const fs::path& file : cache::shipped_database_files()) lines.emplace_back("shipped", file.string());
-  if (!given.flag("json")) {
-    print(facts(lines));
-    return kDone;
-  }
-  print_json({{"database", about.path},
-              {"bytes", about.file_bytes},
-              {"schema", about.schema_version},
-              {"best", about.best},
-              {"problems", about.problems},
-              {"kernels", about.kernels},
-              {"devices", about.devices},
-              {"sessions", about.sessions},
-              {"unfinished_sessions", about.unfinished_sessions},
-              {"trials", about.trials},
-              {"failed_trials", about.failed_trials},
-              {"quarantined", about.quarantined},
-              {"misses", about.misses}});
-  return kDone;
+  return answer(given,
+                {{"database", about.path},
+                 {"bytes", about.file_bytes},
+                 {"schema", about.schema_version},
+                 {"best", about.best},
+                 {"problems", about.problems},
+                 {"kernels", about.kernels},
+                 {"devices", about.devices},
+                 {"sessions", about.sessions},
+                 {"unfinished_sessions", about.unfinished_sessions},
+                 {"trials", about.trials},
+                 {"failed_trials", about.failed_trials},
+                 {"quarantined", about.quarantined},
+                 {"misses", about.misses}},
+                facts(lines));
 }
 
 int doctor(const Given& given) {
   cache::Database database = open_for_reading(database_file(given), true);
   const std::vector<std::string> findings = cache::doctor(database);
-  if (given.flag("json")) {
-    print_json({{"database", database.path().string()}, {"findings", findings}});
-    return findings.empty() ? kDone : kFailed;
-  }
-  for (const std::string& finding : findings) print(printable(finding) + '\n');
-  if (findings.empty()) {
-    std::printf("%s is sound\n", database.path().c_str());
-    return kDone;
-  }
-  std::printf("%s: %s. Damaged rows are never served; `tune export` writes what is good.\n", database.path().c_str(),
-              plural(static_cast<std::int64_t>(findings.size()), "finding").c_str());
-  return kFailed;
+  std::string text;
+  for (const std::string& finding : findings) text += printable(finding) + '\n';
+  text += findings.empty()
+              ? fmt::format("{} is sound\n", database.path().string())
+              : fmt::format("{}: {}. Damaged rows are never served; `tune export` writes what is good.\n",
+                            database.path().string(), plural(static_cast<std::int64_t>(findings.size()), "finding"));
+  answer(given, {{"database", database.path().string()}, {"findings", findings}}, text);
+  return findings.empty() ? kDone : kFailed;
 }
 
 /// What crashed or hung and is therefore neither tried nor served.
@@ -99,11 +92,8 @@ int quarantine(const Given& given) {
   for (const cache::QuarantineRecord& one : cache::quarantined(database, filter))
     table.add({one.kernel.name, one.kernel.source_hash, one.problem.choices, cache::sizes_text(one.problem.sizes),
                one.configuration, Cell::instant(one.created_ms), one.reason, one.device_key});
-  if (given.flag("json"))
-    print_json({{"database", database.path().string()}, {"quarantine", table.json()}});
-  else
-    print(table.rows() ? table.text() : "no configuration is in quarantine\n");
-  return kDone;
+  return answer(given, {{"database", database.path().string()}, {"quarantine", table.json()}},
+                table.rows() ? table.text() : "no configuration is in quarantine\n");
 }
 
 /// Lets configurations that crashed or hung be tried and served again.
@@ -114,11 +104,8 @@ int lift(const Given& given) {
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
   const auto lifted = cache::lift_quarantine(database, filter, given.text("configuration"));
-  if (given.flag("json"))
-    print_json({{"database", file.string()}, {"lifted", lifted}});
-  else
-    print(fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));
-  return kDone;
+  return answer(given, {{"database", file.string()}, {"lifted", lifted}},
+                fmt::format("{} lifted from quarantine\n", plural(lifted, "configuration")));
 }
 
 /// Removes all results of one kernel, of one device or of both.
@@ -133,28 +120,25 @@ int clear_some_results(const Given& given) {
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
   const cache::Removed removed = cache::remove_results(database, filter);
-  if (given.flag("json")) {
-    print_json({{"images", 0},
-                {"database", file.string()},
-                {"removed",
-                 {{"best", removed.best},
-                  {"sessions", removed.sessions},
-                  {"trials", removed.trials},
-                  {"quarantined", removed.quarantined},
-                  {"misses", removed.misses}}}});
-    return kDone;
-  }
-  print(fmt::format("{}: removed {}, {} with {}, {} in quarantine and {}\n", printable(file.string()),
-                    plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
-                    plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
-                    plural(removed.misses, "missed problem")));
-  return kDone;
+  return answer(given,
+                {{"images", 0},
+                 {"database", file.string()},
+                 {"removed",
+                  {{"best", removed.best},
+                   {"sessions", removed.sessions},
+                   {"trials", removed.trials},
+                   {"quarantined", removed.quarantined},
+                   {"misses", removed.misses}}}},
+                fmt::format("{}: removed {}, {} with {}, {} in quarantine and {}\n", printable(file.string()),
+                            plural(removed.best, "best configuration"), plural(removed.sessions, "session"),
+                            plural(removed.trials, "trial"), plural(removed.quarantined, "configuration"),
+                            plural(removed.misses, "missed problem")));
 }
 
 /// Removes compiled images and, when asked to, results. Images belong to no kernel, device or database: where one of
 /// those is named, they stay.
 int clear(const Given& given) {
-  const bool results = given.flag("results"), json = given.flag("json");
+  const bool results = given.flag("results");
   for (const char* option : {"db", "kernel", "device-key"})
     if (!results && given.has(option))
       throw UsageError(
@@ -162,29 +146,29 @@ int clear(const Given& given) {
                       "all together, by `tune cache clear` alone",
                       option));
   if (given.has("kernel") || given.has("device-key")) return clear_some_results(given);
-  Json answer{{"images", 0}};
+  Json document{{"images", 0}};
+  std::string text;
   if (given.has("db")) {
     require_database(database_file(given), "cache clear");
   } else if (const auto folder = cache::user_cache_dir()) {
     cache::ImageCache images(*folder);
-    answer["images"] = images.stats().images + cache::kept_images(*folder).images;
+    document["images"] = images.stats().images + cache::kept_images(*folder).images;
     images.clear();
     cache::remove_kept_images(*folder);
-    if (!json) print(fmt::format("compiled images in {} removed\n", printable(folder->string())));
+    text += fmt::format("compiled images in {} removed\n", printable(folder->string()));
   }
   if (results) {
     const fs::path file = database_file(given);
     bool removed = false;
     for (const char* suffix : {"", "-journal", "-wal", "-shm", ".claims"})
       removed |= fs::remove(file.string() + suffix);
-    answer["database"] = file.string();
-    answer["file_removed"] = removed;
-    if (!json) print(fmt::format("{} {}\n", printable(file.string()), removed ? "removed" : "was not there"));
-  } else if (!json) {
-    print("results are kept; --results removes them too\n");
+    document["database"] = file.string();
+    document["file_removed"] = removed;
+    text += fmt::format("{} {}\n", printable(file.string()), removed ? "removed" : "was not there");
+  } else {
+    text += "results are kept; --results removes them too\n";
   }
-  if (json) print_json(answer);
-  return kDone;
+  return answer(given, document, text);
 }
 
 struct CacheAction {

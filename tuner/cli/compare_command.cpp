@@ -11,7 +11,6 @@
 
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
-#include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/terminal.hpp>

@@ -1,7 +1,9 @@
 #include <tuner/cli/database_options.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -10,17 +12,25 @@
 #include <cache/paths.hpp>
 
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/input_file.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/session/kernel_library.hpp>
-#include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+}  // namespace
 
 void warn(std::string_view text) { Console(stderr, false).warning(text); }
 
@@ -45,6 +55,35 @@ void require_known_kernel(const cache::Filter& filter, std::span<cache::Database
     for (const cache::KernelSummary& one : cache::kernels(database)) names.insert(one.kernel.name);
   if (!names.contains(filter.kernel))
     throw UsageError(unknown_name("kernel", filter.kernel, {names.begin(), names.end()}));
+}
+
+std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases) {
+  std::map<std::string, cache::DeviceRecord> by_key;
+  for (cache::Database& database : databases) {
+    for (const cache::SessionRecord& one : cache::sessions(database))
+      by_key.emplace(one.key.device.key, one.key.device);
+    for (const cache::BestRecord& one : cache::best_rows(database)) by_key.emplace(one.device.key, one.device);
+  }
+  std::vector<cache::DeviceRecord> all;
+  for (const auto& [key, device] : by_key) all.push_back(device);
+  return all;
+}
+
+const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& known, std::string_view text,
+                                       std::string_view option) {
+  std::vector<const cache::DeviceRecord*> exact, partial;
+  std::string names;
+  for (const cache::DeviceRecord& one : known) {
+    if (one.key == text || one.name == text) exact.push_back(&one);
+    if (lower_case(one.name + '\n' + one.key).find(lower_case(text)) != std::string::npos) partial.push_back(&one);
+    names += (names.empty() ? "" : ", ") + in_quotes(one.name.empty() ? one.key : one.name);
+  }
+  if (exact.size() == 1) return *exact[0];
+  if (exact.empty() && partial.size() == 1) return *partial[0];
+  throw UsageError(
+      fmt::format("{}: {} is {}; there are results of {}", option, in_quotes(text),
+                  exact.size() + partial.size() > 0 ? "not one device alone" : "no device of these results",
+                  names.empty() ? "none" : names));
 }
 
 void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases) {
@@ -98,6 +137,15 @@ std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
   options.warn = [](const std::string& text) { warn(text); };
   for (cache::Database& shipped : cache::Database::open_all_shipped({}, options)) all.push_back(std::move(shipped));
   return all;
+}
+
+WisdomOptions read_only_wisdom(const Given& given) {
+  if (given.has("db")) require_database(given.text("db"), "--db");
+  WisdomOptions options;
+  options.database = given.text("db");
+  options.read_only = true;
+  options.warn = warn;
+  return options;
 }
 
 cache::ImportCount import_text_file(cache::Database& into, const std::string& file) {

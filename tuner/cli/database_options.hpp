@@ -12,6 +12,7 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/options.hpp>
+#include <tuner/session/wisdom.hpp>
 
 namespace tuner::cli {
 
@@ -24,6 +25,14 @@ cache::Filter read_filter(const Given& given);
 void require_known_kernel(const cache::Filter& filter, std::span<cache::Database> databases);
 /// The same of the device: throws UsageError where \p databases have no result of it.
 void require_known_device(const cache::Filter& filter, std::span<cache::Database> databases);
+
+/// The devices of all results and sessions, each once, by key.
+std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases);
+
+/// The one of \p known whose key or name is \p text, or that alone has it in its name or key, whatever the case.
+/// Throws UsageError naming \p option and the known ones.
+const cache::DeviceRecord& find_device(const std::vector<cache::DeviceRecord>& known, std::string_view text,
+                                       std::string_view option);
 
 /// `--db`, else the user's database. Throws tuner::Error without a cache folder.
 std::filesystem::path database_file(const Given& given);
@@ -38,6 +47,8 @@ std::vector<cache::Database> open_all_for_reading(const Given& given);
 /// The same without a look at $TUNER_FROZEN.
 std::vector<cache::Database> open_all_of_this_machine(const Given& given);
 
+/// The same databases, as calls ask them. Throws tuner::Error where `--db` is none.
+WisdomOptions read_only_wisdom(const Given& given);
 /// Takes over all results of the wisdom text \p file, or none. Throws tuner::Error and cache::CacheError.
 cache::ImportCount import_text_file(cache::Database& into, const std::string& file);
 

@@ -58,11 +58,7 @@ int run_devices(const Given& given) {
     all.push_back(to_json(device));
   }
   if (!no_gpu.empty()) text += fmt::format("No GPU: {}\n", no_gpu);
-  if (given.flag("json"))
-    print_json({{"devices", all}, {"why_no_gpu", no_gpu}});
-  else
-    std::fputs(text.c_str(), stdout);
-  return kDone;
+  return answer(given, {{"devices", all}, {"why_no_gpu", no_gpu}}, text.c_str());
 }
 
 }  // namespace

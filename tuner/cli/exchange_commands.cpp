@@ -75,12 +75,9 @@ int run_freeze(const Given& given) {
       sources.push_back(one.path().string());
     }
   const std::int64_t best = cache::freeze(all, output);
-  if (given.flag("json"))
-    print_json({{"database", output}, {"sources", sources}, {"best", best}});
-  else
-    print(fmt::format("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
-                      plural(best, "best configuration"), printable(std::filesystem::absolute(output).string())));
-  return kDone;
+  return answer(given, {{"database", output}, {"sources", sources}, {"best", best}},
+                fmt::format("{}  {} frozen. TUNER_FROZEN={} answers every call from it\n", printable(output),
+                            plural(best, "best configuration"), printable(std::filesystem::absolute(output).string())));
 }
 
 }  // namespace

@@ -56,27 +56,17 @@ std::string explanation(const KernelSpec& spec, const ProblemSize& size, const D
 
 int run_explain(const Given& given) {
   const KernelSpec spec = chosen_kernel(given);
-  const Device device = choose_device(given.has("device") ? given.text("device") : default_device()).device;
-  WisdomOptions where;
-  where.database = given.text("db");
-  where.read_only = true;
-  if (given.has("db")) require_database(where.database, "--db");
-  where.warn = [](std::string_view text) { warn(text); };
-  Wisdom wisdom(where);
+  const Device device = choose_device(wanted_device(given)).device;
+  Wisdom wisdom(read_only_wisdom(given));
 
   Json answers = Json::array();
+  std::string text;
   for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
     const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
-    if (!given.flag("json")) {
-      std::fputs(explanation(spec, size, device, wisdom, wisdom.user(), match).c_str(), stdout);
-      continue;
-    }
-    Json rejected = Json::array();
+    text += explanation(spec, size, device, wisdom, wisdom.user(), match);
+    Table rejected({"configuration", "tier", "database", "reason"});
     for (const cache::RejectedCandidate& one : match.rejected)
-      rejected.push_back({{"configuration", one.configuration},
-                          {"tier", cache::name(one.tier)},
-                          {"database", one.database},
-                          {"reason", one.reason}});
+      rejected.add({one.configuration, cache::name(one.tier), one.database, one.reason});
     answers.push_back({{"kernel", spec.name},
                        {"problem", to_json(size)},
                        {"device", device.key.text()},
@@ -86,10 +76,9 @@ int run_explain(const Given& given) {
                        {"shipped", match.shipped},
                        {"frozen", wisdom.frozen()},
                        {"served", served(spec, match)},
-                       {"rejected", rejected}});
+                       {"rejected", rejected.json()}});
   }
-  if (given.flag("json")) print_json({{"answers", answers}});
-  return kDone;
+  return answer(given, {{"answers", answers}}, text);
 }
 
 }  // namespace

@@ -9,10 +9,7 @@
 #include <cache/exchange.hpp>
 
 #include <tuner/cli/database_options.hpp>
-#include <tuner/cli/export_header.hpp>
-#ifdef TUNER_HAS_CUDA
-#include <tuner/cli/export_images.hpp>
-#endif
+#include <tuner/cli/exports.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/terminal.hpp>

@@ -1,4 +1,4 @@
-#include <tuner/cli/export_header.hpp>
+#include <tuner/cli/exports.hpp>
 
 #include <algorithm>
 #include <cstdio>

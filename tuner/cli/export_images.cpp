@@ -1,4 +1,4 @@
-#include <tuner/cli/export_images.hpp>
+#include <tuner/cli/exports.hpp>
 
 #include <algorithm>
 #include <atomic>

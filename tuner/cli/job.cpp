@@ -23,6 +23,10 @@
 #include <tuner/worker/protocol.hpp>
 
 namespace tuner::cli {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Member, build, host, device_key, device, address, driver, compiler, cores,
+                                   host_cores, error)
+
 namespace {
 
 constexpr std::int64_t kMaxProgramBytes = std::int64_t{1} << 30;
@@ -67,33 +71,11 @@ std::string name_of(const std::vector<Member>& members, std::size_t rank) {
 }  // namespace
 
 std::string to_text(const Member& member) {
-  return nlohmann::json{{"build", member.build},
-                        {"host", member.host},
-                        {"device_key", member.device_key},
-                        {"device", member.device},
-                        {"address", member.address},
-                        {"driver", member.environment.driver},
-                        {"compiler", member.environment.compiler},
-                        {"cores", member.cores},
-                        {"host_cores", member.host_cores},
-                        {"error", member.error}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(member).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Member member_from_text(const std::string& text) try {
-  const auto json = nlohmann::json::parse(text);
-  Member member;
-  json.at("build").get_to(member.build);
-  json.at("host").get_to(member.host);
-  json.at("device_key").get_to(member.device_key);
-  json.at("device").get_to(member.device);
-  json.at("address").get_to(member.address);
-  json.at("driver").get_to(member.environment.driver);
-  json.at("compiler").get_to(member.environment.compiler);
-  json.at("cores").get_to(member.cores);
-  json.at("host_cores").get_to(member.host_cores);
-  json.at("error").get_to(member.error);
-  return member;
+  return nlohmann::json::parse(text).get<Member>();
 } catch (const nlohmann::json::exception&) {
   Member other;
   other.build = "unknown";
@@ -124,7 +106,8 @@ Member this_member(std::string_view device, int local_rank, const std::filesyste
     member.device_key = chosen.key.text();
     member.device = chosen.index;
     member.address = address_of(chosen);
-    member.environment = chosen.environment;
+    member.driver = chosen.environment.driver;
+    member.compiler = chosen.environment.compiler;
   } catch (const Error& error) {
     member.error = error.what();
   }
@@ -148,8 +131,7 @@ void check_members(const std::vector<Member>& members) {
                       "a job of its own",
                       who, first.host, difference(one.device_key, first.device_key)));
     for (const auto& [what, its, theirs] :
-         {std::tuple{"driver", one.environment.driver, first.environment.driver},
-          std::tuple{"compiler", one.environment.compiler, first.environment.compiler}})
+         {std::tuple{"driver", one.driver, first.driver}, std::tuple{"compiler", one.compiler, first.compiler}})
       if (its != theirs)
         throw Error(
             fmt::format("{} has another {} than rank 0 on {} ({}; {}): what it measured would be stored as of the "

@@ -16,11 +16,11 @@ namespace tuner::cli {
 struct Member {
   std::string build;  ///< of tune-mpi and tuner-worker
   std::string host;
-  std::string device_key;  ///< DeviceKey::text()
-  int device = 0;          ///< ordinal there
-  std::string address;     ///< address_of() it
-  Environment environment;
-  std::vector<int> cores;  ///< that it may run on, by their numbers
+  std::string device_key;        ///< DeviceKey::text()
+  int device = 0;                ///< ordinal there
+  std::string address;           ///< address_of() it
+  std::string driver, compiler;  ///< as of Environment
+  std::vector<int> cores;        ///< that it may run on, by their numbers
   std::size_t host_cores = 1;
   std::string error;  ///< why it cannot take part; empty: it can
 };

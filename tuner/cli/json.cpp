@@ -1,5 +1,11 @@
 #include <tuner/cli/json.hpp>
 
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include <tuner/cli/terminal.hpp>
+
 namespace tuner::cli {
 
 Json to_json(const Value& value) {
@@ -111,6 +117,11 @@ Json to_json(const Trial& trial) {
   return object;
 }
 
+Json to_json(const Verdict& verdict) {
+  return {{"limit", name(verdict.limit)}, {"reason", verdict.reason},   {"counted", verdict.counted},
+          {"busiest", verdict.busiest},   {"numbers", verdict.numbers}, {"remarks", verdict.remarks}};
+}
+
 void add_reference(Json& object, const std::string& reference) {
   if (!reference.empty()) object["reference"] = reference;
 }
@@ -118,6 +129,14 @@ void add_reference(Json& object, const std::string& reference) {
 void print_json(const Json& document) {
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
   std::fprintf(stdout, "%s\n", text.c_str());
+}
+
+int answer(const Given& given, const Json& document, const std::string& text) {
+  if (given.flag("json"))
+    print_json(document);
+  else
+    print(text);
+  return kDone;
 }
 
 }  // namespace tuner::cli

@@ -1,14 +1,16 @@
 #pragma once
 /// tuner's types as JSON for `--json` and logs. Times are nanoseconds in fields ending in `_ns`, seconds in `_s`.
 
-#include <cstdio>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
+#include <tuner/cli/options.hpp>
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/device.hpp>
 #include <tuner/core/outcome.hpp>
 #include <tuner/core/problem_size.hpp>
+#include <tuner/explain/verdict.hpp>
 #include <tuner/measure/single_run.hpp>
 
 namespace tuner::cli {
@@ -22,10 +24,13 @@ Json to_json(const Device& device);
 Json to_json(const Resources& resources);
 Json to_json(const Trial& trial);
 Json to_json(const LaunchDetail& launch);
+Json to_json(const Verdict& verdict);
 
 /// What the result was compared with, where that is not a reference of its own (empty).
 void add_reference(Json& object, const std::string& reference);
 /// Writes \p document and a line end to stdout. Text that is not UTF-8 (compiler output) is repaired.
 void print_json(const Json& document);
+/// What a command answers: \p document with --json, else \p text. Returns kDone.
+int answer(const Given& given, const Json& document, const std::string& text);
 
 }  // namespace tuner::cli

@@ -1,9 +1,9 @@
 #include <tuner/cli/kernel_amounts.hpp>
 
+#include <algorithm>
 #include <map>
-#include <optional>
+#include <stdexcept>
 
-#include <tuner/cli/stored_verdict.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/explain/explain_trial.hpp>
 #include <tuner/measure/throughput.hpp>
@@ -12,6 +12,22 @@
 
 namespace tuner::cli {
 namespace {
+
+/// The latest measurement of the best, or else what is known of a shipped one.
+Trial trial_of_best(const report::Tuning& tuning) {
+  const cache::BestRecord& best = *tuning.best;
+  const auto at = std::find_if(tuning.trials.rbegin(), tuning.trials.rend(), [&](const report::PlacedTrial& placed) {
+    return placed.trial.kind == "ok" && placed.trial.configuration == best.configuration;
+  });
+  if (at != tuning.trials.rend()) return from_record(at->trial);
+  Trial trial;
+  trial.configuration = Configuration::parse(best.configuration);
+  Measurement measurement;
+  measurement.median_ns = best.median_ns;
+  measurement.cold = best.kernel.objective != "time_hot";
+  trial.outcome = measurement;
+  return trial;
+}
 
 report::Amounts amounts_of(const KernelSpec& spec, const ProblemSize& size, const Device& device) {
   constexpr double second = 1e9;
@@ -26,6 +42,15 @@ report::Amounts amounts_of(const KernelSpec& spec, const ProblemSize& size, cons
 }
 
 }  // namespace
+
+std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device) {
+  if (!tuning.best) return std::nullopt;
+  try {
+    return explain(spec, from_record(tuning.key.problem), device, trial_of_best(tuning));
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;  // a configuration of a version to come
+  }
+}
 
 void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::filesystem::path>& folders,
                  const std::string& file) {

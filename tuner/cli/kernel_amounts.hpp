@@ -2,10 +2,13 @@
 /// What a report can tell only with the kernel's file: traffic, arithmetic, the default, what limits the best.
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <tuner/core/kernel_spec.hpp>
+#include <tuner/explain/verdict.hpp>
 #include <tuner/report/tuning.hpp>
 
 namespace tuner::cli {
@@ -14,5 +17,10 @@ namespace tuner::cli {
 /// and among the built-in ones, or as \p file (may be empty). The others stay without.
 void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::filesystem::path>& folders,
                  const std::string& file = {});
+
+/// What limits the best of \p tuning, from the latest trial of the best with its counters, \p device, that of \p
+/// tuning, and \p spec, which has to be the kernel that was measured. Nothing where there is no best. Throws Error for
+/// sizes that \p spec does not take: a stranger's database.
+std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device);
 
 }  // namespace tuner::cli

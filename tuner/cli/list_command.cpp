@@ -39,11 +39,7 @@ int run_list(const Given& given) {
     } catch (const Error& error) {
       table.add({entry.name, {}, {}, entry.origin, fmt::format("unreadable: {}", error.what()), error.what()});
     }
-  if (given.flag("json"))
-    print_json({{"kernels", table.json()}});
-  else
-    std::fputs(table.text("").c_str(), stdout);
-  return kDone;
+  return answer(given, {{"kernels", table.json()}}, table.text("").c_str());
 }
 
 }  // namespace

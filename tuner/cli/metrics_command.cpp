@@ -109,41 +109,30 @@ Table own_table(const cuda::ChipMetrics& chip) {
   return table;
 }
 
-constexpr const char* kKinds[] = {"counter", "ratio", "throughput"};
-
-Json as_json(const cuda::ChipMetrics& chip, bool all) {
-  Json document{{"chip", chip.chip()},
-                {"library", chip.source()},
-                {"metrics", named_table(chip).json()},
-                {"sets", sets_table(chip).json()}};
-  if (!all) return document;
-  document["own"] = own_table(chip).json();
-  for (const char* const kind : kKinds) document["roll_ups"][kind] = chip.roll_ups(kind);
-  return document;
-}
-
-void print_own(const cuda::ChipMetrics& chip) {
-  print("\nThe chip's own\n" + own_table(chip).text());
-  print("\nBehind a name of the chip's own stands what is made of its units' values:\n");
-  for (const char* const kind : kKinds) print(fmt::format("  {:10}  {}\n", kind, fmt::join(chip.roll_ups(kind), " ")));
-}
-
 int run_metrics(const Given& given) {
   bool here = false;
   const auto chip = chosen_chip(given, here);
   const std::string forbidden = here ? cuda::why_not_permitted() : std::string();
-  const bool all = given.flag("all");
-  if (given.flag("json")) {
-    Json document = as_json(*chip, all);
-    document["why_not_permitted"] = forbidden;
-    print_json(document);
-    return kDone;
+  const Table metrics = named_table(*chip), sets = sets_table(*chip);
+  Json document{{"chip", chip->chip()},
+                {"library", chip->source()},
+                {"metrics", metrics.json()},
+                {"sets", sets.json()},
+                {"why_not_permitted", forbidden}};
+  std::string text =
+      fmt::format("{}, as {} knows it\n\n{}\nSets\n{}", chip->chip(), chip->source(), metrics.text(), sets.text());
+  if (given.flag("all")) {
+    const Table own = own_table(*chip);
+    document["own"] = own.json();
+    text += "\nThe chip's own\n" + own.text() +
+            "\nA name of the chip's own is followed by how the values of its units become one:\n";
+    for (const char* const kind : {"counter", "ratio", "throughput"}) {
+      document["roll_ups"][kind] = chip->roll_ups(kind);
+      text += fmt::format("  {:10}  {}\n", kind, fmt::join(chip->roll_ups(kind), " "));
+    }
   }
-  print(fmt::format("{}, as {} knows it\n\n", chip->chip(), chip->source()));
-  print(named_table(*chip).text() + "\nSets\n" + sets_table(*chip).text());
-  if (all) print_own(*chip);
-  if (!forbidden.empty()) print(fmt::format("\nThey cannot be counted now: {}.\n", forbidden));
-  return kDone;
+  if (!forbidden.empty()) text += fmt::format("\nThey cannot be counted now: {}.\n", forbidden);
+  return answer(given, document, text);
 }
 
 }  // namespace

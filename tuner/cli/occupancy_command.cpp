@@ -75,26 +75,20 @@ void plot(const Given& given, const std::string& architecture, const DeviceLimit
 int calculate(const Given& given, const std::string& architecture, const DeviceLimits& limits) {
   const BlockNeed need = read_need(given);
   plot(given, architecture, limits, {{block_text(need), need}});
-  if (given.flag("json")) {
-    Json out = occupancy_json(limits, need);
-    out["architecture"] = architecture;
-    print_json(out);
-    return kDone;
-  }
-  print(fmt::format("{}: {}\n{}\n{}", architecture, block_text(need), occupancy_facts(limits, need),
-                    occupancy_tables(limits, need)));
-  return kDone;
+  Json out = occupancy_json(limits, need);
+  out["architecture"] = architecture;
+  return answer(given, out,
+                fmt::format("{}: {}\n{}\n{}", architecture, block_text(need), occupancy_facts(limits, need),
+                            occupancy_tables(limits, need)));
 }
 
-int list_architectures(bool json) {
-  if (json)
-    print_json({{"architectures", architectures_table().json()}});
-  else
-    print(
-        "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
-        "threads a block and 255 registers a thread.\n\n" +
-        architectures_table().text(""));
-  return kDone;
+int list_architectures(const Given& given) {
+  const Table table = architectures_table();
+  return answer(
+      given, {{"architectures", table.json()}},
+      "Of one multiprocessor, and what one block may have of it; all have 32 threads a warp, and at most 1024\n"
+      "threads a block and 255 registers a thread.\n\n" +
+          table.text(""));
 }
 
 int run_occupancy(const Given& given) {
@@ -104,7 +98,7 @@ int run_occupancy(const Given& given) {
     given.refuse(
         {"kernel", "config", "size", "type", "choice", "template-path", "threads", "registers", "shared", "plot"},
         "with --arch list");
-  if (architecture == "list") return list_architectures(given.flag("json"));
+  if (architecture == "list") return list_architectures(given);
   const bool by_hand = given.has("threads");
   for (const char* const option : {"kernel", "config", "size", "type", "choice", "template-path"})
     if (by_hand && given.has(option))
@@ -129,23 +123,22 @@ int run_occupancy(const Given& given) {
     subjects.push_back({fmt::format("{}: {}", need.expression, block_text(block)), block});
   }
   plot(given, device.name, device.limits, subjects);
-  if (given.flag("json")) {
-    Json launches = Json::array();
-    for (const LaunchDetail& need : needs) launches.push_back(to_json(need));
-    print_json({{"kernel", spec.name},
-                {"architecture", device.name},
-                {"sm_count", device.limits.sm_count},
-                {"problem", to_json(size)},
-                {"configuration", to_json(configuration)},
-                {"launches", launches}});
-    return kDone;
-  }
   const cuda::UsualProduct like = cuda::usual_product(device.limits.compute_capability).value();
-  print(fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(), device.name,
-                    device.limits.sm_count, like.name, configuration.text()));
-  for (const LaunchDetail& need : needs)
-    print(fmt::format("{}\n{}\n", need_text(device.limits, need), occupancy_tables(device.limits, block_need(need))));
-  return kDone;
+  std::string text = fmt::format("{}  {}  on {}, with the {} multiprocessors of a {}\n{}\n\n", spec.name, size.text(),
+                                 device.name, device.limits.sm_count, like.name, configuration.text());
+  Json launches = Json::array();
+  for (const LaunchDetail& need : needs) {
+    launches.push_back(to_json(need));
+    text += fmt::format("{}\n{}\n", need_text(device.limits, need), occupancy_tables(device.limits, block_need(need)));
+  }
+  return answer(given,
+                {{"kernel", spec.name},
+                 {"architecture", device.name},
+                 {"sm_count", device.limits.sm_count},
+                 {"problem", to_json(size)},
+                 {"configuration", to_json(configuration)},
+                 {"launches", launches}},
+                text);
 }
 
 }  // namespace

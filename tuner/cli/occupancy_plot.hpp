@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <tuner/cli/occupancy_curves.hpp>
+#include <tuner/cli/occupancy_tables.hpp>
 
 namespace tuner::cli {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -23,42 +24,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Standing {
-  nothing,
-  empty,
-  wisdom_text,
-  trial_log,
-  picture,
-  table,
-  report,
-  header,
-  results,
-  other_file,
-  database,
-  frozen,
-  folder,
-  link,
-  other
-};
+enum class Standing { free, file, database, folder, special };
 
 struct Found {
   Standing standing;
-  std::string_view text;  ///< completes "it is "
+  std::string_view text;                ///< completes "it is "
+  std::optional<OutputKind> kind = {};  ///< of what tuner wrote
 };
 
-constexpr Found kForeignFile{Standing::other_file, "a file that tuner did not write"};
-constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"},
-    kFrozenDatabase{Standing::frozen, "a frozen database"};
+constexpr Found kForeignFile{Standing::file, "a file that tuner did not write"};
+constexpr Found kWisdomDatabase{Standing::database, "a wisdom database"};
+constexpr Found kFrozenDatabase{Standing::database, "a frozen database", OutputKind::frozen};
 
 Found text_with(std::string_view head) {
-  if (head.starts_with(convert::kResultsMark)) return {Standing::results, "results for another tuner"};
-  if (head.starts_with(convert::kHeaderMark)) return {Standing::header, "a header of tuned configurations"};
+  struct Mark {
+    std::string_view head;
+    OutputKind kind;
+    std::string_view text;
+  };
+  static constexpr Mark kMarks[] = {{convert::kResultsMark, OutputKind::results, "results for another tuner"},
+                                    {convert::kHeaderMark, OutputKind::header, "a header of tuned configurations"},
+                                    {R"({"tuner_wisdom")", OutputKind::wisdom_text, "wisdom text"},
+                                    {R"({"kernel")", OutputKind::trial_log, "a log of trials"},
+                                    {"kernel,problem,", OutputKind::table, "a table of configurations"},
+                                    {"<svg", OutputKind::picture, "a picture"},
+                                    {report::kPageMark, OutputKind::report, "a report"}};
   while (head.starts_with('#')) head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
-  if (head.starts_with(R"({"tuner_wisdom")")) return {Standing::wisdom_text, "wisdom text"};
-  if (head.starts_with(R"({"kernel")")) return {Standing::trial_log, "a log of trials"};
-  if (head.starts_with("kernel,problem,")) return {Standing::table, "a table of configurations"};
-  if (head.starts_with("<svg")) return {Standing::picture, "a picture"};
-  if (head.starts_with(report::kPageMark)) return {Standing::report, "a report"};
+  for (const Mark& mark : kMarks)
+    if (head.starts_with(mark.head)) return {Standing::file, mark.text, mark.kind};
   return kForeignFile;
 }
 
@@ -74,8 +67,8 @@ Found file_at(const fs::path& path) {
   std::string head(4096, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad() || (head.empty() && !file.eof())) return {Standing::other_file, "a file that cannot be read"};
-  if (head.empty()) return {Standing::empty, "an empty file"};
+  if (file.bad() || (head.empty() && !file.eof())) return {Standing::file, "a file that cannot be read"};
+  if (head.empty()) return {Standing::free, "an empty file"};
   if (cache::is_database(head)) return cache::is_frozen_file(path) ? kFrozenDatabase : database_with(head);
   if (!head.starts_with("\x1f\x8b")) return text_with(head);
   try {
@@ -89,30 +82,19 @@ Found found_at(const fs::path& path) {
   std::error_code error;
   switch (fs::symlink_status(path, error).type()) {
     case fs::file_type::not_found:
-      return {Standing::nothing, "nothing"};
+      return {Standing::free, "nothing"};
     case fs::file_type::regular:
       return file_at(path);
     case fs::file_type::directory:
       return {Standing::folder, "a folder"};
     case fs::file_type::symlink:
-      return {Standing::link, "a link"};
+      return {Standing::special, "a link"};
     case fs::file_type::block:
     case fs::file_type::character:
-      return {Standing::other, "a device"};
+      return {Standing::special, "a device"};
     default:
-      return {Standing::other, "no regular file"};
+      return {Standing::special, "no regular file"};
   }
-}
-
-bool is_of(OutputKind kind, Standing standing) {
-  return (kind == OutputKind::wisdom_text && standing == Standing::wisdom_text) ||
-         (kind == OutputKind::trial_log && standing == Standing::trial_log) ||
-         (kind == OutputKind::picture && standing == Standing::picture) ||
-         (kind == OutputKind::table && standing == Standing::table) ||
-         (kind == OutputKind::report && standing == Standing::report) ||
-         (kind == OutputKind::header && standing == Standing::header) ||
-         (kind == OutputKind::results && standing == Standing::results) ||
-         (kind == OutputKind::frozen && standing == Standing::frozen);
 }
 
 /// Commands that can write there never ask.
@@ -126,10 +108,9 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
   refuse_standard_output(path, option);
   const Found found = found_at(path);
   const bool is_log = kind == OutputKind::trial_log;
-  if (found.standing == Standing::nothing || found.standing == Standing::empty || is_of(kind, found.standing)) return;
+  if (found.standing == Standing::free || found.kind == kind) return;
   const bool never = found.standing == Standing::folder || found.standing == Standing::database ||
-                     found.standing == Standing::frozen || kind == OutputKind::frozen ||
-                     (!is_log && (found.standing == Standing::link || found.standing == Standing::other));
+                     kind == OutputKind::frozen || (!is_log && found.standing == Standing::special);
   if (force && !never) return;
   throw Error(fmt::format("{} {}: it is {} and would be {}; nothing was changed. Give another name{}", option,
                           printable(path.string()), found.text, is_log ? "appended to" : "replaced",
@@ -140,8 +121,7 @@ void require_database(const fs::path& path, std::string_view option) {
   refuse_standard_output(path, option);
   std::error_code error;
   const Found found = found_at(fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path);
-  if (found.standing == Standing::nothing || found.standing == Standing::empty || found.text == kWisdomDatabase.text ||
-      found.standing == Standing::frozen)
+  if (found.standing == Standing::free || found.text == kWisdomDatabase.text || found.text == kFrozenDatabase.text)
     return;
   throw Error(fmt::format("{} {}: it is no wisdom database but {}; nothing was changed", option,
                           printable(path.string()), found.text));

@@ -50,32 +50,28 @@ void read_budget(std::string_view text, Budget& budget) {
   }
 }
 
-Json json_strategies() {
+int list_strategies(const Given& given) {
   Json list = Json::array();
+  std::string text;
   for (const search::StrategyInfo& strategy : search::strategies()) {
+    text += fmt::format("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
     Json options = Json::array();
-    for (const search::OptionInfo& option : strategy.options)
+    std::string presets;
+    for (const search::OptionInfo& option : strategy.options) {
       options.push_back({{"name", option.name},
                          {"default", option.preset},
                          {"minimum", option.minimum},
                          {"maximum", option.maximum}});
+      presets += fmt::format(" {}={:g}", option.name, option.preset);
+    }
+    if (!presets.empty()) text += fmt::format("{:<20} options:{}\n", "", presets);
     list.push_back({{"name", strategy.name},
                     {"summary", strategy.summary},
                     {"source", strategy.source},
                     {"learns", strategy.learns},
                     {"options", options}});
   }
-  return {{"strategies", list}};
-}
-
-void print_strategies() {
-  for (const search::StrategyInfo& strategy : search::strategies()) {
-    std::string options;
-    for (const search::OptionInfo& option : strategy.options)
-      options += fmt::format(" {}={:g}", option.name, option.preset);
-    fmt::print("{:<20} {}\n{:<20} source: {}\n", strategy.name, strategy.summary, "", strategy.source);
-    if (!options.empty()) fmt::print("{:<20} options:{}\n", "", options);
-  }
+  return answer(given, {{"strategies", list}}, text);
 }
 
 replay::ReplayOptions read_replay_options(const Given& given) {
@@ -116,8 +112,7 @@ int run_replay(const Given& given) {
     given.refuse({"space", "strategy", "repeats", "seed", "budget", "target", "until-unlikely", "first", "option",
                   "prior", "ahead", "threads", "plot"},
                  "with --list");
-    given.flag("json") ? print_json(json_strategies()) : print_strategies();
-    return kDone;
+    return list_strategies(given);
   }
   if (!given.has("space")) throw UsageError("replay needs recordings: tune replay --space FILE…");
   if (given.has("plot")) require_output(given.text("plot"), OutputKind::picture, given.flag("force"), "--plot");
@@ -147,11 +142,7 @@ int run_replay(const Given& given) {
   }();
   console.end_status();
   if (given.has("plot")) cache::write_text(given.text("plot"), replay::svg_report(report));
-  if (given.flag("json"))
-    print_json(to_json(report));
-  else
-    print(replay_tables(report));
-  return kDone;
+  return answer(given, to_json(report), replay_tables(report));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/progress.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/verdict.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/explain/explain_trial.hpp>
@@ -65,6 +64,11 @@ std::string speed_text(const Subject& subject, double ns) {
     memory += " (more than memory gives: served by caches, or not measured here)";
   if (memory.empty()) return format_ns(ns) + arithmetic;
   return format_ns(ns) + (aside ? arithmetic + "  (" + memory + ')' : "  " + memory + arithmetic);
+}
+
+std::string limit_text(const Verdict& verdict) {
+  return fmt::format("{}: {}{}", name(verdict.limit), verdict.reason,
+                     verdict.counted || verdict.limit == Limit::unknown ? "" : " (by the model, without counters)");
 }
 
 Json json_rates(const Subject& subject, double ns) {

@@ -12,6 +12,7 @@
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/objective.hpp>
+#include <tuner/explain/verdict.hpp>
 #include <tuner/session/tune_session.hpp>
 
 namespace tuner::cli {
@@ -31,7 +32,9 @@ struct Subject {
 /// `12.3 us  4.21 TB/s  87% of this device's copy rate  1.05 TFLOP/s`, as far as the kernel file gives traffic and
 /// arithmetic; `1.05 ms  43.3 TFLOP/s  (142 GB/s, 3.0% of this device's copy rate)` where memory is not the limit.
 std::string speed_text(const Subject& subject, double ns);
-/// The same for programs: bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
+/// `device memory: it moves 4.1 TB/s, …` and, where counters did not take part, that the model says so.
+std::string limit_text(const Verdict& verdict);
+/// speed_text() for programs: bytes_per_s, flops_per_s, ceiling_fraction and ceiling, as far as they are known.
 Json json_rates(const Subject& subject, double ns);
 
 /// The latest of \p trials of each configuration: those with a value of the objective first and best first, then the

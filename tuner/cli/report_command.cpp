@@ -10,7 +10,6 @@
 #include <tuner/cli/kernel_amounts.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/output_file.hpp>
-#include <tuner/cli/stored_devices.hpp>
 #include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>

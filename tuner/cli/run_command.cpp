@@ -15,7 +15,6 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
-#include <tuner/cli/verdict.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/core/message_text.hpp>
@@ -82,7 +81,7 @@ class OneRun {
 
   int run() {
     if (flag("ptx") || flag("sass")) return print_code();
-    device_ = choose_device(given_.has("device") ? given_.text("device") : default_device()).device;
+    device_ = choose_device(wanted_device(given_)).device;
     choose_problem();
     choose_configuration();
     open();
@@ -113,12 +112,8 @@ class OneRun {
 
   /// What a call would be served with, changed as `--config` says.
   void choose_configuration() {
-    WisdomOptions where;
-    where.database = given_.text("db");
-    where.read_only = true;
-    if (given_.has("db")) require_database(where.database, "--db");
-    where.warn = [](std::string_view text) { warn(text); };
-    const cache::WisdomMatch match = Wisdom(where).lookup(spec_, size_, device_, subject().objective);
+    const cache::WisdomMatch match =
+        Wisdom(read_only_wisdom(given_)).lookup(spec_, size_, device_, subject().objective);
     base_reason_ = match.reason;
     Configuration base = spec_.default_configuration.value_or(Configuration{});
     if (match.best) base = Configuration::parse(match.best->configuration);
@@ -339,7 +334,7 @@ class OneRun {
 #ifdef TUNER_HAS_CUDA
     std::string architecture = given_.text("arch");
     if (architecture.empty()) {
-      device_ = choose_device(given_.has("device") ? given_.text("device") : default_device()).device;
+      device_ = choose_device(wanted_device(given_)).device;
       if (!traits(device_.key).is_gpu)
         throw UsageError("--ptx and --sass are of a GPU: without one, name an architecture (--arch sm_90)");
       architecture = architecture_of(device_.key);

@@ -33,22 +33,19 @@ Table todo_table(const std::vector<cache::MissRecord>& misses) {
   return table;
 }
 
-int clear_todo(const fs::path& file, const cache::Filter& filter, bool json) {
+int clear_todo(const Given& given, const fs::path& file) {
   open_for_reading(file);  // what is not there is not made
   cache::Database database = open_for_writing(file);
+  const cache::Filter filter = read_filter(given);
   const auto forgotten = cache::forget_misses(database, filter);
   if (forgotten == 0) require_known_kernel(filter, {&database, 1});
-  if (json)
-    print_json({{"database", file.string()}, {"forgotten", forgotten}});
-  else
-    print(fmt::format("{} forgotten\n", plural(forgotten, "problem")));
-  return kDone;
+  return answer(given, {{"database", file.string()}, {"forgotten", forgotten}},
+                fmt::format("{} forgotten\n", plural(forgotten, "problem")));
 }
 
 int run_todo(const Given& given) {
   const fs::path file = database_file(given);
-  const bool json = given.flag("json");
-  if (given.flag("clear")) return clear_todo(file, read_filter(given), json);
+  if (given.flag("clear")) return clear_todo(given, file);
   std::vector<cache::MissRecord> misses;
   std::error_code error;
   if (given.has("db") || fs::exists(file, error)) {
@@ -57,14 +54,12 @@ int run_todo(const Given& given) {
     misses = cache::misses(database, filter);
     if (misses.empty()) require_known_kernel(filter, {&database, 1});
   }
-  if (json)
-    print_json({{"database", file.string()}, {"todo", todo_table(misses).json()}});
-  else if (misses.empty())
-    print("nothing to do: every call that was remembered has a result by now\n");
-  else
-    print(fmt::format("{}\n{} in {}; `tune --todo` tunes them\n", todo_table(misses).text(),
-                      plural(static_cast<std::int64_t>(misses.size()), "problem"), printable(file.string())));
-  return kDone;
+  const Table table = todo_table(misses);
+  return answer(given, {{"database", file.string()}, {"todo", table.json()}},
+                misses.empty() ? "nothing to do: every call that was remembered has a result by now\n"
+                               : fmt::format("{}\n{} in {}; `tune --todo` tunes them\n", table.text(),
+                                             plural(static_cast<std::int64_t>(misses.size()), "problem"),
+                                             printable(file.string())));
 }
 
 }  // namespace

@@ -161,7 +161,8 @@ void add_limits(Options& options) {
 
 }  // namespace
 
-std::string default_device() {
+std::string wanted_device(const Given& given) {
+  if (given.has("device")) return given.text("device");
   const char* const device = std::getenv("TUNER_DEVICE");
   return device && *device ? device : "auto";
 }
@@ -262,7 +263,7 @@ TuneRequest read_tune_request(int argc, char** argv) {
         throw UsageError(fmt::format("--capture and --{0}: the capture says what is tuned; leave --{0} out", option));
   request.template_path = template_path(given);
   request.problems = {given.texts("size"), given.texts("type"), given.texts("choice")};
-  request.device = given.has("device") ? given.text("device") : default_device();
+  request.device = wanted_device(given);
   request.database = given.text("db");
   request.log = given.text("log");
   request.report = given.text("report");

@@ -61,7 +61,7 @@ TuneRequest read_tune_request(int argc, char** argv);
 /// UsageError, which begins with the place.
 ListedRequest read_listed_request(const std::string& place, const Texts& words);
 
-/// `--device` from the environment when it was not given: $TUNER_DEVICE, else "auto".
-std::string default_device();
+/// `--device`, else $TUNER_DEVICE, else "auto".
+std::string wanted_device(const Given& given);
 
 }  // namespace tuner::cli

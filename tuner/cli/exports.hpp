@@ -1,0 +1,16 @@
+#pragma once
+/// `tune export` to what other programs read. Both return the exit code and throw UsageError and Error.
+
+#include <tuner/cli/options.hpp>
+
+namespace tuner::cli {
+
+/// `--header`: writes the header of the one kernel that \p given names, of the user's results and the shipped ones, and
+/// says on stderr what it holds.
+int export_header(const Given& given);
+/// `--images`, where there is CUDA: compiles, for each of `--arch`, the best configurations of the databases and every
+/// kernel's default, and keeps them beside the wisdom in the folder of `--images`, for an installation without a
+/// compiler. What is there already stays. Needs NVRTC and no GPU.
+int export_images(const Given& given);
+
+}  // namespace tuner::cli
