@@ -1,8 +1,8 @@
 #include <tuner/cli/arguments.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -141,6 +141,10 @@ std::map<std::string, std::int64_t> parse_sizes(std::string_view text, std::stri
   for (const auto& [name, value] : parse_assignments(text, option)) sizes[name] = parse_count(value, option);
   if (sizes.empty()) throw UsageError(fmt::format("{}: no sizes given; write for example nx=4096,ny=4096", option));
   return sizes;
+}
+
+void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) == known.end()) throw UsageError(unknown_name(what, name, known));
 }
 
 std::vector<std::string> split_words(std::string_view line, const std::string& place) {

@@ -42,6 +42,19 @@ std::map<std::string, std::vector<std::string>> parse_lists(std::string_view tex
 /// Each element split at \p separator, blanks around parts removed, empty parts left out.
 std::vector<std::string> split(const std::vector<std::string>& texts, char separator);
 
+/// The names of everything in \p lists, in their order.
+template <typename... Lists>
+std::vector<std::string> names_of(const Lists&... lists) {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& list) {
+    for (const auto& one : list) names.emplace_back(one.name);
+  };
+  (add(lists), ...);
+  return names;
+}
+/// Throws UsageError, with a suggestion, unless \p name is one of \p known. \p what: "strategy".
+void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known);
+
 /// The words of \p line, separated by blanks; '…' and "…" keep blanks. A word that begins with # ends the line. Throws
 /// UsageError, beginning with \p place, for quotes that are not closed.
 std::vector<std::string> split_words(std::string_view line, const std::string& place);

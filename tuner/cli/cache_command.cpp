@@ -17,7 +17,6 @@
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/format.hpp>
 
 namespace tuner::cli {
@@ -185,24 +184,17 @@ const std::vector<CacheAction>& actions() {
   return all;
 }
 
-void refuse_options_without_effect(const CacheAction& action, const Given& given) {
-  for (const char* option : {"kernel", "device-key", "configuration", "results"})
-    if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
-      given.refuse({option}, fmt::format("on `tune cache {}`", action.name));
-}
-
 int run_cache(const Given& given) {
   Texts wanted = given.texts("action");
   if (wanted.empty()) wanted = {"stats"};
   if (wanted.size() != 1) throw UsageError("cache does one thing at a time: stats, doctor, quarantine, lift or clear");
-  Texts known;
-  for (const CacheAction& action : actions()) {
-    known.emplace_back(action.name);
-    if (wanted[0] != action.name) continue;
-    refuse_options_without_effect(action, given);
-    return action.run(given);
-  }
-  throw UsageError(unknown_name("action", wanted[0], known));
+  require_known("action", wanted[0], names_of(actions()));
+  const CacheAction& action =
+      *std::find_if(actions().begin(), actions().end(), [&](const CacheAction& one) { return one.name == wanted[0]; });
+  for (const char* option : {"kernel", "device-key", "configuration", "results"})
+    if (std::find(action.uses.begin(), action.uses.end(), option) == action.uses.end())
+      given.refuse({option}, fmt::format("on `tune cache {}`", action.name));
+  return action.run(given);
 }
 
 }  // namespace

@@ -20,19 +20,15 @@ namespace {
 int run_convert(const Given& given) {
   const Texts files = given.texts("file");
   if (files.size() != 1) throw UsageError("convert reads one file: tune convert FILE [-o OUT.cu]");
-  const std::string output = given.text("output");
-  const bool to_stdout = output.empty() || output == "-";
-  if (to_stdout) given.refuse({"force"}, "on standard output");
-  if (!to_stdout) require_output(output, OutputKind::kernel_file, given.flag("force"), "--output");
+  const std::string output = given.has("output") ? given.text("output") : "-";
+  require_output_or_stdout(given, output, OutputKind::kernel_file, "--output");
 
   namespace fs = std::filesystem;
+  const bool to_stdout = output == "-";
   const fs::path folder = to_stdout ? fs::current_path() : fs::absolute(output).parent_path();
   const convert::Conversion made = convert::convert_file(fs::absolute(files[0]), folder);
   if (!to_stdout) convert::require_other_file(output, files[0], made);
-  if (to_stdout)
-    print(made.text);
-  else
-    cache::write_text(output, made.text);
+  write_or_print(output, made.text);
   for (const std::string& sentence : made.left) std::fprintf(stderr, "left: %s\n", printable_lines(sentence).c_str());
   if (!to_stdout)
     std::fprintf(

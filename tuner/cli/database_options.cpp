@@ -53,8 +53,7 @@ void require_known_kernel(const cache::Filter& filter, std::span<cache::Database
   for (const KernelLibrary::Entry& entry : KernelLibrary().list()) names.insert(entry.name);
   for (cache::Database& database : databases)
     for (const cache::KernelSummary& one : cache::kernels(database)) names.insert(one.kernel.name);
-  if (!names.contains(filter.kernel))
-    throw UsageError(unknown_name("kernel", filter.kernel, {names.begin(), names.end()}));
+  require_known("kernel", filter.kernel, {names.begin(), names.end()});
 }
 
 std::vector<cache::DeviceRecord> stored_devices(std::span<cache::Database> databases) {
@@ -90,8 +89,7 @@ void require_known_device(const cache::Filter& filter, std::span<cache::Database
   if (filter.device_key.empty()) return;
   std::vector<std::string> keys;
   for (const cache::DeviceRecord& device : stored_devices(databases)) keys.push_back(device.key);
-  if (std::find(keys.begin(), keys.end(), filter.device_key) == keys.end())
-    throw UsageError(unknown_name("device", filter.device_key, keys));
+  require_known("device", filter.device_key, keys);
 }
 
 fs::path database_file(const Given& given) {
@@ -102,7 +100,7 @@ fs::path database_file(const Given& given) {
 
 cache::Database open_for_writing(const fs::path& file) {
   cache::OpenOptions options;
-  options.warn = [](const std::string& text) { warn(text); };
+  options.warn = warn;
   options.strict = true;
   return cache::Database::open_user(file, options);
 }
@@ -113,7 +111,7 @@ cache::Database open_for_reading(const fs::path& file, bool damaged) {
     throw Error(fmt::format("{}: no such database{}", file.string(),
                             error ? " (" + error.message() + ')' : "; `tune --kernel NAME` makes one"));
   cache::OpenOptions options;
-  options.warn = [](const std::string& text) { warn(text); };
+  options.warn = warn;
   if (damaged) options.check_bytes = -1;
   return cache::Database::open_read_only(file, options);
 }
@@ -134,7 +132,7 @@ std::vector<cache::Database> open_all_of_this_machine(const Given& given) {
   if (users && (given.has("db") || fs::exists(*users, error))) all.push_back(open_for_reading(*users));
   if (given.has("db")) return all;
   cache::OpenOptions options;
-  options.warn = [](const std::string& text) { warn(text); };
+  options.warn = warn;
   for (cache::Database& shipped : cache::Database::open_all_shipped({}, options)) all.push_back(std::move(shipped));
   return all;
 }

@@ -1,14 +1,11 @@
 #include <tuner/cli/commands.hpp>
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include <tuner/backend/traits.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/session/backends.hpp>
 #ifdef TUNER_HAS_CUDA

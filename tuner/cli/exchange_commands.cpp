@@ -66,7 +66,7 @@ int run_freeze(const Given& given) {
   if (!given.has("output")) throw UsageError("freeze needs a name for what it makes: tune freeze --db FILE... -o FILE");
   const std::string output = given.text("output");
   require_output(output, OutputKind::frozen, false, "-o");
-  cache::Database all = cache::Database::in_memory({.warn = [](const std::string& text) { warn(text); }});
+  cache::Database all = cache::Database::in_memory({.warn = warn});
   Texts sources = given.texts("db");
   for (const std::string& file : sources) take_over(all, file);
   if (sources.empty())

@@ -7,7 +7,6 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
-#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/stored_results.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/cli/tune_request.hpp>

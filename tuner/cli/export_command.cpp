@@ -1,7 +1,6 @@
 // `tune export`: results as reviewable text, and in the files of other programs.
 #include <tuner/cli/commands.hpp>
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -46,16 +45,13 @@ convert::TuningFilter read_tuning_filter(const Given& given) {
   return filter;
 }
 
-void write_or_print(const std::string& file, const std::string& text) {
-  if (file == "-") return print(text);
-  cache::write_text(file, text);
-  std::fprintf(stderr, "%s written\n", file.c_str());
+void write(const std::string& file, const std::string& text) {
+  if (write_or_print(file, text)) std::fprintf(stderr, "%s written\n", file.c_str());
 }
 
 int export_trials(const Given& given) {
   for (const std::string option : {kT4, kCache})
-    if (given.has(option) && given.text(option) != "-")
-      require_output(given.text(option), OutputKind::results, given.flag("force"), "--" + option);
+    if (given.has(option)) require_output_or_stdout(given, given.text(option), OutputKind::results, "--" + option);
   convert::TuningFilter filter = read_tuning_filter(given);
   std::vector<std::string> order;  // the parameters of a kernel that only a database knows go by name
   if (!filter.kernel.empty())
@@ -66,21 +62,18 @@ int export_trials(const Given& given) {
     }
   cache::Database database = open_for_reading(database_file(given));
   const std::vector<RecordedTuning> tunings = convert::recorded_tunings(std::span(&database, 1), filter);
-  if (given.has(kT4)) write_or_print(given.text(kT4), convert::t4_text(only_one(tunings, kT4)));
-  if (given.has(kCache))
-    write_or_print(given.text(kCache), convert::kernel_tuner_cache_text(only_one(tunings, kCache), order));
+  if (given.has(kT4)) write(given.text(kT4), convert::t4_text(only_one(tunings, kT4)));
+  if (given.has(kCache)) write(given.text(kCache), convert::kernel_tuner_cache_text(only_one(tunings, kCache), order));
   return kDone;
 }
 
 int export_wisdom(const Given& given, const std::string& file) {
-  if (file == "-") given.refuse({"force"}, "on standard output");
-  if (file != "-") require_output(file, OutputKind::wisdom_text, given.flag("force"), "export");
+  require_output_or_stdout(given, file, OutputKind::wisdom_text, "export");
   cache::Database database = open_for_reading(database_file(given));
   const cache::Filter filter = read_filter(given);
   require_known_kernel(filter, std::span(&database, 1));
   require_known_device(filter, std::span(&database, 1));
-  write_or_print(file,
-                 given.flag("all") ? cache::export_all(database, filter) : cache::export_wisdom(database, filter));
+  write(file, given.flag("all") ? cache::export_all(database, filter) : cache::export_wisdom(database, filter));
   return kDone;
 }
 

@@ -111,8 +111,7 @@ void print_portfolios(const std::vector<convert::PortfolioResult>& portfolios) {
 int export_header(const Given& given) {
   const std::string file = given.text("header");
   if (!given.has("kernel")) throw UsageError("a header is of one kernel: tune export --header FILE --kernel NAME");
-  if (file == "-") given.refuse({"force"}, "on standard output");
-  if (file != "-") require_output(file, OutputKind::header, given.flag("force"), "--header");
+  require_output_or_stdout(given, file, OutputKind::header, "--header");
 
   const std::optional<KernelSpec> spec = kernel_named(given.text("kernel"));
   convert::TunedOptions options;
@@ -134,16 +133,13 @@ int export_header(const Given& given) {
   const convert::TunedResults results = convert::tuned_results(databases, options);
   check.tell();
   const std::string text = convert::header_text(results, header);
-  if (file == "-")
-    print(text);
-  else
-    cache::write_text(file, text);
+  const bool is_file = write_or_print(file, text);
 
   std::set<std::string> devices;
   for (const convert::TunedSize& row : results.rows) devices.insert(row.device.key);
   print_portfolios(results.portfolios);
   std::fprintf(stderr, "%s\n",
-               fmt::format("{} with {} on {}", file == "-" ? "a header" : file + " written,",
+               fmt::format("{} with {} on {}", is_file ? file + " written," : "a header",
                            plural(static_cast<std::int64_t>(results.rows.size()), "size"),
                            plural(static_cast<std::int64_t>(devices.size()), "device"))
                    .c_str());

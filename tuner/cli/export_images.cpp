@@ -28,7 +28,6 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/interrupt.hpp>
 #include <tuner/cli/kernel_options.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/measure/expressions.hpp>

@@ -2,8 +2,6 @@
 
 #include <cstdio>
 
-#include <fmt/format.h>
-
 #include <tuner/cli/terminal.hpp>
 
 namespace tuner::cli {

@@ -18,9 +18,9 @@ namespace tuner::cli {
 void add_amounts(std::span<report::Tuning> tunings, const std::vector<std::filesystem::path>& folders,
                  const std::string& file = {});
 
-/// What limits the best of \p tuning, from the latest trial of the best with its counters, \p device, that of \p
-/// tuning, and \p spec, which has to be the kernel that was measured. Nothing where there is no best. Throws Error for
-/// sizes that \p spec does not take: a stranger's database.
+/// The limit of the best of \p tuning, from the latest trial of the best with its counters. \p device is that of
+/// \p tuning, \p spec the kernel that was measured. Nothing where there is no best. Throws Error for sizes that \p spec
+/// does not take: a stranger's database.
 std::optional<Verdict> stored_verdict(const KernelSpec& spec, const report::Tuning& tuning, const Device& device);
 
 }  // namespace tuner::cli

@@ -34,12 +34,11 @@ ProblemOptions problem_options(const Given& given) {
 }
 
 Configuration read_configuration(const KernelSpec& spec, const std::string& text, Configuration base) {
-  std::vector<std::string> known;
-  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
+  const std::vector<std::string> known = names_of(spec.space.parameters());
   try {
     const Configuration given = Configuration::parse(text);
     for (const auto& [name, value] : given.entries()) {
-      if (!spec.space.find(name)) throw UsageError(unknown_name("parameter", name, known));
+      require_known("parameter", name, known);
       base.set(name, value);
     }
   } catch (const std::invalid_argument& error) {

@@ -51,7 +51,7 @@ int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> devices, co
                       "command of its own",
                       option, request.device, devices.size(),
                       difference(devices[0].device.key.text(), devices[1].device.key.text())));
-  std::deque<Kind> kinds;  // progress is told of the first
+  std::deque<Kind> kinds;  // the first shows its progress
   for (DeviceChoice& one : devices) kinds.emplace_back(std::move(one), request.quiet || !kinds.empty());
   std::vector<std::thread> threads;
   for (Kind& kind : kinds) {
@@ -70,9 +70,7 @@ int tune_kinds(const TuneRequest& request, std::vector<DeviceChoice> devices, co
   for (Kind& kind : kinds) {
     for (Json& document : kind.documents) documents.push_back(std::move(document));
     if (!request.json) std::fputs(fmt::format("\n{}\n{}", kind.devices.device.name, kind.text).c_str(), stdout);
-    if (!kind.error.empty())
-      std::fprintf(stderr, "tune: %s: %s\n", printable(kind.devices.device.name).c_str(),
-                   printable_lines(kind.error).c_str());
+    if (!kind.error.empty()) kind.console().error(kind.devices.device.name + ": " + kind.error);
     code = std::max(code, kind.code);
   }
   if (request.json) print_json({{"tuner", kVersion}, {"kinds", std::move(documents)}});

@@ -1,14 +1,11 @@
 #include <tuner/cli/commands.hpp>
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/session/kernel_library.hpp>
 
 namespace tuner::cli {

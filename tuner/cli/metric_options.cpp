@@ -41,8 +41,8 @@ std::string read_one_objective(const std::string& text) {
   }
   const NamedMetric* const known = find_metric(name);
   if (known == nullptr && !is_chips_own(name)) {
-    std::vector<std::string> names{"time", "time_hot"};
-    for (const NamedMetric& metric : named_metrics()) names.emplace_back(metric.name);
+    std::vector<std::string> names = names_of(named_metrics());
+    names.insert(names.begin(), {"time", "time_hot"});
     throw UsageError(unknown_name("objective", name, names));
   }
   const bool largest = asks_largest || (!asks_smallest && known != nullptr && known->larger_is_better);
@@ -55,10 +55,8 @@ std::vector<std::string> read_metrics(const std::vector<std::string>& texts, std
   std::vector<std::string> names = split(texts, ',');
   for (const std::string& name : names) {
     if (find_metric(name) != nullptr || find_metric_set(name) != nullptr || is_chips_own(name)) continue;
-    std::vector<std::string> known;
-    for (const MetricSet& set : metric_sets()) known.emplace_back(set.name);
-    for (const NamedMetric& metric : named_metrics()) known.emplace_back(metric.name);
-    throw UsageError(fmt::format("{}: {}", option, unknown_name("metric", name, known)));
+    throw UsageError(
+        fmt::format("{}: {}", option, unknown_name("metric", name, names_of(metric_sets(), named_metrics()))));
   }
   return names;
 }
@@ -98,10 +96,7 @@ std::string format_metric(std::string_view metric, double value) {
   return fmt::format("{:.5g}", value);
 }
 
-Cell metric_cell(std::string_view metric, double value) {
-  Cell cell(Json(value), format_metric(metric, value));
-  return cell;
-}
+Cell metric_cell(std::string_view metric, double value) { return {Json(value), format_metric(metric, value)}; }
 
 std::vector<std::string> metric_list(const std::vector<std::string>& names,
                                      const std::map<std::string, double>& metrics) {

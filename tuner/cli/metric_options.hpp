@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/outcome.hpp>
 

@@ -1,7 +1,5 @@
 #include <tuner/cli/commands.hpp>
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include <tuner/backend/cuda/chip_metrics.hpp>
@@ -10,9 +8,7 @@
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/options.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/format.hpp>
 #include <tuner/core/metric.hpp>
 #include <tuner/session/backends.hpp>
 

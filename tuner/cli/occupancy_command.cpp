@@ -14,8 +14,6 @@
 #include <tuner/cli/occupancy_tables.hpp>
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
-#include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
 #include <tuner/measure/single_run.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What an occupancy calculator shows, as curves and as text: how occupancy depends on block size, registers and shared
+/// The curves and the text of an occupancy calculator: how occupancy depends on block size, registers and shared
 /// memory, and the limits of every architecture. Pure arithmetic, without kernel, compiler or GPU.
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tuner::cli {
 
-/// What one block asks of a multiprocessor.
+/// The demands of one block on a multiprocessor.
 struct BlockNeed {
   std::int64_t threads = 0;
   int registers = 0;              ///< a thread

@@ -152,7 +152,7 @@ Given Options::read(int argc, char** argv) const {
 
 std::string Options::help() const {
   std::ostringstream text;
-  text << usage_ << "\n\n" << Described(*this).all;
+  text << usage_ << "\n" << Described(*this).all;
   if (!examples_.empty()) text << "\nExamples:\n" << examples_;
   return text.str();
 }

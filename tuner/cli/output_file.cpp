@@ -12,7 +12,7 @@
 #include <cache/exchange.hpp>
 #include <cache/frozen.hpp>
 
-#include <tuner/cli/arguments.hpp>
+#include <tuner/cli/terminal.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
@@ -115,6 +115,17 @@ void require_output(const fs::path& path, OutputKind kind, bool force, std::stri
   throw Error(fmt::format("{} {}: it is {} and would be {}; nothing was changed. Give another name{}", option,
                           printable(path.string()), found.text, is_log ? "appended to" : "replaced",
                           never ? "" : ", or --force"));
+}
+
+void require_output_or_stdout(const Given& given, const std::string& path, OutputKind kind, std::string_view option) {
+  if (path == "-") return given.refuse({"force"}, "on standard output");
+  require_output(path, kind, given.flag("force"), option);
+}
+
+bool write_or_print(const std::string& path, const std::string& text) {
+  const bool is_file = path != "-";
+  is_file ? cache::write_text(path, text) : print(text);
+  return is_file;
 }
 
 void require_database(const fs::path& path, std::string_view option) {

@@ -3,7 +3,10 @@
 /// database.
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+
+#include <tuner/cli/options.hpp>
 
 namespace tuner::cli {
 
@@ -14,6 +17,11 @@ enum class OutputKind { wisdom_text, trial_log, picture, report, table, header, 
 /// in the message: "--log". \p force: other files too, and for a log links and devices, but never a folder or a
 /// database.
 void require_output(const std::filesystem::path& path, OutputKind kind, bool force, std::string_view option);
+
+/// The same with what `--force` says, for a \p path that may be `-`, standard output.
+void require_output_or_stdout(const Given& given, const std::string& path, OutputKind kind, std::string_view option);
+/// Writes \p text to \p path, or to standard output for `-`. Whether it is a file. Throws cache::CacheError.
+bool write_or_print(const std::string& path, const std::string& text);
 
 /// Throws Error unless \p path is new, an empty file or a wisdom database: what is none would be moved aside.
 void require_database(const std::filesystem::path& path, std::string_view option);

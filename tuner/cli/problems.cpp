@@ -42,11 +42,7 @@ std::vector<Choices> read_choices(const KernelSpec& spec, const ProblemOptions& 
   for (const std::string& text : options.choices)
     for (const auto& [name, values] : parse_lists(text, "--choice")) {
       const ChoiceSpec* const choice = spec.find_choice(name);
-      if (choice == nullptr) {
-        std::vector<std::string> known;
-        for (const ChoiceSpec& one : spec.choices) known.push_back(one.name);
-        throw UsageError(unknown_name("choice of kernel " + spec.name, name, known));
-      }
+      require_known("choice of kernel " + spec.name, name, names_of(spec.choices));
       for (const std::string& value : values) ask(*choice, value);
     }
   const std::vector<std::string> types = split(options.types, ',');
@@ -107,10 +103,7 @@ std::map<std::string, std::int64_t> read_sizes(const KernelSpec& spec, const std
     sizes[spec.sizes[0].name] = parse_count(text, "--size");
   else
     sizes = parse_sizes(text, "--size");
-  std::vector<std::string> known;
-  for (const SizeSpec& one : spec.sizes) known.push_back(one.name);
-  for (const auto& [name, value] : sizes)
-    if (spec.find_size(name) == nullptr) throw UsageError(unknown_name("size", name, known));
+  for (const auto& [name, value] : sizes) require_known("size", name, names_of(spec.sizes));
   return sizes;
 }
 

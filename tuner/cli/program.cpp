@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -68,12 +68,11 @@ void print_help() {
 }
 
 const Entry& find_command(const char* name) {
-  std::vector<std::string> names;
-  for (const Entry& entry : kCommands) {
-    if (std::strcmp(entry.name, name) == 0) return entry;
-    names.emplace_back(entry.name);
-  }
-  throw UsageError(unknown_name("command", name, names) + " A kernel is tuned with `tune --kernel " + name + "`.");
+  const auto at = std::find_if(std::begin(kCommands), std::end(kCommands),
+                               [&](const Entry& entry) { return std::strcmp(entry.name, name) == 0; });
+  if (at != std::end(kCommands)) return *at;
+  throw UsageError(unknown_name("command", name, names_of(kCommands)) + " A kernel is tuned with `tune --kernel " +
+                   name + "`.");
 }
 
 int run(const Command& command, int argc, char** argv) {

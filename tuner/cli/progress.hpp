@@ -1,12 +1,12 @@
 #pragma once
 /// What a tuning run says while it works: what it is about to do, how far it is, what it found so far.
 
-#include <chrono>
+#include <array>
 #include <cstddef>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <tuner/cli/terminal.hpp>
@@ -17,17 +17,15 @@ namespace tuner::cli {
 /// Trials by outcome, in the order ok, compile, launch, timeout, wrong, invalid.
 class OutcomeCounts {
  public:
-  void add(const Outcome& outcome);
-  std::size_t of(std::string_view kind) const;
+  void add(const Outcome& outcome) { ++counts_[outcome.index()]; }
+  std::size_t of(OutcomeKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
   std::size_t failures() const;
   /// `118 ok, 3 compile, 2 wrong`; kinds that did not occur are left out.
   std::string text() const;
 
  private:
-  std::map<std::string, std::size_t, std::less<>> counts_;
+  std::array<std::size_t, std::variant_size_v<Outcome>> counts_{};
 };
-/// The kinds in their order.
-const std::vector<std::string>& outcome_kinds();
 
 /// What each of several lanes has run: `lanes 62 58 0 61`.
 class LaneCounts {

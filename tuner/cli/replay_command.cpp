@@ -16,7 +16,6 @@
 #include <tuner/cli/output_file.hpp>
 #include <tuner/cli/replay_report.hpp>
 #include <tuner/cli/terminal.hpp>
-#include <tuner/core/error.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 #include <tuner/search/strategy.hpp>
@@ -34,8 +33,7 @@ constexpr const char* kReplayExamples =
 std::vector<replay::Recording> read_spaces(const std::vector<std::string>& paths) {
   std::vector<replay::Recording> out;
   for (const std::string& path : paths)
-    for (replay::Recording& recording : replay::read_recordings(path, [](const std::string& text) { warn(text); }))
-      out.push_back(std::move(recording));
+    for (replay::Recording& recording : replay::read_recordings(path, warn)) out.push_back(std::move(recording));
   return out;
 }
 
@@ -77,11 +75,7 @@ int list_strategies(const Given& given) {
 replay::ReplayOptions read_replay_options(const Given& given) {
   replay::ReplayOptions options;
   options.strategies = split(given.texts("strategy"), ',');
-  std::vector<std::string> known;
-  for (const search::StrategyInfo& strategy : search::strategies()) known.push_back(strategy.name);
-  for (const std::string& name : options.strategies)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(unknown_name("strategy", name, known));
+  for (const std::string& name : options.strategies) require_known("strategy", name, names_of(search::strategies()));
   options.repeats = static_cast<std::size_t>(parse_count(given.text("repeats"), "--repeats"));
   if (options.repeats == 0) throw UsageError("--repeats: at least 1");
   options.seed = static_cast<std::uint64_t>(parse_count(given.text("seed"), "--seed"));

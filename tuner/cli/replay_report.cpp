@@ -10,7 +10,7 @@
 namespace tuner::cli {
 namespace {
 
-/// What the scores of one space and the means of all have in common.
+/// The columns that the scores of one space and the means of all share.
 std::vector<Table::Column> scored_columns() {
   return {"strategy", "score", named("", "standard_error"), named("best/opt", "best_relative_to_optimum")};
 }

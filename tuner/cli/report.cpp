@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -161,9 +160,10 @@ std::string failure_summary(const std::vector<Trial>& trials, const Style& style
   if (counts.failures() == 0) return {};
   std::string text =
       fmt::format("failed    {} of {}\n", counts.failures(), plural(static_cast<std::int64_t>(trials.size()), "trial"));
-  for (const std::string& kind : outcome_kinds()) {
-    if (kind == "ok" || counts.of(kind) == 0) continue;
-    const std::string count = fmt::format("{:>4} {:<8}", counts.of(kind), kind);
+  for (const std::string_view kind : outcome_names()) {
+    const std::size_t of_kind = counts.of(*outcome_kind(kind));
+    if (kind == "ok" || of_kind == 0) continue;
+    const std::string count = fmt::format("{:>4} {:<8}", of_kind, kind);
     text += fmt::format("  {} {}\n", kind == "wrong" ? style.red(count) : count,
                         style.dim(printable(usual_reason(trials, kind))));
   }
@@ -250,7 +250,7 @@ Json json_result(const Subject& subject, const SessionResult& result, const std:
     trials.push_back(to_json(trial));
   }
   Json outcomes = Json::object();
-  for (const std::string& kind : outcome_kinds()) outcomes[kind] = counts.of(kind);
+  for (const std::string_view kind : outcome_names()) outcomes[std::string(kind)] = counts.of(*outcome_kind(kind));
   Json object{{"problem", to_json(*subject.size)},
               {"objective", subject.objective.name},
               {"from_cache", false},

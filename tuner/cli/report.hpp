@@ -1,7 +1,6 @@
 #pragma once
 /// What a tuning run found, for people and for machines. Pure.
 
-#include <optional>
 #include <string>
 #include <vector>
 

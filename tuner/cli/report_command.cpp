@@ -23,8 +23,7 @@ namespace {
 int run_report(const Given& given) {
   const std::string file = given.text("output"), kernel = given.text("kernel");
   if (file.empty()) throw UsageError("report writes one file: tune report -o FILE.html");
-  if (file == "-") given.refuse({"force"}, "on standard output");
-  if (file != "-") require_output(file, OutputKind::report, given.flag("force"), "-o");
+  require_output_or_stdout(given, file, OutputKind::report, "-o");
 
   std::vector<cache::Database> databases = open_all_for_reading(given);
   cache::Filter filter;
@@ -42,11 +41,7 @@ int run_report(const Given& given) {
 
   report::PageOptions page{kVersion, cache::now_ms(), what.databases, {}};
   const std::string text = report::page(what.tunings, page);
-  if (file == "-") {
-    print(text);
-    return kDone;
-  }
-  cache::write_text(file, text);
+  if (!write_or_print(file, text)) return kDone;
   std::fprintf(stderr, "%s written: %s, %s\n", printable(file).c_str(),
                plural(static_cast<std::int64_t>(what.tunings.size()), "result").c_str(),
                format_bytes(static_cast<std::int64_t>(text.size())).c_str());

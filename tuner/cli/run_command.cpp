@@ -12,7 +12,6 @@
 #include <tuner/cli/kernel_options.hpp>
 #include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/output_capture.hpp>
-#include <tuner/cli/output_file.hpp>
 #include <tuner/cli/report.hpp>
 #include <tuner/cli/tune_request.hpp>
 #include <tuner/core/error.hpp>

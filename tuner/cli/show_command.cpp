@@ -1,6 +1,5 @@
 #include <tuner/cli/commands.hpp>
 
-#include <cstdio>
 #include <map>
 
 #include <fmt/format.h>

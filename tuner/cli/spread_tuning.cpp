@@ -1,9 +1,7 @@
 #include <tuner/cli/spread_tuning.hpp>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -27,10 +25,6 @@ namespace tuner::cli {
 namespace {
 
 using Share = ProblemSpread::Share;
-
-std::size_t most_devices(const TuneJob& job) {
-  return job.request.tuning.isolation == Isolation::process ? 1 + job.devices.more.size() : 1;
-}
 
 /// How much faster than the kernel's own configuration; empty where that is not known.
 std::string against_default(const ProblemResult& result) {
@@ -57,14 +51,13 @@ class SpreadTuning {
 
   SpreadResult run() {
     introduce();
-    {
-      std::unique_lock lock(mutex_);
-      for (;;) {
-        begin_all(lock);
-        if (threads_.empty()) break;
-        changed_.wait(lock, [this] { return !ended_.empty(); });
-        join_ended(lock);
-      }
+    std::unique_lock lock(mutex_);
+    begin_all(lock);
+    for (std::size_t i = 0; i < threads_.size(); ++i) {  // before a thread ends it begins what can begin then
+      std::thread thread = std::move(threads_[i]);
+      lock.unlock();
+      thread.join();
+      lock.lock();
     }
     console_.end_status();
     return result();
@@ -110,7 +103,8 @@ class SpreadTuning {
 
   static std::vector<std::size_t> most_of(const std::vector<TuneJob>& jobs) {
     std::vector<std::size_t> most;
-    for (const TuneJob& job : jobs) most.push_back(most_devices(job));
+    for (const TuneJob& job : jobs)
+      most.push_back(job.request.tuning.isolation == Isolation::process ? 1 + job.devices.more.size() : 1);
     return most;
   }
 
@@ -139,16 +133,13 @@ class SpreadTuning {
         lock.unlock();
         tune(*share);
         lock.lock();
-        ended_.clear();
         continue;
       }
-      const std::size_t number = next_thread_++;
       try {
-        threads_.emplace(number, [this, number, one = *share] {
+        threads_.emplace_back([this, one = *share] {
           tune(one);
-          const std::lock_guard guard(mutex_);
-          ended_.push_back(number);
-          changed_.notify_one();
+          std::unique_lock guard(mutex_);
+          begin_all(guard);
         });
       } catch (const std::system_error& failure) {
         --running_;
@@ -157,17 +148,6 @@ class SpreadTuning {
         spread_.done(*share);
         conclude(entry, {});
       }
-    }
-  }
-
-  void join_ended(std::unique_lock<std::mutex>& lock) {
-    const std::vector<std::size_t> ended = std::exchange(ended_, {});
-    for (const std::size_t number : ended) {
-      std::thread thread = std::move(threads_.at(number));
-      threads_.erase(number);
-      lock.unlock();
-      thread.join();
-      lock.lock();
     }
   }
 
@@ -322,14 +302,11 @@ class SpreadTuning {
   std::deque<Entry> entries_;
 
   std::mutex mutex_;  // of what follows and of what has ended; tuning is done without it
-  std::condition_variable changed_;
   ProblemSpread spread_;
   std::vector<Seat> seats_;  // of the devices; in use by one share at a time
   const bool side_by_side_;
   std::size_t begun_ = 0, running_ = 0, ended_problems_ = 0, finished_trials_ = 0;
-  std::map<std::size_t, std::thread> threads_;
-  std::size_t next_thread_ = 0;
-  std::vector<std::size_t> ended_;  // threads
+  std::vector<std::thread> threads_;
 };
 
 /// A job for each problem of \p job that is not in \p known.

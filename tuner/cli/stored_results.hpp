@@ -11,7 +11,7 @@
 
 namespace tuner::cli {
 
-/// People are told of an objective other than time alone.
+/// People see an objective only where it is not time.
 Cell objective_cell(const std::string& objective);
 
 struct StoredResult {

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <tuner/cli/metric_options.hpp>
 #include <tuner/cli/table.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/format.hpp>
@@ -20,6 +19,27 @@ namespace {
 
 std::string extent(const std::array<std::int64_t, 3>& of) {
   return of[2] == 1 ? fmt::format("({},{})", of[0], of[1]) : fmt::format("({},{},{})", of[0], of[1], of[2]);
+}
+
+/// `(64, 512)` of every launch of a configuration; empty where it cannot run.
+struct ShapeText {
+  std::string grid, block;
+};
+
+ShapeText shape_text(const Subject& subject, const Configuration& configuration) {
+  ShapeText shape;
+  try {
+    for (const ResolvedLaunch& launch :
+         resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
+      if (!launch.timed) continue;
+      const std::string between = shape.grid.empty() ? "" : "; ";
+      shape.grid += between + extent(launch.shape.grid);
+      shape.block += between + extent(launch.shape.block);
+    }
+  } catch (const Error&) {
+    return {};  // its reason stands in the row
+  }
+  return shape;
 }
 
 /// Every metric that any trial has.
@@ -97,22 +117,6 @@ Table by_rows(const std::vector<BestFor>& best, const std::string& name) {
 
 }  // namespace
 
-ShapeText shape_text(const Subject& subject, const Configuration& configuration) {
-  ShapeText shape;
-  try {
-    for (const ResolvedLaunch& launch :
-         resolve_launches(*subject.spec, *subject.size, subject.device->limits, configuration)) {
-      if (!launch.timed) continue;
-      const std::string between = shape.grid.empty() ? "" : "; ";
-      shape.grid += between + extent(launch.shape.grid);
-      shape.block += between + extent(launch.shape.block);
-    }
-  } catch (const Error&) {
-    return {};  // its reason stands in the row
-  }
-  return shape;
-}
-
 std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows) {
   return with_dim_titles(rows_of({sweep}, rows).lines(), style);
 }
@@ -126,10 +130,7 @@ std::vector<BestFor> best_by(const std::vector<Sweep>& sweeps, const std::string
   if (sweeps.empty()) return all;
   const KernelSpec& spec = *sweeps.front().subject.spec;
   const TuningParameter* const parameter = spec.space.find(name);
-  std::vector<std::string> known;
-  for (const TuningParameter& one : spec.space.parameters()) known.push_back(one.name);
-  for (const ChoiceSpec& one : spec.choices) known.push_back(one.name);
-  for (const SizeSpec& one : spec.sizes) known.push_back(one.name);
+  const std::vector<std::string> known = names_of(spec.space.parameters(), spec.choices, spec.sizes);
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw Error("kernel " + spec.name + " has no parameter, choice, type or size '" + name + "'" +
                 suggestion(name, known));

@@ -18,12 +18,6 @@ struct Sweep {
   std::vector<Impossible> impossible;
 };
 
-/// `(64, 512)` of every launch of \p configuration; empty where it cannot run.
-struct ShapeText {
-  std::string grid, block;
-};
-ShapeText shape_text(const Subject& subject, const Configuration& configuration);
-
 /// At most \p rows configurations with grid and block: measured ones from the fastest on, then failures, then what is
 /// impossible, both with their reasons.
 std::string sweep_table(const Sweep& sweep, const Style& style, std::size_t rows);

@@ -1,7 +1,5 @@
 #include <tuner/cli/commands.hpp>
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include <cache/misses.hpp>
@@ -9,7 +7,6 @@
 #include <tuner/cli/database_options.hpp>
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/table.hpp>
-#include <tuner/cli/terminal.hpp>
 #include <tuner/core/format.hpp>
 
 namespace tuner::cli {

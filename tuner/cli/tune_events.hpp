@@ -1,5 +1,5 @@
 #pragma once
-/// What a tuning gives as it goes, and who takes it: the terminal at once, or somebody who prints it later.
+/// The results of a tuning as they come, and their receivers: the terminal, or a list that prints them later.
 
 #include <cstddef>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace tuner::cli {
 
-/// What became of a problem, in a line of a table.
+/// The outcome for one problem, in a line of a table.
 struct ProblemResult {
   std::string configuration;         ///< empty: none was found, or the kernel has no parameters
   double median_ns = 0;              ///< of it; 0: none was found
@@ -23,7 +23,7 @@ struct ProblemResult {
   bool is_found() const { return median_ns > 0; }
 };
 
-/// Trials are told to it as to any observer.
+/// Receives results; receives trials as any observer does.
 class TuneEvents : public Observer {
  public:
   /// Takes progress, warnings and errors.

@@ -1,6 +1,5 @@
 #include <tuner/cli/tune_request.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -31,15 +30,6 @@ constexpr const char* kTuneExamples =
     "  tune --todo --budget 5m                         what programs called and nothing was known of (tune todo)\n"
     "\nOther commands: tune run, list, devices, occupancy, metrics, show, explain, report, compare, export, import,\n"
     "merge, freeze, cache, todo, replay; `tune help`.\n";
-
-std::string checked_strategy(const std::string& name) {
-  Texts known{"auto"};
-  for (const search::StrategyInfo& one : search::strategies())
-    if (one.name != "auto") known.push_back(one.name);
-  for (const std::string& one : known)
-    if (one == name) return name;
-  throw UsageError(unknown_name("strategy", name, known));
-}
 
 std::map<std::string, double> read_strategy_options(const Texts& given, const std::string& strategy) {
   std::map<std::string, double> options;
@@ -72,9 +62,8 @@ Budget read_budget(const Given& given) {
 }
 
 Isolation read_isolation(const std::string& text) {
-  if (text == "process") return Isolation::process;
-  if (text == "none") return Isolation::none;
-  throw UsageError(unknown_name("isolation", text, {"process", "none"}));
+  require_known("isolation", text, {"process", "none"});
+  return text == "none" ? Isolation::none : Isolation::process;
 }
 
 /// What is one kernel's, or one writer's.
@@ -112,8 +101,7 @@ void choose_metrics(const Given& given, MeasureOptions& measure) {
   for (std::string& name : read_metrics(given.texts("metrics"), "--metrics"))
     measure.metrics.push_back(std::move(name));
   const std::string of = given.text("metrics-for");
-  if (of != "all" && of != "finalists")
-    throw UsageError(unknown_name("value of --metrics-for", of, {"finalists", "all"}));
+  require_known("value of --metrics-for", of, {"finalists", "all"});
   if (measure.metrics.empty() && !given.has("objective")) given.refuse({"metrics-for"}, "without --metrics");
   if (of == "all") measure.metrics_for_all = true;
 }
@@ -181,8 +169,7 @@ Options tune_options() {
   options.text("problems", "FILE",
                "a list: on each line the options above of one kernel, perhaps with limits of its own; all are tuned, "
                "several at once on several GPUs; -: standard input");
-  options.flag(
-      "todo", "what `tune todo` lists for this device instead, one after the other; --budget and its kin are for each");
+  options.flag("todo", "what `tune todo` lists for this device instead; --budget and its kin are for each");
   options.text(
       "device,d", "auto|cuda|0|0,1|all|host",
       "where to run; auto: the first GPU, else the host; several GPUs of one kind share the work, those of another "
@@ -276,7 +263,8 @@ TuneRequest read_tune_request(int argc, char** argv) {
 
   SessionOptions& session = request.tuning.session;
   session.budget = read_budget(given);
-  session.strategy = checked_strategy(given.text("strategy"));
+  session.strategy = given.text("strategy");
+  require_known("strategy", session.strategy, names_of(search::strategies()));
   session.strategy_options = read_strategy_options(given.texts("option"), session.strategy);
   session.seed = read_seed(given.text("seed"));
   choose_objective(given, request);

@@ -39,7 +39,7 @@ struct Seat {
 };
 
 /// Tunes or answers the problems of \p job, one after the other, on all its devices. \p seat: of the first of them;
-/// null: one for this job alone. What is given must outlive the call. Returns the exit code. Throws Error; with a seat
+/// null: one for this job alone. All arguments must outlive the call. Returns the exit code. Throws Error; with a seat
 /// DeviceLostError when the devices cannot be used any more.
 int run_job(TuneJob job, const std::atomic<bool>& stop, TuneEvents& events, Seat* seat = nullptr);
 
