@@ -26,7 +26,8 @@ std::string served(const KernelSpec& spec, const cache::WisdomMatch& match) {
 }
 
 std::string explanation(const KernelSpec& spec, const ProblemSize& size, const Device& device, Wisdom& wisdom,
-                        cache::Database& user, const cache::WisdomMatch& match) {
+                        const cache::WisdomMatch& match) {
+  cache::Database& user = wisdom.user();
   std::string text = fmt::format("{}  {}  on {}\n", spec.name, size.text(), printable(device.name));
   std::vector<std::pair<std::string, std::string>> about{
       {"asked", user.path().empty() ? "memory" : user.path().string() + (wisdom.frozen() ? kFrozenNote : "")}};
@@ -62,7 +63,7 @@ int run_explain(const Given& given) {
   std::string text;
   for (const ProblemSize& size : select_problems(spec, problem_options(given), device).list) {
     const cache::WisdomMatch match = wisdom.lookup(spec, size, device);
-    text += explanation(spec, size, device, wisdom, wisdom.user(), match);
+    text += explanation(spec, size, device, wisdom, match);
     Table rejected({"configuration", "tier", "database", "reason"});
     for (const cache::RejectedCandidate& one : match.rejected)
       rejected.add({one.configuration, cache::name(one.tier), one.database, one.reason});

@@ -1,6 +1,7 @@
 #include <tuner/cli/commands.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tuner/cli/json.hpp>
 #include <tuner/cli/kernel_options.hpp>
@@ -11,18 +12,10 @@
 namespace tuner::cli {
 namespace {
 
-std::string sizes_text(const KernelSpec& spec) {
-  std::string text;
-  for (const SizeSpec& size : spec.sizes) text += (text.empty() ? "" : " ") + size.name;
-  return text;
-}
-
 std::string choices_text(const KernelSpec& spec) {
   std::string text;
-  for (const ChoiceSpec& choice : spec.choices) {
-    text += (text.empty() ? "" : "; ") + choice.name + '=';
-    for (std::size_t i = 0; i < choice.values.size(); ++i) text += (i ? "," : "") + choice.values[i];
-  }
+  for (const ChoiceSpec& choice : spec.choices)
+    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", choice.name, fmt::join(choice.values, ","));
   return text;
 }
 
@@ -32,7 +25,8 @@ int run_list(const Given& given) {
                data("error")});
   for (const KernelLibrary::Entry& entry : library.list()) try {
       const KernelSpec spec = library.find(entry.name);
-      table.add({entry.name, sizes_text(spec), Cell::count(spec.space.product()), entry.origin, choices_text(spec)});
+      table.add({entry.name, fmt::format("{}", fmt::join(names_of(spec.sizes), " ")), Cell::count(spec.space.product()),
+                 entry.origin, choices_text(spec)});
     } catch (const Error& error) {
       table.add({entry.name, {}, {}, entry.origin, fmt::format("unreadable: {}", error.what()), error.what()});
     }

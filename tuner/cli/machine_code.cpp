@@ -20,16 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CompileRequest request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                       const std::string& architecture, const Configuration& configuration) {
-  CompileRequest request = compile_request(spec, size, limits, architecture, configuration, architecture);
-  const cuda::Nvrtc& nvrtc = cuda::nvrtc();
-  const auto& known = nvrtc.architectures;
-  if (std::find(known.begin(), known.end(), limits.compute_capability) != known.end()) return request;
-  throw Error(fmt::format("{} does not compile for {}; set TUNER_NVRTC to one that does", nvrtc.library.string(),
-                          architecture));
-}
-
 [[noreturn]] void fail(const CompileError& error) { throw Error(fmt::format("{}\n{}", error.message, error.log)); }
 
 /// A program of the toolkit: on the PATH, or in the `bin` beside the folder that NVRTC was loaded from. Empty: absent.
@@ -64,25 +54,30 @@ class MemoryFile {
 
 }  // namespace
 
-Image machine_code(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                   const std::string& architecture, const Configuration& configuration) {
-  CompileResult result =
-      cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request(spec, size, limits, architecture, configuration));
+CompileRequest code_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                            const std::string& architecture, const Configuration& configuration) {
+  CompileRequest request = compile_request(spec, size, limits, architecture, configuration, architecture);
+  const cuda::Nvrtc& nvrtc = cuda::nvrtc();
+  const auto& known = nvrtc.architectures;
+  if (std::find(known.begin(), known.end(), limits.compute_capability) != known.end()) return request;
+  throw Error(fmt::format("{} does not compile for {}; set TUNER_NVRTC to one that does", nvrtc.library.string(),
+                          architecture));
+}
+
+Image machine_code(const CompileRequest& request) {
+  CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
   if (const auto* const error = std::get_if<CompileError>(&result)) fail(*error);
   return std::get<Image>(std::move(result));
 }
 
-std::string ptx(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                const std::string& architecture, const Configuration& configuration) {
-  auto result = cuda::compile_to_ptx(cuda::nvrtc(), request(spec, size, limits, architecture, configuration),
-                                     {.line_info = true});
+std::string ptx(const CompileRequest& request) {
+  auto result = cuda::compile_to_ptx(cuda::nvrtc(), request, {.line_info = true});
   if (const auto* const error = std::get_if<CompileError>(&result)) fail(*error);
   return std::get<std::string>(std::move(result));
 }
 
-std::string sass(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                 const std::string& architecture, const Configuration& configuration) {
-  const Image image = machine_code(spec, size, limits, architecture, configuration);
+std::string sass(const CompileRequest& request) {
+  const Image image = machine_code(request);
   std::vector<std::string> command;
   if (const fs::path nvdisasm = toolkit_program("nvdisasm"); !nvdisasm.empty())
     command = {nvdisasm.string(), "--print-code"};

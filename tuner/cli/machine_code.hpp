@@ -8,17 +8,15 @@
 
 namespace tuner::cli {
 
-/// What the launches of \p configuration are compiled to for \p architecture ("sm_90"); needs NVRTC, no GPU. Throws
-/// Error, also where they cannot run there.
-Image machine_code(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                   const std::string& architecture, const Configuration& configuration);
+/// To compile the launches of \p configuration for \p architecture ("sm_90"). Throws Error where NVRTC cannot, and
+/// where they cannot run there.
+CompileRequest code_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
+                            const std::string& architecture, const Configuration& configuration);
 
-/// The same as PTX.
-std::string ptx(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                const std::string& architecture, const Configuration& configuration);
-
-/// The same in text, by nvdisasm or cuobjdump of the CUDA toolkit. Throws Error, also where neither is there.
-std::string sass(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
-                 const std::string& architecture, const Configuration& configuration);
+/// All three need NVRTC, no GPU, and throw Error.
+Image machine_code(const CompileRequest& request);
+std::string ptx(const CompileRequest& request);
+/// By nvdisasm or cuobjdump of the CUDA toolkit; throws Error where neither is there.
+std::string sass(const CompileRequest& request);
 
 }  // namespace tuner::cli

@@ -113,8 +113,9 @@ int run_occupancy(const Given& given) {
   device.limits = cuda::limits_of_architecture(device.name);
   const ProblemSize size = select_problem(spec, problem_options(given), device, "occupancy");
 
-  const std::vector<LaunchDetail> needs = launch_details(
-      spec, size, device.limits, configuration, machine_code(spec, size, device.limits, device.name, configuration));
+  const std::vector<LaunchDetail> needs =
+      launch_details(spec, size, device.limits, configuration,
+                     machine_code(code_request(spec, size, device.limits, device.name, configuration)));
   std::vector<OccupancySubject> subjects;
   for (const LaunchDetail& need : needs) {
     const BlockNeed block = block_need(need);

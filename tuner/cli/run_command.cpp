@@ -344,8 +344,9 @@ class OneRun {
     }
     choose_problem();
     choose_configuration();
-    if (flag("ptx")) print(ptx(spec_, size_, device_.limits, architecture, configuration_) + '\n');
-    if (flag("sass")) print(sass(spec_, size_, device_.limits, architecture, configuration_));
+    const CompileRequest request = code_request(spec_, size_, device_.limits, architecture, configuration_);
+    if (flag("ptx")) print(ptx(request) + '\n');
+    if (flag("sass")) print(sass(request));
     return kDone;
 #else
     throw Error("this program was built without the CUDA headers: --ptx and --sass need them");

@@ -288,7 +288,7 @@ class TuneRun {
       if (request_.sweep.is_part()) results.back()["impossible"] = json_impossible(sweeps_.back());
     } else {
       if (!request_.quiet) events_.on_text('\n' + table(what, result) + '\n');
-      if (!request_.quiet) print(failure_summary(result.trials, out_style_));
+      if (!request_.quiet) events_.on_text(failure_summary(result.trials, out_style_));
       if (const std::string text = front(what, result.trials); !text.empty()) events_.on_text(text + "\n");
       if (result.best) events_.on_text(winner(what, result, database_text(), out_style_));
       if (request_.sweep.is_part())
