@@ -6,6 +6,7 @@ in itself of which page it is: those of docs/ have to be of the page that TUNE w
 are being made anew (scripts/make_first_sight). 77 where no browser is installed, and those of docs/ are up to date.
 """
 
+import base64
 import collections
 import hashlib
 import json
@@ -27,7 +28,8 @@ STAMP = b"Source\0SHA-256 of the page "  # a text chunk (PNG specification, 11.3
 
 def stamp_of(page):
     """The checksum of what a page shows of the tuning and how it draws it, apart from when and where it was made."""
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
+    packed = re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1)
+    data = json.loads(zlib.decompress(base64.b64decode(packed)))
     for tuning in data["tunings"]:
         for name in ("served", "database", "environment", "sessions"):
             tuning.pop(name, None)

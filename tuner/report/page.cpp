@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <string_view>
-#include <unordered_map>
+
+#include <zlib.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,7 +19,6 @@
 #include <tuner/core/configuration.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/objective.hpp>
-#include <tuner/report/columns.hpp>
 #include <tuner/report/page_files.hpp>
 
 namespace tuner::report {
@@ -31,14 +32,12 @@ constexpr std::size_t kLongestReason = 240;
 /// Finalists that are listed, and how many where none was measured again.
 constexpr std::size_t kMostFinalists = 24;
 constexpr std::size_t kMostLeaders = 8;
-/// From so many rows on, a row's place on an axis is all that some columns are for.
-constexpr std::size_t kManyRows = 4000;
 
 /// Six digits are more than any measurement has.
-Json number(double value) {
+Json number(double value, int digits = 6) {
   if (!std::isfinite(value)) return nullptr;
   if (value == std::floor(value) && std::fabs(value) < 1e15) return static_cast<std::int64_t>(value);
-  const std::string text = fmt::format("{:.6g}", value);
+  const std::string text = fmt::format("{:.{}g}", value, digits);
   double shorter = value;
   std::from_chars(text.data(), text.data() + text.size(), shorter);
   return shorter;
@@ -84,54 +83,8 @@ std::string pattern_of(std::string_view message) {
   return pattern;
 }
 
-/// The columns of places of one tuning's trials, to be packed together.
-class Places {
- public:
-  void add(std::size_t count, std::vector<std::size_t> column) {
-    counts_.push_back(count);
-    columns_.push_back(std::move(column));
-  }
-  std::size_t size() const { return counts_.size(); }
-  Json json(std::size_t rows) const {
-    Json groups = Json::array();
-    for (const PlaceGroup& group : pack_places(counts_, columns_, rows))
-      groups.push_back({{"of", group.columns}, {"width", group.width}, {"text", group.text}});
-    return groups;
-  }
-
- private:
-  std::vector<std::size_t> counts_;
-  std::vector<std::vector<std::size_t>> columns_;
-};
-
-/// Of a few rows: their places stand beside it. Of all: in \p places.
-Json json_of(const NumberColumn& column, Places& places) {
-  Json json = Json::object();
-  if (!column.values.empty()) {
-    json["values"] = Json::array();
-    for (const double value : column.values) json["values"].push_back(number(value));
-    const std::size_t count = column.values.size() + (column.absent ? 1 : 0);
-    if (column.rows.empty()) {
-      json["at"] = places.size();
-      if (column.absent) json["absent"] = true;
-      places.add(count, column.places);
-    } else {
-      json["few"] = column.places;
-    }
-  } else {
-    json["low"] = number(column.low);
-    json["high"] = number(column.high);
-    if (column.logarithmic) json["log"] = true;
-    json["width"] = column.width;
-    json["text"] = column.text;
-  }
-  if (!column.rows.empty())
-    json["rows"] = {{"count", column.row_count}, {"width", column.row_width}, {"text", column.rows}};
-  return json;
-}
-
-/// The parameters of all trials: names and the values that occur. Their places are the first of \p places.
-Json json_parameters(const std::vector<PlacedTrial>& trials, Places& places) {
+/// The parameters of all trials: names, the values that occur, and the place of each row's value among them.
+Json json_parameters(const std::vector<PlacedTrial>& trials) {
   std::map<std::string, std::set<Value>> values;
   std::vector<Configuration> configurations;
   for (const PlacedTrial& placed : trials) {
@@ -156,16 +109,16 @@ Json json_parameters(const std::vector<PlacedTrial>& trials, Places& places) {
         list.push_back(shown(value.text(), kLongestReason));
       }
     }
-    std::vector<std::size_t> column;
+    Json places = Json::array();
     bool is_missing = false;
     for (const Configuration& configuration : configurations) {
       const Value* value = configuration.find(name);
       is_missing = is_missing || value == nullptr;
-      column.push_back(value ? place.at(*value) : place.size());
+      places.push_back(value ? place.at(*value) : place.size());
     }
     if (is_missing) list.push_back("");
-    places.add(list.size(), std::move(column));
-    parameters.push_back({{"name", shown(name, kLongestReason)}, {"values", std::move(list)}});
+    parameters.push_back(
+        {{"name", shown(name, kLongestReason)}, {"values", std::move(list)}, {"places", std::move(places)}});
   }
   return parameters;
 }
@@ -183,10 +136,10 @@ std::string marks_of(const PlacedTrial& placed) {
 }
 
 /// What became of each trial: kind, marks and reason, of which few combinations occur.
-Json json_states(const std::vector<PlacedTrial>& trials, Places& places) {
+Json json_states(const std::vector<PlacedTrial>& trials) {
   std::map<std::string, std::string> examples;  // the first message of each pattern
-  std::vector<std::string> rows;
-  std::map<std::string, Json> states;
+  Shared states;
+  Json places = Json::array();
   for (const PlacedTrial& placed : trials) {
     const cache::TrialRecord& trial = placed.trial;
     std::string pattern, reason;
@@ -198,25 +151,15 @@ Json json_states(const std::vector<PlacedTrial>& trials, Places& places) {
                                                             : shown(first_line(trial.message), kLongestReason))
                    .first->second;
     }
-    const std::string marks = marks_of(placed);
-    rows.push_back(trial.kind + '\n' + marks + '\n' + pattern);
-    states.try_emplace(rows.back(), Json{shown(trial.kind), marks, reason});
+    places.push_back(states.place({shown(trial.kind), marks_of(placed), reason}));
   }
-  WordColumn column = list_words(rows);
-  Json list = Json::array();
-  for (const std::string& word : column.words) list.push_back(states.at(word));
-  const std::size_t count = column.words.size();
-  Json json{{"at", places.size()}, {"words", std::move(list)}};
-  places.add(count, std::move(column.places));
-  return json;
+  return {{"words", states.list()}, {"places", std::move(places)}};
 }
 
-/// Name, numbers, digits where steps are needed.
 struct NumberSource {
   std::string name;
-  std::size_t width;
   std::function<std::optional<double>(const PlacedTrial&)> value;
-  bool equal_steps = false;
+  int digits = 5;  ///< that are kept, so that a page stays small
 };
 
 std::optional<double> positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
@@ -240,41 +183,41 @@ std::vector<NumberSource> number_sources(const std::vector<PlacedTrial>& trials)
   };
   using Trial = cache::TrialRecord;
   using Used = cache::ResourceRecord;
-  const std::size_t coarse = trials.size() > kManyRows ? 2 : 3;
   std::vector<NumberSource> all{
-      {"at_s", coarse, [](const PlacedTrial& placed) { return std::optional(placed.at_s); }, true},
-      {"median_ns", 3, measured([](const Trial& t) { return t.median_ns; })},
-      {"half_width", 2, measured([](const Trial& t) { return (t.high_ns - t.low_ns) / 2 / t.median_ns; })},
-      {"samples", 1, measured([](const Trial& t) { return t.samples_ns.size(); })},
-      {"registers", 1, used([](const Used& r) { return r.registers; })},
-      {"spill_bytes", 2, used([](const Used& r) { return r.spill_bytes; })},
-      {"shared_bytes", 2, used([](const Used& r) { return r.static_shared_bytes; })},
-      {"blocks_per_sm", 1, used([](const Used& r) { return r.blocks_per_sm; })},
-      {"occupancy", 2, used([](const Used& r) { return r.occupancy; })},
-      {"clock_mhz", coarse - 1, [](const PlacedTrial& placed) { return positive(placed.trial.clock_mhz); }, true},
-      {"seconds", coarse - 1, [](const PlacedTrial& placed) { return positive(seconds_spent(placed.trial)); }},
+      {"at_s", [](const PlacedTrial& placed) { return std::optional(placed.at_s); }},
+      {"median_ns", measured([](const Trial& t) { return t.median_ns; })},
+      {"half_width", measured([](const Trial& t) { return (t.high_ns - t.low_ns) / 2 / t.median_ns; }), 3},
+      {"samples", measured([](const Trial& t) { return t.samples_ns.size(); })},
+      {"registers", used([](const Used& r) { return r.registers; })},
+      {"spill_bytes", used([](const Used& r) { return r.spill_bytes; })},
+      {"shared_bytes", used([](const Used& r) { return r.static_shared_bytes; })},
+      {"blocks_per_sm", used([](const Used& r) { return r.blocks_per_sm; })},
+      {"occupancy", used([](const Used& r) { return r.occupancy; })},
+      {"clock_mhz", [](const PlacedTrial& placed) { return positive(placed.trial.clock_mhz); }, 4},
+      {"seconds", [](const PlacedTrial& placed) { return positive(seconds_spent(placed.trial)); }},
   };
   std::set<std::string> metrics;
   for (const PlacedTrial& placed : trials)
     for (const auto& [name, value] : placed.trial.metrics) metrics.insert(name);
   for (const std::string& name : metrics)
-    all.push_back({"metric " + name, coarse, [name](const PlacedTrial& placed) -> std::optional<double> {
+    all.push_back({"metric " + name, [name](const PlacedTrial& placed) -> std::optional<double> {
                      const auto at = placed.trial.metrics.find(name);
                      return at == placed.trial.metrics.end() ? std::nullopt : std::optional(at->second);
                    }});
   return all;
 }
 
-Json json_columns(const std::vector<PlacedTrial>& trials, Places& places) {
+/// Columns of numbers, null where a row has none; those without any number are left out.
+Json json_columns(const std::vector<PlacedTrial>& trials) {
   Json columns = Json::array();
-  std::vector<std::optional<double>> rows(trials.size());
   for (const NumberSource& source : number_sources(trials)) {
-    std::transform(trials.begin(), trials.end(), rows.begin(), source.value);
-    const auto packed = pack_numbers(rows, source.width, source.equal_steps ? Steps::equal : Steps::fitting);
-    if (!packed) continue;
-    Json column{{"name", shown(source.name, kLongestReason)}};
-    column.update(json_of(*packed, places));
-    columns.push_back(std::move(column));
+    Json numbers = Json::array();
+    for (const PlacedTrial& placed : trials) {
+      const std::optional<double> value = source.value(placed);
+      numbers.push_back(value ? number(*value, source.digits) : nullptr);
+    }
+    if (std::all_of(numbers.begin(), numbers.end(), [](const Json& one) { return one.is_null(); })) continue;
+    columns.push_back({{"name", shown(source.name, kLongestReason)}, {"numbers", std::move(numbers)}});
   }
   return columns;
 }
@@ -305,12 +248,10 @@ std::vector<std::size_t> finalists(const Tuning& tuning) {
 
 Json json_trials(const Tuning& tuning) {
   const std::vector<PlacedTrial>& trials = tuning.trials;
-  Places places;
   Json json{{"count", trials.size()}};
-  json["parameters"] = json_parameters(trials, places);
-  json["states"] = json_states(trials, places);
-  json["columns"] = json_columns(trials, places);
-  json["groups"] = places.json(trials.size());
+  json["parameters"] = json_parameters(trials);
+  json["states"] = json_states(trials);
+  json["columns"] = json_columns(trials);
   json["finalists"] = Json::array();
   for (const std::size_t row : finalists(tuning)) {
     const cache::TrialRecord& trial = trials[row].trial;
@@ -454,32 +395,37 @@ std::string json_text(std::span<const Tuning> tunings, const PageOptions& option
                     {"remaining_s", number(options.live->remaining_s)}};
     if (options.live->planned) json["live"]["planned"] = *options.live->planned;
   }
-  // No text can end the script block that holds it.
-  std::string text;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<')
-      text += "\\u003c";
-    else
-      text += c;
-  }
-  return text;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string base64_of_hex(std::string_view hex) {
+std::string base64(std::string_view bytes) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto nibble = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
   std::string out;
-  for (std::size_t i = 0; i < hex.size(); i += 6) {
-    const std::string_view part = hex.substr(i, 6);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::string_view part = bytes.substr(i, 3);
     unsigned bits = 0;
-    for (std::size_t k = 0; k < 6; ++k) bits = bits << 4 | (k < part.size() ? nibble(part[k]) : 0u);
-    const std::size_t filled = part.size() / 2 + 1;
-    for (std::size_t k = 0; k < 4; ++k) out += k < filled ? digits[bits >> (18 - 6 * k) & 63] : '=';
+    for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < part.size() ? static_cast<unsigned char>(part[k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k) out += k <= part.size() ? digits[bits >> (18 - 6 * k) & 63] : '=';
   }
   return out;
 }
 
-std::string source_of(std::string_view text) { return "'sha256-" + base64_of_hex(cache::sha256_hex(text)) + "'"; }
+/// As the browser's DecompressionStream("deflate") reads it.
+std::string deflated(std::string_view text) {
+  uLongf size = compressBound(text.size());
+  std::string out(size, '\0');
+  compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size());
+  out.resize(size);
+  return out;
+}
+
+/// What a Content-Security-Policy knows \p text by.
+std::string source_of(std::string_view text) {
+  const std::string hex = cache::sha256_hex(text);
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return "'sha256-" + base64(bytes) + "'";
+}
 
 std::string file_text(std::string_view name) {
   for (const PageFile& file : page_files())
@@ -515,8 +461,10 @@ std::string page(std::span<const Tuning> tunings, const PageOptions& options) {
   const std::string policy =
       fmt::format("default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
                   source_of(script), source_of(style));
-  const std::map<std::string_view, std::string> parts{
-      {"policy", policy}, {"style", style}, {"script", script}, {"data", json_text(tunings, options)}};
+  const std::map<std::string_view, std::string> parts{{"policy", policy},
+                                                      {"style", style},
+                                                      {"script", script},
+                                                      {"data", base64(deflated(json_text(tunings, options)))}};
   // One pass: nothing that is put in is looked at again.
   std::string out;
   std::string_view rest = frame;

@@ -1,11 +1,15 @@
 // The page: which tuning is shown, what of it, and that a page of a running tuning follows it.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-// Texts that many results have in common are told by their places.
-for (const one of data.tunings) {
-  for (const name of ["choices", "database", "conditions"]) if (one[name] !== undefined) one[name] = data.texts[one[name]];
-  for (const name of ["tier", "reason", "database"]) one.served[name] = data.texts[one.served[name]];
-  one.sessions = one.sessions || [];
+let data = null;
+// JSON, compressed, in base 64. Texts that many results have in common are stored once.
+async function read() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
+  data = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+  for (const one of data.tunings) {
+    for (const name of ["choices", "database", "conditions"]) if (one[name] !== undefined) one[name] = data.texts[one[name]];
+    for (const name of ["tier", "reason", "database"]) one.served[name] = data.texts[one.served[name]];
+    one.sessions = one.sessions || [];
+  }
 }
 const NOTE = "tuner report " + location.pathname;
 const state = {tuning: "", theme: "", x: "", y: "objective", colour: "", a: "", b: "", how: "best", over: "trials", filter: "", scroll: 0};
@@ -348,4 +352,6 @@ function begin() {
   addEventListener("pagehide", remember);
   follow();
 }
-begin();
+read().then(begin, (error) => {
+  document.getElementById("main").textContent = "This page needs a browser of 2023 or newer (DecompressionStream): " + error.message;
+});

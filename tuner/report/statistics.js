@@ -1,4 +1,34 @@
-// What the pictures show, computed from the trials. Pure.
+// The trials of one tuning, and what the pictures show, computed from them. Pure.
+
+// Columns of the trials, with what follows from them.
+class Trials {
+  constructor(json, kernel, bytes) {
+    this.count = json.count;
+    this.parameters = json.parameters;
+    const states = json.states.places.map((place) => json.states.words[place]);
+    this.kind = states.map((state) => state[0]);
+    this.marks = states.map((state) => state[1]);
+    this.reason = states.map((state) => state[2]);
+    this.numbers = new Map(json.columns.map((one) => [one.name, Float64Array.from(one.numbers, (number) => number ?? NaN)]));
+    this.finalists = json.finalists;
+    this.median = this.numbers.get("median_ns") || new Float64Array(json.count).fill(NaN);
+    // What the search minimises, the reciprocal where the largest wins; NaN for what cannot win.
+    const judged = kernel.is_time ? this.median : this.numbers.get("metric " + kernel.metric);
+    this.objective = new Float64Array(json.count).fill(NaN);
+    this.first = [];      // rows without those that were measured again
+    this.measured = [];   // of these, the ones that can win
+    for (let row = 0; row < json.count; ++row) {
+      if (judged && this.kind[row] === "ok" && this.marks[row].includes("v")) this.objective[row] = kernel.is_larger_better ? 1 / judged[row] : judged[row];
+      if (this.marks[row].includes("r")) continue;
+      this.first.push(row);
+      if (Number.isFinite(this.objective[row])) this.measured.push(row);
+    }
+    this.bytes = bytes;
+  }
+
+  value(parameter, row) { return parameter.values[parameter.places[row]]; }
+  configuration(row) { return this.parameters.map((one) => one.name + "=" + this.value(one, row)).join(" "); }
+}
 
 function quantile(sorted, share) {
   if (!sorted.length) return NaN;
