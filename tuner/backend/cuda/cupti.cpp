@@ -1,8 +1,5 @@
 #include <tuner/backend/cuda/cupti.hpp>
 
-#include <dlfcn.h>
-
-#include <algorithm>
 #include <filesystem>
 
 #include <tuner/backend/cuda/driver.hpp>
@@ -15,45 +12,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CuptiName {
-  const char* file;
-  int major;
-};
-constexpr CuptiName kCuptiNames[] = {{"libcupti.so.13", 13}, {"libcupti.so.12", 12}};
-
-void add_cupti(const fs::path& folder, std::vector<fs::path>& files) {
-  std::error_code ignored;
-  for (const CuptiName& name : kCuptiNames) {
-    const fs::path file = folder / name.file;
-    if (fs::exists(file, ignored) && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
-  }
-}
-
-int cupti_major(const fs::path& file) {
-  for (const CuptiName& name : kCuptiNames) {
-    if (file.filename() == name.file) return name.major;
-  }
-  return 0;
-}
+constexpr LibraryName kCuptiNames[] = {{"libcupti.so.13", 13}, {"libcupti.so.12", 12}};
 
 /// Fills in \p cupti; the reason when \p file cannot be used.
 std::string try_cupti(const fs::path& file, Cupti& cupti) {
   // CUPTI opens its helper by name; where it lies beside it, the loader must have seen it already.
-  if (file.has_parent_path()) (void)::dlopen((file.parent_path() / "libnvperf_host.so").c_str(), RTLD_LAZY);
-  void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* error = ::dlerror();
-    return error != nullptr ? error : file.string() + ": cannot be loaded";
-  }
-#define TUNER_CUPTI_BIND(name)                                                 \
-  cupti.name = reinterpret_cast<decltype(cupti.name)>(::dlsym(handle, #name)); \
-  if (cupti.name == nullptr) return file.string() + ": lacks " #name " (CUDA 12.6 or newer is needed)";
+  if (file.has_parent_path()) static_cast<void>(Library(file.parent_path() / "libnvperf_host.so"));
+  Library library(file);
+  if (!library) return library.error();
+#define TUNER_CUPTI_BIND(name) library.require(#name, cupti.name);
   TUNER_CUPTI_FUNCTIONS(TUNER_CUPTI_BIND)
 #undef TUNER_CUPTI_BIND
+  if (!library.missing().empty())
+    return file.string() + ": lacks " + library.missing() + " (CUDA 12.6 or newer is needed)";
   if (cupti.cuptiGetVersion(&cupti.version) != CUPTI_SUCCESS) return file.string() + ": does not answer";
-  Dl_info where{};
-  cupti.library =
-      ::dladdr(reinterpret_cast<void*>(cupti.cuptiGetVersion), &where) != 0 ? fs::path(where.dli_fname) : file;
+  cupti.library = library.file();
   return {};
 }
 
@@ -61,27 +34,20 @@ std::string try_cupti(const fs::path& file, Cupti& cupti) {
 
 std::vector<fs::path> cupti_candidates(const CuptiSearch& search) {
   std::vector<fs::path> files;
-  std::error_code ignored;
-  if (!search.asked.empty()) {
-    if (!fs::is_directory(search.asked, ignored)) return {search.asked};
-    add_cupti(search.asked, files);
-    return files;
-  }
+  if (!search.asked.empty()) return asked_libraries(kCuptiNames, search.asked);
   if (search.nvrtc.has_parent_path()) {
-    add_cupti(search.nvrtc.parent_path(), files);
-    add_cupti(search.nvrtc.parent_path().parent_path().parent_path() / "cuda_cupti/lib", files);  // Python, CUDA 12
+    add_libraries(kCuptiNames, search.nvrtc.parent_path(), files);
+    add_libraries(kCuptiNames, search.nvrtc.parent_path().parent_path().parent_path() / "cuda_cupti/lib",
+                  files);  // Python, CUDA 12
   }
   for (const fs::path& toolkit : toolkit_folders()) {
-    for (const char* folder : kLibraryFolders) add_cupti(toolkit / folder, files);
-    add_cupti(toolkit / "extras/CUPTI/lib64", files);
+    for (const char* folder : kLibraryFolders) add_libraries(kCuptiNames, toolkit / folder, files);
+    add_libraries(kCuptiNames, toolkit / "extras/CUPTI/lib64", files);
   }
-  for (const CuptiName& name : kCuptiNames) files.emplace_back(name.file);
+  for (const LibraryName& name : kCuptiNames) files.emplace_back(name.file);
   for (const fs::path& folder : python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_cupti/lib"}))
-    add_cupti(folder, files);
-  if (search.newest_major > 0) {
-    std::stable_partition(files.begin(), files.end(),
-                          [&](const fs::path& file) { return cupti_major(file) <= search.newest_major; });
-  }
+    add_libraries(kCuptiNames, folder, files);
+  put_newer_last(kCuptiNames, search.newest_major, files);
   return files;
 }
 

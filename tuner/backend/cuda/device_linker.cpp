@@ -1,9 +1,6 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include <tuner/backend/cuda/toolkit.hpp>
@@ -75,24 +72,18 @@ std::string listed_folders(const std::vector<fs::path>& folders) {
 
 /// Fills in \p functions; what \p file lacks, or why it does not load.
 std::string bind_linker(const fs::path& file, NvJitLink& functions) {
-  void* const handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const error = ::dlerror();
-    return error != nullptr ? error : file.string() + ": cannot be loaded";
-  }
-  const auto bind = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(handle, name));
-    return function != nullptr;
-  };
-  const bool whole =
-      bind("nvJitLinkCreate", functions.nvJitLinkCreate) && bind("nvJitLinkDestroy", functions.nvJitLinkDestroy) &&
-      bind("nvJitLinkAddData", functions.nvJitLinkAddData) && bind("nvJitLinkAddFile", functions.nvJitLinkAddFile) &&
-      bind("nvJitLinkComplete", functions.nvJitLinkComplete) &&
-      bind("nvJitLinkGetErrorLogSize", functions.nvJitLinkGetErrorLogSize) &&
-      bind("nvJitLinkGetErrorLog", functions.nvJitLinkGetErrorLog) &&
-      bind("nvJitLinkGetLinkedCubinSize", functions.nvJitLinkGetLinkedCubinSize) &&
-      bind("nvJitLinkGetLinkedCubin", functions.nvJitLinkGetLinkedCubin);
-  return whole ? "" : file.string() + ": is no nvJitLink";
+  Library library(file);
+  if (!library) return library.error();
+  library.require("nvJitLinkCreate", functions.nvJitLinkCreate);
+  library.require("nvJitLinkDestroy", functions.nvJitLinkDestroy);
+  library.require("nvJitLinkAddData", functions.nvJitLinkAddData);
+  library.require("nvJitLinkAddFile", functions.nvJitLinkAddFile);
+  library.require("nvJitLinkComplete", functions.nvJitLinkComplete);
+  library.require("nvJitLinkGetErrorLogSize", functions.nvJitLinkGetErrorLogSize);
+  library.require("nvJitLinkGetErrorLog", functions.nvJitLinkGetErrorLog);
+  library.require("nvJitLinkGetLinkedCubinSize", functions.nvJitLinkGetLinkedCubinSize);
+  library.require("nvJitLinkGetLinkedCubin", functions.nvJitLinkGetLinkedCubin);
+  return library.missing().empty() ? "" : file.string() + ": is no nvJitLink";
 }
 
 std::string linker_missing(const std::string& what, const std::string& where, const std::string& packages) {

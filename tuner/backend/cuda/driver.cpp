@@ -1,39 +1,24 @@
 #include <tuner/backend/cuda/driver.hpp>
 
-#include <dlfcn.h>
-
 #include <string_view>
+
+#include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
 namespace {
 
-/// Versioned names that older drivers know only without their suffix, with the same parameters.
-void* find_symbol(void* library, std::string_view name) {
-  const std::string wanted(name);
-  if (void* symbol = ::dlsym(library, wanted.c_str())) return symbol;
-  if (name == "cuEventElapsedTime_v2") return ::dlsym(library, "cuEventElapsedTime");
-  return nullptr;
-}
-
-template <typename Function>
-bool bind(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(find_symbol(library, name));
-  return function != nullptr;
-}
-
-/// Names of required functions that \p library lacks.
-std::string bind_all(void* library, Driver& driver) {
-  std::string missing;
+/// Binds all functions. \p library then knows which of the required ones it lacks.
+void bind_all(Library& library, Driver& driver) {
 #define TUNER_CUDA_NAME(name) #name
-#define TUNER_CUDA_BIND(name) \
-  if (!bind(library, TUNER_CUDA_NAME(name), driver.name)) missing += missing.empty() ? #name : ", " #name;
-#define TUNER_CUDA_TRY(name) bind(library, TUNER_CUDA_NAME(name), driver.name);
+#define TUNER_CUDA_BIND(name) library.require(TUNER_CUDA_NAME(name), driver.name);
+#define TUNER_CUDA_TRY(name) library.bind(TUNER_CUDA_NAME(name), driver.name);
   TUNER_CUDA_REQUIRED(TUNER_CUDA_BIND)
   TUNER_CUDA_OPTIONAL(TUNER_CUDA_TRY)
 #undef TUNER_CUDA_TRY
 #undef TUNER_CUDA_BIND
 #undef TUNER_CUDA_NAME
-  return missing;
+  // Older drivers know it only without the suffix of its version, with the same parameters.
+  if (driver.cuEventElapsedTime == nullptr) library.require("cuEventElapsedTime", driver.cuEventElapsedTime);
 }
 
 std::string describe(const Driver& driver, CUresult result) {
@@ -65,16 +50,14 @@ std::string_view short_path(std::string_view path) {
 LoadedDriver load_driver(const char* library) {
   LoadedDriver loaded;
   DriverStatus& status = loaded.status;
-  void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* error = ::dlerror();
-    const std::string detail = error != nullptr ? error : "";
-    status.reason = detail.find("No such file") != std::string::npos || detail.empty()
+  Library opened(library, RTLD_NOW);
+  if (!opened) {
+    status.reason = opened.error().find("No such file") != std::string::npos
                         ? std::string(library) + " not found: no NVIDIA driver is installed"
-                        : std::string(library) + " cannot be loaded: " + detail;
+                        : std::string(library) + " cannot be loaded: " + opened.error();
     return loaded;
   }
-  const std::string missing = bind_all(handle, loaded.functions);
+  bind_all(opened, loaded.functions);
   const Driver& driver = loaded.functions;
   if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&status.version);
   if (status.version == 0 || status.version < kOldestDriver) {
@@ -83,8 +66,8 @@ LoadedDriver load_driver(const char* library) {
                                               version_text(kOldestDriver) + "; install a newer NVIDIA driver";
     return loaded;
   }
-  if (!missing.empty()) {
-    status.reason = "driver " + version_text(status.version) + " lacks " + missing;
+  if (!opened.missing().empty()) {
+    status.reason = "driver " + version_text(status.version) + " lacks " + opened.missing();
     return loaded;
   }
   const CUresult initialised = driver.cuInit(0);
@@ -113,11 +96,10 @@ LoadedDriver load_driver(const char* library) {
 }
 
 int driver_version() {
-  void* const handle = ::dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) return 0;
-  const auto ask = reinterpret_cast<decltype(&cuDriverGetVersion)>(::dlsym(handle, "cuDriverGetVersion"));
+  const Library library(kLibrary);
+  decltype(&cuDriverGetVersion) ask = nullptr;
   int version = 0;
-  if (ask != nullptr) ask(&version);
+  if (library && library.bind("cuDriverGetVersion", ask)) ask(&version);
   return version;
 }
 

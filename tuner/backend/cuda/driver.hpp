@@ -23,10 +23,10 @@ namespace tuner::cuda {
   X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) \
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuMemAllocManaged) X(cuPointerGetAttributes) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) \
-  X(cuStreamIsCapturing) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime)
+  X(cuStreamIsCapturing) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)
 
 #define TUNER_CUDA_OPTIONAL(X) \
-  X(cuThreadExchangeStreamCaptureMode) X(cuStreamBeginCapture) X(cuStreamEndCapture) \
+  X(cuEventElapsedTime) X(cuThreadExchangeStreamCaptureMode) X(cuStreamBeginCapture) X(cuStreamEndCapture) \
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
   X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuMemcpyDtoDAsync) X(cuTexObjectCreate) \
   X(cuTexObjectDestroy) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) \
@@ -40,7 +40,7 @@ namespace tuner::cuda {
 // clang-format on
 
 /// The driver's functions under their own names: `driver().cuLaunchKernel(...)`. Optional ones are null when this
-/// driver does not have them.
+/// driver does not have them. cuEventElapsedTime is always there, under one of its names.
 struct Driver {
 #define TUNER_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
   TUNER_CUDA_REQUIRED(TUNER_CUDA_MEMBER)

@@ -1,6 +1,6 @@
 #include <tuner/backend/cuda/nvml.hpp>
 
-#include <dlfcn.h>
+#include <tuner/backend/cuda/toolkit.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -14,20 +14,6 @@ struct Nvml {
   NvmlResult (*nvmlDeviceGetHandleByPciBusId_v2)(const char*, NvmlDevice*) = nullptr;
   NvmlResult (*nvmlDeviceGetTotalEnergyConsumption)(NvmlDevice, unsigned long long*) = nullptr;
 };
-
-/// Names of functions that \p library lacks.
-std::string bind_nvml(void* library, Nvml& nvml) {
-  std::string missing;
-  const auto bind = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
-  };
-  bind("nvmlInit_v2", nvml.nvmlInit_v2);
-  bind("nvmlErrorString", nvml.nvmlErrorString);
-  bind("nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetHandleByPciBusId_v2);
-  bind("nvmlDeviceGetTotalEnergyConsumption", nvml.nvmlDeviceGetTotalEnergyConsumption);
-  return missing;
-}
 
 class NvmlSensor final : public EnergySensor {
  public:
@@ -52,14 +38,18 @@ class NvmlSensor final : public EnergySensor {
 
 std::variant<std::unique_ptr<EnergySensor>, Unavailable> open_energy_sensor(const std::string& pci,
                                                                             const char* library) {
-  void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
+  Library opened(library, RTLD_NOW);
+  if (!opened)
     return Unavailable{"energy needs " + std::string(library) +
                        ", a part of the NVIDIA driver that is not here: install it (in a container, ask for the driver "
                        "capability `utility`)"};
   Nvml nvml;
-  if (const std::string missing = bind_nvml(handle, nvml); !missing.empty())
-    return Unavailable{std::string(library) + " lacks " + missing + ": install a newer NVIDIA driver"};
+  opened.require("nvmlInit_v2", nvml.nvmlInit_v2);
+  opened.require("nvmlErrorString", nvml.nvmlErrorString);
+  opened.require("nvmlDeviceGetHandleByPciBusId_v2", nvml.nvmlDeviceGetHandleByPciBusId_v2);
+  opened.require("nvmlDeviceGetTotalEnergyConsumption", nvml.nvmlDeviceGetTotalEnergyConsumption);
+  if (!opened.missing().empty())
+    return Unavailable{std::string(library) + " lacks " + opened.missing() + ": install a newer NVIDIA driver"};
   const auto failed = [&](NvmlResult result, const char* call) {
     const char* const text = nvml.nvmlErrorString(result);
     return Unavailable{std::string(call) + " failed: " + (text != nullptr ? text : "unknown") + " (NVML error " +

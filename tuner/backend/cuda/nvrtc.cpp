@@ -1,7 +1,5 @@
 #include <tuner/backend/cuda/nvrtc.hpp>
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -18,34 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct LibraryName {
-  const char* file;
-  int major;
-};
 // Since 11.2 the soname follows the major version.
 constexpr LibraryName kNames[] = {{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}, {"libnvrtc.so.11.2", 11}};
 
 /// Library folders of the Python packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
 std::vector<fs::path> python_folders() { return python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}); }
 
-void add_existing(const fs::path& folder, std::vector<fs::path>& files) {
-  std::error_code ignored;
-  for (const LibraryName& name : kNames) {
-    if (fs::exists(folder / name.file, ignored)) files.push_back(folder / name.file);
-  }
-}
-
-int major_of(const fs::path& file) {
-  for (const LibraryName& name : kNames) {
-    if (file.filename() == name.file) return name.major;
-  }
-  return 0;
-}
-
 /// NVRTC opens its builtins by name; where they lie beside it, the loader must have seen them already.
 void open_builtins(const fs::path& folder) {
   for (const fs::path& file : entries_starting_with(folder, "libnvrtc-builtins.so")) {
-    if (::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr) return;
+    if (Library(file, RTLD_LAZY | RTLD_GLOBAL)) return;
   }
 }
 
@@ -98,16 +78,13 @@ std::string headers_version(const std::vector<fs::path>& folders) {
 /// Fills in \p nvrtc; the reason when \p file cannot be used.
 std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   if (file.has_parent_path()) open_builtins(file.parent_path());
-  void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);  // 100 MB: binding it all would take 25 ms
-  if (handle == nullptr) {
-    const char* error = ::dlerror();
-    return error != nullptr ? error : file.string() + ": cannot be loaded";
-  }
-#define TUNER_NVRTC_BIND(name)                                                 \
-  nvrtc.name = reinterpret_cast<decltype(nvrtc.name)>(::dlsym(handle, #name)); \
-  if (nvrtc.name == nullptr) return file.string() + ": lacks " #name " (NVRTC 11.2 or newer is needed)";
+  Library library(file);  // lazily: it has 100 MB, and binding it all would take 25 ms
+  if (!library) return library.error();
+#define TUNER_NVRTC_BIND(name) library.require(#name, nvrtc.name);
   TUNER_NVRTC_FUNCTIONS(TUNER_NVRTC_BIND)
 #undef TUNER_NVRTC_BIND
+  if (!library.missing().empty())
+    return file.string() + ": lacks " + library.missing() + " (NVRTC 11.2 or newer is needed)";
   int major = 0, minor = 0, count = 0;
   if (nvrtc.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS || nvrtc.nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS) {
     return file.string() + ": does not answer";
@@ -117,8 +94,7 @@ std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   if (nvrtc.nvrtcGetSupportedArchs(nvrtc.architectures.data()) != NVRTC_SUCCESS)
     return file.string() + ": does not answer";
   std::sort(nvrtc.architectures.begin(), nvrtc.architectures.end());
-  Dl_info where{};
-  nvrtc.library = ::dladdr(reinterpret_cast<void*>(nvrtc.nvrtcVersion), &where) != 0 ? fs::path(where.dli_fname) : file;
+  nvrtc.library = library.file();
   nvrtc.includes = header_folders(nvrtc.library);
   nvrtc.headers = headers_version(nvrtc.includes);
   return {};
@@ -164,27 +140,19 @@ const std::variant<Nvrtc, std::string>& process_nvrtc() {
 
 std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
   std::vector<fs::path> files;
-  std::error_code ignored;
   if (search.asked == "python") {
-    for (const fs::path& folder : python_folders()) add_existing(folder, files);
+    for (const fs::path& folder : python_folders()) add_libraries(kNames, folder, files);
     return files;
   }
-  if (!search.asked.empty()) {
-    if (!fs::is_directory(search.asked, ignored)) return {search.asked};
-    add_existing(search.asked, files);
-    return files;
-  }
+  if (!search.asked.empty()) return asked_libraries(kNames, search.asked);
   for (const fs::path& toolkit : toolkit_folders()) {
-    for (const char* folder : kLibraryFolders) add_existing(toolkit / folder, files);
+    for (const char* folder : kLibraryFolders) add_libraries(kNames, toolkit / folder, files);
   }
   for (const LibraryName& name : kNames) files.emplace_back(name.file);
   if (search.python) {
-    for (const fs::path& folder : python_folders()) add_existing(folder, files);
+    for (const fs::path& folder : python_folders()) add_libraries(kNames, folder, files);
   }
-  if (search.newest_major > 0) {
-    std::stable_partition(files.begin(), files.end(),
-                          [&](const fs::path& file) { return major_of(file) <= search.newest_major; });
-  }
+  put_newer_last(kNames, search.newest_major, files);
   return files;
 }
 

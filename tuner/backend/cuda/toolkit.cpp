@@ -1,5 +1,7 @@
 #include <tuner/backend/cuda/toolkit.hpp>
 
+#include <link.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -48,6 +50,44 @@ std::vector<fs::path> python_package_folders(const std::vector<const char*>& pac
     }
   }
   return folders;
+}
+
+Library::Library(const fs::path& file, int flags) : handle_(::dlopen(file.c_str(), flags)) {
+  if (handle_ != nullptr) return;
+  const char* const error = ::dlerror();
+  error_ = error != nullptr ? error : file.string() + ": cannot be loaded";
+}
+
+fs::path Library::file() const {
+  const link_map* map = nullptr;
+  return ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
+}
+
+void* Library::find(const char* name) const { return ::dlsym(handle_, name); }
+
+void add_libraries(LibraryNames names, const fs::path& folder, std::vector<fs::path>& files) {
+  std::error_code ignored;
+  for (const LibraryName& name : names) {
+    const fs::path file = folder / name.file;
+    if (fs::exists(file, ignored) && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+}
+
+std::vector<fs::path> asked_libraries(LibraryNames names, const fs::path& asked) {
+  std::error_code ignored;
+  if (!fs::is_directory(asked, ignored)) return {asked};
+  std::vector<fs::path> files;
+  add_libraries(names, asked, files);
+  return files;
+}
+
+void put_newer_last(LibraryNames names, int newest_major, std::vector<fs::path>& files) {
+  if (newest_major == 0) return;
+  std::stable_partition(files.begin(), files.end(), [&](const fs::path& file) {
+    return std::none_of(names.begin(), names.end(), [&](const LibraryName& name) {
+      return file.filename() == name.file && name.major > newest_major;
+    });
+  });
 }
 
 }  // namespace tuner::cuda

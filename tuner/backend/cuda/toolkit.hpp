@@ -1,7 +1,10 @@
 #pragma once
-/// Where CUDA toolkits and the libraries in them lie on this machine. Looks at folders only; nothing is loaded.
+/// CUDA's libraries: where toolkits and the libraries in them lie on this machine, and their functions by name.
+
+#include <dlfcn.h>
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +25,50 @@ std::vector<std::filesystem::path> toolkit_folders();
 
 /// \p packages ("nvidia/cu13/lib") below each Python's folder of packages, best first. They need not exist.
 std::vector<std::filesystem::path> python_package_folders(const std::vector<const char*>& packages);
+
+/// A library that is opened at run time and never closed.
+class Library {
+ public:
+  /// Opens \p file, with the \p flags of dlopen(). A name without a folder is left to the loader.
+  explicit Library(const std::filesystem::path& file, int flags = RTLD_LAZY);
+  /// Whether it was opened; error() says why not.
+  explicit operator bool() const { return handle_ != nullptr; }
+  const std::string& error() const { return error_; }
+  /// The file that was loaded, once it is open.
+  std::filesystem::path file() const;
+
+  /// Sets \p function to the function called \p name, or to null. Precondition: it is open.
+  template <typename Function>
+  bool bind(const char* name, Function*& function) const {
+    function = reinterpret_cast<Function*>(find(name));
+    return function != nullptr;
+  }
+  /// The same. missing() is the first name that was not there; empty when all were.
+  template <typename Function>
+  void require(const char* name, Function*& function) {
+    if (!bind(name, function) && missing_.empty()) missing_ = name;
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void* find(const char* name) const;
+
+  void* handle_ = nullptr;
+  std::string error_, missing_;
+};
+
+/// A library's file name in one version of CUDA.
+struct LibraryName {
+  const char* file;
+  int major;
+};
+using LibraryNames = std::span<const LibraryName>;
+
+/// Adds those of \p names that lie in \p folder to \p files, each once.
+void add_libraries(LibraryNames names, const std::filesystem::path& folder, std::vector<std::filesystem::path>& files);
+/// \p asked itself, or those of \p names in it when it is a folder.
+std::vector<std::filesystem::path> asked_libraries(LibraryNames names, const std::filesystem::path& asked);
+/// Moves files of CUDA versions above \p newest_major (0: any) to the end of \p files.
+void put_newer_last(LibraryNames names, int newest_major, std::vector<std::filesystem::path>& files);
 
 }  // namespace tuner::cuda
