@@ -104,7 +104,7 @@ class BrokenResults : public testing::ServingEnvironment {
   }();
   const std::shared_ptr<testing::FakeBackend> backend_ = std::make_shared<testing::FakeBackend>();
   ServedDevice device_{kHostContext, backend_};
-  Wisdom wisdom_{{.database = folder_ / "wisdom.db", .application = {}, .shipped = false, .warn = {}}};
+  Wisdom wisdom_{{.database = folder_ / "wisdom.db", .shipped = false, .warn = {}}};
   std::vector<std::string> warnings_;
 };
 

@@ -51,7 +51,7 @@ TEST(HostCheckOfAGpu, PassesOverARaceThatTheGpuGetsRight) {
   const testing::TemporaryFolder folder;
   const KernelSpec spec = parse_kernel_file(kRace, "race.cu");
   const Device device = choose_device("cuda").device;
-  Wisdom wisdom({folder / "wisdom.db", {}, false, {}});
+  Wisdom wisdom({folder / "wisdom.db", false, {}});
   TuningOptions options;
   options.session.strategy = "exhaustive";
   options.host_check = true;

@@ -135,7 +135,7 @@ TEST(CompileRequests, OfEditedOptionsHaveOtherImagesAndResults) {
 class TuneKernel : public ::testing::Test {
  protected:
   std::string error(const KernelSpec& spec, const TuningOptions& options) const {
-    Wisdom wisdom({folder_ / "wisdom.db", {}, false, {}});
+    Wisdom wisdom({folder_ / "wisdom.db", false, {}});
     return error_of([&] { tune_kernel(spec, small_problem(), some_device(), wisdom, options, nullptr); });
   }
 

@@ -48,7 +48,7 @@ TEST(SeveralDevices, ShareTheTrialsOfASessionWhichKeepsWhoRanThem) {
   const KernelSpec spec = parse_kernel_file(kShift, "shift.cu");
   const Device device = choose_device("host").device;
   const ProblemSize size = complete(spec, {});
-  Wisdom wisdom({folder / "wisdom.db", {}, false, {}});
+  Wisdom wisdom({folder / "wisdom.db", false, {}});
   TuningOptions options;
   options.session.strategy = "exhaustive";
   options.measure.min_samples = 3;
@@ -76,7 +76,7 @@ TEST(SeveralDevices, NeedWorkerProcesses) {
   const testing::TemporaryFolder folder;
   const KernelSpec spec = parse_kernel_file(kShift, "shift.cu");
   const Device device = choose_device("host").device;
-  Wisdom wisdom({folder / "wisdom.db", {}, false, {}});
+  Wisdom wisdom({folder / "wisdom.db", false, {}});
   TuningOptions options;
   options.isolation = Isolation::none;
   options.more_devices = {0};

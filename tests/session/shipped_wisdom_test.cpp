@@ -1,4 +1,5 @@
 /// The wisdom that the build ships, as a program on that GPU would meet it.
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -32,6 +33,8 @@ struct Shipped {
 
 class ShippedWisdom : public ::testing::TestWithParam<Shipped> {
  protected:
+  static void SetUpTestSuite() { ::setenv("TUNER_DB_PATH", TUNER_BINARY_DIR "/share/tuner/wisdom", 1); }
+  static void TearDownTestSuite() { ::unsetenv("TUNER_DB_PATH"); }
   cache::WisdomMatch lookup(const KernelSpec& spec, ProblemSize size) {
     return wisdom_.lookup(spec, complete(spec, std::move(size)), GetParam().gpu);
   }
@@ -42,7 +45,7 @@ class ShippedWisdom : public ::testing::TestWithParam<Shipped> {
     EXPECT_TRUE(match.shipped) << size.text();
   }
 
-  Wisdom wisdom_{{.database = ":memory:", .application = TUNER_BINARY_DIR "/share/tuner/wisdom", .warn = {}}};
+  Wisdom wisdom_{{.database = ":memory:", .warn = {}}};
 };
 
 TEST_P(ShippedWisdom, CoversReductionsOfEveryTypeFromOneElementToTwoToTheThirtyOne) {

@@ -45,28 +45,17 @@ struct MeasureOptions {
   double abandon_factor = 1.05;
   std::size_t abandon_samples = 5;  ///< never abandoned with fewer; on the host backend 3 where it is clear
 
-  /// Hot runs shorter than this are repeated inside one sample until it takes batch_ns (the clock's steps vanish).
+  /// Hot runs shorter than this are repeated inside one sample (the clock's steps vanish).
   double batch_below_ns = 20e3;
-  double batch_ns = 200e3;
-  /// Step of the device's clock, assumed where samples cannot show it. CUDA driver API, cuEventElapsedTime:
-  /// "resolution of around 0.5 microseconds".
-  double clock_step_ns = 500;
 
-  /// Samples whose clock is below this part of the typical clock are retaken after a pause.
-  double throttle_fraction = 0.75;
-  double throttle_pause_s = 0.05;
-  double throttle_budget_s = 1.0;  ///< of pauses for one configuration; afterwards slow samples are kept, flagged
-
-  /// A run that takes longer than max(hang_floor_s, hang_factor * best known time) hangs.
+  /// A run that takes longer than max(hang_floor_s, kHangFactor * best known time) hangs.
   double hang_floor_s = 2.0;  ///< five times this on the host backend, which shares its cores with everything else
-  double hang_factor = 50;
-  double first_run_s = 30;  ///< limit while no time is known at all (the reference's first run)
+  double first_run_s = 30;    ///< limit while no time is known at all (the reference's first run)
 
   /// What to collect besides the time, apart from its measurement: names of core/metric.hpp (no sets) or the chip's
   /// own.
   std::vector<std::string> metrics;
   bool metrics_for_all = false;  ///< of every configuration; else of finalists alone
-  double energy_seconds = 1;     ///< that the energy sensor is read over; a second of warming up comes before
 
   CapturedData captured;
   /// For a device on another host: what files of numbers hold, by their paths, which may be nowhere there.

@@ -724,7 +724,7 @@ std::vector<Argument> ProblemBuffers::arguments(const LaunchSpec& launch, const 
 double ProblemBuffers::run_limit_s() const {
   const double floor_s = hang_floor_s(backend_, options_);
   if (best_run_s_ <= 0) return std::max(options_.first_run_s, floor_s);
-  return std::max(floor_s, options_.hang_factor * best_run_s_);
+  return std::max(floor_s, kHangFactor * best_run_s_);
 }
 
 void ProblemBuffers::saw_run(double seconds) {

@@ -30,6 +30,9 @@ constexpr double kHousekeepingSeconds = 60;  // filling, comparing: slow at wors
 constexpr double kLoadSeconds = 30;          // a driver may compile PTX while it loads
 constexpr double kCompileSeconds = 180;      // a compiler ends by its own limit, this is for one that does not
 
+/// The energy sensor is read over this time. A second of warming up comes before.
+constexpr double kEnergySeconds = 1;
+
 /// Launches from the device may run one after the other, each with all that it launches: many times slower than
 /// anything else that is right. An H200 takes 0.15 ms for each of 32768 chains of eight.
 constexpr double kPendingLaunchSeconds = 1e-3;
@@ -490,10 +493,10 @@ void Runner::State::measure_energy(const Ready& repeated, const std::vector<std:
   if (!repeated.prepare.empty() && no_energy.empty())
     no_energy = "energy is that of runs one behind the other, and here each has a 'prepare' launch before it";
   if (no_energy.empty()) {
-    announce(Phase::measure, kHousekeepingSeconds + options.energy_seconds);
+    announce(Phase::measure, kHousekeepingSeconds + kEnergySeconds);
     problems.front()->reset_for_measuring();
     load_copies(repeated.launches);
-    const EnergyResult result = backend.energy(repeated.timed, options.energy_seconds);
+    const EnergyResult result = backend.energy(repeated.timed, kEnergySeconds);
     if (const auto* const energy = std::get_if<Energy>(&result)) {
       for (const std::string& name : asked) {
         if (name == "energy") measurement.metrics[name] = energy->joules;
@@ -621,7 +624,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   };
   std::vector<Trial> trials(finalists.size());
   std::vector<Entry> entries(finalists.size());
-  double pause_left_s = s.options.throttle_budget_s;
+  double pause_left_s = kThrottleBudgetSeconds;
 
   const auto launch_all = [&](Entry& entry, const Configuration& configuration, const Image& image) {
     // Work space of the largest finalist serves all: addresses are taken anew whenever it was sized again.

@@ -28,12 +28,22 @@ constexpr std::size_t kMostOnSharedCores = 20;
 constexpr std::size_t kFewestOnSharedCores = 3;
 constexpr double kClearlySlower = 3;
 
+/// Short hot runs are repeated until one sample takes this.
+constexpr double kBatchNs = 200e3;
+/// Step of the device's clock, assumed where samples cannot show it. CUDA driver API, cuEventElapsedTime:
+/// "resolution of around 0.5 microseconds".
+constexpr double kClockStepNs = 500;
+
+/// Samples whose clock is below this part of the typical clock are retaken after a pause.
+constexpr double kThrottledClock = 0.75;
+constexpr double kThrottlePauseSeconds = 0.05;
+
 }  // namespace
 
 void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std::size_t batch,
                const MeasureOptions& options) {
   const std::vector<double>& samples = measurement.samples_ns;
-  const double step = clock_step(samples, options.clock_step_ns / double(batch));
+  const double step = clock_step(samples, kClockStepNs / double(batch));
   const MedianInterval interval = median_interval(samples);
   measurement.median_ns = median(samples);
   measurement.low_ns = std::max(0.0, interval.low - step / 2);
@@ -58,7 +68,7 @@ Sampler::Sampler(Backend& backend, const MeasureOptions& options, std::function<
 
 std::size_t Sampler::batch_for(double ns) const {
   if (options_.cold || ns >= options_.batch_below_ns) return 1;
-  return std::clamp<std::size_t>(std::size_t(std::ceil(options_.batch_ns / std::max(ns, 100.0))), 1, 1000);
+  return std::clamp<std::size_t>(std::size_t(std::ceil(kBatchNs / std::max(ns, 100.0))), 1, 1000);
 }
 
 SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double run_s,
@@ -66,7 +76,7 @@ SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double ru
   SampleRequest result{samples, batch, options_.cold, 0, prepare};
   // A verified kernel seldom hangs: generous, because a slow moment of the machine must not look like one.
   result.timeout_s =
-      5 * hang_floor_s(backend_, options_) + options_.hang_factor * double(samples) * (double(batch) * run_s + 1e-3);
+      5 * hang_floor_s(backend_, options_) + kHangFactor * double(samples) * (double(batch) * run_s + 1e-3);
   return result;
 }
 
@@ -79,7 +89,7 @@ std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const
                                                                  const SampleRequest& request, double& pause_left_s) {
   Group group;
   std::vector<Sample> slow;
-  double pause = options_.throttle_pause_s;
+  double pause = kThrottlePauseSeconds;
   while (group.samples.size() < request.samples) {
     SampleRequest rest = request;
     rest.samples = request.samples - group.samples.size();
@@ -89,7 +99,7 @@ std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const
     const auto& samples = std::get<std::vector<Sample>>(result);
     if (samples.empty()) return LaunchError{"the backend took no samples"};
 
-    const double limit = options_.throttle_fraction * typical_clock();
+    const double limit = kThrottledClock * typical_clock();
     slow.clear();
     for (const Sample& sample : samples)
       (sample.clock_mhz > 0 && sample.clock_mhz < limit ? slow : group.samples).push_back(sample);
@@ -127,7 +137,7 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
   const bool may_abandon = best_ns > 0 && options_.abandon_factor > 0;
   const std::size_t few = at_most(options_.abandon_samples, is_clear, kFewestOnSharedCores);
   const std::size_t first = may_abandon ? std::clamp<std::size_t>(few, 1, min_samples) : min_samples;
-  double pause_left_s = options_.throttle_budget_s;
+  double pause_left_s = kThrottleBudgetSeconds;
   Measurement measurement;
   std::vector<double> clocks;
   std::size_t batch = 1;

@@ -21,6 +21,11 @@ namespace tuner {
 void summarise(Measurement& measurement, std::span<const double> clocks_mhz, std::size_t batch,
                const MeasureOptions& options);
 
+/// A run that takes so many times as long as is known hangs.
+inline constexpr double kHangFactor = 50;
+/// Of pauses for one configuration. Afterwards slow samples are kept, and flagged.
+inline constexpr double kThrottleBudgetSeconds = 1;
+
 /// MeasureOptions::hang_floor_s for the device of \p backend.
 double hang_floor_s(const Backend& backend, const MeasureOptions& options);
 

@@ -19,9 +19,6 @@ struct MedianInterval {
   double low = 0;
   double high = 0;
   double confidence = 0;  ///< achieved: 1 - 2 * P(Binomial(n, 1/2) < rank)
-
-  /// (high - low) / \p centre.
-  double relative_width(double centre) const { return centre > 0 ? (high - low) / centre : 0; }
 };
 
 /// The narrowest symmetric pair of order statistics whose coverage is at least \p confidence (David and Nagaraja,

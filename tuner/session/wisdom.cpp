@@ -41,8 +41,7 @@ cache::Database open_user(const WisdomOptions& options) {
 
 Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(options.warn) {
   if (!options.shipped || frozen()) return;
-  for (const std::filesystem::path& file : cache::shipped_database_files(options.application))
-    shipped_.emplace_back().file = file;
+  for (const std::filesystem::path& file : cache::shipped_database_files()) shipped_.emplace_back().file = file;
 }
 
 void Wisdom::require_not_frozen(const std::string& what) const {

@@ -24,8 +24,7 @@ struct WisdomOptions {
   /// The user's database; empty: the frozen one that $TUNER_FROZEN names, and no other, else the one in the default
   /// place.
   std::filesystem::path database;
-  std::filesystem::path application;  ///< a further folder or file with shipped databases
-  bool shipped = true;                ///< look for shipped databases at all
+  bool shipped = true;  ///< look for shipped databases at all
   std::function<void(std::string_view)> warn;
   bool read_only = false;  ///< the user's database is not written, nor made; one that is broken is an error
 };

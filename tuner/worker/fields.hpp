@@ -38,9 +38,8 @@ auto fields(Is<CapturedData> auto& v) { return std::tie(v.inputs, v.outputs, v.s
 auto fields(Is<MeasureOptions> auto& v) {
   return std::tie(v.seed, v.cold, v.verify, v.second_inputs, v.interleave_all, v.guard_bytes, v.warm_up, v.min_samples,
                   v.max_samples, v.target_width, v.max_seconds, v.finalist_rounds, v.finalist_samples, v.abandon_factor,
-                  v.abandon_samples, v.batch_below_ns, v.batch_ns, v.clock_step_ns, v.throttle_fraction,
-                  v.throttle_pause_s, v.throttle_budget_s, v.hang_floor_s, v.hang_factor, v.first_run_s, v.metrics,
-                  v.metrics_for_all, v.energy_seconds, v.captured, v.carried);
+                  v.abandon_samples, v.batch_below_ns, v.hang_floor_s, v.first_run_s, v.metrics, v.metrics_for_all,
+                  v.captured, v.carried);
 }
 
 auto fields(Is<SourceLocation> auto& v) { return std::tie(v.file, v.line, v.column); }

@@ -28,7 +28,7 @@
 
 namespace tuner::worker {
 
-constexpr std::uint16_t kProtocolVersion = 9;
+constexpr std::uint16_t kProtocolVersion = 10;
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 enum class Role : std::uint8_t { compile, run };

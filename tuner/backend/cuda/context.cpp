@@ -14,11 +14,6 @@ Context Context::current() {
   return Context(handle, device, false);
 }
 
-bool Context::has_current() {
-  CUcontext handle = nullptr;
-  return driver().cuCtxGetCurrent(&handle) == CUDA_SUCCESS && handle != nullptr;
-}
-
 Context Context::primary(int ordinal) {
   const int devices = driver_status().devices;
   if (ordinal < 0 || ordinal >= devices) {

@@ -15,8 +15,6 @@ class Context {
  public:
   /// The context that is current on this thread, borrowed. Throws Error when there is none.
   static Context current();
-  /// Whether this thread has a current context.
-  static bool has_current();
   /// Retains the primary context of device \p ordinal. Throws Error for an ordinal that does not exist, CudaError.
   static Context primary(int ordinal);
 

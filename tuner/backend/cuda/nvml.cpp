@@ -6,7 +6,7 @@ namespace tuner::cuda {
 namespace {
 
 using NvmlDevice = void*;
-enum NvmlResult : int { kNvmlSuccess = 0, kNvmlNotSupported = 3, kNvmlNoPermission = 4 };
+enum NvmlResult : int { kNvmlSuccess = 0, kNvmlNotSupported = 3 };
 
 struct Nvml {
   NvmlResult (*nvmlInit_v2)() = nullptr;

@@ -24,6 +24,5 @@ struct PointerInfo {
 
 /// Needs no current context, but for \ref PointerInfo::here. Throws CudaError.
 PointerInfo pointer_info(const void* address);
-inline PointerKind pointer_kind(const void* address) { return pointer_info(address).kind; }
 
 }  // namespace tuner::cuda
