@@ -84,7 +84,7 @@ TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
   StrategyOptions options;
   options.seed = 2;
   const auto strategy = make_strategy("auto", space, options);
-  foresight(*strategy)->seed_prior(elsewhere, 1);
+  strategy->seed_prior(elsewhere, 1);
   double reached = HUGE_VAL;
   for (int t = 0; t < 8; ++t) {
     const Index index = strategy->propose(1).at(0);
@@ -115,10 +115,10 @@ double mean_best_ahead(const EnumeratedSpace& space, std::size_t trials, double 
       for (const Index index : strategy->propose(ahead - waiting.size())) {
         Resources needs;
         needs.registers = static_cast<int>(hidden_registers(index));
-        foresight(*strategy)->compiled(index, needs);
+        strategy->compiled(index, needs);
         waiting.push_back(index);
       }
-      if (auto order = foresight(*strategy)->reconsider(waiting)) {
+      if (auto order = strategy->reconsider(waiting)) {
         for (const Index index : waiting)
           if (std::find(order->begin(), order->end(), index) == order->end()) test::take_back(*strategy, index);
         waiting = std::move(*order);
@@ -148,7 +148,7 @@ TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
     const Observation seen{index, kernel_time(space, index), {}};
     strategy->learn({&seen, 1});
   }
-  const auto order = foresight(*strategy)->reconsider(early);
+  const auto order = strategy->reconsider(early);
   ASSERT_TRUE(order);
   EXPECT_LT(order->size(), early.size());
   const Index given_up = *std::find_if(early.begin(), early.end(), [&](Index index) {
@@ -160,15 +160,15 @@ TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
 TEST(StrategyQuality, AutoSaysWhenAnImprovementHasBecomeUnlikely) {
   const EnumeratedSpace space = kernel_space();
   const auto strategy = make_strategy("auto", space, {});
-  EXPECT_FALSE(foresight(*strategy)->improvement_probability(0.01)) << "nothing is known yet";
+  EXPECT_FALSE(strategy->improvement_probability(0.01)) << "nothing is known yet";
   std::optional<double> early;
   for (int t = 0; t < 400; ++t) {
     const Index index = strategy->propose(1).at(0);
     const Observation observation{index, kernel_time(space, index), {}};
     strategy->learn({&observation, 1});
-    if (t == 15) early = foresight(*strategy)->improvement_probability(0.01);
+    if (t == 15) early = strategy->improvement_probability(0.01);
   }
-  const auto late = foresight(*strategy)->improvement_probability(0.01);
+  const auto late = strategy->improvement_probability(0.01);
   ASSERT_TRUE(early && late);
   EXPECT_GE(*early, 0.0);
   EXPECT_LE(*early, 1.0);

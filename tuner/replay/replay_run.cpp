@@ -51,9 +51,8 @@ std::size_t expected_trials(const Limits& limits, const Scorer& scorer) {
 
 /// What the strategy thinks now of the proposals that wait.
 void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>& waiting) {
-  search::Foresight* const foresight = search::foresight(strategy);
-  if (waiting.size() < 2 || !foresight) return;
-  auto order = foresight->reconsider(waiting);
+  if (waiting.size() < 2) return;
+  auto order = strategy.reconsider(waiting);
   if (!order) return;
   for (const auto index : waiting) {
     if (std::find(order->begin(), order->end(), index) != order->end()) continue;
@@ -79,8 +78,7 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     if (const auto index = recording.space.find(configuration)) strategy_options.first.push_back(*index);
   const double begin = thread_cpu_seconds();
   const auto strategy = search::make_strategy(strategy_name, recording.space, strategy_options);
-  search::Foresight* const foresight = search::foresight(*strategy);
-  if (!prior.empty() && foresight) foresight->seed_prior(prior, 1);
+  if (!prior.empty()) strategy->seed_prior(prior, 1);
   Run run;
   std::vector<EnumeratedSpace::Index> rows;
   std::vector<EnumeratedSpace::Index> waiting;  // proposed and compiled
@@ -90,8 +88,8 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     const std::size_t room = std::min(options.ahead, limits.trials - rows.size()) - waiting.size();
     for (const auto index : strategy->propose(room)) {
       waiting.push_back(index);
-      if (options.ahead > 1 && recording.rows[index].resources && foresight)
-        foresight->compiled(index, *recording.rows[index].resources);
+      if (options.ahead > 1 && recording.rows[index].resources)
+        strategy->compiled(index, *recording.rows[index].resources);
     }
     if (waiting.empty()) break;
     reconsider(*strategy, waiting);
@@ -105,8 +103,8 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
     if (row.objective) best = std::min(best, *row.objective);
     if (best <= 1.01 * scorer.optimum() && !run.trials_to_percent) run.trials_to_percent = rows.size();
     if (options.budget.target && best <= *options.budget.target) break;
-    if (options.budget.until_unlikely && foresight) {
-      const auto probability = foresight->improvement_probability(0.01);
+    if (options.budget.until_unlikely) {
+      const auto probability = strategy->improvement_probability(0.01);
       if (probability && *probability < *options.budget.until_unlikely) break;
     }
   }

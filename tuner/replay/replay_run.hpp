@@ -25,10 +25,10 @@ struct ReplayOptions {
   Budget budget;
   std::map<std::string, double> strategy_options;
   /// Proposals outstanding at a time, as on a machine that compiles so far ahead of the device: the strategy proposes
-  /// without the results of those before, and may reconsider (Foresight::reconsider()) what waits. At least 1.
+  /// without the results of those before, and may reconsider (Strategy::reconsider()) what waits. At least 1.
   std::size_t ahead = 1;
   /// The same kernel at another size or on another device, told to each strategy before it begins
-  /// (Foresight::seed_prior()). Must outlive run_replay().
+  /// (Strategy::seed_prior()). Must outlive run_replay().
   const Recording* prior = nullptr;
   /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
   std::vector<Configuration> first;

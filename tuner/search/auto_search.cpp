@@ -17,7 +17,7 @@ constexpr std::size_t kJudged = 256;    // wanted configurations that the probab
 /// Proposes the candidate (candidates.hpp) with the highest expected improvement in a model of ranks (rank_model.hpp).
 /// Judges compiled proposals that wait for the device again, with the compiler's report: the more promising ones run
 /// first, and those much worse than a new proposal are given up.
-class Auto final : public BasicStrategy, public Foresight {
+class Auto final : public BasicStrategy {
  public:
   struct Options {
     Option<std::size_t> start{"start", 6, 1, 1e6};         // spread configurations before the model is used

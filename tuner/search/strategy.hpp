@@ -33,28 +33,24 @@ class Strategy {
   /// observations of earlier proposals.
   virtual std::vector<EnumeratedSpace::Index> propose(std::size_t n) = 0;
   virtual void learn(std::span<const Observation> observations) = 0;
-};
 
-/// Additional functions of a strategy with a model.
-class Foresight {
- public:
-  virtual ~Foresight() = default;
+  // Foresight, of strategies with a model. The others do nothing and have no opinion.
+
   /// Reports that a proposal is compiled and waits for the device.
-  virtual void compiled(EnumeratedSpace::Index index, const Resources& resources) = 0;
+  virtual void compiled(EnumeratedSpace::Index /*index*/, const Resources& /*resources*/) {}
   /// Chooses which compiled proposals run, the most promising first; those left out are no longer worth running.
   /// nullopt: no opinion, all run in the order proposed.
   virtual std::optional<std::vector<EnumeratedSpace::Index>> reconsider(
-      std::span<const EnumeratedSpace::Index> waiting) = 0;
+      std::span<const EnumeratedSpace::Index> /*waiting*/) {
+    return std::nullopt;
+  }
   /// The probability that some unknown configuration beats the best by at least the share \p factor (0.01: 1%); nullopt
   /// when there are too few results.
-  virtual std::optional<double> improvement_probability(double factor) = 0;
+  virtual std::optional<double> improvement_probability(double /*factor*/) { return std::nullopt; }
   /// Results of the same kernel for another size or device: a prior, which never counts as known. Only their order and
   /// ratios matter. \p weight: trust, relative to a measurement, 0..1.
-  virtual void seed_prior(std::span<const Observation> observations, double weight) = 0;
+  virtual void seed_prior(std::span<const Observation> /*observations*/, double /*weight*/) {}
 };
-
-/// The Foresight of \p strategy; null when it has none.
-inline Foresight* foresight(Strategy& strategy) { return dynamic_cast<Foresight*>(&strategy); }
 
 struct StrategyOptions {
   std::uint64_t seed = 0;

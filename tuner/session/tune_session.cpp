@@ -56,7 +56,6 @@ class Session {
     if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, device.limits));
     search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
-    foresight_ = search::foresight(*strategy_);
     tell_prior();
     result_.product = spec.space.product();
     result_.valid = space_.size();
@@ -104,7 +103,7 @@ class Session {
       if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
     }
     known_elsewhere_ = elsewhere.size();
-    if (foresight_) foresight_->seed_prior(elsewhere, options_.prior->weight);
+    strategy_->seed_prior(elsewhere, options_.prior->weight);
   }
 
   void take_over_earlier_trials() {
@@ -172,7 +171,7 @@ class Session {
   void happened(const Compiled& compiled) {
     const std::optional<Index> index = space_.find(compiled.configuration);
     if (!index || index == default_) return;  // the default runs whatever the strategy thinks of it
-    if (foresight_) foresight_->compiled(*index, compiled.resources);
+    strategy_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
   }
 
@@ -227,8 +226,8 @@ class Session {
   /// The strategy knows more than when it proposed what waits: of results, and from the compiler. Where compilers take
   /// their time from the device's cores, giving up a compiled configuration saves less than its compile cost.
   void put_waiting_in_order() {
-    if (!foresight_ || waiting_.size() < 2 || traits(device_.key).shares_cores) return;
-    const std::optional<std::vector<Index>> order = foresight_->reconsider(waiting_);
+    if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
+    const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
     if (!order) return;
     evaluator_.prefer(configurations(*order));
     std::vector<Index> given_up;
@@ -246,8 +245,8 @@ class Session {
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
     if (budget.target && best_ && best_objective() <= *budget.target) return StopReason::target;
-    if (budget.until_unlikely && best_ && foresight_) {
-      const std::optional<double> chance = foresight_->improvement_probability(kWorthwhileImprovement);
+    if (budget.until_unlikely && best_) {
+      const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
       if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
     }
     return std::nullopt;
@@ -497,7 +496,6 @@ class Session {
   const Clock::time_point start_;
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
-  search::Foresight* foresight_ = nullptr;  // of strategy_; null: it has none
   bool exhausted_ = false;
   std::size_t known_elsewhere_ = 0;
   std::optional<Index> default_;   // the kernel's own configuration, where it is valid here
