@@ -1,37 +1,17 @@
-#include <tuner/measure/runner.hpp>
-
 #include <algorithm>
-#include <chrono>
-#include <map>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/metric.hpp>
 #include <tuner/measure/bound_arguments.hpp>
-#include <tuner/measure/captured_data.hpp>
 #include <tuner/measure/compiled_resources.hpp>
-#include <tuner/measure/expressions.hpp>
-#include <tuner/measure/problem_buffers.hpp>
-#include <tuner/measure/sampler.hpp>
+#include <tuner/measure/runner_state.hpp>
 
 namespace tuner {
 namespace {
 
-constexpr double kHousekeepingSeconds = 60;  // filling, comparing: slow at worst, never hanging
-constexpr double kLoadSeconds = 30;          // a driver may compile PTX while it loads
-constexpr double kCompileSeconds = 180;      // a compiler ends by its own limit, this is for one that does not
-
-/// The energy sensor is read over this time. A second of warming up comes before.
-constexpr double kEnergySeconds = 1;
+constexpr double kCompileSeconds = 180;  // a compiler ends by its own limit, this is for one that does not
 
 /// Launches from the device may run one after the other, each with all that it launches: many times slower than
 /// anything else that is right. An H200 takes 0.15 ms for each of 32768 chains of eight.
@@ -74,23 +54,6 @@ std::optional<std::string> violated_limit(const std::string& expression, const R
   return std::nullopt;
 }
 
-/// The launches of one problem, ready to run.
-struct Ready {
-  std::vector<Launch> launches;  ///< those that prepare first
-  std::vector<Launch> prepare;
-  std::vector<Launch> timed;  ///< those of the rest that are part of the time
-  std::optional<Resources> resources;
-  std::optional<std::string> invalid;
-
-  /// A run as it is timed.
-  std::vector<Launch> prepared_and_timed() const {
-    std::vector<Launch> all = prepare;
-    all.insert(all.end(), timed.begin(), timed.end());
-    return all;
-  }
-  std::span<const Launch> but_prepare() const { return std::span(launches).subspan(prepare.size()); }
-};
-
 }  // namespace
 
 std::string_view text(Phase phase) {
@@ -103,79 +66,9 @@ bool depends_on_order(const Outcome& outcome) {
   return said.starts_with(kInReverse) || said.starts_with(kWhileInterleaved);
 }
 
-struct Runner::State {
-  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, HostReference r)
-      : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
-    const ProblemSize main = complete(spec, size);
-    const bool from_capture = !host_reference && answers(spec, options.captured);
-    if (from_capture) host_reference = captured_answers(spec, options);
-    problems.push_back(
-        std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.captured));
-    if (!options.verify || from_capture) return;  // a capture answers for one problem, and one set of inputs
-    if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
-    for (const VerifySpec& verify : spec.verify)
-      problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
-                                                          verify.offset, options, options.seed + problems.size()));
-  }
-
-  const ProblemBuffers& main() const { return *problems.front(); }
-  bool has_reference() const {
-    return options.verify && (host_reference || spec.reference_kind() != ReferenceKind::none);
-  }
-  const DeviceLimits& limits() const { return backend.device().limits; }
-  void announce(Phase phase, double limit_s) const {
-    if (listener) listener(phase, limit_s);
-  }
-
-  Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
-              const Module& module, const Configuration& configuration, bool reference) const;
-  void copy_constants(const Launch& launch);
-  /// What \p launches read that is a copy of buffers.
-  void load_copies(const std::vector<Launch>& launches);
-  /// What they wrote to copies.
-  static void store_copies(const std::vector<Launch>& launches);
-  std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
-                             double* seconds = nullptr);
-  void compute_reference(ProblemBuffers& problem);
-  void run_reference(ProblemBuffers& problem);
-  std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
-                                const Module& module);
-  std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
-  bool restore(ProblemBuffers& problem);
-  void restore_after(const std::optional<Outcome>& outcome);
-  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches);
-  std::optional<Outcome> judge_interleaved(Trial& trial);
-  std::optional<Outcome> run_interleaved(const Configuration& configuration);
-  std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
-                                   std::optional<Outcome>& failure);
-  Outcome evaluate(Trial& trial, const Image& image, double best_ns);
-  void collect_metrics(const Ready& run, Measurement& measurement);
-  void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
-  void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
-  void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
-  /// What its outcome means for \p trial.
-  void conclude(Trial& trial) const {
-    if (trial.measurement() == nullptr) trial.verified = false;
-    trial.crashed = std::holds_alternative<Timeout>(trial.outcome) || !backend.usable();
-  }
-
-  Backend& backend;
-  const KernelSpec& spec;
-  MeasureOptions options;
-  HostReference host_reference;
-  PhaseListener listener;
-  Sampler sampler;
-  std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
-  int remeasured = 0;                                     // calls of remeasure()
-  std::set<std::string> right_interleaved;                // configurations
-  std::unique_ptr<Module> reference_module;
-  Image reference_image;               // its function table only
-  std::string no_counters, no_energy;  // why they could not be had the first time: not asked for again
-};
-
-Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
-                           const Image& image, const Module& module, const Configuration& configuration,
-                           bool reference) const {
+Runner::State::Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches,
+                                          const Image& image, const Module& module, const Configuration& configuration,
+                                          bool reference) const {
   Ready result;
   const std::vector<Launch::Constant> constants = problem.constants(image, module);
   const std::int64_t pending =
@@ -206,16 +99,25 @@ Ready Runner::State::ready(const ProblemBuffers& problem, const std::vector<Reso
   return result;
 }
 
-void Runner::State::copy_constants(const Launch& launch) {
-  for (const Launch::Constant& constant : launch.constants) {
+Runner::State::Ready Runner::State::ready(ProblemBuffers& problem, const Configuration& configuration,
+                                          const Image& image, const Module& module) const {
+  problem.size_work_space(configuration);
+  return ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module, configuration,
+               false);
+}
+
+Runner::State::Ready Runner::State::ready_reference(const ProblemBuffers& problem) const {
+  return ready(problem, resolve_reference(spec, problem.size(), limits()), reference_image, *reference_module,
+               reference_configuration(spec), true);
+}
+
+void Runner::State::load_copies(const std::vector<Launch>& launches) {
+  if (launches.empty()) return;
+  for (const Launch::Constant& constant : launches.front().constants) {  // all launches have the same
     std::vector<std::byte> bytes(constant.bytes);
     backend.download(bytes.data(), constant.from, bytes.size());
     backend.upload(constant.variable.address, bytes.data(), bytes.size());
   }
-}
-
-void Runner::State::load_copies(const std::vector<Launch>& launches) {
-  if (!launches.empty()) copy_constants(launches.front());  // all launches have the same
   for (const Launch& launch : launches)
     for (const Launch::Array& copy : launch.arrays) copy.array->load(copy.memory);
 }
@@ -266,8 +168,7 @@ void Runner::State::compute_reference(ProblemBuffers& problem) {
 void Runner::State::run_reference(ProblemBuffers& problem) {
   if (host_reference) return problem.compute_reference(host_reference);
   if (!spec.has_reference_program()) return problem.take_answers();
-  const Ready reference = ready(problem, resolve_reference(spec, problem.size(), limits()), reference_image,
-                                *reference_module, reference_configuration(spec), true);
+  const Ready reference = ready_reference(problem);
   const std::string_view what = reference_name(spec);
   if (reference.invalid) throw Error(fmt::format("{}: {} cannot run: {}", spec.file, what, *reference.invalid));
   if (const auto failure = run(Phase::prepare, problem, reference.launches))
@@ -292,9 +193,7 @@ std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const s
 
 std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Configuration& configuration,
                                              const Image& image, const Module& module) {
-  problem.size_work_space(configuration);
-  const Ready prepared = ready(problem, resolve_launches(spec, problem.size(), limits(), configuration), image, module,
-                               configuration, false);
+  const Ready prepared = ready(problem, configuration, image, module);
   if (prepared.invalid) return Invalid{*prepared.invalid};
   if (auto seen = judge(problem, prepared.launches, "")) return seen;
 
@@ -385,10 +284,7 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
     for (std::size_t i = problems.size(); i-- > 0;) {
       ProblemBuffers& problem = *problems[i];
       if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
-      problem.size_work_space(configuration);
-      const auto launches = resolve_launches(spec, problem.size(), limits(), configuration);
-      auto seen =
-          judge(problem, ready(problem, launches, *image, module, configuration, false).launches, kWhileInterleaved);
+      auto seen = judge(problem, ready(problem, configuration, *image, module).launches, kWhileInterleaved);
       if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // slow so, and right so far
       if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, kWhileInterleaved);
       if (seen) return seen;
@@ -403,13 +299,10 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   if (auto reason = why_invalid(spec, size, limits(), configuration)) return Invalid{std::move(*reason)};
 
   auto start = Clock::now();
-  announce(Phase::load, kLoadSeconds);
-  auto loaded = backend.load(image);
+  auto loaded = load(image);
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
   const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-  problems.front()->size_work_space(configuration);
-  Ready ready_now =
-      ready(main(), resolve_launches(spec, size, limits(), configuration), image, *module, configuration, false);
+  Ready ready_now = ready(*problems.front(), configuration, image, *module);
   trial.resources = ready_now.resources;
   trial.times.load = seconds_since(start);
   if (ready_now.invalid) return Invalid{std::move(*ready_now.invalid)};
@@ -449,82 +342,6 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   return outcome;
 }
 
-/// Of the main problem. Behind everything that is timed.
-void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) {
-  std::map<MetricSource, std::vector<std::string>> asked;
-  for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
-  measurement.no_metrics.clear();
-  load_copies(run.launches);  // other inputs were there last
-  if (asked.contains(MetricSource::counters)) count(run, asked[MetricSource::counters], measurement);
-  if (asked.contains(MetricSource::sensor)) measure_energy(run, asked[MetricSource::sensor], measurement);
-  if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
-}
-
-void add_reason(std::string& reasons, std::string_view reason) {
-  if (!reasons.empty()) reasons += "; ";
-  reasons += reason;
-}
-
-void Runner::State::count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement) {
-  if (no_counters.empty()) {
-    announce(Phase::measure, kHousekeepingSeconds);
-    CountRequest request;
-    request.metrics = std::move(counters);
-    request.cold = options.cold;
-    request.restore = [&] {
-      problems.front()->reset_for_measuring();
-      load_copies(counted_run.launches);
-      if (counted_run.prepare.empty()) return;
-      if (const auto failure = backend.run(counted_run.prepare, main().run_limit_s()))
-        throw Error(fmt::format("preparing a run that is counted failed: {}", message(*failure)));
-    };
-    const CountResult counted = backend.collect(counted_run.timed, request);
-    if (const auto* const metrics = std::get_if<Metrics>(&counted)) {
-      for (const auto& [name, value] : *metrics) measurement.metrics[name] = value;
-      return;
-    }
-    no_counters = std::get<Unavailable>(counted).reason;
-  }
-  add_reason(measurement.no_metrics, no_counters);
-}
-
-void Runner::State::measure_energy(const Ready& repeated, const std::vector<std::string>& asked,
-                                   Measurement& measurement) {
-  if (!repeated.prepare.empty() && no_energy.empty())
-    no_energy = "energy is that of runs one behind the other, and here each has a 'prepare' launch before it";
-  if (no_energy.empty()) {
-    announce(Phase::measure, kHousekeepingSeconds + kEnergySeconds);
-    problems.front()->reset_for_measuring();
-    load_copies(repeated.launches);
-    const EnergyResult result = backend.energy(repeated.timed, kEnergySeconds);
-    if (const auto* const energy = std::get_if<Energy>(&result)) {
-      for (const std::string& name : asked) {
-        if (name == "energy") measurement.metrics[name] = energy->joules;
-        if (name == "power") measurement.metrics[name] = energy->watts;
-        if (name == "edp") measurement.metrics[name] = energy->joules * measurement.median_ns * 1e-9;
-      }
-      return;
-    }
-    no_energy = std::get<Unavailable>(result).reason;
-  }
-  add_reason(measurement.no_metrics, no_energy);
-}
-
-void Runner::State::measure_error(const std::vector<Launch>& launches, Measurement& measurement) {
-  if (!has_reference()) return add_reason(measurement.no_metrics, "without a reference nothing has an error");
-  ProblemBuffers& problem = *problems.front();
-  announce(Phase::measure, kHousekeepingSeconds);
-  problem.reset(0);
-  if (const auto failure = run(Phase::measure, problem, launches))
-    return add_reason(measurement.no_metrics, message(*failure));
-  announce(Phase::measure, kHousekeepingSeconds);
-  const HostBuffers expected = problem.expected_of_outputs();
-  double error = 0;
-  for (const auto& [name, actual] : problem.outputs())
-    error = std::max(error, largest_error(actual, expected.at(name)));
-  measurement.metrics["error"] = error;
-}
-
 Runner::Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options,
                HostReference reference)
     : state_(std::make_unique<State>(backend, spec, size, std::move(options), std::move(reference))) {}
@@ -539,8 +356,7 @@ void Runner::prepare(const Image* image) {
   if (!state_->has_reference()) return;
   if (!state_->host_reference && state_->spec.has_reference_program()) {
     if (image == nullptr) throw Error(fmt::format("{}: the reference was not compiled", state_->spec.file));
-    state_->announce(Phase::prepare, kLoadSeconds);
-    auto loaded = state_->backend.load(*image);
+    auto loaded = state_->load(*image, Phase::prepare);
     if (const auto* error = std::get_if<LaunchError>(&loaded))
       throw Error(fmt::format("{}: the reference does not load: {}", state_->spec.file, error->message));
     state_->reference_module = std::move(std::get<std::unique_ptr<Module>>(loaded));
@@ -572,13 +388,10 @@ std::optional<Outcome> Runner::launch(const Configuration& configuration, const 
   State& s = *state_;
   ProblemBuffers& problem = *s.problems.front();
   if (auto reason = why_invalid(s.spec, problem.size(), s.limits(), configuration)) return Invalid{std::move(*reason)};
-  s.announce(Phase::load, kLoadSeconds);
-  auto loaded = s.backend.load(image);
+  auto loaded = s.load(image);
   if (auto* error = std::get_if<LaunchError>(&loaded)) return std::move(*error);
   const std::unique_ptr<Module> module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-  problem.size_work_space(configuration);
-  const Ready ready = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), configuration), image,
-                              *module, configuration, false);
+  const State::Ready ready = s.ready(problem, configuration, image, *module);
   if (ready.invalid) return Invalid{*ready.invalid};
   problem.reset(0);
   auto failure = s.run(Phase::measure, problem, ready.launches);
@@ -592,8 +405,7 @@ Outcome Runner::measure_reference() {
   State& s = *state_;
   ProblemBuffers& problem = *s.problems.front();
   problem.reset_for_reference();
-  const Ready reference = s.ready(problem, resolve_reference(s.spec, problem.size(), s.limits()), s.reference_image,
-                                  *s.reference_module, reference_configuration(s.spec), true);
+  const State::Ready reference = s.ready_reference(problem);
   double run_s = 0;
   if (auto failure = s.run(Phase::measure, problem, reference.launches, &run_s)) return std::move(*failure);
   auto measured = s.sampler.measure(
@@ -607,110 +419,5 @@ HostBuffers Runner::expected() const {
   return state_->has_reference() ? state_->main().expected_of_outputs() : HostBuffers{};
 }
 HostBuffers Runner::reference_outputs() const { return state_->main().expected(); }
-
-std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double seconds) {
-  const auto begin = Clock::now();
-  State& s = *state_;
-  ++s.remeasured;
-  ProblemBuffers& problem = *s.problems.front();
-  struct Entry {
-    std::unique_ptr<Module> module;
-    Ready run;
-    Measurement measurement;
-    std::vector<double> clocks;
-    double run_s = 0;
-    std::size_t batch = 1;
-    std::optional<Outcome> failure;
-  };
-  std::vector<Trial> trials(finalists.size());
-  std::vector<Entry> entries(finalists.size());
-  double pause_left_s = kThrottleBudgetSeconds;
-
-  const auto launch_all = [&](Entry& entry, const Configuration& configuration, const Image& image) {
-    // Work space of the largest finalist serves all: addresses are taken anew whenever it was sized again.
-    problem.size_work_space(configuration);
-    entry.run = s.ready(problem, resolve_launches(s.spec, problem.size(), s.limits(), configuration), image,
-                        *entry.module, configuration, false);
-  };
-
-  for (std::size_t i = 0; i < finalists.size(); ++i) {
-    Entry& entry = entries[i];
-    trials[i].configuration = finalists[i].configuration;
-    trials[i].verified = s.has_reference();
-    trials[i].round = s.remeasured;
-    s.announce(Phase::load, kLoadSeconds);
-    auto loaded = s.backend.load(*finalists[i].image);
-    if (auto* error = std::get_if<LaunchError>(&loaded)) {
-      entry.failure = std::move(*error);
-      continue;
-    }
-    entry.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
-    launch_all(entry, finalists[i].configuration, *finalists[i].image);
-    trials[i].resources = entry.run.resources;
-    problem.reset_for_measuring();
-    for (int warm = 0; warm < 2 && !entry.failure; ++warm)
-      entry.failure = s.run(Phase::measure, problem, entry.run.prepared_and_timed(), &entry.run_s);
-    s.restore_after(entry.failure);
-    if (entry.failure || s.options.cold || !entry.run.prepare.empty()) continue;
-    const SampleRequest probe = s.sampler.request(1, 1, entry.run_s);
-    auto taken = s.sampler.take(entry.run.timed, probe, pause_left_s);
-    if (auto* group = std::get_if<Sampler::Group>(&taken)) entry.batch = s.sampler.batch_for(group->samples.front().ns);
-  }
-
-  constexpr std::size_t fewest_rounds = 3;
-  for (std::size_t round = 0; round < s.options.finalist_rounds && s.backend.usable(); ++round) {
-    if (round >= fewest_rounds && seconds_since(begin) > seconds) break;
-    for (std::size_t k = 0; k < entries.size(); ++k) {
-      const std::size_t place = (k + round) % entries.size();
-      const std::size_t i = round % 2 == 0 ? place : entries.size() - 1 - place;
-      Entry& entry = entries[i];
-      if (entry.failure) continue;
-      launch_all(entry, finalists[i].configuration, *finalists[i].image);
-      problem.reset_for_measuring();
-      s.load_copies(entry.run.launches);
-      const SampleRequest wanted = s.sampler.request(std::max<std::size_t>(s.options.finalist_samples, 1), entry.batch,
-                                                     entry.run_s, entry.run.prepare);
-      s.announce(Phase::measure, wanted.timeout_s);
-      const auto start = Clock::now();
-      auto taken = s.sampler.take(entry.run.timed, wanted, pause_left_s);
-      trials[i].times.measure += seconds_since(start);
-      if (auto* error = std::get_if<LaunchError>(&taken)) entry.failure = std::move(*error);
-      if (auto* timeout = std::get_if<Timeout>(&taken)) entry.failure = std::move(*timeout);
-      s.restore_after(entry.failure);
-      if (const auto* group = std::get_if<Sampler::Group>(&taken)) {
-        for (const Sample& sample : group->samples) {
-          entry.measurement.samples_ns.push_back(sample.ns);
-          if (sample.clock_mhz > 0) entry.clocks.push_back(sample.clock_mhz);
-        }
-        entry.measurement.throttled = entry.measurement.throttled || group->throttled;
-      }
-    }
-  }
-
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    Entry& entry = entries[i];
-    if (!entry.failure && s.backend.usable()) {
-      launch_all(entry, finalists[i].configuration, *finalists[i].image);
-      entry.failure = s.judge_after_timing(problem, entry.run.launches);
-      if (!entry.failure) entry.failure = s.judge_interleaved(trials[i]);
-    }
-    const bool guilty = entry.failure && (std::holds_alternative<Timeout>(*entry.failure) || !s.backend.usable());
-    if (!entry.failure && entry.measurement.samples_ns.empty())
-      entry.failure = LaunchError{"the device became unusable before it could be measured again", 0, true};
-    if (entry.failure) {
-      trials[i].outcome = std::move(*entry.failure);
-      trials[i].verified = false;
-      trials[i].crashed = guilty;
-      continue;
-    }
-    summarise(entry.measurement, entry.clocks, entry.batch, s.options);
-    entry.measurement.converged =
-        entry.measurement.high_ns - entry.measurement.low_ns <= s.options.target_width * entry.measurement.median_ns;
-    // Nothing is timed any more.
-    if (s.backend.usable()) s.collect_metrics(entry.run, entry.measurement);
-    trials[i].outcome = std::move(entry.measurement);
-  }
-  return trials;
-}
 
 }  // namespace tuner

@@ -1,0 +1,120 @@
+#pragma once
+/// All that a Runner has and does. Private to the room: runner.cpp proves and measures one configuration,
+/// runner_metrics.cpp collects metrics, remeasure.cpp measures finalists again.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tuner/measure/captured_data.hpp>
+#include <tuner/measure/expressions.hpp>
+#include <tuner/measure/problem_buffers.hpp>
+#include <tuner/measure/runner.hpp>
+#include <tuner/measure/sampler.hpp>
+
+namespace tuner {
+
+inline constexpr double kHousekeepingSeconds = 60;  ///< filling, comparing: slow at worst, never hanging
+inline constexpr double kLoadSeconds = 30;          ///< a driver may compile PTX while it loads
+
+struct Runner::State {
+  /// The launches of one problem, ready to run.
+  struct Ready {
+    std::vector<Launch> launches;  ///< those that prepare first
+    std::vector<Launch> prepare;
+    std::vector<Launch> timed;  ///< those of the rest that are part of the time
+    std::optional<Resources> resources;
+    std::optional<std::string> invalid;
+
+    /// A run as it is timed.
+    std::vector<Launch> prepared_and_timed() const {
+      std::vector<Launch> all = prepare;
+      all.insert(all.end(), timed.begin(), timed.end());
+      return all;
+    }
+    std::span<const Launch> but_prepare() const { return std::span(launches).subspan(prepare.size()); }
+  };
+
+  State(Backend& b, const KernelSpec& s, const ProblemSize& size, MeasureOptions o, HostReference r)
+      : backend(b), spec(s), options(std::move(o)), host_reference(std::move(r)), sampler(backend, options) {
+    const ProblemSize main = complete(spec, size);
+    const bool from_capture = !host_reference && answers(spec, options.captured);
+    if (from_capture) host_reference = captured_answers(spec, options);
+    problems.push_back(
+        std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.captured));
+    if (!options.verify || from_capture) return;  // a capture answers for one problem, and one set of inputs
+    if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
+    for (const VerifySpec& verify : spec.verify)
+      problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
+                                                          verify.offset, options, options.seed + problems.size()));
+  }
+
+  const ProblemBuffers& main() const { return *problems.front(); }
+  bool has_reference() const {
+    return options.verify && (host_reference || spec.reference_kind() != ReferenceKind::none);
+  }
+  const DeviceLimits& limits() const { return backend.device().limits; }
+  void announce(Phase phase, double limit_s) const {
+    if (listener) listener(phase, limit_s);
+  }
+
+  Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
+              const Module& module, const Configuration& configuration, bool reference) const;
+  /// Those of \p configuration, whose work space is made first.
+  Ready ready(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+              const Module& module) const;
+  Ready ready_reference(const ProblemBuffers& problem) const;
+  std::variant<std::unique_ptr<Module>, LaunchError> load(const Image& image, Phase phase = Phase::load) const {
+    announce(phase, kLoadSeconds);
+    return backend.load(image);
+  }
+  /// What \p launches read that is a copy of buffers.
+  void load_copies(const std::vector<Launch>& launches);
+  /// What they wrote to copies.
+  static void store_copies(const std::vector<Launch>& launches);
+  std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
+                             double* seconds = nullptr);
+  void compute_reference(ProblemBuffers& problem);
+  void run_reference(ProblemBuffers& problem);
+  std::optional<Outcome> verify(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
+                                const Module& module);
+  std::optional<Outcome> judge(ProblemBuffers& problem, const std::vector<Launch>& launches, std::string_view when);
+  bool restore(ProblemBuffers& problem);
+  void restore_after(const std::optional<Outcome>& outcome);
+  std::optional<Outcome> judge_after_timing(ProblemBuffers& problem, const std::vector<Launch>& launches);
+  std::optional<Outcome> judge_interleaved(Trial& trial);
+  std::optional<Outcome> run_interleaved(const Configuration& configuration);
+  std::optional<std::string> wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
+                                   std::optional<Outcome>& failure);
+  Outcome evaluate(Trial& trial, const Image& image, double best_ns);
+  void collect_metrics(const Ready& run, Measurement& measurement);
+  void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
+  void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
+  void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
+  /// What its outcome means for \p trial.
+  void conclude(Trial& trial) const {
+    if (trial.measurement() == nullptr) trial.verified = false;
+    trial.crashed = std::holds_alternative<Timeout>(trial.outcome) || !backend.usable();
+  }
+
+  Backend& backend;
+  const KernelSpec& spec;
+  MeasureOptions options;
+  HostReference host_reference;
+  PhaseListener listener;
+  Sampler sampler;
+  std::vector<std::unique_ptr<ProblemBuffers>> problems;  // the main one first
+  int remeasured = 0;                                     // calls of remeasure()
+  std::set<std::string> right_interleaved;                // configurations
+  std::unique_ptr<Module> reference_module;
+  Image reference_image;               // its function table only
+  std::string no_counters, no_energy;  // why they could not be had the first time: not asked for again
+};
+
+}  // namespace tuner
