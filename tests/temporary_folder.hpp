@@ -3,10 +3,25 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace tuner::testing {
+
+/// Creates or replaces \p file, and creates the folders above it.
+inline void write_file(const std::filesystem::path& file, std::string_view bytes) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// All bytes of \p file; none where it cannot be read.
+inline std::string read_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 /// Made by the constructor; removed by the destructor with all that is in it.
 class TemporaryFolder {
@@ -31,6 +46,11 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
+  /// As write_file(); the path of the file.
+  std::filesystem::path write(const std::filesystem::path& name, std::string_view bytes) const {
+    write_file(path_ / name, bytes);
+    return path_ / name;
+  }
 
  private:
   std::filesystem::path path_;

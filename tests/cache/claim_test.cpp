@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,10 +67,8 @@ TEST_F(Claims, LeaveOneEmptyFileForTheirOwner) {
     EXPECT_TRUE(one.take() && other.take());
   }
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"wisdom.db.claims"});
-  struct stat info {};
-  ASSERT_EQ(::stat((folder / "wisdom.db.claims").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600u);
-  EXPECT_EQ(info.st_size, 0);
+  EXPECT_EQ(mode_of(folder / "wisdom.db.claims"), 0600u);
+  EXPECT_EQ(read_file(folder / "wisdom.db.claims"), "");
 }
 
 }  // namespace

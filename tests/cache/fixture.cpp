@@ -1,23 +1,13 @@
 #include "fixture.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
-#include <SQLiteCpp/SQLiteCpp.h>
+#include <sys/stat.h>
 
 #include <cache/browse.hpp>
 
 namespace tuner::cache::test {
 namespace fs = std::filesystem;
-
-Variable::Variable(const char* name, const char* value) : name_(name) {
-  if (const char* old = std::getenv(name)) old_ = old;
-  value ? ::setenv(name, value, 1) : ::unsetenv(name);
-}
-
-Variable::~Variable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
 
 DeviceRecord h200() {
   return {"cuda cc=9.0 sm=132 l2=62914560 bus=6144 smem=232448 regs=65536",
@@ -98,16 +88,6 @@ WisdomMatch find(Database& database, const Context& query, const Accept& accept)
   return lookup(query, databases, accept);
 }
 
-void write_file(const fs::path& file, const std::string& bytes) {
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-std::string read_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
@@ -141,11 +121,21 @@ void rewrite_as_version(const fs::path& file, int version) {
   fs::remove(newer);
 }
 
+void execute(const fs::path& file, const std::string& sql) {
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
+}
+
 std::string integrity(const fs::path& file) {
   SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
   SQLite::Statement check(db, "PRAGMA integrity_check");
   check.executeStep();
   return check.getColumn(0).getString();
+}
+
+unsigned mode_of(const fs::path& file) {
+  struct stat info {};
+  EXPECT_EQ(::stat(file.c_str(), &info), 0) << file;
+  return info.st_mode & 0777;
 }
 
 }  // namespace tuner::cache::test

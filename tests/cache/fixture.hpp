@@ -2,41 +2,32 @@
 /// Records to test with.
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+
 #include <cache/database.hpp>
 #include <cache/lookup.hpp>
 #include <cache/session.hpp>
+#include <cache/store.hpp>
 
+#include <tests/environment_variable.hpp>
+#include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 
 namespace tuner::cache::test {
 
+using tuner::testing::EnvironmentVariable;
+using tuner::testing::error_of;
+using tuner::testing::read_file;
 using tuner::testing::TemporaryFolder;
 using tuner::testing::wait_until;
-
-/// Sets an environment variable for the length of a test; nullptr takes it away.
-class Variable {
- public:
-  Variable(const char* name, const char* value);
-  ~Variable();
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
-
-/// A folder that is the user's cache folder for the length of a test: its `wisdom.db` is tuner's own, come what may.
-class CacheFolder : public TemporaryFolder {
-  const Variable variable_{"TUNER_CACHE_DIR", path().c_str()};
-};
+using tuner::testing::write_file;
 
 /// Keeps what a database says.
 struct Warnings {
@@ -65,15 +56,59 @@ Context query(std::int64_t n = 1 << 20);
 void store_best(Database& database, const SessionKey& key, const std::string& configuration, double median_ns);
 WisdomMatch find(Database& database, const Context& query, const Accept& accept = {});
 
-void write_file(const std::filesystem::path& file, const std::string& bytes);
-std::string read_file(const std::filesystem::path& file);
 /// Names in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 /// What doctor() says of a file; of one that cannot be opened, why.
 std::vector<std::string> findings(const std::filesystem::path& file);
 /// Makes \p file what version \p version (4, 5) of the schema would have made of what it holds.
 void rewrite_as_version(const std::filesystem::path& file, int version);
+/// Runs \p sql on a database, or makes one, past the library that is tested.
+void execute(const std::filesystem::path& file, const std::string& sql);
 /// The first line that `PRAGMA integrity_check` gives.
 std::string integrity(const std::filesystem::path& file);
+/// Permission bits.
+unsigned mode_of(const std::filesystem::path& file);
+
+/// How often SQLite's virtual machine does \p many steps while \p action runs. To read a row takes some twenty.
+int steps_of(Database& database, const auto& action, int many = 1) {
+  int steps = 0;
+  auto* const connection = database.store().connection().getHandle();
+  sqlite3_progress_handler(
+      connection, many, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
+  action();
+  sqlite3_progress_handler(connection, 0, nullptr, nullptr);
+  return steps;
+}
+
+/// A test of a database in a file, which open() makes.
+class FileTest : public ::testing::Test {
+ protected:
+  Database open() { return Database::open_user(file, warnings.options()); }
+  /// A file whose best configuration is block=1.
+  void make() {
+    auto database = Database::open_user(file);
+    store_best(database, session_key(), "block=1", 1);
+  }
+
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "wisdom.db";
+  Warnings warnings;
+};
+
+/// A test of a database, which is in memory until the test asks for a file.
+class DatabaseTest : public FileTest {
+ protected:
+  /// Opens the file, after what was open is closed.
+  void use_file() {
+    database = Database::in_memory();
+    database = open();
+  }
+  /// Stores \p configuration as the best for \p n.
+  void know(std::int64_t n, const std::string& configuration, double median_ns = 1000) {
+    store_best(database, session_key(n), configuration, median_ns);
+  }
+
+  Database database = Database::in_memory();
+};
 
 }  // namespace tuner::cache::test

@@ -2,15 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
-
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/frozen.hpp>
 #include <cache/store.hpp>
-
-#include <SQLiteCpp/SQLiteCpp.h>
-#include <sqlite3.h>
 
 #include "fixture.hpp"
 
@@ -20,16 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// The message of the CacheError that \p action throws.
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const CacheError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class Frozen : public ::testing::Test {
  protected:
@@ -62,9 +47,7 @@ TEST_F(Frozen, AnswersLikeItsSourceAndHoldsNoTrials) {
   EXPECT_EQ(statistics(database).sessions, 0);
   EXPECT_THAT(doctor(database), ElementsAre());
   EXPECT_THAT(names_in(folder.path()), ElementsAre("job.db")) << "nothing beside it";
-  struct stat info {};
-  ASSERT_EQ(::stat(file.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0444u);
+  EXPECT_EQ(mode_of(file), 0444u);
 }
 
 TEST_F(Frozen, IsTheSameFileForTheSameContentsAndOfItself) {
@@ -168,7 +151,7 @@ TEST_F(Frozen, IsAnErrorOfEveryQuestionOnceARowIsDamagedInUse) {
   auto database = frozen();
   fs::permissions(file, fs::perms::owner_all);
   const auto written = fs::last_write_time(file);
-  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE best SET median_ns = 1"); }
+  execute(file, "UPDATE best SET median_ns = 1");
   fs::last_write_time(file, written);  // as bits flip
   for (int question = 0; question < 2; ++question)
     EXPECT_THAT(error_of([&] { find(database, query()); }), HasSubstr("rows of it are damaged"));
@@ -179,7 +162,7 @@ TEST_F(Frozen, IsAnErrorOfEveryQuestionOnceARowIsTakenOutInUse) {
   fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));
   auto database = Database::open_frozen(file);
   fs::permissions(file, fs::perms::owner_all);
-  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM best"); }
+  execute(file, "DELETE FROM best");
   for (int question = 0; question < 2; ++question)
     EXPECT_THAT(error_of([&] { find(database, query()); }), HasSubstr("changed while it was in use"));
 }
@@ -194,13 +177,7 @@ TEST_F(Frozen, AnswersOnWhenItIsReplacedAsAWhole) {
 
 TEST_F(Frozen, IsOpenedWithoutReadingEachRow) {
   auto database = frozen();
-  auto& db = database.store().connection();
-  int steps = 0;  // of SQLite's virtual machine
-  sqlite3_progress_handler(
-      db.getHandle(), 1, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
-  EXPECT_FALSE(why_not_frozen(db));
-  EXPECT_LT(steps, 100);
-  sqlite3_progress_handler(db.getHandle(), 0, nullptr, nullptr);
+  EXPECT_LT(steps_of(database, [&] { EXPECT_FALSE(why_not_frozen(database.store().connection())); }), 100);
 }
 
 TEST_F(Frozen, NeedsNoSealWhereItsRowsAreWhatTheyWere) {
@@ -247,9 +224,7 @@ TEST_F(Frozen, IsOnlyWhatFreezeMade) {
 TEST_F(Frozen, TakesNothingMore) {
   freeze(source, file);
   const auto bytes = read_file(file);
-  OpenOptions strict;
-  strict.strict = true;
-  EXPECT_THAT(error_of([&] { (void)Database::open_user(file, strict); }), HasSubstr("it is frozen"));
+  EXPECT_THAT(error_of([&] { (void)Database::open_user(file, {.strict = true}); }), HasSubstr("it is frozen"));
   Warnings warnings;
   auto database = Database::open_user(file, warnings.options());
   EXPECT_TRUE(database.is_in_memory());

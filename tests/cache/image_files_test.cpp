@@ -1,10 +1,7 @@
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
@@ -13,6 +10,8 @@
 
 #include <cache/image_files.hpp>
 
+#include <tests/child_process.hpp>
+#include <tests/environment_variable.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cache {
@@ -23,15 +22,6 @@ using ::testing::HasSubstr;
 
 class ImageFiles : public ::testing::Test {
  protected:
-  ImageFiles() {
-    ::setenv("TUNER_DB_PATH", shipped_.c_str(), 1);
-    ::setenv("TUNER_CACHE_DIR", kept_.c_str(), 1);
-  }
-  ~ImageFiles() override {
-    ::unsetenv("TUNER_DB_PATH");
-    ::unsetenv("TUNER_CACHE_DIR");
-  }
-
   std::optional<Image> find(const std::string& key = "k", const std::string& architecture = "sm_90") {
     std::optional<Image> found;
     find_image(
@@ -46,6 +36,8 @@ class ImageFiles : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   const fs::path shipped_ = folder_ / "shipped", kept_ = folder_ / "kept";
+  const testing::EnvironmentVariable found_{"TUNER_DB_PATH", shipped_.string()};
+  const testing::EnvironmentVariable written_{"TUNER_CACHE_DIR", kept_.string()};
   const Image image_{std::string("code\0\n{}", 8), R"({"functions":[]})"};
   std::string warning_, refused_ = "refused";
 };
@@ -84,18 +76,14 @@ TEST_F(ImageFiles, OfRootServeEverybody) {
   if (::geteuid() != 0) GTEST_SKIP() << "root installs";
   write_image(shipped_, "sm_90", "k", image_);
   fs::permissions(folder_.path(), fs::perms(0755));
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(::setuid(65534) == 0 && find() ? 0 : 1);
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(testing::wait_for(testing::start_child([&] { return ::setuid(65534) == 0 && find(); })), 0);
 }
 
 TEST_F(ImageFiles, ThatAreDamagedArePassedOverWithAWarning) {
   const fs::path file = image_file(shipped_, "sm_90", "k");
   for (const std::string text : {"", "tuner image 1", "tuner image 1 0 {}\ncode"}) {
     write_image(shipped_, "sm_90", "k", image_);
-    std::ofstream(file) << text;
+    testing::write_file(file, text);
     EXPECT_FALSE(find()) << text;
     EXPECT_THAT(warning_, HasSubstr(file.string() + " is damaged"));
   }
@@ -131,7 +119,7 @@ TEST_F(ImageFiles, AreKeptInTheCacheFolderUntilTheyBecomeTooMany) {
 }
 
 TEST_F(ImageFiles, AreNotKeptWhereNothingCanBeWritten) {
-  std::ofstream(kept_) << "a file";
+  testing::write_file(kept_, "a file");
   keep_image("sm_90", "k", image_);
   EXPECT_FALSE(find());
 }

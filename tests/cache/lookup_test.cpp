@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sqlite3.h>
-
 #include <cache/exchange.hpp>
 #include <cache/lookup.hpp>
 #include <cache/store.hpp>
@@ -33,9 +31,11 @@ void import_many(Database& database, const std::vector<Sizes>& problems) {
   import_text(database, all);
 }
 
-TEST(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
-  const TemporaryFolder folder;
-  auto database = Database::open_user(folder / "wisdom.db");
+using Wisdom = DatabaseTest;
+using MeasuredSizes = DatabaseTest;
+
+TEST_F(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
+  use_file();
   store_best(database, session_key(), "block=256", 1000);
   const auto match = find(database, query());
   EXPECT_EQ(match.tier, Tier::exact);
@@ -46,22 +46,20 @@ TEST(Wisdom, IsExactWhenAllIsAsItWasMeasured) {
   EXPECT_EQ(match.best->device, h200());
   EXPECT_EQ(match.best->environment, environment());
   EXPECT_EQ(match.best->problem.sizes, (Sizes{{"n", 1 << 20}}));
-  EXPECT_EQ(match.database, (folder / "wisdom.db").string());
+  EXPECT_EQ(match.database, file.string());
   EXPECT_FALSE(match.shipped);
   EXPECT_TRUE(match.rejected.empty());
 }
 
-TEST(Wisdom, IsStillExactForAnotherVersionOfTuner) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=256", 1000);
+TEST_F(Wisdom, IsStillExactForAnotherVersionOfTuner) {
+  know(1 << 20, "block=256");
   auto q = query();
   q.environment.tuner = "9.9";
   EXPECT_EQ(find(database, q).tier, Tier::exact);
 }
 
-TEST(Wisdom, IsExactForWhoDoesNotKnowTheCompiler) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=256", 1000);
+TEST_F(Wisdom, IsExactForWhoDoesNotKnowTheCompiler) {
+  know(1 << 20, "block=256");
   auto q = query();
   q.environment.compiler.clear();
   EXPECT_EQ(find(database, q).tier, Tier::exact);
@@ -69,9 +67,8 @@ TEST(Wisdom, IsExactForWhoDoesNotKnowTheCompiler) {
   EXPECT_EQ(find(database, q).tier, Tier::stale);
 }
 
-TEST(Wisdom, IsStaleWhenDriverCompilerOrSourceHaveChanged) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=256", 1000);
+TEST_F(Wisdom, IsStaleWhenDriverCompilerOrSourceHaveChanged) {
+  know(1 << 20, "block=256");
   auto q = query();
   q.environment.driver = "14.1";
   auto match = find(database, q);
@@ -83,8 +80,7 @@ TEST(Wisdom, IsStaleWhenDriverCompilerOrSourceHaveChanged) {
   EXPECT_THAT(match.reason, HasSubstr("source"));
 }
 
-TEST(Wisdom, PrefersTheSameSourceAmongStaleOnes) {
-  auto database = Database::in_memory();
+TEST_F(Wisdom, PrefersTheSameSourceAmongStaleOnes) {
   auto key = session_key();
   key.environment.driver = "12.0";
   store_best(database, key, "same_source=1", 1000);
@@ -96,20 +92,18 @@ TEST(Wisdom, PrefersTheSameSourceAmongStaleOnes) {
   EXPECT_EQ(find(database, q).best->configuration, "same_source=1");
 }
 
-TEST(Wisdom, PrefersTheNearestSizeWhenNoExactMatchExists) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(1000), "block=1", 1000);
-  store_best(database, session_key(1500), "block=2", 1000);
-  store_best(database, session_key(4000), "block=3", 1000);
+TEST_F(Wisdom, PrefersTheNearestSizeWhenNoExactMatchExists) {
+  know(1000, "block=1");
+  know(1500, "block=2");
+  know(4000, "block=3");
   const auto match = find(database, query(1400));
   EXPECT_EQ(match.tier, Tier::nearest_size);
   EXPECT_EQ(match.best->configuration, "block=2");
   EXPECT_THAT(match.reason, HasSubstr("n=1500"));
 }
 
-TEST(Wisdom, TakesANearestSizeOnlyWithinAFactorOfTwo) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(1024), "block=1", 1000);
+TEST_F(Wisdom, TakesANearestSizeOnlyWithinAFactorOfTwo) {
+  know(1024, "block=1");
   const struct {
     std::int64_t n;
     Tier tier;
@@ -119,7 +113,7 @@ TEST(Wisdom, TakesANearestSizeOnlyWithinAFactorOfTwo) {
   for (const auto& row : table) EXPECT_EQ(find(database, query(row.n)).tier, row.tier) << row.n;
 }
 
-TEST(Wisdom, AgreesForAllProblemsAroundTheSameSizesButForWhatIsKnownOfTheirOwn) {
+TEST_F(Wisdom, AgreesForAllProblemsAroundTheSameSizesButForWhatIsKnownOfTheirOwn) {
   auto user = Database::in_memory();
   auto shipped = Database::in_memory();
   store_best(shipped, session_key(1024), "of=1024", 1000);
@@ -134,17 +128,16 @@ TEST(Wisdom, AgreesForAllProblemsAroundTheSameSizesButForWhatIsKnownOfTheirOwn) 
   EXPECT_EQ(find(1100).tier, Tier::exact);
 }
 
-TEST(Wisdom, PassesOverWhatIsQuarantinedNearTheSizesAskedForOrNearThoseAround) {
+TEST_F(Wisdom, PassesOverWhatIsQuarantinedNearTheSizesAskedForOrNearThoseAround) {
   for (const std::int64_t near_one : {2 * 1100, 1024 / 2}) {
-    auto database = Database::in_memory();
-    store_best(database, session_key(1024), "block=256", 1000);
+    database = Database::in_memory();
+    know(1024, "block=256");
     database.quarantine(h200(), reduce_kernel(), problem(near_one), "block=256", "it hung");
     EXPECT_FALSE(lookup(query(1100), std::vector{&database}, {}, {{"n", 1024}})) << near_one;
   }
 }
 
-TEST(Wisdom, BoundsEachDimensionAlone) {
-  auto database = Database::in_memory();
+TEST_F(Wisdom, BoundsEachDimensionAlone) {
   auto key = session_key();
   key.problem.sizes = {{"nx", 1024}, {"ny", 1024}};
   store_best(database, key, "block=1", 1000);
@@ -157,9 +150,8 @@ TEST(Wisdom, BoundsEachDimensionAlone) {
   EXPECT_EQ(find(database, q).tier, Tier::fallback) << "not the same dimensions";
 }
 
-TEST(Wisdom, NeverMixesChoicesObjectivesKernelsOrBackends) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=1", 1000);
+TEST_F(Wisdom, NeverMixesChoicesObjectivesKernelsOrBackends) {
+  know(1 << 20, "block=1");
   auto q = query();
   q.problem.choices = "T=double operation=sum";
   auto match = find(database, q);
@@ -176,8 +168,7 @@ TEST(Wisdom, NeverMixesChoicesObjectivesKernelsOrBackends) {
   EXPECT_EQ(find(database, q).tier, Tier::fallback);
 }
 
-TEST(Wisdom, AsksTheDeviceWithTheNearestNumberOfMultiprocessors) {
-  auto database = Database::in_memory();
+TEST_F(Wisdom, AsksTheDeviceWithTheNearestNumberOfMultiprocessors) {
   auto key = session_key();
   key.device = h100();
   store_best(database, key, "from=h100", 1000);
@@ -192,8 +183,7 @@ TEST(Wisdom, AsksTheDeviceWithTheNearestNumberOfMultiprocessors) {
   EXPECT_THAT(match.reason, HasSubstr("NVIDIA H100 PCIe (114 SMs)"));
 }
 
-TEST(Wisdom, FallsBackToWhatIsBestMostOften) {
-  auto database = Database::in_memory();
+TEST_F(Wisdom, FallsBackToWhatIsBestMostOften) {
   auto key = session_key(1 << 10);
   key.device = a100();
   store_best(database, key, "block=64", 1000);
@@ -208,10 +198,9 @@ TEST(Wisdom, FallsBackToWhatIsBestMostOften) {
   EXPECT_THAT(match.reason, HasSubstr("3 of 4"));
 }
 
-TEST(Wisdom, LetsTheNearestResultsVoteWhereThereAreMany) {
+TEST_F(Wisdom, LetsTheNearestResultsVoteWhereThereAreMany) {
   std::vector<Sizes> problems;
   for (std::int64_t n = 1; n <= 1000; ++n) problems.push_back({{"n", n}});
-  auto database = Database::in_memory();
   import_many(database, problems);
   auto key = session_key(900);
   for (int i = 0; i < 3; ++i) {
@@ -224,22 +213,20 @@ TEST(Wisdom, LetsTheNearestResultsVoteWhereThereAreMany) {
   EXPECT_THAT(match.reason, HasSubstr("3 of the nearest 128 known problems"));
 }
 
-TEST(Wisdom, OfASizeOfZeroIsNotServedForAnyOther) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(0), "block=32", 1000);
+TEST_F(Wisdom, OfASizeOfZeroIsNotServedForAnyOther) {
+  know(0, "block=32");
   EXPECT_EQ(find(database, query(0)).tier, Tier::exact);
   EXPECT_EQ(find(database, query(1)).tier, Tier::fallback);
   EXPECT_EQ(find(database, query(1 << 20)).tier, Tier::fallback);
-  store_best(database, session_key(1 << 10), "block=64", 1000);
+  know(1 << 10, "block=64");
   const auto match = find(database, query(1 << 20));
   EXPECT_EQ(match.best->configuration, "block=64");
   EXPECT_THAT(match.reason, HasSubstr("1 of 1 known problems"));
 }
 
-TEST(Wisdom, SkipsWhatTheCallerCannotUseAndSaysWhy) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=2048", 1000);
-  store_best(database, session_key(1 << 19), "block=256", 1000);
+TEST_F(Wisdom, SkipsWhatTheCallerCannotUseAndSaysWhy) {
+  know(1 << 20, "block=2048");
+  know(1 << 19, "block=256");
   const auto match = find(database, query(), [](const std::string& configuration) -> std::optional<std::string> {
     if (configuration == "block=2048") return "more than 1024 threads a block";
     return std::nullopt;
@@ -252,9 +239,8 @@ TEST(Wisdom, SkipsWhatTheCallerCannotUseAndSaysWhy) {
   EXPECT_EQ(match.rejected[0].reason, "more than 1024 threads a block");
 }
 
-TEST(Wisdom, SaysSoWhenEverythingWasRejected) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=2048", 1000);
+TEST_F(Wisdom, SaysSoWhenEverythingWasRejected) {
+  know(1 << 20, "block=2048");
   const auto match = find(database, query(), [](const std::string&) { return std::optional<std::string>("no"); });
   EXPECT_EQ(match.tier, Tier::fallback);
   EXPECT_FALSE(match);
@@ -262,10 +248,9 @@ TEST(Wisdom, SaysSoWhenEverythingWasRejected) {
   EXPECT_THAT(match.reason, HasSubstr("rejected"));
 }
 
-TEST(Wisdom, NeverServesWhatIsQuarantinedHere) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(), "block=256", 1000);
-  store_best(database, session_key(1 << 19), "block=128", 1000);
+TEST_F(Wisdom, NeverServesWhatIsQuarantinedHere) {
+  know(1 << 20, "block=256");
+  know(1 << 19, "block=128");
   auto other = Database::in_memory();
   other.quarantine(h200(), reduce_kernel(), problem(), "block=256", "illegal address");
   Database* databases[] = {&database, &other};
@@ -275,9 +260,8 @@ TEST(Wisdom, NeverServesWhatIsQuarantinedHere) {
   EXPECT_THAT(match.rejected[0].reason, HasSubstr("illegal address"));
 }
 
-TEST(Wisdom, ServesAtOneSizeWhatIsQuarantinedAtAnother) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(1 << 10), "block=256", 1000);
+TEST_F(Wisdom, ServesAtOneSizeWhatIsQuarantinedAtAnother) {
+  know(1 << 10, "block=256");
   database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=256", "it hung");
   EXPECT_EQ(find(database, query(1 << 10)).tier, Tier::exact);
   const auto match = find(database, query(1 << 20));
@@ -285,7 +269,7 @@ TEST(Wisdom, ServesAtOneSizeWhatIsQuarantinedAtAnother) {
   EXPECT_THAT(match.rejected.at(0).reason, HasSubstr("it hung"));
 }
 
-TEST(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {
+TEST_F(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {
   auto user = Database::in_memory();
   auto shipped = Database::in_memory();
   store_best(shipped, session_key(), "from=shipped", 900);
@@ -298,7 +282,7 @@ TEST(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {
   EXPECT_EQ(lookup(query(), databases).best->configuration, "from=user") << "user before shipped";
 }
 
-TEST(Wisdom, IsOfTheNearestOfManySizes) {
+TEST_F(Wisdom, IsOfTheNearestOfManySizes) {
   std::mt19937 random(20240229);
   for (const std::vector<const char*>& names :
        {std::vector{"n"}, {"nx", "ny"}, {"a", "b", "c"}, {"a", "b", "c", "d", "e", "f", "g"}}) {
@@ -311,7 +295,7 @@ TEST(Wisdom, IsOfTheNearestOfManySizes) {
     for (int i = 0; i < 300; ++i) problems.push_back(i % 3 == 0 ? draw(0, 5000) : draw(1000, 1100));
     std::sort(problems.begin(), problems.end());
     problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
-    auto database = Database::in_memory();
+    database = Database::in_memory();
     import_many(database, problems);
     for (int i = 0; i < 60; ++i) {
       auto q = query();
@@ -329,24 +313,17 @@ TEST(Wisdom, IsOfTheNearestOfManySizes) {
   }
 }
 
-TEST(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
+TEST_F(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
   std::vector<Sizes> problems;
   for (std::int64_t n = 0; n < 3000; ++n) problems.push_back({{"nx", 4096}, {"ny", 1000 + n}});
-  auto database = Database::in_memory();
   import_many(database, problems);
   for (int i = 0; i < 500; ++i)
     database.quarantine(h200(), reduce_kernel(), {problem().choices, problems[static_cast<std::size_t>(i)]},
                         "block=1000" + std::to_string(i % 7), "it hung");
-  auto& connection = database.store().connection();
   const auto steps_for = [&](const Sizes& sizes, Tier tier) {
-    int steps = 0;  // of SQLite's virtual machine: a row takes some twenty
-    sqlite3_progress_handler(
-        connection.getHandle(), 1, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
     auto q = query();
     q.problem.sizes = sizes;
-    EXPECT_EQ(find(database, q).tier, tier);
-    sqlite3_progress_handler(connection.getHandle(), 0, nullptr, nullptr);
-    return steps;
+    return steps_of(database, [&] { EXPECT_EQ(find(database, q).tier, tier); });
   };
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1500}}, Tier::exact), 500);
   EXPECT_LT(steps_for({{"nx", 4097}, {"ny", 1500}}, Tier::nearest_size), 10'000);
@@ -354,44 +331,44 @@ TEST(Wisdom, IsFoundWithoutReadingWhatIsFarAway) {
   EXPECT_LT(steps_for({{"nx", 4096}, {"ny", 1 << 30}}, Tier::portable), 20'000);
 }
 
-TEST(Wisdom, OfAnEarlierVersionIsFoundWithoutBeingWritten) {
-  const TemporaryFolder folder;
-  const auto file = folder / "wisdom.db";
-  {
-    auto database = Database::open_user(file);
-    store_best(database, session_key(1024), "block=1", 1000);
-    store_best(database, session_key(1 << 20), "block=2", 1000);
+class WisdomOfAnEarlierVersion : public DatabaseTest {
+ protected:
+  void know_one_and_one_in_quarantine() {
+    know(1024, "block=1");
+    know(1 << 20, "block=2");
     database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=2", "it hung");
   }
+  static void expect_found(Database& known) {
+    EXPECT_EQ(find(known, query(1024)).tier, Tier::exact);
+    EXPECT_EQ(find(known, query(1500)).tier, Tier::nearest_size);
+    EXPECT_EQ(find(known, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
+  }
+};
+
+TEST_F(WisdomOfAnEarlierVersion, IsFoundWithoutBeingWritten) {
+  use_file();
+  know_one_and_one_in_quarantine();
+  database = Database::in_memory();
   for (const int version : {5, 4}) {
     rewrite_as_version(file, version);
     const auto bytes = read_file(file);
-    auto database = Database::open_read_only(file);
-    EXPECT_EQ(find(database, query(1024)).tier, Tier::exact);
-    EXPECT_EQ(find(database, query(1500)).tier, Tier::nearest_size);
-    EXPECT_EQ(find(database, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
+    auto known = Database::open_read_only(file);
+    expect_found(known);
     EXPECT_EQ(read_file(file), bytes);
   }
-  auto upgraded = Database::open_user(file);
-  EXPECT_EQ(find(upgraded, query(1500)).tier, Tier::nearest_size);
-  EXPECT_EQ(find(upgraded, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
-  EXPECT_EQ(number(upgraded.store().connection(), "SELECT count(*) FROM best WHERE place IS NULL"), 0);
+  use_file();
+  expect_found(database);
+  EXPECT_EQ(number(database.store().connection(), "SELECT count(*) FROM best WHERE place IS NULL"), 0);
 }
 
-TEST(Wisdom, ThatAnEarlierVersionHasAddedIsFound) {
-  auto database = Database::in_memory();
-  store_best(database, session_key(1024), "block=1", 1000);
-  store_best(database, session_key(1 << 20), "block=2", 1000);
-  database.quarantine(h200(), reduce_kernel(), problem(1 << 20), "block=2", "it hung");
+TEST_F(WisdomOfAnEarlierVersion, IsFoundWhereThatVersionHasAddedIt) {
+  know_one_and_one_in_quarantine();
   database.store().connection().exec("UPDATE best SET place = NULL; UPDATE quarantine SET place = NULL");
-  EXPECT_EQ(find(database, query(1500)).tier, Tier::nearest_size);
-  EXPECT_EQ(find(database, query(1 << 20)).best->configuration, "block=1") << "the other one is in quarantine";
+  expect_found(database);
 }
 
-TEST(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
-  auto database = Database::in_memory();
-  for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000})
-    store_best(database, session_key(n), "block=1", 1000);
+TEST_F(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
+  for (const std::int64_t n : {1000, 1023, 1024, 1100, 2048, 2049, 5000}) know(n, "block=1");
   auto other = session_key(1200);
   other.kernel.source_hash = std::string(64, 'b');
   store_best(database, other, "block=1", 1000);
@@ -403,7 +380,7 @@ TEST(MeasuredSizes, AreThoseFromTheGivenOnesOnOfThisDevice) {
   EXPECT_EQ(found, (std::vector<Sizes>{{{"n", 1024}}, {{"n", 1100}}, {{"n", 1200}}, {{"n", 2048}}}));
 }
 
-TEST(Wisdom, OfNoDatabaseIsTheDefault) {
+TEST_F(Wisdom, OfNoDatabaseIsTheDefault) {
   const auto match = lookup(query(), {});
   EXPECT_EQ(match.tier, Tier::fallback);
   EXPECT_EQ(name(match.tier), "default");

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <SQLiteCpp/SQLiteCpp.h>
-#include <sqlite3.h>
-
 #include <cache/browse.hpp>
 #include <cache/misses.hpp>
 #include <cache/store.hpp>
@@ -38,24 +35,21 @@ std::vector<std::int64_t> sizes_of(const std::vector<MissRecord>& misses) {
   return all;
 }
 
-/// A database as version 4 made it, with one best configuration.
-std::filesystem::path version_4(const TemporaryFolder& folder) {
-  const auto file = folder / "wisdom.db";
-  {
-    auto database = Database::open_user(file);
-    store_best(database, session_key(), "block=1", 10);
+class Misses : public DatabaseTest {
+ protected:
+  /// The file as version 4 made it, with one best configuration.
+  void make_version_4() {
+    make();
+    rewrite_as_version(file, 4);
   }
-  rewrite_as_version(file, 4);
-  return file;
-}
+};
 
-TEST(Misses, AddUpOverProcesses) {
-  const TemporaryFolder folder;
+TEST_F(Misses, AddUpOverProcesses) {
   for (const std::int64_t n : {1000, 1020, 1000}) {
-    auto database = Database::open_user(folder / "wisdom.db");
+    use_file();
     remember_misses(database, {miss(n, 3, 50)});
   }
-  auto database = Database::open_read_only(folder / "wisdom.db");
+  database = Database::open_read_only(file);
   const auto all = misses(database);
   ASSERT_EQ(all.size(), 1u) << "1000 and 1020 are served alike";
   EXPECT_EQ(all[0].problem, problem(1000)) << "the first that was met";
@@ -68,22 +62,19 @@ TEST(Misses, AddUpOverProcesses) {
   EXPECT_EQ(statistics(database).misses, 1);
 }
 
-TEST(Misses, AreSortedByTheTimeSpentInThem) {
-  auto database = Database::in_memory();
+TEST_F(Misses, AreSortedByTheTimeSpentInThem) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   remember_misses(database, {miss(1000, 5, unknown), miss(2000, 10, 30), miss(4000, 2, 500), miss(8000, 9, unknown)});
   EXPECT_THAT(sizes_of(misses(database)), ElementsAre(4000, 2000, 8000, 1000));
 }
 
-TEST(Misses, KeepATimeThatWasKnownBefore) {
-  auto database = Database::in_memory();
+TEST_F(Misses, KeepATimeThatWasKnownBefore) {
   remember_misses(database, {miss(1000, 5, 40)});
   remember_misses(database, {miss(1000, 5, std::numeric_limits<double>::quiet_NaN())});
   EXPECT_EQ(misses(database).at(0).spent_ns(), 400);
 }
 
-TEST(Misses, AreNoneOnceTheirProblemIsTuned) {
-  auto database = Database::in_memory();
+TEST_F(Misses, AreNoneOnceTheirProblemIsTuned) {
   remember_misses(database, {miss(1 << 20, 5, 40), miss(1000, 5, 40)});
   store_best(database, session_key(1 << 20), "block=1", 10);
   EXPECT_THAT(sizes_of(misses(database)), ElementsAre(1000));
@@ -91,8 +82,7 @@ TEST(Misses, AreNoneOnceTheirProblemIsTuned) {
   EXPECT_THAT(sizes_of(misses(database)), ElementsAre(1000)) << "what was counted before is too late";
 }
 
-TEST(Misses, StayWhileTheirTuningIsCutShort) {
-  auto database = Database::in_memory();
+TEST_F(Misses, StayWhileTheirTuningIsCutShort) {
   remember_misses(database, {miss(1 << 20, 5, 40)});
   {
     SessionWriter writer(database, session_key(1 << 20));
@@ -104,8 +94,7 @@ TEST(Misses, StayWhileTheirTuningIsCutShort) {
   EXPECT_TRUE(misses(database).empty());
 }
 
-TEST(Misses, CanBeForgotten) {
-  auto database = Database::in_memory();
+TEST_F(Misses, CanBeForgotten) {
   MissRecord other = miss(3000, 1, 1);
   other.kernel.name = "scan";
   remember_misses(database, {miss(1000, 1, 3), miss(2000, 1, 2), other});
@@ -117,8 +106,7 @@ TEST(Misses, CanBeForgotten) {
   EXPECT_EQ(forget_misses(database, {}), 1);
 }
 
-TEST(Misses, AreFilteredByKernelAndDevice) {
-  auto database = Database::in_memory();
+TEST_F(Misses, AreFilteredByKernelAndDevice) {
   MissRecord other = miss(3000, 1, 1);
   other.device_key = h100().key;
   remember_misses(database, {miss(1000, 1, 3), other});
@@ -126,19 +114,14 @@ TEST(Misses, AreFilteredByKernelAndDevice) {
   EXPECT_TRUE(misses(database, {.kernel = "scan"}).empty());
 }
 
-TEST(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
-  auto database = Database::in_memory();
+TEST_F(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
   std::vector<MissRecord> all;
   for (std::int64_t n = 0; n < kMaxMisses; ++n) all.push_back(miss(128 * n, 1, 3));
   remember_misses(database, all);
   const auto steps_for = [&](std::int64_t first) {
-    int steps = 0;  // of SQLite's virtual machine, in hundreds: to look at each row once takes some thousand
-    auto* const connection = database.store().connection().getHandle();
-    sqlite3_progress_handler(
-        connection, 100, [](void* count) { return ++*static_cast<int*>(count), 0; }, &steps);
-    remember_misses(database, {all.begin() + first, all.begin() + first + 500});
-    sqlite3_progress_handler(connection, 0, nullptr, nullptr);
-    return steps;
+    // To look at each row once takes some thousand.
+    const auto remember = [&] { remember_misses(database, {all.begin() + first, all.begin() + first + 500}); };
+    return steps_of(database, remember, 100);
   };
   EXPECT_LT(steps_for(1000), 10'000) << "known ones";
   for (auto& one : all) one.sizes_from["n"] += 1'000'000'000;
@@ -146,8 +129,7 @@ TEST(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
   EXPECT_EQ(misses(database).size(), static_cast<std::size_t>(kMaxMisses));
 }
 
-TEST(Misses, ThatSayNonsenseAreNotStored) {
-  auto database = Database::in_memory();
+TEST_F(Misses, ThatSayNonsenseAreNotStored) {
   MissRecord record = miss(1000, -1, 3);
   EXPECT_THROW(remember_misses(database, {record}), CacheError);
   record = miss(1000, 1, 3);
@@ -155,9 +137,8 @@ TEST(Misses, ThatSayNonsenseAreNotStored) {
   EXPECT_THROW(remember_misses(database, {record}), CacheError);
 }
 
-TEST(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
-  const TemporaryFolder folder;
-  const auto file = version_4(folder);
+TEST_F(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
+  make_version_4();
   {
     auto before = Database::open_read_only(file);
     EXPECT_TRUE(misses(before).empty());
@@ -165,8 +146,7 @@ TEST(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
     EXPECT_EQ(statistics(before).best, 1);
     EXPECT_EQ(statistics(before).schema_version, 4);
   }
-  Warnings warnings;
-  auto database = Database::open_user(file, warnings.options());
+  use_file();
   remember_misses(database, {miss(1000, 1, 3)});
   EXPECT_EQ(misses(database).size(), 1u);
   EXPECT_EQ(best_rows(database).size(), 1u);
@@ -177,14 +157,12 @@ TEST(Misses, FindTheirPlaceInADatabaseOfTheVersionBefore) {
   EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4 << 16 | kSchemaVersion) << "version 4 can read it still";
 }
 
-TEST(Misses, AreKeptInMemoryWhereADatabaseOfTheVersionBeforeHasNoRoomForThem) {
-  const TemporaryFolder folder;
-  const auto file = version_4(folder);
-  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("VACUUM");
-  Warnings warnings;
+TEST_F(Misses, AreKeptInMemoryWhereADatabaseOfTheVersionBeforeHasNoRoomForThem) {
+  make_version_4();
+  execute(file, "VACUUM");
   OpenOptions options = warnings.options();
   options.max_pages = 1;
-  auto database = Database::open_user(file, options);
+  database = Database::open_user(file, options);
   EXPECT_THAT(warnings.texts, ElementsAre(HasSubstr("the disk is full")));
   remember_misses(database, {miss(1000, 1, 3)});
   EXPECT_EQ(misses(database).size(), 1u);

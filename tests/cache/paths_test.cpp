@@ -1,10 +1,8 @@
-#include <cstdlib>
 #include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cache/paths.hpp>
@@ -19,21 +17,21 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Paths, FollowTheFirstVariableThatIsSet) {
-  const Variable home("HOME", "/home/ada");
-  const Variable xdg("XDG_CACHE_HOME", "/xdg");
+  const EnvironmentVariable home("HOME", "/home/ada");
+  const EnvironmentVariable xdg("XDG_CACHE_HOME", "/xdg");
   {
-    const Variable own("TUNER_CACHE_DIR", "/own");
+    const EnvironmentVariable own("TUNER_CACHE_DIR", "/own");
     EXPECT_EQ(user_cache_dir(), "/own");
   }
-  const Variable own("TUNER_CACHE_DIR", "");
+  const EnvironmentVariable own("TUNER_CACHE_DIR", "");
   EXPECT_EQ(user_cache_dir(), "/xdg/tuner");
   EXPECT_EQ(user_database_file(), "/xdg/tuner/wisdom.db");
-  const Variable relative("XDG_CACHE_HOME", "relative");
+  const EnvironmentVariable relative("XDG_CACHE_HOME", "relative");
   EXPECT_EQ(user_cache_dir(), "/home/ada/.cache/tuner");
 }
 
 TEST(Paths, AreAbsoluteWhereverTheWorkGoesOn) {
-  const Variable own("TUNER_CACHE_DIR", "relative");
+  const EnvironmentVariable own("TUNER_CACHE_DIR", "relative");
   EXPECT_EQ(user_cache_dir(), fs::current_path() / "relative");
 }
 
@@ -45,7 +43,6 @@ TEST(Paths, OfTheInstallationFollowTheProgram) {
 
 TEST(Exposure, IsOfWhatOthersCanWriteToOrReplace) {
   const TemporaryFolder folder;
-  fs::create_directories(folder / "above/below");
   write_file(folder / "above/below/file", "x");
   EXPECT_EQ(exposure_of(folder / "above/below/file"), std::nullopt) << "the folder for temporary ones is sticky";
   fs::permissions(folder / "above", fs::perms::all);
@@ -67,15 +64,14 @@ TEST(Exposure, IsNotOfWhatTheUsersOwnGroupCanWriteToAsUnderUmask002) {
 
 TEST(Paths, FindShippedDatabasesInOrderAndOnce) {
   const TemporaryFolder folder;
-  for (const char* name : {"application", "one", "data/tuner/wisdom"}) fs::create_directories(folder / name);
   for (const char* name : {"application/b.db", "application/a.db", "application/readme.txt", "one/c.db", "single.db",
                            "data/tuner/wisdom/d.db"}) {
     write_file(folder / name, "x");
   }
   const auto list = (folder / "one").string() + "::" + (folder / "single.db").string() + ":" +
                     (folder / "missing").string() + ":" + (folder / "application").string();
-  const Variable path("TUNER_DB_PATH", list.c_str());
-  const Variable data("XDG_DATA_DIRS", (folder / "data").c_str());
+  const EnvironmentVariable path("TUNER_DB_PATH", list);
+  const EnvironmentVariable data("XDG_DATA_DIRS", (folder / "data").string());
   std::vector<fs::path> found;
   for (const auto& file : shipped_database_files(folder / "application")) {
     if (file.string().starts_with(fs::canonical(folder.path()).string())) found.push_back(file.filename());
@@ -88,11 +84,7 @@ TEST(Paths, AreCreatedForTheOwnerOnly) {
   const auto nested = folder / "a/b/c";
   ASSERT_TRUE(make_private_folder(nested));
   ASSERT_TRUE(make_private_folder(nested)) << "again";
-  struct stat info {};
-  for (const char* part : {"a", "a/b", "a/b/c"}) {
-    ASSERT_EQ(::stat((folder / part).c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0777, 0700u) << part;
-  }
+  for (const char* part : {"a", "a/b", "a/b/c"}) EXPECT_EQ(mode_of(folder / part), 0700u) << part;
   write_file(folder / "file", "x");
   EXPECT_FALSE(make_private_folder(folder / "file/below"));
 }
@@ -103,11 +95,8 @@ TEST(Database, IsReadableByItsOwnerOnly) {
   const TemporaryFolder folder;
   auto database = Database::open_user(folder / "deep/wisdom.db");
   EXPECT_FALSE(database.is_in_memory());
-  struct stat info {};
-  ASSERT_EQ(::stat((folder / "deep/wisdom.db").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600u);
-  ASSERT_EQ(::stat((folder / "deep").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  EXPECT_EQ(mode_of(folder / "deep/wisdom.db"), 0600u);
+  EXPECT_EQ(mode_of(folder / "deep"), 0700u);
 }
 
 }  // namespace

@@ -7,37 +7,21 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cache/browse.hpp>
 #include <cache/session.hpp>
 #include <cache/store.hpp>
 
+#include <tests/child_process.hpp>
+
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
 namespace {
 
-/// Runs \p work in a child process; its exit code is 0 when \p work returns true.
-template <class Work>
-pid_t spawn(Work work) {
-  const pid_t pid = ::fork();
-  if (pid != 0) return pid;
-  bool good = false;
-  try {
-    good = work();
-  } catch (...) {
-  }
-  ::_exit(good ? 0 : 1);
-}
-
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
+using tuner::testing::start_child;
+using tuner::testing::wait_for;
 
 TEST(Processes, LoseNothingWhenEightOfThemWrite) {
   const TemporaryFolder folder;
@@ -45,7 +29,7 @@ TEST(Processes, LoseNothingWhenEightOfThemWrite) {
   constexpr int kTrials = 40;
   std::vector<pid_t> children;
   for (int child = 0; child < kWriters; ++child) {
-    children.push_back(spawn([&] {
+    children.push_back(start_child([&] {
       bool quiet = true;
       OpenOptions options;
       options.busy_timeout = std::chrono::minutes(1);
@@ -103,7 +87,7 @@ TEST(Processes, ThatAreKilledLoseNoAcknowledgedTrial) {
   for (int round = 0; round < 20; ++round) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
-    const pid_t pid = spawn([&] {
+    const pid_t pid = start_child([&] {
       auto database = Database::open_user(file);
       SessionWriter writer(database, session_key());
       for (std::uint32_t i = 0;; ++i) {

@@ -26,46 +26,35 @@ std::vector<std::string> configurations(const std::vector<TrialRecord>& trials) 
   return result;
 }
 
-TEST(Session, GivesBackEverythingOfATrial) {
-  const TemporaryFolder folder;
+using Session = DatabaseTest;
+using Best = DatabaseTest;
+using Quarantine = DatabaseTest;
+using Schema = FileTest;
+using Statistics = FileTest;
+
+TEST_F(Session, GivesBackEverythingOfATrial) {
   auto original = trial("block=256 warp_step=shuffle", 12345.5);
   original.message = "none";
   original.log = std::string("ptxas info\n\0with a zero", 23);
   original.throttled = true;
   original.cold = false;
   original.created_ms = 1700000000123;
-  {
-    auto database = Database::open_user(folder / "wisdom.db");
-    SessionWriter writer(database, session_key());
-    writer.add(original);
-  }
-  auto database = Database::open_user(folder / "wisdom.db");
+  use_file();
+  SessionWriter(database, session_key()).add(original);
+  use_file();
   const auto trials = finished_trials(database, session_key());
   ASSERT_EQ(trials.size(), 1u);
   const auto& t = trials[0];
-  EXPECT_EQ(t.configuration, original.configuration);
   EXPECT_EQ(t.kind, "ok");
-  EXPECT_EQ(t.message, original.message);
-  EXPECT_EQ(t.log, original.log);
-  EXPECT_EQ(t.samples_ns, original.samples_ns);
-  EXPECT_EQ(t.median_ns, original.median_ns);
-  EXPECT_EQ(t.low_ns, original.low_ns);
-  EXPECT_EQ(t.high_ns, original.high_ns);
-  EXPECT_EQ(t.relative_noise, original.relative_noise);
-  EXPECT_FALSE(t.cold);
-  EXPECT_TRUE(t.throttled);
-  EXPECT_TRUE(t.converged);
-  EXPECT_FALSE(t.abandoned);
-  EXPECT_TRUE(t.verified);
-  EXPECT_EQ(t.clock_mhz, original.clock_mhz);
-  EXPECT_EQ(t.metrics, original.metrics);
-  EXPECT_EQ(t.times_s, original.times_s);
-  EXPECT_EQ(t.resources, original.resources);
-  EXPECT_EQ(t.created_ms, original.created_ms);
+  const auto all = [](const TrialRecord& one) {
+    return std::tie(one.configuration, one.message, one.log, one.samples_ns, one.median_ns, one.low_ns, one.high_ns,
+                    one.relative_noise, one.cold, one.throttled, one.converged, one.abandoned, one.verified,
+                    one.clock_mhz, one.metrics, one.times_s, one.resources, one.created_ms);
+  };
+  EXPECT_TRUE(all(t) == all(original));
 }
 
-TEST(Session, KeepsNumbersThatAreNoneAsNone) {
-  auto database = Database::in_memory();
+TEST_F(Session, KeepsNumbersThatAreNoneAsNone) {
   auto broken = trial("block=1", std::nan(""));
   broken.metrics["power_w"] = INFINITY;
   {
@@ -79,8 +68,7 @@ TEST(Session, KeepsNumbersThatAreNoneAsNone) {
   EXPECT_TRUE(std::isnan(trials[0].metrics.at("power_w")));
 }
 
-TEST(Session, IsUnfinishedUntilItSaysSo) {
-  auto database = Database::in_memory();
+TEST_F(Session, IsUnfinishedUntilItSaysSo) {
   {
     SessionWriter writer(database, session_key(), {.strategy = "random", .seed = 0xffffffffffffffffu});
     writer.add(trial("block=1", 10));
@@ -101,8 +89,7 @@ TEST(Session, IsUnfinishedUntilItSaysSo) {
   }
 }
 
-TEST(Session, IsResumedByWhateverEarlierOnesFinished) {
-  auto database = Database::in_memory();
+TEST_F(Session, IsResumedByWhateverEarlierOnesFinished) {
   {
     SessionWriter writer(database, session_key());
     writer.add(trial("block=1", 10));
@@ -119,36 +106,25 @@ TEST(Session, IsResumedByWhateverEarlierOnesFinished) {
   EXPECT_EQ(trials[1].kind, "compile");
 }
 
-TEST(Session, SharesNothingWithOtherTunings) {
-  auto database = Database::in_memory();
-  {
-    SessionWriter writer(database, session_key());
-    writer.add(trial("block=1", 10));
-  }
-  auto other = session_key(4096);
-  EXPECT_TRUE(finished_trials(database, other).empty()) << "sizes";
-  other = session_key();
-  other.kernel.source_hash = std::string(64, 'b');
-  EXPECT_TRUE(finished_trials(database, other).empty()) << "source";
-  other = session_key();
-  other.device = h100();
-  EXPECT_TRUE(finished_trials(database, other).empty()) << "device";
-  other = session_key();
-  other.conditions = R"({"cold":false})";
-  EXPECT_TRUE(finished_trials(database, other).empty()) << "conditions";
-  other = session_key();
-  other.environment.driver = "14.0";
-  EXPECT_TRUE(finished_trials(database, other).empty()) << "driver";
-  other = session_key();
-  other.environment.tuner = "0.2.0";
-  EXPECT_EQ(finished_trials(database, other).size(), 1u) << "another version of tuner measures the same";
+TEST_F(Session, SharesNothingWithOtherTunings) {
+  SessionWriter(database, session_key()).add(trial("block=1", 10));
+  const auto trials_after = [&](const auto& change) {
+    auto other = session_key();
+    change(other);
+    return finished_trials(database, other).size();
+  };
+  EXPECT_EQ(trials_after([](auto& key) { key.problem.sizes["n"] = 4096; }), 0u);
+  EXPECT_EQ(trials_after([](auto& key) { key.kernel.source_hash = std::string(64, 'b'); }), 0u);
+  EXPECT_EQ(trials_after([](auto& key) { key.device = h100(); }), 0u);
+  EXPECT_EQ(trials_after([](auto& key) { key.conditions = R"({"cold":false})"; }), 0u);
+  EXPECT_EQ(trials_after([](auto& key) { key.environment.driver = "14.0"; }), 0u);
+  EXPECT_EQ(trials_after([](auto& key) { key.environment.tuner = "0.2.0"; }), 1u) << "it measures the same";
 }
 
-TEST(Session, CommitsEachTrialSoonByItself) {
-  const TemporaryFolder folder;
-  auto database = Database::open_user(folder / "wisdom.db");
+TEST_F(Session, CommitsEachTrialSoonByItself) {
+  use_file();
   SessionWriter writer(database, session_key());
-  auto reader = Database::open_user(folder / "wisdom.db");
+  auto reader = Database::open_user(file);
   for (int i = 0; i < 10; ++i) {
     writer.add(trial("block=" + std::to_string(i), 10 + i));
     ASSERT_TRUE(wait_until([&] { return finished_trials(reader, session_key()).size() == std::size_t(i) + 1; }));
@@ -157,11 +133,10 @@ TEST(Session, CommitsEachTrialSoonByItself) {
   EXPECT_EQ(writer.committed(), 10u);
 }
 
-TEST(Session, TakesTrialsWhileACommitWaitsForAnotherProcess) {
-  const TemporaryFolder folder;
-  auto database = Database::open_user(folder / "wisdom.db");
+TEST_F(Session, TakesTrialsWhileACommitWaitsForAnotherProcess) {
+  use_file();
   SessionWriter writer(database, session_key());
-  auto other = Database::open_user(folder / "wisdom.db");
+  auto other = Database::open_user(file);
   other.store().write([&] {
     writer.add(trial("block=1", 10));
     EXPECT_FALSE(tuner::testing::wait_until([&] { return writer.committed() > 0; }, std::chrono::milliseconds(50)))
@@ -173,8 +148,7 @@ TEST(Session, TakesTrialsWhileACommitWaitsForAnotherProcess) {
   EXPECT_EQ(finished_trials(other, session_key()).size(), 2u);
 }
 
-TEST(Session, RefusesTrialsThatMakeNoSense) {
-  auto database = Database::in_memory();
+TEST_F(Session, RefusesTrialsThatMakeNoSense) {
   SessionWriter writer(database, session_key());
   EXPECT_THROW(writer.add(failed_trial("block=1", "exploded", "")), CacheError);
   for (const char* bad : {"", "block", "block=1 block=2", "b=1 a=2", "block=1  x=2", "=1", "block=1\n"}) {
@@ -187,34 +161,25 @@ TEST(Session, RefusesTrialsThatMakeNoSense) {
   EXPECT_THROW(SessionWriter(database, key), CacheError);
 }
 
-TEST(Best, ComesOnlyFromAVerifiedStoredMeasurement) {
-  auto database = Database::in_memory();
+TEST_F(Best, ComesOnlyFromAVerifiedStoredMeasurement) {
   SessionWriter writer(database, session_key());
   EXPECT_THROW(writer.set_best("block=1"), CacheError) << "never measured";
-  auto unverified = trial("block=2", 10);
+  auto unverified = trial("block=2", 10), abandoned = trial("block=3", 10), wrong = trial("block=4", 10);
   unverified.verified = false;
-  writer.add(unverified);
-  EXPECT_THROW(writer.set_best("block=2"), CacheError);
-  auto abandoned = trial("block=3", 10);
   abandoned.abandoned = true;
-  writer.add(abandoned);
-  EXPECT_THROW(writer.set_best("block=3"), CacheError);
-  auto wrong = trial("block=4", 10);
   wrong.kind = "wrong";
-  writer.add(wrong);
-  EXPECT_THROW(writer.set_best("block=4"), CacheError);
+  for (const auto& one : {unverified, abandoned, wrong}) {
+    writer.add(one);
+    EXPECT_THROW(writer.set_best(one.configuration), CacheError) << one.configuration;
+  }
   EXPECT_TRUE(best_rows(database).empty());
   writer.add(trial("block=5", 10));
   writer.set_best("block=5");
   EXPECT_EQ(best_rows(database).size(), 1u);
 }
 
-TEST(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
-  auto database = Database::in_memory();
-  {
-    SessionWriter writer(database, session_key());
-    writer.add(trial("block=1", 10));
-  }
+TEST_F(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
+  SessionWriter(database, session_key()).add(trial("block=1", 10));
   SessionWriter writer(database, session_key());
   writer.set_best("block=1");
   EXPECT_EQ(find(database, query()).best->median_ns, 10);
@@ -224,8 +189,7 @@ TEST(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
   EXPECT_THROW(other.set_best("block=1"), CacheError) << "measured with another driver";
 }
 
-TEST(Best, IsReplacedByALaterOne) {
-  auto database = Database::in_memory();
+TEST_F(Best, IsReplacedByALaterOne) {
   store_best(database, session_key(), "block=1", 10);
   store_best(database, session_key(), "block=2", 20);
   const auto rows = best_rows(database);
@@ -235,15 +199,12 @@ TEST(Best, IsReplacedByALaterOne) {
   EXPECT_GT(rows[0].measured_ms, 0);
 }
 
-TEST(Quarantine, RemembersWhatCrashedOnThisDeviceOnly) {
-  const TemporaryFolder folder;
-  {
-    auto database = Database::open_user(folder / "wisdom.db");
-    database.quarantine(h200(), reduce_kernel(), problem(), "block=2", "illegal address");
-    database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang");
-    database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang again");
-  }
-  auto database = Database::open_user(folder / "wisdom.db");
+TEST_F(Quarantine, RemembersWhatCrashedOnThisDeviceOnly) {
+  use_file();
+  database.quarantine(h200(), reduce_kernel(), problem(), "block=2", "illegal address");
+  database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang");
+  database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang again");
+  use_file();
   const auto records = database.quarantined(h200().key, reduce_kernel(), problem());
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].configuration, "block=1");
@@ -255,8 +216,7 @@ TEST(Quarantine, RemembersWhatCrashedOnThisDeviceOnly) {
   EXPECT_TRUE(database.quarantined(h200().key, changed, problem()).empty());
 }
 
-TEST(Quarantine, IsLiftedByDeviceKernelAndConfiguration) {
-  auto database = Database::in_memory();
+TEST_F(Quarantine, IsLiftedByDeviceKernelAndConfiguration) {
   auto scan = reduce_kernel();
   scan.name = "scan";
   database.quarantine(h200(), reduce_kernel(), problem(), "block=1", "hang");
@@ -271,8 +231,7 @@ TEST(Quarantine, IsLiftedByDeviceKernelAndConfiguration) {
   EXPECT_TRUE(quarantined(database).empty());
 }
 
-TEST(Quarantine, HoldsForProblemsThatAreAlike) {
-  auto database = Database::in_memory();
+TEST_F(Quarantine, HoldsForProblemsThatAreAlike) {
   database.quarantine(h200(), reduce_kernel(), problem(1000), "block=1", "hang");
   const auto holds_for = [&](const ProblemRecord& asked) {
     return !database.quarantined(h200().key, reduce_kernel(), asked).empty();
@@ -291,27 +250,20 @@ TEST(Quarantine, HoldsForProblemsThatAreAlike) {
   EXPECT_TRUE(holds_for(problem(1 << 20))) << "what is well at one size may still hang at another";
 }
 
-TEST(Quarantine, KeepsAConfigurationFromBeingNamedBest) {
-  auto database = Database::in_memory();
+TEST_F(Quarantine, KeepsAConfigurationFromBeingNamedBest) {
   SessionWriter writer(database, session_key());
   writer.add(trial("block=1", 10));
   database.quarantine(h200(), reduce_kernel(), problem((1 << 20) - 3), "block=1", "it hung");
-  try {
-    writer.set_best("block=1");
-    ADD_FAILURE() << "named best";
-  } catch (const CacheError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("quarantined on this device: it hung"));
-  }
+  EXPECT_THAT(error_of([&] { writer.set_best("block=1"); }), HasSubstr("quarantined on this device: it hung"));
   EXPECT_TRUE(best_rows(database).empty());
   database.lift_quarantine(h200().key, reduce_kernel(), problem(), "block=1");
   writer.set_best("block=1");
   EXPECT_EQ(best_rows(database).size(), 1u);
 }
 
-TEST(Schema, IsTheOneOfItsVersion) {
-  const TemporaryFolder folder;
-  { Database::open_user(folder / "wisdom.db"); }
-  SQLite::Database db((folder / "wisdom.db").string());
+TEST_F(Schema, IsTheOneOfItsVersion) {
+  open();
+  SQLite::Database db(file.string());
   SQLite::Statement row(db, "SELECT group_concat(sql, ';' || char(10)) || ';' || char(10) FROM sqlite_schema");
   ASSERT_TRUE(row.executeStep());
   ASSERT_EQ(kSchemaVersion, 6);
@@ -320,16 +272,12 @@ TEST(Schema, IsTheOneOfItsVersion) {
       << "another schema has another version";
 }
 
-TEST(Statistics, CountWhatIsThere) {
-  const TemporaryFolder folder;
-  auto database = Database::open_user(folder / "wisdom.db");
+TEST_F(Statistics, CountWhatIsThere) {
+  auto database = open();
   store_best(database, session_key(), "block=1", 10);
-  {
-    SessionWriter writer(database, session_key(64));
-    writer.add(failed_trial("block=2", "timeout", "1 s"));
-  }
+  SessionWriter(database, session_key(64)).add(failed_trial("block=2", "timeout", "1 s"));
   const auto all = statistics(database);
-  EXPECT_EQ(all.path, (folder / "wisdom.db").string());
+  EXPECT_EQ(all.path, file.string());
   EXPECT_EQ(all.sessions, 2);
   EXPECT_EQ(all.unfinished_sessions, 1);
   EXPECT_EQ(all.trials, 2);

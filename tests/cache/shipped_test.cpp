@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
-
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 #include <cache/shipped.hpp>
@@ -37,9 +35,7 @@ TEST_F(Shipped, AnswersLikeAnyOtherButIsReadOnly) {
   EXPECT_EQ(match.tier, Tier::exact);
   EXPECT_TRUE(match.shipped);
   EXPECT_EQ(match.database, database_file.string());
-  struct stat info {};
-  ASSERT_EQ(::stat(database_file.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0444u);
+  EXPECT_EQ(mode_of(database_file), 0444u);
   EXPECT_THAT(names_in(folder / "share"), ElementsAre("DEVICES.tsv", "MANIFEST.sha256", "example.db"))
       << "nothing beside it";
   EXPECT_THROW(database->quarantine(h200(), reduce_kernel(), problem(), "block=1", "x"), CacheError);
@@ -115,13 +111,12 @@ TEST_F(Shipped, StaysWhenANewTextIsBroken) {
 
 TEST_F(Shipped, IsBuiltByTheToolOfTheBuild) {
   const auto tool = std::string(TUNER_BINARY_DIR) + "/bin/tuner_wisdom_db";
-  ASSERT_EQ(std::system((tool + " " + (folder / "tool").string() + " " + text.string() + " > /dev/null").c_str()), 0);
+  const auto build = [&](const fs::path& from) {
+    return std::system((tool + " " + (folder / "tool").string() + " " + from.string() + " > /dev/null 2>&1").c_str());
+  };
+  ASSERT_EQ(build(text), 0);
   EXPECT_EQ(read_file(folder / "tool/example.db"), read_file(database_file));
-  write_file(folder / "bad.jsonl", "{}\n");
-  EXPECT_NE(
-      std::system(
-          (tool + " " + (folder / "tool").string() + " " + (folder / "bad.jsonl").string() + " 2> /dev/null").c_str()),
-      0);
+  EXPECT_NE(build(folder.write("bad.jsonl", "{}\n")), 0);
 }
 
 TEST_F(Shipped, OfAnApplicationAreAllOpened) {
