@@ -1,16 +1,17 @@
 // The compiler: batches, diagnostics, the object cache, and what is missing.
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <tests/environment_variable.hpp>
 #include <tuner/backend/host/object_cache.hpp>
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
@@ -27,21 +28,46 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Line : std::string {
-  friend std::istream& operator>>(std::istream& in, Line& line) { return std::getline(in, line); }
+/// What the backend's compiler says of \p source.
+std::string refusal(const std::string& source, const std::string& expression = "k") {
+  return why_not(backend().compiler().compile(request(source, {expression})));
+}
+
+const CompileRequest& small_request() {
+  static const CompileRequest one = request("__global__ void k(int* out) { *out = 1; }", {"k"});
+  return one;
+}
+
+/// Options for a compiler that is the script \p text in \p folder, after it has told its version.
+HostOptions scripted(const TemporaryFolder& folder, const std::string& text) {
+  const std::filesystem::path path =
+      folder.write("cxx", "#!/bin/sh\n[ \"$1\" = --version ] && { echo cxx 1.0; exit; }\n" + text);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  HostOptions options = uncached_options();
+  options.compiler = path.string();
+  return options;
+}
+
+/// The compiler of the system, with a cache, that writes its arguments into a log, each time on a line.
+class LoggedCompiler {
+ public:
+  LoggedCompiler() {
+    options_.cache_objects = true;
+    options_.cache_directory = cache();
+  }
+  CompileResult operator()(const CompileRequest& wanted) const { return make_host_compiler(options_)->compile(wanted); }
+  std::filesystem::path cache() const { return folder_ / "cache"; }
+  std::vector<std::string> log() const {
+    std::vector<std::string> lines;
+    std::ifstream file(folder_ / "log");
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+ private:
+  const TemporaryFolder folder_;
+  HostOptions options_ = scripted(folder_, "echo \"$@\" >> " + (folder_ / "log").string() + "\nexec c++ \"$@\"\n");
 };
-
-CompileError error_of(const CompileResult& result) {
-  const auto* error = std::get_if<CompileError>(&result);
-  return error != nullptr ? *error : CompileError{"compiled", ""};
-}
-
-std::string script(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  const std::filesystem::path path = folder.path() / name;
-  std::ofstream(path) << "#!/bin/sh\n" << text;
-  chmod(path.c_str(), 0700);
-  return path.string();
-}
 
 std::size_t files_in(const std::filesystem::path& folder) {
   std::error_code error;
@@ -62,63 +88,49 @@ TEST(HostCompile, CompilesManyInstantiationsAtOnce) {
 }
 
 TEST(HostCompile, TellsTheKernelFilesOwnLine) {
-  const CompileError error =
-      error_of(backend().compiler().compile(request("\n\n__global__ void k() {\n  int x = undeclared;\n}\n", {"k"})));
-  EXPECT_THAT(error.message, AllOf(StartsWith("test.cu:4:"), HasSubstr("error"), HasSubstr("undeclared")));
-  EXPECT_THAT(error.log, HasSubstr("test.cu"));
+  EXPECT_THAT(refusal("\n\n__global__ void k() {\n  int x = undeclared;\n}\n"),
+              AllOf(StartsWith("test.cu:4:"), HasSubstr("error"), HasSubstr("undeclared")));
 }
 
 TEST(HostCompile, TellsTheLineThatAParametersMacroBreaks) {
   CompileRequest broken = request("\n__global__ void k() {\n  int bx = 0;\n}\n", {"k"});
   broken.macros = {"bx=64"};
-  EXPECT_THAT(error_of(backend().compiler().compile(broken)).message, StartsWith("test.cu:3:"));
+  EXPECT_THAT(why_not(backend().compiler().compile(broken)), StartsWith("test.cu:3:"));
 }
 
 TEST(HostCompile, KeepsLineNumbersBelowADynamicArrayThatSpansLines) {
-  const CompileError error = error_of(backend().compiler().compile(
-      request("extern __shared__\n  int tile[\n];\n__global__ void k() { bad; }\n", {"k"})));
-  EXPECT_THAT(error.message, StartsWith("test.cu:4:"));
+  EXPECT_THAT(refusal("extern __shared__\n  int tile[\n];\n__global__ void k() { bad; }\n"), StartsWith("test.cu:4:"));
 }
 
 TEST(HostCompile, NamesTheExpressionThatDoesNotExist) {
-  const CompileError error =
-      error_of(backend().compiler().compile(request("__global__ void k() {}\n", {"missing<3>"})));
-  EXPECT_THAT(error.message, AllOf(HasSubstr("instantiation of missing<3>"), HasSubstr("missing")));
+  EXPECT_THAT(refusal("__global__ void k() {}\n", "missing<3>"), HasSubstr("instantiation of missing<3>"));
 }
 
 TEST(HostCompile, SaysWhereABraceIsLeftOpen) {
-  const CompileError error = error_of(backend().compiler().compile(
-      request("__global__ void k(int* x) {\n  if (x != nullptr) { *x = '}';  // }\n}\n", {"k"})));
-  EXPECT_EQ(error.message, "test.cu: a '{' is not closed: the text ends inside of it");
+  EXPECT_THAT(refusal("__global__ void k(int* x) {\n  if (x != nullptr) { *x = '}';  // }\n}\n"),
+              StartsWith("test.cu: a '{' is not closed: the text ends inside of it\n"));
 }
 
 TEST(HostCompile, GivesTheMessageOfAFailedStaticAssertion) {
-  const CompileError error = error_of(backend().compiler().compile(
-      request("template <int n> __global__ void k() { static_assert(n > 4, \"n must be above 4\"); }\n", {"k<3>"})));
-  EXPECT_THAT(error.message, HasSubstr("n must be above 4"));
+  EXPECT_THAT(
+      refusal("template <int n> __global__ void k() { static_assert(n > 4, \"n must be above 4\"); }\n", "k<3>"),
+      HasSubstr("n must be above 4"));
 }
 
 TEST(HostCompile, SaysWhatWasTriedWhenThereIsNoCompiler) {
-  HostOptions options;
+  HostOptions options = uncached_options();
   options.compiler = "no-such-compiler";
-  options.cache_objects = false;
-  const auto compiler = make_host_compiler(options);
-  const CompileError error = error_of(compiler->compile(request("__global__ void k() {}", {"k"})));
-  EXPECT_THAT(error.message, AllOf(HasSubstr("no C++ compiler found (tried no-such-compiler)"), HasSubstr("CXX")));
+  EXPECT_THAT(why_not(make_host_compiler(options)->compile(small_request())),
+              AllOf(HasSubstr("no C++ compiler found (tried no-such-compiler)"), HasSubstr("CXX")));
 }
 
 /// What is said when the environment's CXX is \p cxx, and whether a kernel compiles all the same.
 std::string said_of_cxx(const std::string& cxx) {
-  const char* before = std::getenv("CXX");
-  const std::string saved = before != nullptr ? before : "";
-  setenv("CXX", cxx.c_str(), 1);
+  const testing::EnvironmentVariable variable("CXX", cxx);
   std::string said;
-  HostOptions options;
-  options.cache_objects = false;
+  HostOptions options = uncached_options();
   options.warn = [&said](const std::string& message) { said += message; };
-  const CompileResult result = make_host_compiler(options)->compile(request("__global__ void k() {}", {"k"}));
-  before != nullptr ? setenv("CXX", saved.c_str(), 1) : unsetenv("CXX");
-  EXPECT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).message;
+  EXPECT_EQ(why_not(make_host_compiler(options)->compile(small_request())), "");
   return said;
 }
 
@@ -137,57 +149,22 @@ TEST(HostCompile, TakesACxxWithArguments) {
 
 TEST(HostCompile, KillsACompilerThatDoesNotEnd) {
   const TemporaryFolder folder;
-  HostOptions options;
-  options.compiler = script(folder, "slow", "[ \"$1\" = --version ] && { echo slow 1.0; exit; }\nsleep 600 & wait\n");
-  options.cache_objects = false;
+  HostOptions options = scripted(folder, "sleep 600 & wait\n");
   options.compile_timeout_s = 0.2;
-  const auto compiler = make_host_compiler(options);
-  EXPECT_THAT(error_of(compiler->compile(request("__global__ void k() {}", {"k"}))).message,
-              HasSubstr("did not end within 0.2 s"));
+  EXPECT_THAT(why_not(make_host_compiler(options)->compile(small_request())), HasSubstr("did not end within 0.2 s"));
 }
 
-TEST(HostCompile, PassesOnHowACompilerDied) {
-  const TemporaryFolder folder;
-  HostOptions options;
-  options.compiler = script(folder, "dies", "[ \"$1\" = --version ] && { echo dies 1.0; exit; }\nkill -9 $$\n");
-  options.cache_objects = false;
-  EXPECT_THAT(error_of(make_host_compiler(options)->compile(request("__global__ void k() {}", {"k"}))).message,
-              HasSubstr("exit code 137"));
-}
-
-/// Makes \p folder the one for temporary files.
-class InTemporaryFolder {
- public:
-  explicit InTemporaryFolder(const TemporaryFolder& folder) {
-    if (const char* before = std::getenv("TMPDIR")) saved_ = before;
-    setenv("TMPDIR", folder.path().c_str(), 1);
-  }
-  ~InTemporaryFolder() { saved_ ? setenv("TMPDIR", saved_->c_str(), 1) : unsetenv("TMPDIR"); }
-  InTemporaryFolder(const InTemporaryFolder&) = delete;
-  InTemporaryFolder& operator=(const InTemporaryFolder&) = delete;
-
- private:
-  std::optional<std::string> saved_;
-};
-
-std::unique_ptr<Compiler> compiler_without_cache() {
-  HostOptions options;
-  options.cache_objects = false;
-  return make_host_compiler(options);
-}
-
-TEST(HostCompile, TellsAFaultOfTheMachineFromOneOfTheSource) {
-  const TemporaryFolder folder;
-  const auto error = [&folder](const std::string& name, const std::string& end) {
-    HostOptions options;
-    options.compiler = script(folder, name, "[ \"$1\" = --version ] && { echo cxx 1.0; exit; }\n" + end);
-    options.cache_objects = false;
-    return error_of(make_host_compiler(options)->compile(request("__global__ void k() {}", {"k"})));
+TEST(HostCompile, TellsAFaultOfTheMachineFromOneOfTheSourceAndHowTheCompilerDied) {
+  const auto error = [](const std::string& end) {
+    const TemporaryFolder folder;
+    return std::get<CompileError>(make_host_compiler(scripted(folder, end))->compile(small_request()));
   };
-  EXPECT_TRUE(error("killed", "kill -9 $$\n").machine_fault);
-  EXPECT_TRUE(error("starved", "echo 'fatal error: Killed signal terminated program cc1plus'; exit 1\n").machine_fault);
-  EXPECT_TRUE(error("full", "echo 'error: cannot write: No space left on device'; exit 1\n").machine_fault);
-  EXPECT_FALSE(error("source", "echo 'unit.cpp:1:1: error: expected a type'; exit 1\n").machine_fault);
+  const CompileError killed = error("kill -9 $$\n");
+  EXPECT_TRUE(killed.machine_fault);
+  EXPECT_THAT(killed.message, HasSubstr("exit code 137"));
+  EXPECT_TRUE(error("echo 'fatal error: Killed signal terminated program cc1plus'; exit 1\n").machine_fault);
+  EXPECT_TRUE(error("echo 'error: cannot write: No space left on device'; exit 1\n").machine_fault);
+  EXPECT_FALSE(error("echo 'unit.cpp:1:1: error: expected a type'; exit 1\n").machine_fault);
 }
 
 TEST(HostBackend, ThrowsWhereTheStacksOfItsThreadsHaveNoRoom) {
@@ -196,42 +173,42 @@ TEST(HostBackend, ThrowsWhereTheStacksOfItsThreadsHaveNoRoom) {
   EXPECT_THROW(make_host_backend(options), Error);
 }
 
-TEST(HostCompile, LeavesNothingBehindInTheTemporaryFolder) {
-  const TemporaryFolder folder;
-  {
-    const InTemporaryFolder here(folder);
-    EXPECT_EQ(error_of(compiler_without_cache()->compile(request("__global__ void k() {}", {"k"}))).message,
-              "compiled");
-  }
-  EXPECT_EQ(files_in(folder.path()), 0u);
+/// The folder for temporary files is an empty one.
+class InTemporaryFolder : public ::testing::Test {
+ protected:
+  std::size_t files() const { return files_in(folder_.path()); }
+
+  const TemporaryFolder folder_;
+  const testing::EnvironmentVariable variable_{"TMPDIR", folder_.path().string()};
+};
+using HostCompileFiles = InTemporaryFolder;
+
+TEST_F(HostCompileFiles, AreGoneInTheEnd) {
+  EXPECT_EQ(why_not(make_host_compiler(uncached_options())->compile(small_request())), "");
+  EXPECT_EQ(files(), 0u);
 }
 
-TEST(HostCompile, ServesSeveralThreadsWithOneCompiler) {
-  const TemporaryFolder folder;
-  const InTemporaryFolder here(folder);
-  const auto compiler = compiler_without_cache();
+TEST_F(HostCompileFiles, AreSharedByThreadsThatUseOneCompiler) {
+  const auto compiler = make_host_compiler(uncached_options());
   std::vector<std::thread> threads;
-  std::vector<std::string> messages(4);
+  std::vector<std::string> messages(4, "not compiled");
   for (std::size_t t = 0; t < messages.size(); ++t) {
     threads.emplace_back([&, t] {
       CompileRequest interleaved = request("__global__ void k(int* a) { *a += " + std::to_string(t) + "; }", {"k"});
       interleaved.interleaved = true;  // all of them need the hooks
-      messages[t] = error_of(compiler->compile(interleaved)).message;
+      messages[t] = why_not(compiler->compile(interleaved));
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(messages, ::testing::Each("compiled"));
+  EXPECT_THAT(messages, ::testing::Each(""));
 }
 
-TEST(HostCompile, WritesTheShimOnceAndAgainOnlyIfSomethingRemovesIt) {
-  const TemporaryFolder folder;
-  const InTemporaryFolder here(folder);
-  const auto compiler = compiler_without_cache();
+TEST_F(HostCompileFiles, HoldTheShimOnceAndAgainOnlyIfSomethingRemovesIt) {
+  const auto compiler = make_host_compiler(uncached_options());
   std::set<std::filesystem::path> folders;
   const auto compiles = [&](const std::string& name) {
-    const CompileResult result = compiler->compile(request("__global__ void " + name + "() {}", {name}));
-    EXPECT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) folders.insert(entry.path());
+    EXPECT_EQ(why_not(compiler->compile(request("__global__ void " + name + "() {}", {name}))), "");
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) folders.insert(entry.path());
   };
   compiles("a");
   compiles("b");
@@ -256,24 +233,12 @@ template <int n> __global__ void k(int* out) {
   out[threadIdx.x] = (int)__half2float(h.x) + (int)(blockIdx.x + gridDim.x) + (int)cooperative_groups::this_thread_block().size();
 })";
   CompileRequest wanted = request(source, {"k<1>"});
-  for (const char* name : {"T",          "K",          "N",       "P",        "I",
-                           "A",          "B",          "R",       "V",        "a",
-                           "b",          "n_",         "block",   "thread",   "index",
-                           "context",    "api",        "run",     "info",     "value",
-                           "bits",       "mask",       "lane",    "file",     "line",
-                           "dim",        "grid",       "shared",  "order",    "next",
-                           "live",       "stop",       "fail",    "kernel",   "arguments",
-                           "sizes",      "type",       "types",   "Value",    "Index",
-                           "Block",      "Kernel",     "Entry",   "EntryOf",  "tuner",
-                           "tuner_host", "visibility", "aligned", "noreturn", "always_inline",
-                           "linear",     "result",     "address", "width",    "delta",
-                           "source",     "std"})
-    wanted.defines.push_back(std::string(name) + "=@");
-  std::erase(wanted.defines, "K=@");
-  std::erase(wanted.defines, "s=@");
-  const CompileResult result = backend().compiler().compile(wanted);
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
-  const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+  std::istringstream names(
+      "T N P I A B R V a b n_ block thread index context api run info value bits mask lane file line dim grid shared "
+      "order next live stop fail kernel arguments sizes type types Value Index Block Kernel Entry EntryOf tuner "
+      "tuner_host visibility aligned noreturn always_inline linear result address width delta source std");
+  for (std::string name; names >> name;) wanted.defines.push_back(name + "=@");
+  const auto module = load(backend().compiler().compile(wanted));
   std::vector<int> out(4);
   EXPECT_EQ(text(launch(*module, 0, shape(1, 4, 16), 5, backend(), out.data())), "done");
   EXPECT_THAT(out, ::testing::ElementsAre(29, 21, 13, 5));
@@ -282,8 +247,7 @@ template <int n> __global__ void k(int* out) {
 TEST(HostCompile, TakesAssertionsOutWhenAnOptionSaysSo) {
   CompileRequest wanted = request("__global__ void k() { assert(1 == 2); }", {"k"});
   wanted.defines = {"NDEBUG"};
-  const CompileResult result = backend().compiler().compile(wanted);
-  const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+  const auto module = load(backend().compiler().compile(wanted));
   EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend())), "done");
 }
 
@@ -292,32 +256,22 @@ TEST(HostCompile, ReadsWhatARequestCarriesAsItsFiles) {
       "#include \"near.h\"\n#include <named.h>\n__global__ void add(int* x) { *x = near_one() + kNamed; }\n", {"add"});
   wanted.file_name = "/nowhere/kernels/mine.cu";
   wanted.include_paths = {"/nowhere/include"};
-  EXPECT_THAT(error_of(backend().compiler().compile(wanted)).message, HasSubstr("near.h"));
+  EXPECT_THAT(why_not(backend().compiler().compile(wanted)), HasSubstr("near.h"));
   wanted.carried = {
       {"/nowhere/kernels/near.h", "#include \"../common/far.h\"\n__device__ int near_one() { return far_one(); }\n"},
       {"/nowhere/kernels/../common/far.h", "__device__ int far_one() { return 1; }\n"},
       {"/nowhere/include/named.h", "constexpr int kNamed = 2;\n"}};
-  EXPECT_EQ(error_of(backend().compiler().compile(wanted)).message, "compiled");
+  EXPECT_EQ(why_not(backend().compiler().compile(wanted)), "");
   wanted.carried.back().text = "constexpr int kNamed = missing;\n";
-  EXPECT_THAT(error_of(backend().compiler().compile(wanted)).message, StartsWith("/nowhere/include/named.h:1:"));
+  EXPECT_THAT(why_not(backend().compiler().compile(wanted)), StartsWith("/nowhere/include/named.h:1:"));
 }
 
 TEST(HostCache, AnswersTheSecondCompileWithoutACompiler) {
-  const TemporaryFolder folder;
-  const std::string log = (folder.path() / "log").string();
-  HostOptions options;
-  options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo x >> " + log + "\nexec c++ \"$@\"\n");
-  options.cache_directory = folder.path() / "cache";
-  const CompileRequest wanted = request("__global__ void k(int* out) { *out = 1; }", {"k"});
-  const CompileResult first = make_host_compiler(options)->compile(wanted);
-  const CompileResult second = make_host_compiler(options)->compile(wanted);
-  ASSERT_TRUE(std::holds_alternative<Image>(first)) << error_of(first).log;
-  ASSERT_TRUE(std::holds_alternative<Image>(second));
-  EXPECT_EQ(std::get<Image>(first).code, std::get<Image>(second).code);
-  EXPECT_EQ(std::filesystem::file_size(log), 2u);  // one line
-  struct stat status {};
-  ASSERT_EQ(stat((folder.path() / "cache" / "host-objects").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777u, 0700u);
+  const LoggedCompiler compile;
+  const Image first = image(compile(small_request()));
+  EXPECT_EQ(image(compile(small_request())).code, first.code);
+  EXPECT_EQ(compile.log().size(), 1u);
+  EXPECT_EQ(std::filesystem::status(compile.cache() / "host-objects").permissions(), std::filesystem::perms::owner_all);
 }
 
 TEST(HostCompile, GivesTheKernelItsMacros) {
@@ -328,9 +282,7 @@ TEST(HostCompile, GivesTheKernelItsMacros) {
       {"k"});
   for (const int block : {4, 8}) {
     wanted.macros = {"T=int", "block_size_x=" + std::to_string(block), "padded=true"};
-    CompileResult result = backend().compiler().compile(wanted);
-    ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
-    const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+    const auto module = load(backend().compiler().compile(wanted));
     int out = 0;
     EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
     EXPECT_EQ(out, 4 * block);
@@ -338,18 +290,12 @@ TEST(HostCompile, GivesTheKernelItsMacros) {
 }
 
 TEST(HostCompile, TakesDeviceDebugAsNotOptimisedAndLeavesOutTheOtherOptions) {
-  const TemporaryFolder folder;
-  const std::string log = (folder.path() / "log").string();
-  HostOptions options;
-  options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo \"$@\" >> " + log + "\nexec c++ \"$@\"\n");
-  options.cache_directory = folder.path() / "cache";
-  const auto compiler = make_host_compiler(options);
-  CompileRequest wanted = request("__global__ void k(int* out) { *out = 1; }", {"k"});
+  const LoggedCompiler compile;
+  CompileRequest wanted = small_request();
   const auto compiles = [&](std::vector<CompileOption> given) {
     wanted.options = std::move(given);
-    EXPECT_TRUE(std::holds_alternative<Image>(compiler->compile(wanted)));
-    std::ifstream file(log);
-    return std::vector<std::string>{std::istream_iterator<Line>(file), {}};
+    EXPECT_EQ(why_not(compile(wanted)), "");
+    return compile.log();
   };
   EXPECT_THAT(compiles({}), ElementsAre(Not(HasSubstr("-O0"))));
   EXPECT_EQ(compiles({{"-use_fast_math", {}}, {"--maxrregcount=32", {}}}).size(), 1u) << "the object of before";
@@ -360,15 +306,13 @@ TEST(HostCompile, TakesDeviceDebugAsNotOptimisedAndLeavesOutTheOtherOptions) {
 TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
   const TemporaryFolder folder;
   HostOptions options;
-  options.cache_directory = folder.path() / "cache";
+  options.cache_directory = folder / "cache";
   const auto compiler = make_host_compiler(options);
   CompileRequest wanted = request("#  include \"h.h\"\n__global__ void k(int* out) { *out = kValue; }", {"k"});
   wanted.file_name = (folder.path() / "k.cu").string();
   for (const int value : {1, 2, 1}) {
-    std::ofstream(folder.path() / "h.h") << "constexpr int kValue = " << value << ";\n";
-    const CompileResult result = compiler->compile(wanted);
-    ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
-    const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+    folder.write("h.h", "constexpr int kValue = " + std::to_string(value) + ";\n");
+    const auto module = load(compiler->compile(wanted));
     int out = 0;
     EXPECT_EQ(text(launch(*module, 0, shape(1, 1), 5, backend(), &out)), "done");
     EXPECT_EQ(out, value);
@@ -377,76 +321,66 @@ TEST(HostCache, CompilesAgainWhenAHeaderHasChanged) {
 }
 
 TEST(HostCache, KeepsTheHooksOfInterleavedObjects) {
-  const TemporaryFolder folder;
-  const std::string log = (folder.path() / "log").string();
-  HostOptions options;
-  options.compiler = script(folder, "cxx", "[ \"$1\" = --version ] || echo \"$@\" >> " + log + "\nexec c++ \"$@\"\n");
-  options.cache_directory = folder.path() / "cache";
+  const LoggedCompiler compile;
   for (const std::string name : {"a", "b"}) {
     CompileRequest wanted = request("__global__ void " + name + "(int* out) { *out = 1; }", {name});
     wanted.interleaved = true;
-    const CompileResult result = make_host_compiler(options)->compile(wanted);
-    ASSERT_TRUE(std::holds_alternative<Image>(result)) << error_of(result).log;
+    EXPECT_EQ(why_not(compile(wanted)), "");
   }
-  std::ifstream file(log);
-  const std::vector<std::string> compiles{std::istream_iterator<Line>(file), {}};
-  EXPECT_THAT(compiles, ElementsAre(HasSubstr("hooks.cpp"), HasSubstr("unit.cpp"), HasSubstr("hooks.o"),
-                                    HasSubstr("unit.cpp"), HasSubstr("hooks.o")));
+  EXPECT_THAT(compile.log(), ElementsAre(HasSubstr("hooks.cpp"), HasSubstr("unit.cpp"), HasSubstr("hooks.o"),
+                                         HasSubstr("unit.cpp"), HasSubstr("hooks.o")));
 }
 
 TEST(HostCache, CompilesAgainWhenAnObjectWasDamaged) {
   const TemporaryFolder folder;
   HostOptions options;
   options.cache_directory = folder.path();
-  const CompileRequest wanted = request("__global__ void k(int* out) { *out = 2; }", {"k"});
-  const CompileResult first = make_host_compiler(options)->compile(wanted);
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "host-objects")) {
+  const Image first = image(make_host_compiler(options)->compile(small_request()));
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "host-objects"))
     std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
-  }
-  const CompileResult second = make_host_compiler(options)->compile(wanted);
-  ASSERT_TRUE(std::holds_alternative<Image>(second));
-  EXPECT_EQ(std::get<Image>(first).code.size(), std::get<Image>(second).code.size());
+  EXPECT_EQ(image(make_host_compiler(options)->compile(small_request())).code.size(), first.code.size());
 }
 
 TEST(HostCache, CostsNothingButTimeWhenItCannotBeWritten) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "file") << "not a folder";
   HostOptions options;
-  options.cache_directory = folder.path() / "file";
-  const auto compiler = make_host_compiler(options);
-  EXPECT_TRUE(std::holds_alternative<Image>(compiler->compile(request("__global__ void k() {}", {"k"}))));
+  options.cache_directory = folder.write("file", "not a folder");
+  EXPECT_EQ(why_not(make_host_compiler(options)->compile(small_request())), "");
 }
 
-TEST(HostCache, TrustsNoFolderThatOthersMayWriteTo) {
-  const TemporaryFolder folder;
-  const host::ObjectCache cache(folder.path() / "objects", 1 << 20);
+class HostObjectCache : public ::testing::Test {
+ protected:
+  const TemporaryFolder folder_;
+  const std::filesystem::path objects_ = folder_ / "objects";
+};
+
+TEST_F(HostObjectCache, TrustsNoFolderThatOthersMayWriteTo) {
+  const host::ObjectCache cache(objects_, 1 << 20);
   ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
   EXPECT_TRUE(cache.find("aa").has_value());
-  chmod((folder.path() / "objects").c_str(), 0777);
+  std::filesystem::permissions(objects_, std::filesystem::perms::all);
   EXPECT_FALSE(cache.find("aa").has_value());
   EXPECT_FALSE(cache.store("bb", {std::byte{1}}));
 }
 
-TEST(HostCache, SaysWhyItKeepsNothing) {
-  const TemporaryFolder folder;
+TEST_F(HostObjectCache, SaysWhyItKeepsNothing) {
   std::string said;
   const auto warn = [&said](const std::string& message) { said = message; };
-  const host::ObjectCache missing(folder.path() / "objects", 1 << 20, warn);
+  const host::ObjectCache missing(objects_, 1 << 20, warn);
   EXPECT_EQ(said, "");
-  std::filesystem::create_directory(folder.path() / "objects");
-  chmod((folder.path() / "objects").c_str(), 0777);
-  const host::ObjectCache open(folder.path() / "objects", 1 << 20, warn);
+  std::filesystem::create_directory(objects_);
+  std::filesystem::permissions(objects_, std::filesystem::perms::all);
+  const host::ObjectCache open(objects_, 1 << 20, warn);
   EXPECT_THAT(said, AllOf(HasSubstr("compiled objects are not kept"), HasSubstr("may be written to by others")));
-  std::filesystem::create_directory_symlink(folder.path() / "objects", folder.path() / "link");
-  const host::ObjectCache link(folder.path() / "link", 1 << 20, warn);
+  std::filesystem::create_directory_symlink(objects_, folder_ / "link");
+  const host::ObjectCache link(folder_ / "link", 1 << 20, warn);
   EXPECT_THAT(said, HasSubstr("is no folder"));
 }
 
-TEST(HostCache, TakesNoObjectThatIsALinkAFolderAPipeOrOthersToWrite) {
-  const TemporaryFolder folder;
-  const host::ObjectCache cache(folder.path() / "objects", 1 << 20);
+TEST_F(HostObjectCache, TakesNoObjectThatIsALinkAFolderAPipeOrOthersToWrite) {
+  const host::ObjectCache cache(objects_, 1 << 20);
   ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
-  const auto object = [&folder](const std::string& key) { return folder.path() / "objects" / (key + ".so"); };
+  const auto object = [&](const std::string& key) { return objects_ / (key + ".so"); };
   std::filesystem::create_symlink("aa.so", object("bb"));
   std::filesystem::create_directory(object("cc"));
   ASSERT_EQ(mkfifo(object("dd").c_str(), 0600), 0);
@@ -455,17 +389,16 @@ TEST(HostCache, TakesNoObjectThatIsALinkAFolderAPipeOrOthersToWrite) {
   EXPECT_FALSE(cache.store("cc", {std::byte{1}}));
   EXPECT_TRUE(cache.store("bb", {std::byte{2}}));
   EXPECT_EQ(cache.find("aa")->at(0), std::byte{1}) << "a link is replaced, not followed";
-  chmod(object("aa").c_str(), 0666);
+  std::filesystem::permissions(object("aa"), std::filesystem::perms(0666));
   EXPECT_FALSE(cache.find("aa").has_value());
-  EXPECT_EQ(files_in(folder.path() / "objects"), 4u) << "nothing half written stays behind";
+  EXPECT_EQ(files_in(objects_), 4u) << "nothing half written stays behind";
 }
 
-TEST(HostCache, DropsTheObjectsThatWereUsedLongestAgo) {
-  const TemporaryFolder folder;
-  const host::ObjectCache cache(folder.path() / "objects", 3500);
+TEST_F(HostObjectCache, DropsTheObjectsThatWereUsedLongestAgo) {
+  const host::ObjectCache cache(objects_, 3500);
   const std::vector<std::byte> object(1000);
   const auto age = [&](const char* key, int hours) {
-    std::filesystem::last_write_time(folder.path() / "objects" / (std::string(key) + ".so"),
+    std::filesystem::last_write_time(objects_ / (std::string(key) + ".so"),
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours));
   };
   for (const char* key : {"aa", "bb", "cc"}) ASSERT_TRUE(cache.store(key, object));

@@ -149,10 +149,7 @@ TEST(HostDevice, IsKeyedByItsCpu) {
 }
 
 TEST(HostDevice, MeasuresItsCeilingsWhenAsked) {
-  HostOptions options;
-  options.threads = 1;
-  options.cache_objects = false;
-  const auto own = make_host_backend(options);
+  const auto own = make_host_backend(uncached_options(1));
   EXPECT_EQ(own->device().ceilings.read, 0);
   own->measure_ceilings();
   EXPECT_GT(own->device().ceilings.read, 1e8);
@@ -173,14 +170,11 @@ TEST(HostBackend, EnqueuesFromParametersAsTheDriverTakesThem) {
 
 TEST(HostBackend, RunsBesideAnotherOne) {
   const char* source = "__global__ void k(int* n) { __syncthreads(); atomicAdd(n, (int)__syncthreads_count(1)); }";
-  HostOptions options;
-  options.threads = 2;
-  options.cache_objects = false;
   std::vector<std::thread> threads;
   std::vector<int> counts(2);
   for (std::size_t t = 0; t < 2; ++t) {
     threads.emplace_back([&, t] {
-      const auto own = make_host_backend(options);
+      const auto own = make_host_backend(uncached_options(2));
       const auto module = load(source, {"k"}, *own);
       for (int i = 0; i < 20; ++i) launch(*module, 0, shape(4, 64), 10, *own, &counts[t]);
     });

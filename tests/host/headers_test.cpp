@@ -1,8 +1,5 @@
 // What kernels as they are found bring with them: headers, host functions, words that only CUDA's compiler knows.
 
-#include <filesystem>
-#include <fstream>
-
 #include "host_fixture.hpp"
 
 namespace tuner::host_test {
@@ -10,12 +7,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string why_not(const CompileRequest& wanted) {
-  const CompileResult result = backend().compiler().compile(wanted);
-  const auto* error = std::get_if<CompileError>(&result);
-  return error != nullptr ? error->message + '\n' + error->log : "";
-}
 
 TEST(HostHeaders, GiveWhatTheToolkitsAndTheLibrariesGiveDeviceCode) {
   int out[5] = {};
@@ -103,21 +94,17 @@ constexpr const char* kHeader =
 
 TEST(HostHeaders, OfTheAuthorHoldDynamicSharedMemoryAndHostFunctions) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "common");
-  std::ofstream(folder.path() / "common/util.h") << kHeader;
-  std::ofstream(folder.path() / "deeper.h")
-      << "__device__ __noinline__ int next(int* x) { return x[blockDim.x - 1 - threadIdx.x]; }\n";
+  folder.write("common/util.h", kHeader);
+  folder.write("deeper.h", "__device__ __noinline__ int next(int* x) { return x[blockDim.x - 1 - threadIdx.x]; }\n");
   CompileRequest wanted = request(kProgram, {"k"});
-  wanted.file_name = (folder.path() / "k.cu").string();
-  CompileResult result = backend().compiler().compile(wanted);
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << why_not(wanted);
-  const auto module = std::move(std::get<0>(backend().load(std::get<Image>(result))));
+  wanted.file_name = (folder / "k.cu").string();
+  const auto module = load(backend().compiler().compile(wanted));
   std::vector<int> out(4);
   EXPECT_EQ(text(launch(*module, 0, shape(1, 4, 16), 5, backend(), out.data())), "done");
   EXPECT_THAT(out, ElementsAre(3, 2, 1, 0));
 
-  std::ofstream(folder.path() / "deeper.h") << "__device__ int next(int* x) {\n  return undeclared;\n}\n";
-  EXPECT_THAT(why_not(wanted), HasSubstr("deeper.h:2:"));
+  folder.write("deeper.h", "__device__ int next(int* x) {\n  return undeclared;\n}\n");
+  EXPECT_THAT(why_not(backend().compiler().compile(wanted)), HasSubstr("deeper.h:2:"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +16,14 @@
 namespace tuner::host_test {
 
 using testing::TemporaryFolder;
+
+/// Without a cache of compiled objects.
+inline HostOptions uncached_options(int threads = 0) {
+  HostOptions options;
+  options.cache_objects = false;
+  if (threads > 0) options.threads = threads;
+  return options;
+}
 
 /// One backend for all tests of a program: threads and stacks are made once. Objects are cached for its life only.
 inline Backend& backend() {
@@ -32,14 +41,22 @@ inline CompileRequest request(std::string source, std::vector<std::string> expre
   return {std::move(source), "test.cu", std::move(expressions), {"TUNER=1"}, "host"};
 }
 
-inline std::unique_ptr<Module> load(const std::string& source, const std::vector<std::string>& expressions,
-                                    Backend& on = backend()) {
-  CompileResult compiled = on.compiler().compile(request(source, expressions));
+/// Throws what the compiler says where it fails.
+inline Image image(const CompileResult& compiled) {
   if (const auto* error = std::get_if<CompileError>(&compiled))
     throw std::runtime_error(error->message + "\n" + error->log);
-  auto loaded = on.load(std::get<Image>(compiled));
+  return std::get<Image>(compiled);
+}
+
+inline std::unique_ptr<Module> load(const CompileResult& compiled, Backend& on = backend()) {
+  auto loaded = on.load(image(compiled));
   if (const auto* error = std::get_if<LaunchError>(&loaded)) throw std::runtime_error(error->message);
   return std::move(std::get<0>(loaded));
+}
+
+inline std::unique_ptr<Module> load(const std::string& source, const std::vector<std::string>& expressions,
+                                    Backend& on = backend()) {
+  return load(on.compiler().compile(request(source, expressions)), on);
 }
 
 inline LaunchShape shape(std::int64_t grid, std::int64_t block, std::int64_t shared = 0) {
@@ -59,6 +76,12 @@ std::optional<Outcome> run(const std::string& source, const std::string& express
                            const A&... arguments) {
   const std::unique_ptr<Module> module = load(source, {expression});
   return launch(*module, 0, at, 20, backend(), arguments...);
+}
+
+/// The message of a failed compilation, and its log; empty if it succeeded.
+inline std::string why_not(const CompileResult& result) {
+  const auto* error = std::get_if<CompileError>(&result);
+  return error != nullptr ? error->message + '\n' + error->log : "";
 }
 
 inline std::string text(const std::optional<Outcome>& outcome) {

@@ -118,11 +118,7 @@ class HostInterleaved : public ::testing::Test {
   static std::unique_ptr<Module> compiled(bool interleaved) {
     CompileRequest wanted = request(kKernels, {std::begin(names), std::end(names)});
     wanted.interleaved = interleaved;
-    const CompileResult result = backend().compiler().compile(wanted);
-    if (const auto* error = std::get_if<CompileError>(&result))
-      throw std::runtime_error(error->message + "\n" + error->log);
-    auto loaded = backend().load(std::get<Image>(result));
-    return std::move(std::get<0>(loaded));
+    return load(backend().compiler().compile(wanted));
   }
 };
 

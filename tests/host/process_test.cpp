@@ -1,8 +1,6 @@
 // Programs that the backend starts, and its folders: what becomes of them when anybody is killed.
 
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -10,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include <tests/child_process.hpp>
+#include <tests/environment_variable.hpp>
 #include <tests/wait_until.hpp>
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/process.hpp>
@@ -21,6 +21,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::start_child;
+using testing::wait_for;
 using testing::wait_until;
 
 /// False for a process that has ended, waited for or not.
@@ -55,8 +57,7 @@ TEST(HostProcess, CollectsOutputAndExitCode) {
 TEST(HostProcess, SaysWhyAProgramCannotBeStarted) {
   EXPECT_THAT(host::run_process({"/no/such/program"}, {}).error, HasSubstr("No such file"));
   const TemporaryFolder folder;
-  const std::filesystem::path script = folder.path() / "script";
-  std::ofstream(script) << "#!/no/such/interpreter\n";
+  const std::filesystem::path script = folder.write("script", "#!/no/such/interpreter\n");
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   EXPECT_THAT(host::run_process({script.string()}, {}).error, HasSubstr("No such file"));
 }
@@ -93,28 +94,20 @@ TEST(HostProcess, EndsAProgramWhenItIsToldToStop) {
 TEST(HostProcess, IsOutlivedByNothingWhenItsCallerIsKilled) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "pid").string();
-  const pid_t caller = fork();
-  if (caller == 0) {
-    (void)host::run_process({"/bin/sh", "-c", "sleep 600 & echo $! > " + file + "; wait"}, {});
-    _exit(0);
-  }
+  const pid_t caller = start_child([&] {
+    return host::run_process({"/bin/sh", "-c", "sleep 600 & echo $! > " + file + "; wait"}, {}).exit_code == 0;
+  });
   const pid_t started = pid_in(file);
   EXPECT_TRUE(is_alive(started));
   kill(caller, SIGKILL);
-  waitpid(caller, nullptr, 0);
+  wait_for(caller);
   EXPECT_TRUE(wait_until([started] { return !is_alive(started); }));
 }
 
 class HostPrivateDirectory : public ::testing::Test {
  protected:
-  HostPrivateDirectory() {
-    if (const char* before = std::getenv("TMPDIR")) saved_ = before;
-    setenv("TMPDIR", folder_.path().c_str(), 1);
-  }
-  ~HostPrivateDirectory() override { saved_.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", saved_.c_str(), 1); }
-
-  TemporaryFolder folder_;
-  std::string saved_;
+  const TemporaryFolder folder_;
+  const testing::EnvironmentVariable variable_{"TMPDIR", folder_.path().string()};
 };
 
 TEST_F(HostPrivateDirectory, IsRemovedWithItsOwner) {
@@ -123,20 +116,17 @@ TEST_F(HostPrivateDirectory, IsRemovedWithItsOwner) {
     const host::PrivateDirectory directory;
     path = directory.path();
     EXPECT_EQ(path.parent_path(), folder_.path());
-    std::ofstream(path / "file") << "text";
+    testing::write_file(path / "file", "text");
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST_F(HostPrivateDirectory, IsRemovedByOthersOnlyOnceItsOwnerIsDead) {
   const host::PrivateDirectory alive;
-  const pid_t owner = fork();
-  if (owner == 0) {
-    auto* abandoned = new host::PrivateDirectory;
-    std::ofstream(abandoned->path() / "file") << "text";
-    raise(SIGKILL);
-  }
-  waitpid(owner, nullptr, 0);
+  wait_for(start_child([] {
+    testing::write_file((new host::PrivateDirectory)->path() / "file", "text");
+    return raise(SIGKILL) == 0;
+  }));
   const auto folders = [this] {
     return std::distance(std::filesystem::directory_iterator(folder_.path()), std::filesystem::directory_iterator());
   };
@@ -149,12 +139,7 @@ TEST_F(HostPrivateDirectory, IsRemovedByOthersOnlyOnceItsOwnerIsDead) {
 TEST_F(HostPrivateDirectory, IsNotRemovedByAForkedChildThatDestroysIt) {
   std::optional<host::PrivateDirectory> directory(std::in_place);
   const std::filesystem::path path = directory->path();
-  const pid_t child = fork();
-  if (child == 0) {
-    directory.reset();
-    _exit(0);
-  }
-  waitpid(child, nullptr, 0);
+  EXPECT_EQ(wait_for(start_child([&] { return directory.reset(), true; })), 0);
   EXPECT_TRUE(std::filesystem::exists(path / "tuner.lock"));
 }
 
@@ -173,10 +158,9 @@ TEST_F(HostPrivateDirectory, IsRemovedWhenItsProcessExitsWithoutDestroyingIt) {
 TEST_F(HostPrivateDirectory, LeavesAloneWhatIsNotMarkedAsOurs) {
   const std::filesystem::path users = folder_.path() / "tuner-host-99999999-notes",
                               file = folder_.path() / "tuner-host-1";
-  std::filesystem::create_directory(users);
-  std::ofstream(users / "notes.txt") << "keep me";
-  std::ofstream(users / "tuner.lock") << "another text";
-  std::ofstream(file) << "a file";
+  testing::write_file(users / "notes.txt", "keep me");
+  testing::write_file(users / "tuner.lock", "another text");
+  testing::write_file(file, "a file");
   const host::PrivateDirectory abandoned;
   std::filesystem::create_directory_symlink(users, folder_.path() / "tuner-host-link");
   host::PrivateDirectory::remove_abandoned(folder_.path());
