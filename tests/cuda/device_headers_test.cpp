@@ -4,11 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include <tests/temporary_folder.hpp>
-#include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+
+#include "nvrtc_fixture.hpp"
 
 namespace tuner::cuda {
 namespace {
@@ -16,13 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class DeviceHeadersTest : public ::testing::Test {
+class DeviceHeadersTest : public NvrtcTest {
  protected:
-  void SetUp() override {
-    if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
-    compiler_ = make_nvrtc_compiler(nvrtc());
-  }
-
   /// What NVRTC has against \p request; empty where it has nothing.
   std::string why_not(const CompileRequest& request) {
     const CompileResult result = compiler_->compile(request);
@@ -32,13 +25,15 @@ class DeviceHeadersTest : public ::testing::Test {
   std::string why_not(const std::string& source, const std::string& expression = "k") {
     return why_not({source, "dir/mine.cu", {expression}, {"TUNER=1"}, "sm_80"});
   }
-  static std::string ptx(const CompileRequest& request) {
-    auto result = compile_to_ptx(nvrtc(), request);
-    const auto* const error = std::get_if<CompileError>(&result);
-    return error != nullptr ? error->message + '\n' + error->log : std::get<std::string>(result);
+  /// Checks that \p source compiles as the kernel k of \p file, whose included files are read on the way or before.
+  void expect_compiles(const std::string& source, const std::filesystem::path& file) {
+    CompileRequest request{source, file.string(), {"k"}, {}, "sm_80"};
+    EXPECT_EQ(why_not(request), "") << "as a compile worker is asked";
+    request.includes = std::make_shared<Includes>(included_files(request.source, request.file_name));
+    EXPECT_EQ(why_not(request), "");
   }
 
-  std::unique_ptr<Compiler> compiler_;
+  const testing::TemporaryFolder folder_;
 };
 
 TEST_F(DeviceHeadersTest, GiveKernelsWhatTheCAndCppLibrariesGiveThem) {
@@ -114,16 +109,8 @@ TEST_F(DeviceHeadersTest, StandBesideTheToolkitsOwn) {
 }
 
 TEST_F(DeviceHeadersTest, GiveWayToAFileOfTheirNameBesideTheKernel) {
-  const testing::TemporaryFolder folder;
-  std::ofstream(folder.path() / "stdint.h") << "#define BESIDE 1\n";
-  CompileRequest request{"#include \"stdint.h\"\n__global__ void k(int* x) { *x = BESIDE; }",
-                         (folder.path() / "k.cu").string(),
-                         {"k"},
-                         {},
-                         "sm_80"};
-  EXPECT_EQ(why_not(request), "") << "as a compile worker is asked";
-  request.includes = std::make_shared<Includes>(included_files(request.source, request.file_name));
-  EXPECT_EQ(why_not(request), "");
+  folder_.write("stdint.h", "#define BESIDE 1\n");
+  expect_compiles("#include \"stdint.h\"\n__global__ void k(int* x) { *x = BESIDE; }", folder_ / "k.cu");
 }
 
 TEST_F(DeviceHeadersTest, StandBesideTheFilesThatARequestCarries) {
@@ -150,7 +137,7 @@ TEST_F(DeviceHeadersTest, StandBesideTheFilesThatARequestCarries) {
 
 TEST_F(DeviceHeadersTest, ChangeNothingForKernelsThatIncludeNone) {
   const CompileRequest request{"__global__ void k(float* x) { x[0] = sqrtf(x[1]); }", "k.cu", {"k"}, {}, "sm_80"};
-  EXPECT_THAT(ptx(request), HasSubstr("sqrt.rn.f32"));
+  EXPECT_THAT(std::get<std::string>(compile_to_ptx(nvrtc(), request)), HasSubstr("sqrt.rn.f32"));
   EXPECT_THAT(compiler_->identity(), HasSubstr("; headers "));
 }
 
@@ -191,37 +178,23 @@ TEST_F(DeviceHeadersTest, LetProgramsCompileWithoutTheirHostFunctions) {
 }
 
 TEST_F(DeviceHeadersTest, LetHeadersBesideTheKernelHoldHostFunctions) {
-  const testing::TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "common");
-  std::ofstream(folder.path() / "common/util.h") << "#pragma once\n#include <vector>\n#include <cstdio>\n"
-                                                    "inline float host(std::vector<float>& x) { return x[0]; }\n"
-                                                    "inline __device__ float twice(float x) { return 2 * x; }\n";
-  CompileRequest request{"#include \"common/util.h\"\n__global__ void k(float* x) { *x = twice(*x); }",
-                         (folder.path() / "k.cu").string(),
-                         {"k"},
-                         {},
-                         "sm_80"};
-  EXPECT_EQ(why_not(request), "") << "as a compile worker is asked";
-  request.includes = std::make_shared<Includes>(included_files(request.source, request.file_name));
-  EXPECT_EQ(why_not(request), "");
+  folder_.write("common/util.h",
+                "#pragma once\n#include <vector>\n#include <cstdio>\n"
+                "inline float host(std::vector<float>& x) { return x[0]; }\n"
+                "inline __device__ float twice(float x) { return 2 * x; }\n");
+  expect_compiles("#include \"common/util.h\"\n__global__ void k(float* x) { *x = twice(*x); }", folder_ / "k.cu");
 }
 
 TEST_F(DeviceHeadersTest, KeepHeadersOfOneNameInTheirFolders) {
-  const testing::TemporaryFolder folder;
-  for (const char* name : {"kernels", "kernels/a", "include"}) std::filesystem::create_directory(folder.path() / name);
-  std::ofstream(folder.path() / "kernels/a/config.h") << "enum { in_a = 1 };\nvoid host() { exit(1); }\n";
-  std::ofstream(folder.path() / "kernels/config.h") << "enum { beside = 2 };\n";
-  std::ofstream(folder.path() / "kernels/a/math.h") << "enum { own_math = 4 };\n";
-  std::ofstream(folder.path() / "include/far.h") << "enum { far_away = 3 };\nvoid more() { exit(1); }\n";
-  const CompileRequest request{
+  folder_.write("kernels/a/config.h", "enum { in_a = 1 };\nvoid host() { exit(1); }\n");
+  folder_.write("kernels/config.h", "enum { beside = 2 };\n");
+  folder_.write("kernels/a/math.h", "enum { own_math = 4 };\n");
+  folder_.write("include/far.h", "enum { far_away = 3 };\nvoid more() { exit(1); }\n");
+  expect_compiles(
       "#include \"a/config.h\"\n#include \"config.h\"\n#include <math.h>\n#include \"a/math.h\"\n"
       "#include \"../include/far.h\"\n"
       "__global__ void k(float* x) { *x = sqrtf(in_a + beside + far_away + own_math); }",
-      (folder.path() / "kernels/k.cu").string(),
-      {"k"},
-      {},
-      "sm_80"};
-  EXPECT_EQ(why_not(request), "");
+      folder_ / "kernels/k.cu");
 }
 
 }  // namespace

@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
+#include <optional>
 
 #include <tests/temporary_folder.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
+
+#include "nvrtc_fixture.hpp"
 
 namespace tuner::cuda {
 namespace {
@@ -37,72 +38,61 @@ int elf_type(const std::vector<std::byte>& code) {
   return type;
 }
 
-class DeviceLaunchCompile : public ::testing::Test {
+class DeviceLaunchCompile : public NvrtcTest {
  protected:
   void SetUp() override {
-    if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
+    NvrtcTest::SetUp();
+    if (IsSkipped()) return;
     const auto linker = load_device_linker(nvrtc().version / 1000, device_linker_folders(nvrtc()));
     if (const auto* const missing = std::get_if<std::string>(&linker)) GTEST_SKIP() << *missing;
-    compiler_ = make_nvrtc_compiler(nvrtc());
+    linker_ = std::get<DeviceLinker>(linker);
   }
 
-  CompileResult compile(const std::string& source, std::vector<std::string> expressions) {
+  static CompileRequest request(const std::string& source, std::vector<std::string> expressions) {
     CompileRequest request{source, "dir/mine.cu", std::move(expressions), {"TUNER=1"}, "sm_90"};
     request.device_launches = true;
-    return compiler_->compile(request);
+    return request;
   }
 
-  std::unique_ptr<Compiler> compiler_;
+  std::optional<DeviceLinker> linker_;
 };
 
 TEST_F(DeviceLaunchCompile, GivesACubinThatIsLinkedWithTheDeviceRuntime) {
-  const CompileResult result = compile(kHalving, {"halve<int>", "halve<double>"});
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << std::get<CompileError>(result).message;
-  const Image& image = std::get<Image>(result);
-  EXPECT_EQ(elf_type(image.code), 2);
-  const std::string code(reinterpret_cast<const char*>(image.code.data()), image.code.size());
-  for (const CompiledFunction& function : image.functions) {
-    EXPECT_THAT(code, HasSubstr(".text." + function.symbol)) << "the kernel is an entry of the linked image";
+  const Image linked = image(compiler_->compile(request(kHalving, {"halve<int>", "halve<double>"})));
+  EXPECT_EQ(elf_type(linked.code), 2);
+  for (const CompiledFunction& function : linked.functions) {
+    EXPECT_THAT(text(linked), HasSubstr(".text." + function.symbol)) << "the kernel is an entry of the linked image";
     EXPECT_GT(function.resources.registers, 0);
   }
-  EXPECT_EQ(image.functions.at(1).symbol, "_Z5halveIdEvPT_i");
-  EXPECT_EQ(image.log, "");
+  EXPECT_EQ(linked.functions.at(1).symbol, "_Z5halveIdEvPT_i");
+  EXPECT_EQ(linked.log, "");
 }
 
 TEST_F(DeviceLaunchCompile, GivesPtxForPeopleToRead) {
-  CompileRequest request{kHalving, "mine.cu", {"halve<float>"}, {}, "sm_90"};
-  request.device_launches = true;
-  const auto ptx = compile_to_ptx(nvrtc(), request);
-  ASSERT_TRUE(std::holds_alternative<std::string>(ptx));
+  const auto ptx = compile_to_ptx(nvrtc(), request(kHalving, {"halve<float>"}));
   EXPECT_THAT(std::get<std::string>(ptx), HasSubstr("_Z5halveIfEvPT_i"));
 }
 
 TEST_F(DeviceLaunchCompile, SaysWhatTheLinkerDidNotFind) {
-  const CompileResult result =
-      compile("extern __device__ int elsewhere(); __global__ void f(int* p) { *p = elsewhere(); }", {"f"});
-  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
-  EXPECT_THAT(std::get<CompileError>(result).message,
+  const CompileRequest unlinkable =
+      request("extern __device__ int elsewhere(); __global__ void f(int* p) { *p = elsewhere(); }", {"f"});
+  EXPECT_THAT(error(compiler_->compile(unlinkable)),
               AllOf(HasSubstr("dir/mine.cu does not link"), HasSubstr("elsewhere")));
 }
 
 TEST_F(DeviceLaunchCompile, RefusesWhatIsNoDeviceCode) {
-  const auto linker = load_device_linker(nvrtc().version / 1000, device_linker_folders(nvrtc()));
   const std::vector<std::byte> junk(100);
-  const auto linked = std::get<DeviceLinker>(linker).link(junk, "sm_90", "junk.cu");
-  EXPECT_TRUE(std::holds_alternative<CompileError>(linked));
+  EXPECT_TRUE(std::holds_alternative<CompileError>(linker_->link(junk, "sm_90", "junk.cu")));
 }
 
 TEST_F(DeviceLaunchCompile, LeavesOtherKernelsUnlinked) {
-  const CompileResult result =
-      compiler_->compile({"__global__ void f(int* p) { *p = 1; }", "f.cu", {"f"}, {}, "sm_90"});
-  ASSERT_TRUE(std::holds_alternative<Image>(result));
-  EXPECT_LT(std::get<Image>(result).code.size(), 20000u) << "without the device runtime";
+  const Image other = image(compiler_->compile({"__global__ void f(int* p) { *p = 1; }", "f.cu", {"f"}, {}, "sm_90"}));
+  EXPECT_LT(other.code.size(), 20000u) << "without the device runtime";
 }
 
 TEST_F(DeviceLaunchCompile, SaysWhereTheDeviceRuntimeWasLookedForAndWhatToInstall) {
-  const auto linker = load_device_linker(nvrtc().version / 1000, device_linker_folders(nvrtc()));
   const testing::TemporaryFolder folder;  // has nvJitLink and nothing else
-  const auto& library = std::get<DeviceLinker>(linker).library;
+  const auto& library = linker_->library;
   std::filesystem::create_symlink(library, folder / library.filename());
   EXPECT_THAT(reason(nvrtc().version / 1000, {folder.path()}),
               AllOf(HasSubstr("libcudadevrt.a was not found"), HasSubstr(folder.path().string()),
@@ -119,8 +109,8 @@ TEST(DeviceLinker, SaysWhichLibraryIsMissingWhereItWasLookedForAndWhatToInstall)
 
 TEST(DeviceLinker, SaysSoWhenTheFileIsNoLibrary) {
   const testing::TemporaryFolder folder;
-  std::ofstream(folder / "libnvJitLink.so.99") << "not a library";
-  EXPECT_THAT(reason(99, {folder.path()}), HasSubstr((folder / "libnvJitLink.so.99").string()));
+  const auto file = folder.write("libnvJitLink.so.99", "not a library");
+  EXPECT_THAT(reason(99, {folder.path()}), HasSubstr(file.string()));
 }
 
 TEST(DeviceLinker, AsksForANewerToolkitWhereCudaHasNoSuchLinker) {

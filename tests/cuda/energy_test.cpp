@@ -1,8 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include <tests/environment_variable.hpp>
 #include <tuner/backend/cuda/energy_watch.hpp>
 #include <tuner/backend/cuda/nvml.hpp>
 
@@ -23,9 +22,10 @@ TEST(EnergySensor, SaysWhatIsMissingWithoutTheDriversLibrary) {
 }
 
 TEST(EnergySensor, SaysWhenTheCardHasNone) {
-  ::setenv("TUNER_FAKE_NVML_RESULT", "3", 1);
-  EXPECT_THAT(reason(open_energy_sensor("0000:01:00.0", TUNER_FAKE_NVML)), HasSubstr("has no energy counter"));
-  ::unsetenv("TUNER_FAKE_NVML_RESULT");
+  {
+    const testing::EnvironmentVariable answer("TUNER_FAKE_NVML_RESULT", "3");
+    EXPECT_THAT(reason(open_energy_sensor("0000:01:00.0", TUNER_FAKE_NVML)), HasSubstr("has no energy counter"));
+  }
   EXPECT_THAT(reason(open_energy_sensor("nowhere", TUNER_FAKE_NVML)),
               HasSubstr("nvmlDeviceGetHandleByPciBusId_v2 failed: a made-up failure (NVML error 6)"));
 }

@@ -54,8 +54,8 @@ class GpuFaultsChild : public GpuTest {
     ::_exit(0);
   }
   [[noreturn]] static void run_and_say(const Launch& work, double timeout_s) {
-    const std::string first = failure(backend().run({&work, 1}, timeout_s));
-    say(first + " / again: " + failure(backend().run({&work, 1}, timeout_s)));
+    const std::string first = run(work, timeout_s);
+    say(first + " / again: " + run(work, timeout_s));
   }
 };
 

@@ -42,6 +42,13 @@ class GpuTest : public ::testing::Test {
   }
 
   template <typename T>
+  static std::unique_ptr<DeviceMemory> uploaded(const std::vector<T>& data) {
+    auto memory = backend().allocate(data.size() * sizeof(T));
+    backend().upload(memory->address(), data.data(), data.size() * sizeof(T));
+    return memory;
+  }
+
+  template <typename T>
   static std::vector<T> contents(DevicePointer from, std::size_t count) {
     std::vector<T> data(count);
     backend().download(data.data(), from, count * sizeof(T));
@@ -58,6 +65,11 @@ class GpuTest : public ::testing::Test {
     ready.shape.shared_bytes = shared_bytes;
     ready.arguments = std::move(arguments);
     return ready;
+  }
+
+  /// How \p one ends when it is run.
+  static std::string run(const Launch& one, double timeout_s = 10) {
+    return failure(backend().run({&one, 1}, timeout_s));
   }
 
   static std::string failure(const std::optional<Outcome>& outcome) {

@@ -1,3 +1,8 @@
+#include <gmock/gmock.h>
+
+#include <tests/error_of.hpp>
+
+#include "captured_graph.hpp"
 #include "gpu_fixture.hpp"
 
 #include <tuner/backend/cuda/context.hpp>
@@ -56,10 +61,10 @@ TEST_F(GpuLaunch, OptsInToMoreThan48KilobytesOfSharedMemory) {
   backend().fill(data->address(), ElementType::int32, 1024, {Fill::Kind::iota, 0, 0}, 0);
   const std::int64_t most = backend().device().limits.max_shared_bytes;
   const Launch large = launch(*module, 0, 1, 1024, {Argument::of(data->address())}, most);
-  EXPECT_EQ(failure(backend().run({&large, 1}, 10)), "ok");
+  EXPECT_EQ(run(large), "ok");
   EXPECT_EQ(contents<int>(data->address(), 1)[0], 1023);
   const Launch larger = launch(*module, 0, 1, 1024, {Argument::of(data->address())}, most + 1);
-  EXPECT_NE(failure(backend().run({&larger, 1}, 10)).find("launch: "), std::string::npos);
+  EXPECT_NE(run(larger).find("launch: "), std::string::npos);
   EXPECT_TRUE(backend().usable());
 }
 
@@ -75,7 +80,7 @@ TEST_F(GpuLaunch, ReportsImpossibleLaunchesWithoutStartingThem) {
   for (const Row& row : rows) {
     const Launch wrong =
         launch(*module, row.function, 1, row.threads, {Argument::of(data->address()), Argument::of(0)});
-    const std::string said = failure(backend().run({&wrong, 1}, 10));
+    const std::string said = run(wrong);
     EXPECT_EQ(said.rfind("launch: ", 0), 0u) << said;
     EXPECT_NE(said.find(row.part), std::string::npos) << said;
     const SampleResult sampled = backend().sample({&wrong, 1}, {});
@@ -141,10 +146,8 @@ TEST_F(GpuLaunch, TellsResourcesWithOccupancy) {
 
 TEST_F(GpuLaunch, EnqueuesOnTheCallersStream) {
   const auto module = load(kKernels, {"axpy<float>"});
-  const auto x = backend().allocate(4), y = backend().allocate(4);
-  const float one = 1, scale = 3;
-  backend().upload(x->address(), &one, 4);
-  backend().upload(y->address(), &one, 4);
+  const auto x = uploaded(std::vector<float>{1}), y = uploaded(std::vector<float>{1});
+  const float scale = 3;
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());
   const UniqueStream stream = make_stream();
@@ -175,15 +178,16 @@ __global__ void meet(int* from, int* to) {
 
 class GpuCooperativeLaunch : public GpuTest {
  protected:
-  Launch all_resident(const Module& module, std::int64_t more = 0) {
+  Launch all_resident(std::int64_t more = 0) {
+    module_ = load(kMeeting, {"meet"});
     LaunchShape shape;
     shape.block[0] = 64;
     shape.cooperative = true;
-    shape.grid[0] = module.resources(0, shape).blocks_per_sm * backend().device().limits.sm_count + more;
+    shape.grid[0] = module_->resources(0, shape).blocks_per_sm * backend().device().limits.sm_count + more;
     from_ = backend().allocate(static_cast<std::size_t>(shape.grid[0]) * 4);
     to_ = backend().allocate(static_cast<std::size_t>(shape.grid[0]) * 4);
     backend().fill_bytes(to_->address(), 0, to_->bytes());
-    return {&module, 0, shape, {Argument::of(from_->address()), Argument::of(to_->address())}};
+    return {module_.get(), 0, shape, {Argument::of(from_->address()), Argument::of(to_->address())}};
   }
   void expect_met(const Launch& launch) {
     const auto blocks = static_cast<std::size_t>(launch.shape.grid[0]);
@@ -191,19 +195,18 @@ class GpuCooperativeLaunch : public GpuTest {
     for (std::size_t b = 0; b < blocks; ++b) ASSERT_EQ(seen[b], static_cast<int>((b + 1) % blocks) + 1);
   }
 
+  std::unique_ptr<Module> module_;
   std::unique_ptr<DeviceMemory> from_, to_;
 };
 
 TEST_F(GpuCooperativeLaunch, MeetsAsALargeGridAsIsResident) {
-  const auto module = load(kMeeting, {"meet"});
-  const Launch ready = all_resident(*module);
-  EXPECT_EQ(failure(backend().run({&ready, 1}, 10)), "ok");
+  const Launch ready = all_resident();
+  EXPECT_EQ(run(ready), "ok");
   expect_met(ready);
 }
 
 TEST_F(GpuCooperativeLaunch, IsSampledColdAndHot) {
-  const auto module = load(kMeeting, {"meet"});
-  const Launch ready = all_resident(*module);
+  const Launch ready = all_resident();
   for (const bool cold : {true, false}) {
     SampleRequest request;
     request.samples = 20;
@@ -220,9 +223,8 @@ TEST_F(GpuCooperativeLaunch, IsSampledColdAndHot) {
 }
 
 TEST_F(GpuCooperativeLaunch, IsCountedAndWeighedWhereThereAreCountersAndASensor) {
-  const auto module = load(kMeeting, {"meet"});
-  const Launch ready = all_resident(*module);
-  EXPECT_EQ(failure(backend().run({&ready, 1}, 10)), "ok");
+  const Launch ready = all_resident();
+  EXPECT_EQ(run(ready), "ok");
   const EnergyResult energy = backend().energy({&ready, 1}, kShortestEnergyWindow);
   if (const auto* const measured = std::get_if<Energy>(&energy)) {
     EXPECT_GT(measured->joules, 0);
@@ -240,45 +242,33 @@ TEST_F(GpuCooperativeLaunch, IsCountedAndWeighedWhereThereAreCountersAndASensor)
 }
 
 TEST_F(GpuCooperativeLaunch, IsRefusedWithOneBlockMore) {
-  const auto module = load(kMeeting, {"meet"});
-  const Launch ready = all_resident(*module, 1);
-  const std::string said = failure(backend().run({&ready, 1}, 10));
+  const Launch ready = all_resident(1);
+  const std::string said = run(ready);
   EXPECT_EQ(said.rfind("launch: a cooperative grid of ", 0), 0u) << said;
   EXPECT_TRUE(backend().usable());
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());
   const DevicePointer from = from_->address(), to = to_->address();
   void* parameters[] = {const_cast<DevicePointer*>(&from), const_cast<DevicePointer*>(&to)};
-  try {
-    backend().enqueue(*module, 0, ready.shape, parameters, nullptr);
-    FAIL() << "more than the driver says is resident was launched";
-  } catch (const CudaError& error) {
-    EXPECT_EQ(error.result(), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) << error.what();
-  }
+  EXPECT_THAT(testing::error_of([&] { backend().enqueue(*module_, 0, ready.shape, parameters, nullptr); }),
+              ::testing::HasSubstr("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"));
   EXPECT_TRUE(backend().usable());
 }
 
 TEST_F(GpuCooperativeLaunch, IsCapturedIntoAGraph) {
   if (!driver().cuStreamBeginCapture || !driver().cuGraphInstantiateWithFlags)
     GTEST_SKIP() << "this driver has no graph capture";
-  const auto module = load(kMeeting, {"meet"});
-  const Launch ready = all_resident(*module);
+  const Launch ready = all_resident();
   const Context context = Context::primary(0);
   const ContextGuard guard(context.handle());
   const UniqueStream stream = make_stream();
   const DevicePointer from = from_->address(), to = to_->address();
   void* parameters[] = {const_cast<DevicePointer*>(&from), const_cast<DevicePointer*>(&to)};
-  check(driver().cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  backend().enqueue(*module, 0, ready.shape, parameters, stream.get());
-  CUgraph graph = nullptr;
-  check(driver().cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
-  CUgraphExec executable = nullptr;
-  check(driver().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
-  for (int i = 0; i < 3; ++i) check(driver().cuGraphLaunch(executable, stream.get()), "cuGraphLaunch");
+  testing::CapturedGraph graph(stream.get(),
+                               [&] { backend().enqueue(*module_, 0, ready.shape, parameters, stream.get()); });
+  for (int i = 0; i < 3; ++i) graph.launch(stream.get());
   backend().synchronize(stream.get());
   expect_met(ready);
-  driver().cuGraphExecDestroy(executable);
-  driver().cuGraphDestroy(graph);
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 #include <limits>
 #include <thread>
 
+#include <gmock/gmock.h>
+
+#include <tests/error_of.hpp>
+
 #include "gpu_fixture.hpp"
 
 #include <tuner/backend/fill_value.hpp>
@@ -11,7 +15,14 @@
 namespace tuner::cuda {
 namespace {
 
-class GpuMemory : public GpuTest {};
+class GpuMemory : public GpuTest {
+ protected:
+  template <typename T>
+  static Comparison compared(const std::vector<T>& actual, const std::vector<T>& wanted, ElementType type,
+                             const Tolerance& tolerance) {
+    return backend().compare(uploaded(actual)->address(), uploaded(wanted)->address(), type, wanted.size(), tolerance);
+  }
+};
 
 /// The bits that element \p i must have, by the arithmetic of fill_value.hpp on this CPU.
 std::uint64_t expected_bits(ElementType type, const Fill& fill, std::uint64_t seed, std::uint64_t i) {
@@ -90,10 +101,7 @@ TEST_F(GpuMemory, FindsPlantedMismatches) {
   actual[777'777] += 1;
   actual[123'457] *= 1.5f;
   actual[5] *= 1.00001f;  // within the tolerance
-  const auto a = backend().allocate(kCount * 4), e = backend().allocate(kCount * 4);
-  backend().upload(a->address(), actual.data(), kCount * 4);
-  backend().upload(e->address(), wanted.data(), kCount * 4);
-  const Comparison result = backend().compare(a->address(), e->address(), ElementType::float32, kCount, {1e-4, 0});
+  const Comparison result = compared(actual, wanted, ElementType::float32, {1e-4, 0});
   EXPECT_EQ(result.mismatches, 2u);
   EXPECT_EQ(result.first_index, 123'457u);
   EXPECT_EQ(result.expected, wanted[123'457]);
@@ -105,10 +113,7 @@ TEST_F(GpuMemory, NeverPassesNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> actual{1, nan, infinity, infinity, 2}, wanted{1, nan, infinity, -infinity, 2};
-  const auto a = backend().allocate(20), e = backend().allocate(20);
-  backend().upload(a->address(), actual.data(), 20);
-  backend().upload(e->address(), wanted.data(), 20);
-  const Comparison result = backend().compare(a->address(), e->address(), ElementType::float32, 5, {1, 1e30});
+  const Comparison result = compared(actual, wanted, ElementType::float32, {1, 1e30});
   EXPECT_EQ(result.mismatches, 2u);
   EXPECT_EQ(result.first_index, 1u);
   EXPECT_TRUE(std::isnan(result.actual));
@@ -116,10 +121,7 @@ TEST_F(GpuMemory, NeverPassesNan) {
 
 TEST_F(GpuMemory, ComparesIntegersExactlyWhateverTheTolerance) {
   const std::vector<std::int64_t> actual{1, (std::int64_t{1} << 60) + 1, 3}, wanted{1, std::int64_t{1} << 60, 3};
-  const auto a = backend().allocate(24), e = backend().allocate(24);
-  backend().upload(a->address(), actual.data(), 24);
-  backend().upload(e->address(), wanted.data(), 24);
-  const Comparison result = backend().compare(a->address(), e->address(), ElementType::int64, 3, {1, 1e30});
+  const Comparison result = compared(actual, wanted, ElementType::int64, {1, 1e30});
   EXPECT_EQ(result.mismatches, 1u) << "the two differ by less than a double can say";
   EXPECT_EQ(result.first_index, 1u);
 }
@@ -133,11 +135,10 @@ TEST_F(GpuMemory, FingerprintsChangeWithEveryByte) {
   EXPECT_NE(backend().fingerprint(memory->address(), kBytes - 1), whole);
   EXPECT_NE(backend().fingerprint(memory->address() + 1, kBytes - 1), whole) << "and takes any alignment";
   for (const std::size_t at : {std::size_t{0}, std::size_t{50'001}, kBytes - 1}) {
-    auto byte = contents<unsigned char>(memory->address() + at, 1);
-    byte[0] = static_cast<unsigned char>(byte[0] ^ 1);
-    backend().upload(memory->address() + at, byte.data(), 1);
+    const auto byte = contents<unsigned char>(memory->address() + at, 1);
+    const auto other = static_cast<unsigned char>(byte[0] ^ 1);
+    backend().upload(memory->address() + at, &other, 1);
     EXPECT_NE(backend().fingerprint(memory->address(), kBytes), whole) << at;
-    byte[0] = static_cast<unsigned char>(byte[0] ^ 1);
     backend().upload(memory->address() + at, byte.data(), 1);
   }
   EXPECT_EQ(backend().fingerprint(memory->address(), kBytes), whole);
@@ -153,13 +154,8 @@ TEST_F(GpuMemory, NothingIsNothing) {
 }
 
 TEST_F(GpuMemory, SaysHowMuchIsFreeWhenThereIsNoRoom) {
-  try {
-    backend().allocate(std::size_t{1} << 60);
-    FAIL() << "an exabyte";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("no room for 1152921504606846976 bytes"), std::string::npos)
-        << error.what();
-  }
+  EXPECT_THAT(testing::error_of([] { backend().allocate(std::size_t{1} << 60); }),
+              ::testing::HasSubstr("no room for 1152921504606846976 bytes"));
   EXPECT_TRUE(backend().usable());
 }
 

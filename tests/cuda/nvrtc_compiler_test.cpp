@@ -1,5 +1,3 @@
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,29 +8,20 @@
 #include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 
+#include "nvrtc_fixture.hpp"
+
 namespace tuner::cuda {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class NvrtcCompilerTest : public ::testing::Test {
+class NvrtcCompilerTest : public NvrtcTest {
  protected:
-  void SetUp() override {
-    if (find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
-    compiler_ = make_nvrtc_compiler(nvrtc());
-  }
-
   CompileResult compile(std::string source, std::vector<std::string> expressions, std::string architecture = "sm_80") {
     return compiler_->compile(
         {std::move(source), "dir/mine.cu", std::move(expressions), {"TUNER=1"}, std::move(architecture)});
   }
-  static std::string error(const CompileResult& result) {
-    const CompileError* found = std::get_if<CompileError>(&result);
-    return found != nullptr ? found->message : "it compiled";
-  }
-
-  std::unique_ptr<Compiler> compiler_;
 };
 
 constexpr const char* kScale = R"(
@@ -50,37 +39,30 @@ TEST_F(NvrtcCompilerTest, CompilesACubinForEveryArchitectureItKnows) {
     const int number = *compute_capability(architecture);
     const std::vector<int>& known = nvrtc().architectures;
     if (std::find(known.begin(), known.end(), number) == known.end()) continue;
-    const CompileResult result = compile(kScale, {"scale<float, 128>"}, architecture);
-    ASSERT_TRUE(std::holds_alternative<Image>(result)) << architecture << ": " << error(result);
-    const Image& image = std::get<Image>(result);
-    ASSERT_GT(image.code.size(), 4u);
-    EXPECT_EQ(image.code[1], std::byte{'E'}) << "a cubin is an ELF file";
-    EXPECT_GT(image.functions.at(0).resources.registers, 0) << architecture;
+    SCOPED_TRACE(architecture);
+    const Image cubin = image(compile(kScale, {"scale<float, 128>"}, architecture));
+    EXPECT_EQ(cubin.code.at(1), std::byte{'E'}) << "a cubin is an ELF file";
+    EXPECT_GT(cubin.functions.at(0).resources.registers, 0);
   }
 }
 
 TEST_F(NvrtcCompilerTest, CompilesPtxForAVirtualArchitecture) {
-  const CompileResult result = compile(kScale, {"scale<float, 128>"}, "compute_80");
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
-  const Image& image = std::get<Image>(result);
-  const std::string ptx(reinterpret_cast<const char*>(image.code.data()), image.code.size());
-  EXPECT_THAT(ptx, ::testing::HasSubstr(".target sm_80"));
+  const Image made = image(compile(kScale, {"scale<float, 128>"}, "compute_80"));
+  const std::string ptx = text(made);
+  EXPECT_THAT(ptx, AllOf(HasSubstr(".target sm_80"), HasSubstr(made.functions.at(0).symbol)));
   EXPECT_EQ(ptx.back(), '\0') << "the driver looks for the end";
-  EXPECT_THAT(ptx, ::testing::HasSubstr(image.functions.at(0).symbol));
-  EXPECT_THAT(error(compile(kScale, {"scale<float, 128>"}, "compute_1")), ::testing::HasSubstr("does not compile for"));
+  EXPECT_THAT(error(compile(kScale, {"scale<float, 128>"}, "compute_1")), HasSubstr("does not compile for"));
 }
 
 TEST_F(NvrtcCompilerTest, GivesSymbolsAndResourcesInTheOrderAskedFor) {
-  const CompileResult result = compile(kScale, {"scale<double, 256>", "scale<float, 64>"});
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
-  const Image& image = std::get<Image>(result);
-  ASSERT_EQ(image.functions.size(), 2u);
-  EXPECT_EQ(image.functions[0].expression, "scale<double, 256>");
-  EXPECT_EQ(image.functions[0].symbol, "_Z5scaleIdLi256EEvPT_S0_");
-  EXPECT_EQ(image.functions[0].resources.static_shared_bytes, 2048);
-  EXPECT_EQ(image.functions[1].resources.static_shared_bytes, 256);
-  EXPECT_EQ(image.functions[1].resources.spill_bytes, 0);
-  EXPECT_EQ(image.log, "") << "`#pragma tuner` must not warn";
+  const Image made = image(compile(kScale, {"scale<double, 256>", "scale<float, 64>"}));
+  ASSERT_EQ(made.functions.size(), 2u);
+  EXPECT_EQ(made.functions[0].expression, "scale<double, 256>");
+  EXPECT_EQ(made.functions[0].symbol, "_Z5scaleIdLi256EEvPT_S0_");
+  EXPECT_EQ(made.functions[0].resources.static_shared_bytes, 2048);
+  EXPECT_EQ(made.functions[1].resources.static_shared_bytes, 256);
+  EXPECT_EQ(made.functions[1].resources.spill_bytes, 0);
+  EXPECT_EQ(made.log, "") << "`#pragma tuner` must not warn";
 }
 
 TEST_F(NvrtcCompilerTest, ReportsSpillsAndStack) {
@@ -93,8 +75,7 @@ TEST_F(NvrtcCompilerTest, ReportsSpillsAndStack) {
       for (int i = 0; i < 96; ++i) data[i * 7] = a[i];
     })",
                                        {"crowded"});
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
-  const Resources& resources = std::get<Image>(result).functions.at(0).resources;
+  const Resources resources = image(result).functions.at(0).resources;
   EXPECT_LE(resources.registers, 64);
   EXPECT_GT(resources.spill_bytes, 0);
   EXPECT_GT(resources.stack_bytes, 0);
@@ -102,16 +83,14 @@ TEST_F(NvrtcCompilerTest, ReportsSpillsAndStack) {
 
 TEST_F(NvrtcCompilerTest, PointsAtTheFirstErrorInTheKernelFile) {
   const CompileResult result = compile("__global__ void f(int* p) {\n  *p = undefined_name;\n  other;\n}\n", {"f"});
-  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
   EXPECT_THAT(error(result), AllOf(::testing::StartsWith("dir/mine.cu:2: "), HasSubstr("undefined_name")));
   EXPECT_THAT(std::get<CompileError>(result).log, HasSubstr("other")) << "the log is whole";
 }
 
 TEST_F(NvrtcCompilerTest, SaysWhatTheAssemblerRefused) {
-  const CompileResult result =
-      compile("__global__ void f(int* p) { __shared__ int s[65536]; s[p[0]] = 1; p[1] = s[p[2]]; }", {"f"});
-  ASSERT_TRUE(std::holds_alternative<CompileError>(result));
-  EXPECT_THAT(error(result), HasSubstr("262144 bytes of static shared memory"));
+  EXPECT_THAT(
+      error(compile("__global__ void f(int* p) { __shared__ int s[65536]; s[p[0]] = 1; p[1] = s[p[2]]; }", {"f"})),
+      HasSubstr("262144 bytes of static shared memory"));
 }
 
 TEST_F(NvrtcCompilerTest, RefusesExpressionsThatNameNoKernel) {
@@ -140,8 +119,7 @@ TEST_F(NvrtcCompilerTest, NeedsNoLinkingForAGridThatMeets) {
         if (blockIdx.x == 0) data[threadIdx.x] += data[gridDim.x - 1];
       })",
                                          {"meet"}, architecture);
-    ASSERT_TRUE(std::holds_alternative<Image>(result)) << architecture << ": " << error(result);
-    EXPECT_EQ(std::get<Image>(result).log, "") << architecture;
+    EXPECT_EQ(image(result).log, "") << architecture;
   }
 }
 
@@ -154,13 +132,11 @@ TEST_F(NvrtcCompilerTest, PassesDefinesAndFindsTheCudaHeaders) {
     #endif
     __global__ void twice(__half* data) { data[threadIdx.x] = data[threadIdx.x] + data[threadIdx.x]; })",
                                        {"twice"});
-  EXPECT_TRUE(std::holds_alternative<Image>(result)) << error(result);
+  EXPECT_EQ(error(result), "");
 }
 
 TEST_F(NvrtcCompilerTest, GivesTheSameImageForTheSameRequestAndNamesItself) {
-  const Image first = std::get<Image>(compile(kScale, {"scale<float, 32>"}));
-  const Image second = std::get<Image>(compile(kScale, {"scale<float, 32>"}));
-  EXPECT_EQ(first.code, second.code);
+  EXPECT_EQ(image(compile(kScale, {"scale<float, 32>"})).code, image(compile(kScale, {"scale<float, 32>"})).code);
   EXPECT_THAT(compiler_->identity(), AllOf(HasSubstr("nvrtc "), HasSubstr("--std=c++17")));
 }
 
@@ -182,9 +158,7 @@ TEST_F(NvrtcCompilerTest, CapsRegistersByAnOptionOrByTheBlocksOfAMultiprocessor)
   const auto registers = [&](const char* expression, std::vector<CompileOption> options) {
     CompileRequest request{kManyRegisters, "mine.cu", {expression}, {}, "sm_90"};
     request.options = std::move(options);
-    const CompileResult result = compiler_->compile(request);
-    EXPECT_TRUE(std::holds_alternative<Image>(result)) << error(result);
-    return std::holds_alternative<Image>(result) ? std::get<Image>(result).functions[0].resources.registers : 0;
+    return image(compiler_->compile(request)).functions[0].resources.registers;
   };
   EXPECT_GT(registers("plain", {}), 40);
   EXPECT_EQ(registers("plain", {{"--maxrregcount=32", {}}}), 32);
@@ -201,9 +175,7 @@ TEST_F(NvrtcCompilerTest, CompilesWithFastArithmeticAndWithoutOptimisation) {
   EXPECT_THAT(ptx(), HasSubstr("div.approx.ftz.f32"));
   request.options = {{"--device-debug", {}}};
   EXPECT_THAT(ptx(), HasSubstr(".target sm_90, debug"));
-  const CompileResult result = compiler_->compile(request);
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
-  EXPECT_GT(std::get<Image>(result).functions[0].resources.stack_bytes, 0) << "variables live in memory";
+  EXPECT_GT(image(compiler_->compile(request)).functions[0].resources.stack_bytes, 0) << "variables live in memory";
 }
 
 TEST_F(NvrtcCompilerTest, PointsAtTheOptionThatItDoesNotKnowOrCannotRead) {
@@ -233,12 +205,11 @@ extern "C" __global__ void add(T* c, const T* a, int n) {
                          {"TUNER=1"},
                          "sm_80"};
   request.macros = {"T=unsigned long long", "block_size_x=64", "unroll=2", "padded=true"};
-  CompileResult result = compiler_->compile(request);
-  ASSERT_TRUE(std::holds_alternative<Image>(result)) << error(result);
-  EXPECT_EQ(std::get<Image>(result).functions[0].symbol, "add");
-  EXPECT_EQ(std::get<Image>(result).functions[0].resources.static_shared_bytes, 64 * 8);
+  const CompiledFunction add = image(compiler_->compile(request)).functions[0];
+  EXPECT_EQ(add.symbol, "add");
+  EXPECT_EQ(add.resources.static_shared_bytes, 64 * 8);
   request.macros.pop_back();
-  EXPECT_EQ(std::get<Image>(compiler_->compile(request)).functions[0].resources.static_shared_bytes, 0);
+  EXPECT_EQ(image(compiler_->compile(request)).functions[0].resources.static_shared_bytes, 0);
   request.macros = {"T=float"};
   request.source += "\nint x = undefined_name;\n";
   EXPECT_THAT(error(compiler_->compile(request)), ::testing::StartsWith("dir/mine.cu:12: "));
@@ -253,21 +224,17 @@ TEST_F(NvrtcCompilerTest, CompilesInSeveralThreadsAtOnce) {
     }
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
-    ASSERT_TRUE(std::holds_alternative<Image>(results[i])) << error(results[i]);
-    EXPECT_EQ(std::get<Image>(results[i]).functions[0].resources.static_shared_bytes, 4 * (32 << i));
+    EXPECT_EQ(image(results[i]).functions[0].resources.static_shared_bytes, 4 * (32 << i));
   }
 }
 
 TEST_F(NvrtcCompilerTest, CompilesTunersOwnKernels) {
   for (const int number : {nvrtc().architectures.front(), nvrtc().architectures.back()}) {
     const std::string architecture = architecture_name(number);
-    const CompileResult data = compiler_->compile(DataKernels::request(architecture));
-    EXPECT_TRUE(std::holds_alternative<Image>(data)) << error(data);
-    const CompileResult sampling = compiler_->compile(StreamTimer::request(architecture));
-    EXPECT_TRUE(std::holds_alternative<Image>(sampling)) << error(sampling);
-    const CompileResult streaming = compiler_->compile(
-        support_request("streaming.cu", {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture));
-    EXPECT_TRUE(std::holds_alternative<Image>(streaming)) << error(streaming);
+    for (const CompileRequest& request :
+         {DataKernels::request(architecture), StreamTimer::request(architecture),
+          support_request("streaming.cu", {"tuner_support::read<8>", "tuner_support::copy<4>"}, architecture)})
+      EXPECT_EQ(error(compiler_->compile(request)), "") << request.file_name;
   }
 }
 

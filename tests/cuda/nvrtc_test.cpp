@@ -3,10 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <optional>
 
+#include <tests/environment_variable.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cuda {
@@ -14,29 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using testing::EnvironmentVariable;
 using ::testing::HasSubstr;
 using testing::TemporaryFolder;
-
-/// Writes \p text into \p file, whose folders are made.
-fs::path add(const fs::path& file, const char* text = "") {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file) << text;
-  return file;
-}
-
-/// Sets an environment variable for a scope.
-class EnvironmentVariable {
- public:
-  EnvironmentVariable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~EnvironmentVariable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 std::string failure(const NvrtcSearch& search) {
   const auto result = load_nvrtc(search);
@@ -58,7 +37,7 @@ TEST(Nvrtc, SaysSoWhenTheFolderAskedForHasNone) {
 
 TEST(Nvrtc, SaysSoWhenTheFileIsNoLibrary) {
   const TemporaryFolder folder;
-  const fs::path file = add(folder / "libnvrtc.so.12", "not a library");
+  const fs::path file = folder.write("libnvrtc.so.12", "not a library");
   EXPECT_THAT(failure({.asked = file.string()}), HasSubstr(file.string()));
 }
 
@@ -68,7 +47,7 @@ TEST(Nvrtc, SaysSoWhenTheLibraryIsAnother) {
 
 TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {
   const TemporaryFolder folder;
-  const fs::path file = add(folder / "lib64/libnvrtc.so.12");
+  const fs::path file = folder.write("lib64/libnvrtc.so.12", "");
   const EnvironmentVariable variable("CUDA_PATH", folder.path().string());
   const auto candidates = nvrtc_candidates({});
   ASSERT_FALSE(candidates.empty());
@@ -77,8 +56,8 @@ TEST(Nvrtc, LooksInTheFolderOfCudaPathFirst) {
 
 TEST(Nvrtc, PrefersOneThatTheDriverCanLoadTheCodeOf) {
   const TemporaryFolder folder;
-  const fs::path newer = add(folder / "lib64/libnvrtc.so.13");
-  const fs::path fitting = add(folder / "lib64/libnvrtc.so.12");
+  const fs::path newer = folder.write("lib64/libnvrtc.so.13", "");
+  const fs::path fitting = folder.write("lib64/libnvrtc.so.12", "");
   const EnvironmentVariable variable("CUDA_PATH", folder.path().string());
   EXPECT_EQ(nvrtc_candidates({.newest_major = 13}).front(), newer);
   EXPECT_EQ(nvrtc_candidates({.newest_major = 12}).front(), fitting);
@@ -86,7 +65,7 @@ TEST(Nvrtc, PrefersOneThatTheDriverCanLoadTheCodeOf) {
 
 TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
   const TemporaryFolder folder;
-  const fs::path file = add(folder / "lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  const fs::path file = folder.write("lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13", "");
   const EnvironmentVariable variable("VIRTUAL_ENV", folder.path().string());
   EXPECT_THAT(nvrtc_candidates({}), ::testing::Not(::testing::Contains(file)));
   EXPECT_THAT(nvrtc_candidates({.python = true}), ::testing::Contains(file));
@@ -96,9 +75,9 @@ TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
 class NvrtcFactsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    library.library = add(folder / "toolkit/lib64/libnvrtc.so.12");
+    library.library = folder.write("toolkit/lib64/libnvrtc.so.12", "");
     library.includes = {folder / "toolkit/include"};
-    add(folder / "toolkit/include/cuda_runtime_api.h", "#define CUDART_VERSION 12040");
+    folder.write("toolkit/include/cuda_runtime_api.h", "#define CUDART_VERSION 12040");
     library.version = 12040;
     library.architectures = {80, 90};
     library.headers = "CUDART_VERSION 12040";
@@ -126,7 +105,7 @@ TEST_F(NvrtcFactsTest, AreNotThoseOfAnotherSearch) {
 }
 
 TEST_F(NvrtcFactsTest, EndWithTheLibraryThatTheyAreAbout) {
-  add(library.library, "another");
+  testing::write_file(library.library, "another");
   EXPECT_FALSE(read());
 }
 
@@ -136,7 +115,7 @@ TEST_F(NvrtcFactsTest, EndWithTheHeadersThatTheyAreAbout) {
 }
 
 TEST_F(NvrtcFactsTest, EndWhereALibraryIsAddedThatWouldBeTriedToo) {
-  add(folder / "toolkit/lib64/libnvrtc.so.13");
+  folder.write("toolkit/lib64/libnvrtc.so.13", "");
   EXPECT_FALSE(read());
 }
 

@@ -5,9 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
+#include <tests/environment_variable.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cuda {
@@ -28,7 +26,6 @@ const Cupti& fake() {
 class RangeProfilerTest : public ::testing::Test {
  protected:
   void SetUp() override { (void)log(); }
-  void TearDown() override { ::unsetenv("TUNER_FAKE_CUPTI_ENABLE"); }
 
   static std::unique_ptr<Counters> counters() {
     auto opened = open_counters(fake(), nullptr, 0);
@@ -125,7 +122,7 @@ TEST_F(RangeProfilerTest, EndsWithTheKernelsFailureAndSwitchesProfilingOff) {
 
 TEST_F(RangeProfilerTest, SaysWhatIsMissingWhereCountingIsRefused) {
   const auto refused_with = [](const char* code) {
-    ::setenv("TUNER_FAKE_CUPTI_ENABLE", code, 1);
+    const testing::EnvironmentVariable enabling("TUNER_FAKE_CUPTI_ENABLE", code);
     std::string told;
     return refusal(counters()->collect(kAsked, work(told, 1)));
   };
@@ -153,7 +150,7 @@ TEST(LoadCupti, SaysWhatWasTriedAndWhatToDo) {
 
 TEST(LoadCupti, LooksBesideNvrtcFirstAndForNewerOnesThanTheDriverLast) {
   const testing::TemporaryFolder folder;
-  for (const char* const name : {"libcupti.so.13", "libcupti.so.12"}) std::ofstream(folder.path() / name) << "";
+  for (const char* const name : {"libcupti.so.13", "libcupti.so.12"}) folder.write(name, "");
   CuptiSearch search;
   search.nvrtc = folder.path() / "libnvrtc.so.13";
   EXPECT_EQ(cupti_candidates(search).at(0), folder.path() / "libcupti.so.13");

@@ -56,6 +56,8 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     rooms["tests/templates"] = rooms["tests/worker"];
     rooms["tests/templates"].insert(
         {"tuner/backend/host", "tuner/backend/cuda", "tuner/explain"});  // which it tests with kernels
+    for (const char* room : {"tests/runtime", "tests/templates"})
+      rooms[room].insert("tests/cuda");  // its GPU and graphs
     rooms["tests/project"] = rooms["tests/cli"];
     rooms["tests/fuzz"] = rooms["tests/cli"];
     for (auto& [name, may_include] : rooms) may_include.insert("errors");

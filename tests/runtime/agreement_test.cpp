@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -47,14 +46,12 @@ constexpr const char* kTelling = R"(
 #pragma tuner grid max(1, ceil_div(n, block))
 #pragma tuner block block
 #pragma tuner arguments x, y, n
-#pragma tuner instantiate telling<block>
-#pragma tuner reference telling<32>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
+#pragma tuner instantiate telling
+#pragma tuner reference telling
 #pragma tuner default block=32
-template <int block> __global__ void telling(const float* x, float* y, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
-  if (i < n) y[i] = x[i] == -1.0f ? block : 2 * x[i];
+__global__ void telling(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] == -1.0f ? blockDim.x : 2 * x[i];
 }
 )";
 
@@ -101,29 +98,21 @@ class Process {
     return false;
   }
   /// What it printed, sorted by lines.
-  std::set<std::string> picks() const { return lines(out_); }
-  std::string err() const {
-    std::ostringstream text;
-    text << std::ifstream(out_.string() + ".err").rdbuf();
-    return text.str();
+  std::set<std::string> picks() const {
+    std::set<std::string> lines;
+    std::ifstream text(out_);
+    for (std::string line; std::getline(text, line);) lines.insert(line);
+    return lines;
   }
+  std::string err() const { return testing::read_file(out_.string() + ".err"); }
 
  private:
-  static std::set<std::string> lines(const fs::path& file) {
-    std::set<std::string> all;
-    std::ifstream text(file);
-    for (std::string line; std::getline(text, line);) all.insert(line);
-    return all;
-  }
-
   pid_t pid_ = -1;
   const fs::path out_;
 };
 
 class Agreement : public ::testing::Test {
  protected:
-  Agreement() { std::ofstream(kernel_) << kTelling; }
-
   /// One with \p cache for its cache folder and \p more in its environment.
   std::unique_ptr<Process> start(const std::string& cache, std::vector<std::string> arguments, Environment more = {}) {
     Environment environment{{"TUNER_CACHE_DIR", (folder_ / cache).string()},
@@ -138,28 +127,46 @@ class Agreement : public ::testing::Test {
     return std::make_unique<Process>(environment, arguments, folder_ / ("out" + std::to_string(++started_)));
   }
 
+  /// The environment of a job whose frozen database holds \p source.
+  Environment frozen(cache::Database& source) {
+    cache::freeze(source, folder_ / "job.db");
+    return {{"TUNER_FROZEN", (folder_ / "job.db").string()}};
+  }
+
+  /// The picks of two processes of such a job, which call \p sizes forth and back and must agree.
+  std::set<std::string> picks_in_either_order(cache::Database& source, const std::vector<std::string>& sizes) {
+    const auto forth = start("forth", sizes, frozen(source));
+    const auto back = start("back", {sizes.rbegin(), sizes.rend()}, frozen(source));
+    EXPECT_EQ(forth->wait(), 0) << forth->err();
+    EXPECT_EQ(back->wait(), 0) << back->err();
+    EXPECT_EQ(forth->picks(), back->picks());
+    return forth->picks();
+  }
+
   cache::Database database(const std::string& cache) {
     return cache::Database::open_user(folder_ / cache / "wisdom.db");
   }
   fs::path claims(const std::string& cache) { return folder_ / cache / "wisdom.db.claims"; }
 
-  /// Stores that \p block is best for \p n on this machine.
-  void know(cache::Database& database, std::int64_t n, int block) {
+  cache::Context problem_of(std::int64_t n) {
     static const Device device = choose_device("host").device;
     const KernelSpec spec = read_kernel_file(kernel_.string());
-    const ProblemSize size = complete(spec, {{{"n", n}}, {}});
-    testing::store_best(database, context_of(spec, size, device, {}), "block=" + std::to_string(block));
+    return context_of(spec, complete(spec, {{{"n", n}}, {}}), device, {});
+  }
+
+  /// Stores that \p block is best for \p n on this machine.
+  void know(cache::Database& database, std::int64_t n, int block) {
+    testing::store_best(database, problem_of(n), "block=" + std::to_string(block));
   }
 
   /// Stores that \p block killed its process for \p n on this machine.
   void quarantine(cache::Database& database, std::int64_t n, int block) {
-    const KernelSpec spec = read_kernel_file(kernel_.string());
-    const cache::Context about = context_of(spec, complete(spec, {{{"n", n}}, {}}), choose_device("host").device, {});
+    const cache::Context about = problem_of(n);
     database.quarantine(about.device, about.kernel, about.problem, "block=" + std::to_string(block), "it hung");
   }
 
   const testing::TemporaryFolder folder_;
-  const fs::path kernel_ = folder_ / "telling.cu";
+  const fs::path kernel_ = folder_.write("telling.cu", kTelling);
   int started_ = 0;
 };
 
@@ -169,7 +176,7 @@ TEST_F(Agreement, OfEightProcessesByAFrozenDatabaseWhateverTheirMachinesKnow) {
   know(source, 1000, 64);
   know(source, 1001, 96);
   know(source, 30'000, 128);
-  cache::freeze(source, folder_ / "job.db");
+  Environment environment = frozen(source);
   std::vector<std::unique_ptr<Process>> job;
   for (int rank = 0; rank < 8; ++rank) {
     const std::string cache = "machine" + std::to_string(rank);
@@ -179,9 +186,8 @@ TEST_F(Agreement, OfEightProcessesByAFrozenDatabaseWhateverTheirMachinesKnow) {
     }
     std::vector<std::string> arguments{"--explain"};
     for (const std::int64_t n : sizes) arguments.push_back(std::to_string(n));
-    job.push_back(
-        start(cache, arguments,
-              {{"TUNER_FROZEN", (folder_ / "job.db").string()}, {"TUNER_DB_PATH", (folder_ / cache).string()}}));
+    environment["TUNER_DB_PATH"] = (folder_ / cache).string();
+    job.push_back(start(cache, arguments, environment));
   }
   for (const auto& one : job) ASSERT_EQ(one->wait(), 0) << one->err();
   EXPECT_EQ(job[0]->picks().size(), sizes.size());
@@ -195,35 +201,21 @@ TEST_F(Agreement, ByAFrozenDatabaseDoesNotDependOnWhichSizeWasCalledFirst) {
   auto source = cache::Database::in_memory();
   know(source, 1000, 64);  // of one size class, with 1001
   know(source, 1001, 96);
-  cache::freeze(source, folder_ / "job.db");
-  const Environment frozen{{"TUNER_FROZEN", (folder_ / "job.db").string()}};
-  const auto forth = start("forth", {"1000", "1001", "1010", "960"}, frozen);
-  const auto back = start("back", {"960", "1010", "1001", "1000"}, frozen);
-  ASSERT_EQ(forth->wait(), 0) << forth->err();
-  ASSERT_EQ(back->wait(), 0) << back->err();
-  EXPECT_EQ(forth->picks(), back->picks());
-  EXPECT_THAT(forth->picks(), ::testing::IsSupersetOf({"1000 block=64", "1001 block=96"}));
+  EXPECT_THAT(picks_in_either_order(source, {"1000", "1001", "1010", "960"}),
+              ::testing::IsSupersetOf({"1000 block=64", "1001 block=96"}));
 }
 
 TEST_F(Agreement, ByAFrozenDatabaseServesNothingThatIsInQuarantineForPartOfASizeClass) {
   auto source = cache::Database::in_memory();
   know(source, 980, 64);
   quarantine(source, 2010, 64);  // and so from 1005 on, which is of the class of 980
-  cache::freeze(source, folder_ / "job.db");
-  const Environment frozen{{"TUNER_FROZEN", (folder_ / "job.db").string()}};
-  const auto forth = start("forth", {"970", "1020"}, frozen);
-  const auto back = start("back", {"1020", "970"}, frozen);
-  ASSERT_EQ(forth->wait(), 0) << forth->err();
-  ASSERT_EQ(back->wait(), 0) << back->err();
-  EXPECT_EQ(forth->picks(), (std::set<std::string>{"1020 block=32", "970 block=64"}));
-  EXPECT_EQ(back->picks(), forth->picks());
+  EXPECT_EQ(picks_in_either_order(source, {"970", "1020"}), (std::set<std::string>{"1020 block=32", "970 block=64"}));
 }
 
 TEST_F(Agreement, ByAFrozenDatabaseTunesAndRemembersNothing) {
   auto source = cache::Database::in_memory();
   know(source, 1000, 64);
-  cache::freeze(source, folder_ / "job.db");
-  const auto one = start("machine", {"100000"}, {{"TUNER_FROZEN", (folder_ / "job.db").string()}});
+  const auto one = start("machine", {"100000"}, frozen(source));
   ASSERT_EQ(one->wait(), 0) << one->err();
   EXPECT_EQ(one->picks(), std::set<std::string>{"100000 block=64"}) << "the best anywhere";
   EXPECT_FALSE(fs::exists(folder_ / "machine" / "wisdom.db"));
@@ -310,7 +302,7 @@ TEST_F(Agreement, IsNotWaitedForWithoutEnd) {
 }
 
 TEST_F(Agreement, IsEachProcesssOwnWhereNothingCanBeShared) {
-  std::ofstream(folder_ / "blocked") << "a file where the cache folder should be";
+  folder_.write("blocked", "a file where the cache folder should be");
   const auto one = start("blocked", {"1000"}, {{"TUNER_TUNE_TIME", "0.1"}});
   EXPECT_EQ(one->wait(), 0) << one->err();
   EXPECT_EQ(one->picks().size(), 1u);

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kPick = R"(
-#pragma tuner kernel pick
+#pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter mode = 1 2 3 4 5 6 7 8
 #pragma tuner out y[n] : int
@@ -53,12 +52,7 @@ Error caught(const auto& action) {
 
 class BrokenResults : public testing::ServingEnvironment {
  protected:
-  BrokenResults() : ServingEnvironment("host", "never") {
-    Settings settings;
-    settings.on_warning = [this](std::string_view message) { warnings_.emplace_back(message); };
-    configure(settings);
-  }
-  ~BrokenResults() override { configure({}); }
+  BrokenResults() : ServingEnvironment("host", "never") {}
 
   void store(std::int64_t n, const std::string& configuration) {
     const ProblemSize size = complete(spec_, {{{"n", n}}, {}});
@@ -96,16 +90,13 @@ class BrokenResults : public testing::ServingEnvironment {
   const testing::TemporaryFolder folder_;
   const fs::path job_ = folder_ / "job.db";
   // Warnings are told once in a process: each test has a kernel of its own.
-  const KernelSpec spec_ = [] {
-    std::string text = kPick;
-    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    text.replace(text.find("kernel pick"), 11, "kernel pick" + name);
-    return parse_kernel_file(text, "pick.cu");
-  }();
+  const KernelSpec spec_ = parse_kernel_file(
+      testing::replaced(kPick, "NAME", ::testing::UnitTest::GetInstance()->current_test_info()->name()), "pick.cu");
   const std::shared_ptr<testing::FakeBackend> backend_ = std::make_shared<testing::FakeBackend>();
   ServedDevice device_{kHostContext, backend_};
   Wisdom wisdom_{{.database = folder_ / "wisdom.db", .shipped = false, .warn = {}}};
-  std::vector<std::string> warnings_;
+  const testing::CollectedWarnings warned_;
+  const std::vector<std::string>& warnings_ = warned_.texts;
 };
 
 TEST_F(BrokenResults, ArePassedOverForTheNextBestWithAWarning) {
@@ -190,7 +181,7 @@ TEST_F(BrokenResults, AreAnErrorOfEveryCallWhenAFrozenDatabaseBreaksInUse) {
   Wisdom job = frozen();
   EXPECT_EQ(plan(1000, job).plan->configuration.text(), "mode=2");
   fs::permissions(job_, fs::perms::owner_all);
-  std::ofstream(job_) << std::string(fs::file_size(job_), 'x');
+  testing::write_file(job_, std::string(fs::file_size(job_), 'x'));
   for (const int n : {1000, 1000, 5000}) {
     const Error error = caught([&] { plan(n, job); });
     EXPECT_EQ(error.code(), ErrorCode::cache) << n;

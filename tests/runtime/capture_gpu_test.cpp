@@ -7,26 +7,27 @@
 #include <filesystem>
 #include <vector>
 
-#include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/driver.hpp>
-#include <tuner/backend/gpu.hpp>
 #include <tuner/capture/capture.hpp>
 #include <tuner/core/data_file.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
+#include <tests/cuda/captured_graph.hpp>
+
+#include "current_gpu.hpp"
 #include "serving_environment.hpp"
 
 namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::make_current;
+using testing::wait_for;
 
 /// Before anything of the process asks; no other test has kernels of such a name.
 const int capture_is_asked_for = ::setenv("TUNER_CAPTURE", "addCaptured", 1);
 
-std::string add_text(const std::string& name) {
-  return "#pragma tuner kernel " + name + R"(
+constexpr const char* kAdd = R"(#pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter block = 128 256
 #pragma tuner inout x[n] : int
@@ -34,27 +35,18 @@ std::string add_text(const std::string& name) {
 #pragma tuner grid ceil_div(n, block)
 #pragma tuner block block
 #pragma tuner arguments x, shift, n
-#pragma tuner instantiate add<block>
-#pragma tuner reference add<128>
-#pragma tuner grid ceil_div(n, 128)
-#pragma tuner block 128
+#pragma tuner instantiate add
+#pragma tuner reference add
 #pragma tuner default block=128
-template <int block> __global__ void add(int* x, int shift, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
+__global__ void add(int* x, int shift, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) x[i] += shift;
 }
 )";
-}
 
 class GpuCapture : public testing::ServingEnvironment {
  protected:
-  GpuCapture() : ServingEnvironment("auto", "never") {
-    ::setenv("TUNER_CAPTURE_DIR", folder_.path().c_str(), 1);
-    Settings settings;
-    settings.on_warning = [this](std::string_view message) { warnings_ += message; };
-    configure(settings);
-  }
-  ~GpuCapture() override { configure({}); }
+  GpuCapture() : ServingEnvironment("auto", "never") { ::setenv("TUNER_CAPTURE_DIR", folder_.path().c_str(), 1); }
   void SetUp() override {
     EXPECT_EQ(capture_is_asked_for, 0);
     const std::string none = why_no_gpu();
@@ -73,23 +65,23 @@ class GpuCapture : public testing::ServingEnvironment {
   }
 
   const testing::TemporaryFolder folder_;
-  std::string warnings_;
+  const testing::CollectedWarnings warnings_;
 };
 
 TEST_F(GpuCapture, HoldsWhatIsThereWhenTheLaunchesTurnComesOnItsStream) {
   constexpr int n = 5'000'000;  // copied in several pieces
   Array<int> x(std::vector<int>(n, 1));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
-  const Kernel first = Kernel::from_source(add_text("add"), "add.cu");
-  const Kernel second = Kernel::from_source(add_text("addCaptured"), "add.cu");
+  const Kernel first = testing::kernel_named("add", kAdd);
+  const Kernel second = testing::kernel_named("addCaptured", kAdd);
   for (int i = 0; i < 50; ++i) first.launch(stream.get(), {n}, x.data(), 2);
   second.launch(stream.get(), {n}, x.data(), 5);
   for (int i = 0; i < 50; ++i) first.launch(stream.get(), {n}, x.data(), 2);
-  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  wait_for(stream);
   EXPECT_EQ(x.to_vector(), std::vector<int>(n, 206));
 
-  ASSERT_EQ(captures().size(), 1u) << warnings_;
+  ASSERT_EQ(captures().size(), 1u) << ::testing::PrintToString(warnings_.texts);
   const Capture held = read_capture(captures()[0]);
   EXPECT_EQ(held.backend, "cuda");
   EXPECT_EQ(held.data.scalars.at("shift"), "5");
@@ -100,31 +92,25 @@ TEST_F(GpuCapture, HoldsWhatIsThereWhenTheLaunchesTurnComesOnItsStream) {
 TEST_F(GpuCapture, IsNotMadeOfALaunchInAGraphWhichStaysAsItIs) {
   constexpr int n = 1000;
   Array<int> x(std::vector<int>(n, 1));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
-  const cuda::Driver& driver = cuda::driver();
-  if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags)
+  if (!cuda::driver().cuStreamBeginCapture || !cuda::driver().cuGraphInstantiateWithFlags)
     GTEST_SKIP() << "this driver has no graph capture";
-  const Kernel kernel = Kernel::from_source(add_text("addCaptured"), "add.cu");
+  const Kernel kernel = testing::kernel_named("addCaptured", kAdd);
   kernel.prepare(stream.get(), {n}, x.data(), 5);
   EXPECT_TRUE(captures().empty()) << "nothing was launched";
-  cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  kernel.launch(stream.get(), {n}, x.data(), 5);
   int own = 0;
-  capture(
-      kernel, stream.get(), {n}, [&] { ++own; }, x.data(), 5);
-  CUgraph graph = nullptr;
-  cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
+  testing::CapturedGraph graph(stream.get(), [&] {
+    kernel.launch(stream.get(), {n}, x.data(), 5);
+    capture(
+        kernel, stream.get(), {n}, [&] { ++own; }, x.data(), 5);
+  });
   EXPECT_EQ(own, 1);
   EXPECT_TRUE(captures().empty());
-  EXPECT_THAT(warnings_, ::testing::HasSubstr("its stream is captured into a graph"));
-  CUgraphExec executable = nullptr;
-  cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
-  cuda::check(driver.cuGraphLaunch(executable, stream.get()), "cuGraphLaunch");
-  cuda::check(driver.cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  EXPECT_THAT(warnings_.texts, ::testing::Contains(::testing::HasSubstr("its stream is captured into a graph")));
+  graph.launch(stream.get());
+  wait_for(stream);
   EXPECT_EQ(x.to_vector(), std::vector<int>(n, 6));
-  driver.cuGraphExecDestroy(executable);
-  driver.cuGraphDestroy(graph);
 
   kernel.launch(stream.get(), {n}, x.data(), 5);
   EXPECT_EQ(captures().size(), 1u) << "outside of the graph it is made";
@@ -133,16 +119,16 @@ TEST_F(GpuCapture, IsNotMadeOfALaunchInAGraphWhichStaysAsItIs) {
 TEST_F(GpuCapture, HoldsWhatAProgramsOwnLaunchDid) {
   constexpr int n = 1000;
   Array<int> x(std::vector<int>(n, 1));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
-  const Kernel kernel = Kernel::from_source(add_text("addCaptured"), "add.cu");
+  const Kernel kernel = testing::kernel_named("addCaptured", kAdd);
   const auto own = [&] {
     cuda::check(
         cuda::driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(x.data()), 2, n * sizeof(int), stream.get()),
         "cuMemsetD8Async");
   };
   capture(kernel, stream.get(), {n}, own, x.data(), 5);
-  ASSERT_EQ(captures().size(), 1u) << warnings_;
+  ASSERT_EQ(captures().size(), 1u) << ::testing::PrintToString(warnings_.texts);
   const Capture held = read_capture(captures()[0]);
   EXPECT_EQ(integers(held.data.inputs.at("x"), n), std::vector<int>(n, 1));
   EXPECT_EQ(integers(held.data.outputs.at("x"), n), std::vector<int>(n, 0x02020202));

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <vector>
 
@@ -24,11 +23,12 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
+using testing::kernel_named;
 
-std::string scale_text(const std::string& name) {
-  return "#pragma tuner kernel " + name + R"(
+constexpr const char* kScale = R"(#pragma tuner kernel NAME
 #pragma tuner type T = float double
 #pragma tuner size n
 #pragma tuner parameter block = 32 64
@@ -38,39 +38,25 @@ std::string scale_text(const std::string& name) {
 #pragma tuner grid max(1, ceil_div(n, block))
 #pragma tuner block block
 #pragma tuner arguments x, factor, y, n
-#pragma tuner instantiate scale<T, block>
-#pragma tuner reference scale<T, 32>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
+#pragma tuner instantiate scale<T>
+#pragma tuner reference scale<T>
 #pragma tuner default block=32
-template <typename T, int block> __global__ void scale(T* x, T factor, T* y, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
+template <typename T> __global__ void scale(T* x, T factor, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   y[i] = factor * x[i];
   x[i] += 1;
 }
 )";
-}
 
 class HostCapture : public testing::ServingEnvironment {
  protected:
   HostCapture() : ServingEnvironment("host", "never") {
     ::setenv("TUNER_CAPTURE", "scale*,own,reduce", 1);  // before the first kernel of the process is made
     use_folder(folder_.path());
-    configure([] {
-      Settings settings;
-      settings.on_warning = [](std::string_view message) { warnings() += std::string(message) + '\n'; };
-      return settings;
-    }());
-    warnings().clear();
   }
-  ~HostCapture() override { configure({}); }
 
   static void use_folder(const fs::path& folder) { ::setenv("TUNER_CAPTURE_DIR", folder.c_str(), 1); }
-  static std::string& warnings() {
-    static std::string text;
-    return text;
-  }
   std::vector<fs::path> captures() const {
     std::vector<fs::path> paths;
     for (const auto& entry : fs::directory_iterator(folder_.path())) paths.push_back(entry.path());
@@ -89,11 +75,12 @@ class HostCapture : public testing::ServingEnvironment {
   }
 
   const testing::TemporaryFolder folder_;
+  const testing::CollectedWarnings warnings_;
   std::vector<float> x_ = std::vector<float>(100, 1.5f), y_ = std::vector<float>(100);
 };
 
 TEST_F(HostCapture, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
-  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  const Kernel kernel = kernel_named("scale", kScale);
   std::iota(x_.begin(), x_.end(), 0.0f);
   const std::vector<float> before = x_;
   kernel.launch(nullptr, {100}, x_.data(), 0.1, y_.data());
@@ -110,7 +97,7 @@ TEST_F(HostCapture, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
 }
 
 TEST_F(HostCapture, IsMadeOnceForEachProblem) {
-  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  const Kernel kernel = kernel_named("scale", kScale);
   for (int i = 0; i < 3; ++i) {
     kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
     kernel.launch(nullptr, {99}, x_.data(), 2, y_.data());
@@ -122,15 +109,15 @@ TEST_F(HostCapture, IsMadeOnceForEachProblem) {
 }
 
 TEST_F(HostCapture, StaysAsItIsWhenTheNextProcessLaunchesTheSame) {
-  Kernel::from_source(scale_text("scale"), "scale.cu").launch(nullptr, {100}, x_.data(), 2, y_.data());
-  Kernel::from_source(scale_text("scale"), "scale.cu").launch(nullptr, {100}, x_.data(), 3, y_.data());
+  kernel_named("scale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
+  kernel_named("scale", kScale).launch(nullptr, {100}, x_.data(), 3, y_.data());
   EXPECT_EQ(capture().data.scalars.at("factor"), "2");
 }
 
 TEST_F(HostCapture, IsMadeOfMatchingKernelsOnly) {
-  Kernel::from_source(scale_text("rescale"), "scale.cu").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  kernel_named("rescale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_THAT(captures(), ::testing::IsEmpty());
-  Kernel::from_source(scale_text("scale_more"), "scale.cu").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  kernel_named("scale_more", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(captures().size(), 1u);
 }
 
@@ -144,7 +131,7 @@ TEST_F(HostCapture, IsMadeOfTheKernelsThatComeWithTuner) {
 }
 
 TEST_F(HostCapture, BecomesWhatTheNextRunIsServedWith) {
-  const Kernel kernel = Kernel::from_source(scale_text("scaleServed"), "scale.cu");
+  const Kernel kernel = kernel_named("scaleServed", kScale);
   kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
   const Capture held = capture();
   TuningOptions options;
@@ -162,31 +149,29 @@ TEST_F(HostCapture, BecomesWhatTheNextRunIsServedWith) {
 }
 
 TEST_F(HostCapture, OnlyWarnsWhereNothingCanBeWritten) {
-  std::ofstream(folder_ / "file") << "";
-  use_folder(folder_ / "file" / "folder");
-  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  use_folder(folder_.write("file", "") / "folder");
+  const Kernel kernel = kernel_named("scale", kScale);
   for (int i = 0; i < 2; ++i) kernel.launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 5.0f);
-  EXPECT_THAT(warnings(), HasSubstr("kernel 'scale' was not captured: "));
-  EXPECT_EQ(warnings().find("captured", warnings().find("captured") + 1), std::string::npos) << "twice";
+  EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("kernel 'scale' was not captured: "))) << "once";
 }
 
 TEST_F(HostCapture, OnlyWarnsOfAKernelThatNoFileDescribes) {
-  KernelSpec spec = Kernel::from_source(scale_text("scale"), "scale.cu").spec();
+  KernelSpec spec = kernel_named("scale", kScale).spec();
   spec.source.erase(0, spec.source.find("template"));
   Kernel(spec).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 3.0f);
   EXPECT_THAT(captures(), ::testing::IsEmpty());
-  EXPECT_THAT(warnings(), HasSubstr("described in code alone"));
+  EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("described in code alone")));
 }
 
 TEST_F(HostCapture, IsMadeOfAKernelThatWasBuiltInCodeOrReadFromAnUnnamedText) {
-  Kernel::from_source(scale_text("scale"), "").launch(nullptr, {100}, x_.data(), 2, y_.data());
+  Kernel::from_source(testing::replaced(kScale, "NAME", "scale"), "").launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(capture().spec.name, "scale");
 }
 
 TEST_F(HostCapture, OfALaunchThatIsRefusedIsNotMade) {
-  const Kernel kernel = Kernel::from_source(scale_text("scale"), "scale.cu");
+  const Kernel kernel = kernel_named("scale", kScale);
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_.data(), y_.data()); }), HasSubstr("takes the arguments"));
   EXPECT_THAT(captures(), ::testing::IsEmpty());
 }
@@ -198,7 +183,7 @@ class HostCaptureOfOwnLaunch : public HostCapture {
       for (std::size_t i = 0; i < x_.size(); ++i) y_[i] = 2 * x_[i], x_[i] += 1;
     };
   }
-  const Kernel kernel_ = Kernel::from_source(scale_text("own"), "own.cu");
+  const Kernel kernel_ = kernel_named("own", kScale);
   std::function<void()> own_;
 };
 
@@ -212,9 +197,8 @@ TEST_F(HostCaptureOfOwnLaunch, HoldsWhatTheProgramsOwnLaunchDid) {
 }
 
 TEST_F(HostCaptureOfOwnLaunch, ReadsTheKernelsFileItself) {
-  std::ofstream(folder_ / "own.cu") << scale_text("own");
+  const std::string file = folder_.write("own.cu", testing::replaced(kScale, "NAME", "own")).string();
   use_folder(folder_ / "captures");
-  const std::string file = (folder_ / "own.cu").string();
   for (int i = 0; i < 2; ++i) tuner::capture(file.c_str(), {}, nullptr, {100}, own_, x_.data(), 2.0f, y_.data());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "captures"), {}), 1);
   EXPECT_EQ(x_[0], 3.5f) << "both launches were made";
@@ -223,8 +207,8 @@ TEST_F(HostCaptureOfOwnLaunch, ReadsTheKernelsFileItself) {
 TEST_F(HostCaptureOfOwnLaunch, MakesTheLaunchWhateverIsWrongWithTheCapture) {
   tuner::capture(kernel_, nullptr, {100}, own_, x_.data(), y_.data());
   EXPECT_EQ(x_[0], 2.5f) << "once";
-  EXPECT_THAT(warnings(), HasSubstr("takes the arguments"));
-  tuner::capture(Kernel::from_source(scale_text("other"), "other.cu"), nullptr, {100}, own_, x_.data());
+  EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("takes the arguments")));
+  tuner::capture(kernel_named("other", kScale), nullptr, {100}, own_, x_.data());
   EXPECT_EQ(x_[0], 3.5f);
   EXPECT_THAT(captures(), ::testing::IsEmpty());
 }

@@ -19,6 +19,8 @@
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
 
+#include <tests/cuda/captured_graph.hpp>
+
 #include "fake_libcuda.hpp"
 #include "reduce_finishes.hpp"
 #include "serving_environment.hpp"
@@ -28,13 +30,14 @@ namespace {
 
 using cuda::check;
 using cuda::driver;
+using Graph = testing::CapturedGraph;
 using testing::code_of;
 using testing::error_of;
 using ::testing::HasSubstr;
 
 /// A kernel with both kinds of work space; its parameters: n, x, part, ticket.
 constexpr const char* kText = R"(
-#pragma tuner kernel counted
+#pragma tuner kernel NAME
 #pragma tuner size n : uint64
 #pragma tuner parameter block = 32
 #pragma tuner in x[n] : float
@@ -94,16 +97,14 @@ class FakeGpu : public testing::ServingEnvironment {
     using Reset = CUresult (*)(CUdevice);
     reinterpret_cast<Reset>(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuDevicePrimaryCtxReset_v2"))(device);
   }
-  static CUgraph capture(CUstream stream, const std::function<void()>& calls) {
-    check(driver().cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "begin");
-    calls();
-    CUgraph graph = nullptr;
-    check(driver().cuStreamEndCapture(stream, &graph), "end");
-    return graph;
-  }
   void* part_of_last() const { return seen_->parameters[2]; }
 
-  const Kernel kernel_ = Kernel::from_source(kText, "counted.cu");
+  /// The kernel with \p more directives.
+  static Kernel counted(const std::string& more = "") {
+    return testing::kernel_named("counted", std::string(kText) + more);
+  }
+
+  const Kernel kernel_ = counted();
   const float* x_ = nullptr;
   FakeDriver* seen_ = nullptr;
   std::vector<CUdeviceptr> allocated_;
@@ -113,9 +114,7 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
   const auto linker =
       cuda::load_device_linker(cuda::nvrtc().version / 1000, cuda::device_linker_folders(cuda::nvrtc()));
   if (const auto* const missing = std::get_if<std::string>(&linker)) GTEST_SKIP() << *missing;
-  std::string text = kText;
-  text.insert(text.find("#pragma tuner default"), "#pragma tuner device_launches ceil_div(n, block)\n");
-  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  const Kernel kernel = counted("#pragma tuner device_launches ceil_div(n, block)\n");
   kernel.launch(nullptr, {40'000}, x_);
   EXPECT_EQ(seen_->pending_limit, 2048u) << "enough for 1250";
   kernel.launch(nullptr, {4'000'000}, x_);
@@ -130,15 +129,13 @@ TEST_F(FakeGpu, MakesRoomForTheLaunchesFromTheDeviceOfAWholeSizeClassAndKeepsIt)
 }
 
 TEST_F(FakeGpu, CompilesWithTheOptionsOfTheKernelFile) {
-  const Kernel kernel =
-      Kernel::from_source(std::string(kText) + "#pragma tuner compile --bogus={block}\n", "counted.cu");
+  const Kernel kernel = counted("#pragma tuner compile --bogus={block}\n");
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {40'000}, x_); }),
               HasSubstr("counted.cu:16:23: nvrtc: error: unrecognized option --bogus=32 found"));
 }
 
 TEST_F(FakeGpu, LoadsACodeOfItsOwnForEachSizeThatAnOptionNames) {
-  const Kernel kernel = Kernel::from_source(
-      std::string(kText) + "#pragma tuner compile --maxrregcount={n < 40000 ? 32 : 64}\n", "counted.cu");
+  const Kernel kernel = counted("#pragma tuner compile --maxrregcount={n < 40000 ? 32 : 64}\n");
   kernel.launch(nullptr, {40'000}, x_);
   const std::size_t before = seen_->modules;
   kernel.launch(nullptr, {39'999}, x_);
@@ -160,9 +157,7 @@ TEST_F(FakeGpu, ComputesTheLaunchOfEachSizeOfAClassWithoutAllocatingOrLoading) {
 }
 
 TEST_F(FakeGpu, LaunchesCooperativelyWhereTheFileSaysSoInACaptureToo) {
-  std::string text = kText;
-  text.insert(text.find("#pragma tuner default"), "#pragma tuner cooperative n > 1000\n");
-  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  const Kernel kernel = counted("#pragma tuner cooperative n > 1000\n");
   const cuda::UniqueStream stream = cuda::make_stream();
   kernel.launch(stream.get(), {1000}, x_);
   EXPECT_EQ(seen_->cooperative, 0u);
@@ -171,15 +166,12 @@ TEST_F(FakeGpu, LaunchesCooperativelyWhereTheFileSaysSoInACaptureToo) {
   EXPECT_EQ(seen_->cooperative, 2u);
   EXPECT_EQ(seen_->grid, 125u);
   kernel.prepare(stream.get(), {4000}, x_);
-  const CUgraph graph = capture(stream.get(), [&] { kernel.launch(stream.get(), {4000}, x_); });
+  const Graph graph(stream.get(), [&] { kernel.launch(stream.get(), {4000}, x_); });
   EXPECT_EQ(seen_->cooperative, 3u);
-  driver().cuGraphDestroy(graph);
 }
 
 TEST_F(FakeGpu, RefusesACooperativeGridThatIsNotResidentAtOnceBeforeTheDriverIsAsked) {
-  std::string text = kText;
-  text.insert(text.find("#pragma tuner default"), "#pragma tuner cooperative\n");
-  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  const Kernel kernel = counted("#pragma tuner cooperative\n");
   // By the shared memory that the fake driver says that its kernels and its system take.
   constexpr std::size_t resident = 56 * 132;
   kernel.launch(nullptr, {32 * resident}, x_);
@@ -219,10 +211,11 @@ TEST_F(FakeGpu, GivesBackTheWorkSpaceThatNoGraphHas) {
   const cuda::UniqueStream a = cuda::make_stream(), b = cuda::make_stream();
   kernel_.launch(a.get(), {1000}, x_);
   kernel_.prepare(b.get(), {1000}, x_);
-  const CUgraph graph = capture(b.get(), [&] { kernel_.launch(b.get(), {1000}, x_); });
-  trim();
-  EXPECT_GT(seen_->bytes, none) << "the graph has its own";
-  driver().cuGraphDestroy(graph);
+  {
+    const Graph graph(b.get(), [&] { kernel_.launch(b.get(), {1000}, x_); });
+    trim();
+    EXPECT_GT(seen_->bytes, none) << "the graph has its own";
+  }
   trim();
   EXPECT_EQ(seen_->bytes, none);
   kernel_.launch(a.get(), {1000}, x_);
@@ -235,20 +228,18 @@ TEST_F(FakeGpu, ServesEverNewStreamsWithoutTakingWorkSpaceFromLastingOnesOrEndin
   void* const first = part_of_last();
   const FakeDriver before = *seen_;
   std::vector<cuda::UniqueStream> alive;
-  const CUgraph graph = capture(captured.get(), [&] {
+  (void)Graph(captured.get(), [&] {
     for (int i = 0; i < 5000; ++i) kernel_.launch(cuda::make_stream().get(), {1000}, x_);
     for (int i = 0; i < 200; ++i) kernel_.launch(alive.emplace_back(cuda::make_stream()).get(), {1000}, x_);
   });
-  driver().cuGraphDestroy(graph);
   EXPECT_EQ(seen_->captures_ended, before.captures_ended);
   EXPECT_LE(seen_->waits - before.waits, 2u) << "while spaces of destroyed streams are few and small";
   kernel_.launch(lasting.get(), {1000}, x_);
   EXPECT_EQ(part_of_last(), first);
   // More streams than spaces: all are waited for, beside the capture.
-  const CUgraph second = capture(captured.get(), [&] {
+  (void)Graph(captured.get(), [&] {
     for (int i = 0; i < 600; ++i) kernel_.launch(alive.emplace_back(cuda::make_stream()).get(), {1000}, x_);
   });
-  driver().cuGraphDestroy(second);
   EXPECT_EQ(seen_->captures_ended, before.captures_ended);
   EXPECT_GT(seen_->waits, before.waits);
 }
@@ -257,12 +248,11 @@ TEST_F(FakeGpu, ReadsAnArrayOnceEverythingHasEndedAndEndsNoCapture) {
   const cuda::UniqueStream stream = cuda::make_stream();
   const std::vector<float> values{1, 2, 3};
   const FakeDriver before = *seen_;
-  const CUgraph graph = capture(stream.get(), [&] {
+  (void)Graph(stream.get(), [&] {
     const Array<float> array(values);
     EXPECT_EQ(array.to_vector(), values);
     EXPECT_GE(seen_->waits, before.waits + 1) << "launches may be on any stream";
   });
-  driver().cuGraphDestroy(graph);
   EXPECT_EQ(seen_->captures_ended, before.captures_ended);
 }
 
@@ -311,20 +301,18 @@ TEST_F(FakeGpu, LendsEachCapturedCallWorkSpaceUntilItsGraphIsDestroyed) {
     kernel_.launch(stream.get(), {1000}, x_);
     EXPECT_TRUE(spaces.insert(part_of_last()).second) << "lent twice";
   };
-  CUgraph first = capture(stream.get(), [&] { call(), call(); });
-  CUgraph second = capture(stream.get(), call);
-  EXPECT_EQ(seen_->allocations, allocations);
-  driver().cuGraphDestroy(first);
-  driver().cuGraphDestroy(second);
-  for (int i = 0; i < 100; ++i) {
-    driver().cuGraphDestroy(capture(stream.get(), [&] { kernel_.launch(stream.get(), {1000}, x_); }));
+  {
+    const Graph first(stream.get(), [&] { call(), call(); });
+    const Graph second(stream.get(), call);
+    EXPECT_EQ(seen_->allocations, allocations);
   }
+  for (int i = 0; i < 100; ++i) (void)Graph(stream.get(), [&] { kernel_.launch(stream.get(), {1000}, x_); });
 }
 
 TEST_F(FakeGpu, RefusesACapturedCallThatNothingWasPreparedForAndAllocatesNothing) {
   const cuda::UniqueStream stream = cuda::make_stream();
   const FakeDriver before = *seen_;
-  CUgraph graph = capture(stream.get(), [&] {
+  const Graph graph(stream.get(), [&] {
     EXPECT_THAT(error_of([&] { kernel_.launch(stream.get(), {50'000}, x_); }), HasSubstr("call prepare()"));
     EXPECT_EQ(code_of([&] { kernel_.launch(stream.get(), {50'000}, x_); }), ErrorCode::not_prepared);
     EXPECT_THAT(error_of([&] { kernel_.prepare(stream.get(), {50'000}, x_); }), HasSubstr("before the capture"));
@@ -332,7 +320,6 @@ TEST_F(FakeGpu, RefusesACapturedCallThatNothingWasPreparedForAndAllocatesNothing
   });
   EXPECT_EQ(seen_->allocations, before.allocations);
   EXPECT_EQ(seen_->launches, before.launches);
-  driver().cuGraphDestroy(graph);
 }
 
 TEST_F(FakeGpu, CapturesWhatWasPreparedAlsoWhenNewResultsHaveArrivedSince) {
@@ -340,9 +327,8 @@ TEST_F(FakeGpu, CapturesWhatWasPreparedAlsoWhenNewResultsHaveArrivedSince) {
   kernel_.prepare(stream.get(), {1000}, x_);
   runtime::Renewal::process().renew("counted");
   const std::size_t allocations = seen_->allocations;
-  CUgraph graph = capture(stream.get(), [&] { kernel_.launch(stream.get(), {1000}, x_); });
+  const Graph graph(stream.get(), [&] { kernel_.launch(stream.get(), {1000}, x_); });
   EXPECT_EQ(seen_->allocations, allocations);
-  driver().cuGraphDestroy(graph);
 }
 
 TEST_F(FakeGpu, RefusesACapturedCallOnceTheRoomForCapturesIsUsedUp) {
@@ -350,14 +336,13 @@ TEST_F(FakeGpu, RefusesACapturedCallOnceTheRoomForCapturesIsUsedUp) {
   kernel_.prepare(stream.get(), {1000}, x_);
   std::size_t captured = 0;
   std::string error;
-  CUgraph graph = capture(stream.get(), [&] {
+  const Graph graph(stream.get(), [&] {
     for (; captured < 1000 && error.find("prepare()") == std::string::npos; ++captured) {
       error = error_of([&] { kernel_.launch(stream.get(), {1000}, x_); });
     }
   });
   EXPECT_GT(captured, Kernel::kCaptures);
   EXPECT_THAT(error, HasSubstr("prepare()"));
-  driver().cuGraphDestroy(graph);
 }
 
 TEST_F(FakeGpu, ServesTheContextThatFollowsAReset) {
@@ -402,20 +387,19 @@ TEST_F(FakeGpu, ServesAThreadWithoutAContextWhereItsPointersAre) {
 
 TEST_F(FakeGpu, AsksTheDriverAtMostTwoQuestionsBesideAWarmLaunchAndAThirdForWorkSpaceOnAStreamOfOnesOwn) {
   const cuda::UniqueStream stream = cuda::make_stream();
-  const Kernel plain = Kernel::from_source(R"(
-#pragma tuner kernel plain
+  const Kernel plain = testing::kernel_named("plain", R"(
+#pragma tuner kernel NAME
 #pragma tuner size n
-#pragma tuner parameter block = 32
 #pragma tuner inout x[n] : float
 #pragma tuner inout y[n] : float
 #pragma tuner inout z[n] : float
+#pragma tuner parameter block = 32
 #pragma tuner grid 1
 #pragma tuner block block
 #pragma tuner arguments x, y, z, n
-#pragma tuner instantiate plain<block>
-template <int block> __global__ void plain(float*, float*, float*, int) {}
-)",
-                                           "plain.cu");
+#pragma tuner instantiate plain
+__global__ void plain(float*, float*, float*, int) {}
+)");
   auto* const x = const_cast<float*>(x_);
   const auto calls = [&](const auto& call) {
     call();
@@ -443,10 +427,9 @@ TEST_F(FakeGpu, AsksTheDriverOnceForEachAnswerThatANewSizeClassNeeds) {
 }
 
 TEST_F(FakeGpu, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
-  std::string text = kText;
-  text.replace(text.find("in x[n] : float"), 15, "in x[n] : double");
-  const auto* const doubles = reinterpret_cast<const double*>(x_);
-  EXPECT_THAT(error_of([&] { Kernel::from_source(text, "counted.cu").launch(nullptr, {1000}, doubles); }),
+  const Kernel kernel =
+      testing::kernel_named("counted", testing::replaced(kText, "in x[n] : float", "in x[n] : double"));
+  EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, reinterpret_cast<const double*>(x_)); }),
               HasSubstr("'x' is declared as a buffer of double, but parameter 2 of counted<32> is float const*"));
 }
 
@@ -488,26 +471,19 @@ TEST_F(FakeGpu, CapturesNoInputsOfALaunchInAGraphAndThoseOfTheSameOutsideOfIt) {
   ASSERT_EQ(counted_is_to_be_captured, 0);
   const testing::TemporaryFolder folder;
   ::setenv("TUNER_CAPTURE_DIR", folder.path().c_str(), 1);
-  std::string warnings;
-  Settings settings;
-  settings.on_warning = [&warnings](std::string_view message) { warnings += message; };
-  configure(settings);
-  std::string text = kText;
-  text.replace(text.find("kernel counted"), 14, "kernel countedToo");
-  const Kernel kernel = Kernel::from_source(text, "counted.cu");
+  const testing::CollectedWarnings warnings;
+  const Kernel kernel = testing::kernel_named("countedToo", kText);
   const cuda::UniqueStream stream = cuda::make_stream();
   kernel.prepare(stream.get(), {1000}, x_);
   const std::size_t launches = seen_->launches;
-  const CUgraph graph = capture(stream.get(), [&] { kernel.launch(stream.get(), {1000}, x_); });
-  driver().cuGraphDestroy(graph);
+  (void)Graph(stream.get(), [&] { kernel.launch(stream.get(), {1000}, x_); });
   EXPECT_EQ(seen_->launches, launches + 1);
-  EXPECT_THAT(warnings, HasSubstr("its stream is captured into a graph"));
+  EXPECT_THAT(warnings.texts, ::testing::Contains(HasSubstr("its stream is captured into a graph")));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 
   kernel.launch(stream.get(), {1000}, x_);
   EXPECT_EQ(seen_->launches, launches + 2);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-  configure({});
 }
 
 }  // namespace

@@ -21,28 +21,17 @@
 namespace tuner {
 namespace {
 
+using ::testing::Contains;
 using testing::error_of;
 using ::testing::HasSubstr;
-
-/// A name of its own: other tests of this process tune the same text.
-std::string scale_text(const std::string& name) {
-  std::string text = testing::kScale;
-  const std::string kernel = "kernel scale";
-  return text.replace(text.find(kernel), kernel.size(), "kernel " + name);
-}
+using testing::kernel_named;
 
 class FirstUse : public testing::ServingEnvironment {
  protected:
   FirstUse() : ServingEnvironment("host", "on_first_use") {
     ::setenv("TUNER_TUNE_TIME", "30", 1);  // the spaces end long before, on any machine
-    Settings settings;
-    settings.on_warning = [this](std::string_view message) { warnings_ += std::string(message) + '\n'; };
-    configure(settings);
   }
-  ~FirstUse() override {
-    ::unsetenv("TUNER_WORKER");
-    configure({});
-  }
+  ~FirstUse() override { ::unsetenv("TUNER_WORKER"); }
 
   /// Kernels that were served without a result, by name.
   static std::vector<std::string> missed() {
@@ -53,11 +42,11 @@ class FirstUse : public testing::ServingEnvironment {
     return names;
   }
 
-  std::string warnings_;
+  const testing::CollectedWarnings warnings_;
 };
 
 TEST_F(FirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
-  const Kernel scale = Kernel::from_source(scale_text("scaleOnFirstUse"), "scale.cu");
+  const Kernel scale = kernel_named("scaleOnFirstUse", testing::kScale);
   std::vector<float> x(1000, 1.0f), y(1000);
   scale.launch(nullptr, {1000}, x.data(), 3, y.data());
   EXPECT_THAT(y, ::testing::Each(3.0f));
@@ -69,9 +58,9 @@ TEST_F(FirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
   EXPECT_EQ(match.tier, cache::Tier::exact);
 }
 
-/// \p mistake: what a configuration does that is not the default.
+/// The other configuration than the default does \p mistake.
 Kernel writes_one(const std::string& name, const std::string& mistake) {
-  std::string text = R"(
+  return kernel_named(name, testing::replaced(R"(
 #pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter wrong = false true
@@ -82,17 +71,13 @@ Kernel writes_one(const std::string& name, const std::string& mistake) {
 #pragma tuner arguments y, n
 #pragma tuner instantiate NAME<wrong>
 #pragma tuner reference NAME<false>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
 template <bool wrong> __global__ void NAME(float* y, int n) {
-  const int i = blockIdx.x * 32 + threadIdx.x;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (wrong) MISTAKE;
   if (i < n) y[i] = 1;
 }
-)";
-  for (const auto& [word, by] : {std::pair<std::string, std::string>{"NAME", name}, {"MISTAKE", mistake}})
-    for (std::size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, word.size(), by);
-  return Kernel::from_source(text, name + ".cu");
+)",
+                                              "MISTAKE", mistake));
 }
 
 TEST_F(FirstUse, SurvivesAConfigurationThatFaults) {
@@ -101,7 +86,7 @@ TEST_F(FirstUse, SurvivesAConfigurationThatFaults) {
   kernel.launch(nullptr, {100}, y.data());
   EXPECT_THAT(y, ::testing::Each(1.0f));
   EXPECT_THAT(kernel.explain({100}), HasSubstr("wrong=false"));
-  EXPECT_EQ(warnings_, "");
+  EXPECT_THAT(warnings_.texts, ::testing::IsEmpty());
 }
 
 TEST_F(FirstUse, EndsAlthoughAConfigurationNeverDoes) {
@@ -118,8 +103,8 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedWhereNoWorkerIsInstalled) {
   std::vector<float> y(100);
   kernel.launch(nullptr, {100}, y.data());
   EXPECT_THAT(y, ::testing::Each(1.0f));
-  EXPECT_THAT(warnings_, HasSubstr("nothing is tuned on first use: $TUNER_WORKER is /no/such/tuner-worker"));
-  EXPECT_THAT(missed(), ::testing::Contains("alone"));
+  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("nothing is tuned on first use: $TUNER_WORKER is /no/such/")));
+  EXPECT_THAT(missed(), Contains("alone"));
 }
 
 TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedForAKernelThatNoTextDescribes) {
@@ -128,8 +113,8 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedForAKernelThatNoTextDescribe
   std::vector<float> y(100);
   Kernel(spec).launch(nullptr, {100}, y.data());
   EXPECT_THAT(y, ::testing::Each(1.0f));
-  EXPECT_THAT(warnings_, HasSubstr("kernel 'inCode' is described in code alone"));
-  EXPECT_THAT(missed(), ::testing::Contains("inCode"));
+  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("kernel 'inCode' is described in code alone")));
+  EXPECT_THAT(missed(), Contains("inCode"));
 }
 
 class FirstUseInAHurry : public testing::ServingEnvironment {
@@ -137,32 +122,30 @@ class FirstUseInAHurry : public testing::ServingEnvironment {
   FirstUseInAHurry() : ServingEnvironment("host", "never") { ::setenv("TUNER_TUNE_TIME", "0.001", 1); }
 };
 
+/// The kernel \p name with 16^6 combinations of parameters, without a default, and \p constraints.
+Kernel scale_in_many_ways(const std::string& name, const std::string& constraints) {
+  std::string lines;
+  for (const char* parameter : {"a", "b", "c", "d", "e", "f"})
+    lines += std::string("#pragma tuner parameter ") + parameter + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+  return kernel_named(name,
+                      testing::replaced(testing::kScale, "#pragma tuner default block=32\n", lines + constraints));
+}
+
 TEST_F(FirstUseInAHurry, LooksForAConfigurationNoLongerThanTuningMayTake) {
-  std::string text =
-      scale_text("scaleOnFirstUse");  // without a default, and pruned only when the last parameter is known
-  const std::string chosen = "#pragma tuner default block=32\n";
-  std::string late;
-  for (const char* name : {"a", "b", "c", "d", "e", "f"})
-    late += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
-  late += "#pragma tuner constraint late: (a * 7 + b * 11 + c * 13 + d * 17 + e * 19 + f * 23) % 1009 == 5\n";
-  late += "#pragma tuner constraint never: (a * 14 + b * 22 + c * 26 + d * 34 + e * 38 + f * 46) % 1009 == 11\n";
-  text.replace(text.find(chosen), chosen.size(), late);
-  const Kernel scale = Kernel::from_source(text, "scale.cu");
+  // Pruned only when the last parameter is known.
+  const Kernel scale = scale_in_many_ways("scaleOnFirstUse", R"(
+#pragma tuner constraint late: (a * 7 + b * 11 + c * 13 + d * 17 + e * 19 + f * 23) % 1009 == 5
+#pragma tuner constraint never: (a * 14 + b * 22 + c * 26 + d * 34 + e * 38 + f * 46) % 1009 == 11
+)");
   std::vector<float> x(1000), y(1000);
   EXPECT_THAT(error_of([&] { scale.launch(nullptr, {1000}, x.data(), 3, y.data()); }),
               HasSubstr("names no default that is valid for"));
 }
 
 TEST_F(FirstUseInAHurry, FindsAConfigurationAtOnceWhereMillionsAreValid) {
-  std::string text = scale_text("scaleOnFirstUse");
-  const std::string chosen = "#pragma tuner default block=32\n";
-  std::string many;
-  for (const char* name : {"a", "b", "c", "d", "e", "f"})
-    many += std::string("#pragma tuner parameter ") + name + " = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
-  many += "#pragma tuner constraint order: a + b + c + d + e + f >= 20\n";
-  text.replace(text.find(chosen), chosen.size(), many);
-  text.replace(text.find("kernel scaleOnFirstUse"), 22, "kernel scaleInManyWays");
-  EXPECT_THAT(Kernel::from_source(text, "scale.cu").explain({1000}), HasSubstr("(default: "));
+  const Kernel scale =
+      scale_in_many_ways("scaleInManyWays", "#pragma tuner constraint order: a + b + c + d + e + f >= 20\n");
+  EXPECT_THAT(scale.explain({1000}), HasSubstr("(default: "));
 }
 
 }  // namespace

@@ -11,13 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include <tuner/backend/cuda/context.hpp>
-#include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/backend/gpu.hpp>
 #include <tuner/backend/work_space.hpp>
 #include <tuner/session/backends.hpp>
 #include <tuner/tuner.hpp>
+
+#include "current_gpu.hpp"
+#include <tests/cuda/captured_graph.hpp>
 
 #include "meeting_kernel.hpp"
 #include "reduce_finishes.hpp"
@@ -26,8 +26,11 @@
 namespace tuner {
 namespace {
 
+using Graph = testing::CapturedGraph;
 using testing::error_of;
 using ::testing::HasSubstr;
+using testing::make_current;
+using testing::wait_for;
 
 class GpuServing : public testing::ServingEnvironment {
  protected:
@@ -82,13 +85,13 @@ TEST_F(GpuServing, ReducesAsynchronouslyOnACallersStream) {
   const Array<int> values(std::vector<int>(100'000, 3));
   Array<int> sum(std::vector<int>{0});
   const cuda::UniqueStream stream = [] {
-    const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+    const cuda::ContextGuard guard = make_current();
     return cuda::make_stream();
   }();
   ReduceOptions options;
   options.stream = stream.get();
   for (int i = 0; i < 10; ++i) reduce_async(values.data(), values.size(), sum.data(), options);
-  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  wait_for(stream);
   EXPECT_EQ(sum.to_vector()[0], 300'000);
 }
 
@@ -184,45 +187,21 @@ TEST_F(GpuServing, IsRightForTwoThreadsOnOneStreamWithEveryPairOfFinishesAndOper
 TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   const Array<int> values(std::vector<int>(100'000, 2));
   Array<int> sum(std::vector<int>{0});
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
-  const cuda::Driver& driver = cuda::driver();
-  if (!driver.cuStreamBeginCapture || !driver.cuGraphInstantiateWithFlags)
+  if (!cuda::driver().cuStreamBeginCapture || !cuda::driver().cuGraphInstantiateWithFlags)
     GTEST_SKIP() << "this driver has no graph capture";
   ReduceOptions options;
   options.stream = stream.get();
 
-  cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  EXPECT_THAT(error_of([&] { reduce_async(values.data(), 55'555, sum.data(), options); }), HasSubstr("prepare"));
-  CUgraph graph = nullptr;
-  cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
-  cuda::check(driver.cuGraphDestroy(graph), "cuGraphDestroy");
-
+  (void)Graph(stream.get(), [&] {
+    EXPECT_THAT(error_of([&] { reduce_async(values.data(), 55'555, sum.data(), options); }), HasSubstr("prepare"));
+  });
   prepare_reduce(values.data(), 100'000, options);
-  cuda::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  reduce_async(values.data(), 100'000, sum.data(), options);
-  cuda::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture");
-  CUgraphExec executable = nullptr;
-  cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
-  for (int i = 0; i < 3; ++i) cuda::check(driver.cuGraphLaunch(executable, stream.get()), "cuGraphLaunch");
-  cuda::check(driver.cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  Graph graph(stream.get(), [&] { reduce_async(values.data(), 100'000, sum.data(), options); });
+  for (int i = 0; i < 3; ++i) graph.launch(stream.get());
+  wait_for(stream);
   EXPECT_EQ(sum.to_vector()[0], 200'000);
-  driver.cuGraphExecDestroy(executable);
-  driver.cuGraphDestroy(graph);
-}
-
-/// Captures \p calls on \p stream; the graph ready to launch.
-template <typename Calls>
-CUgraphExec captured(CUstream stream, const Calls& calls) {
-  const cuda::Driver& driver = cuda::driver();
-  cuda::check(driver.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
-  calls();
-  CUgraph graph = nullptr;
-  cuda::check(driver.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
-  CUgraphExec executable = nullptr;
-  cuda::check(driver.cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
-  driver.cuGraphDestroy(graph);
-  return executable;
 }
 
 TEST_F(GpuServing, LaunchesAGridThatMeetsAndCapturesIt) {
@@ -233,77 +212,71 @@ TEST_F(GpuServing, LaunchesAGridThatMeetsAndCapturesIt) {
   const std::vector<int> expected(n, n + 9);
   const Array<int> x(values);
   Array<int> y(std::vector<int>(n, -1));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
   kernel.launch(stream.get(), {n}, x.data(), y.data());
-  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  wait_for(stream);
   EXPECT_EQ(y.to_vector(), expected);
   y = Array<int>(std::vector<int>(n, -1));
-  CUgraphExec graph = captured(stream.get(), [&] { kernel.launch(stream.get(), {n}, x.data(), y.data()); });
-  cuda::check(cuda::driver().cuGraphLaunch(graph, stream.get()), "cuGraphLaunch");
-  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  Graph graph(stream.get(), [&] { kernel.launch(stream.get(), {n}, x.data(), y.data()); });
+  graph.launch(stream.get());
+  wait_for(stream);
   EXPECT_EQ(y.to_vector(), expected);
-  cuda::driver().cuGraphExecDestroy(graph);
 }
 
 TEST_F(GpuServing, ReplaysGraphsCapturedOnOneStreamOnTwoBesideCallsOnTheFirst) {
   const std::size_t n = 4'000'000;
   const Array<int> values(std::vector<int>(n, 1));
   Array<int> sums(std::vector<int>(3, 0));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream first = cuda::make_stream(), second = cuda::make_stream();
-  const cuda::Driver& driver = cuda::driver();
   ReduceOptions options;
   options.stream = first.get();
   prepare_reduce(values.data(), n, options);
-  CUgraphExec graphs[2];
-  for (int g = 0; g < 2; ++g) {
-    graphs[g] = captured(first.get(), [&] { reduce_async(values.data(), n - g, sums.data() + g, options); });
-  }
+  Graph one(first.get(), [&] { reduce_async(values.data(), n, sums.data(), options); });
+  Graph other(first.get(), [&] { reduce_async(values.data(), n - 1, sums.data() + 1, options); });
   int wrong = 0;
   for (int i = 0; i < 300; ++i) {
     for (int k = 0; k < 4; ++k) {
-      cuda::check(driver.cuGraphLaunch(graphs[0], first.get()), "cuGraphLaunch");
-      cuda::check(driver.cuGraphLaunch(graphs[1], second.get()), "cuGraphLaunch");
+      one.launch(first.get());
+      other.launch(second.get());
       reduce_async(values.data(), n - 2, sums.data() + 2, options);
     }
-    cuda::check(driver.cuStreamSynchronize(second.get()), "cuStreamSynchronize");
-    cuda::check(driver.cuStreamSynchronize(first.get()), "cuStreamSynchronize");
+    wait_for(second);
+    wait_for(first);
     const std::vector<int> found = sums.to_vector();
     for (int g = 0; g < 3; ++g) wrong += found[g] != static_cast<int>(n) - g;
   }
   EXPECT_EQ(wrong, 0);
-  for (CUgraphExec graph : graphs) driver.cuGraphExecDestroy(graph);
 }
 
 TEST_F(GpuServing, ReadsAnArrayOnceLaunchesOnEveryStreamHaveEndedAndEndsNoCapture) {
   constexpr std::size_t n = 100'000'000, calls = 50;
   const Array<int> values(std::vector<int>(n, 1));
   Array<int> sums(std::vector<int>(calls, 0));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream(), other = cuda::make_stream();
   ReduceOptions options;
   options.stream = stream.get();
   prepare_reduce(values.data(), n, options);
   std::vector<int> read;
-  CUgraphExec graph = captured(other.get(), [&] {
+  Graph graph(other.get(), [&] {
     for (std::size_t i = 0; i < calls; ++i) reduce_async(values.data(), n, sums.data() + i, options);
     read = sums.to_vector();
   });
   EXPECT_EQ(read, std::vector<int>(calls, n));
-  cuda::driver().cuGraphExecDestroy(graph);
 }
 
 TEST_F(GpuServing, ServesMoreStreamsThanItHasSpacesForAndEndsNoCapture) {
   constexpr std::size_t n = 1'000'000, streams = 2 * WorkSpaces::kMaxStreams + 10;
   const Array<int> values(std::vector<int>(n, 1));
   Array<int> sums(std::vector<int>(2 * streams, 0));
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream other = cuda::make_stream();
   std::vector<cuda::UniqueStream> alive;
   ReduceOptions options;
   prepare_reduce(values.data(), n, options);
-  CUgraphExec graph = captured(other.get(), [&] {
+  Graph graph(other.get(), [&] {
     for (std::size_t i = 0; i < streams; ++i) {
       options.stream = alive.emplace_back(cuda::make_stream()).get();
       reduce_async(values.data(), n, sums.data() + 2 * i, options);
@@ -313,7 +286,6 @@ TEST_F(GpuServing, ServesMoreStreamsThanItHasSpacesForAndEndsNoCapture) {
     }
   });
   EXPECT_EQ(sums.to_vector(), std::vector<int>(2 * streams, n));
-  cuda::driver().cuGraphExecDestroy(graph);
   trim();
   EXPECT_EQ(reduce(values.data(), n), static_cast<int>(n));
 }
@@ -321,20 +293,19 @@ TEST_F(GpuServing, ServesMoreStreamsThanItHasSpacesForAndEndsNoCapture) {
 TEST_F(GpuServing, KeepsACaptureValidWhenItRefusesACall) {
   const Array<int> values(std::vector<int>(100'000, 2));
   Array<int> sum(std::vector<int>{0});
-  const cuda::ContextGuard guard(reinterpret_cast<CUcontext>(primary_gpu_context(0).handle));
+  const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
   ReduceOptions options;
   options.stream = stream.get();
   prepare_reduce(values.data(), 1000, options);
-  CUgraphExec graph = captured(stream.get(), [&] {
+  Graph graph(stream.get(), [&] {
     EXPECT_THAT(error_of([&] { reduce_async(values.data(), 77'777, sum.data(), options); }), HasSubstr("prepare"));
     EXPECT_THAT(error_of([&] { (void)reduce(values.data(), 1000, options); }), HasSubstr("reduce_async"));
     reduce_async(values.data(), 1001, sum.data(), options);
   });
-  cuda::check(cuda::driver().cuGraphLaunch(graph, stream.get()), "cuGraphLaunch");
-  cuda::check(cuda::driver().cuStreamSynchronize(stream.get()), "cuStreamSynchronize");
+  graph.launch(stream.get());
+  wait_for(stream);
   EXPECT_EQ(sum.to_vector()[0], 2002);
-  cuda::driver().cuGraphExecDestroy(graph);
 }
 
 TEST_F(GpuServing, RefusesNullAndTheContextLivesOn) {

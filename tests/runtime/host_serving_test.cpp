@@ -1,9 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -16,6 +13,8 @@
 #include <tuner/session/kernel_library.hpp>
 #include <tuner/session/wisdom.hpp>
 #include <tuner/tuner.hpp>
+
+#include <tests/child_process.hpp>
 
 #include "meeting_kernel.hpp"
 #include "scale_kernel.hpp"
@@ -33,7 +32,25 @@ class HostServing : public testing::ServingEnvironment {
  protected:
   HostServing() : ServingEnvironment("host", "never") {}
 
-  const Kernel scale_ = Kernel::from_source(kScale, "scale.cu");
+  /// A kernel of one size that writes floats: \p description is the rest of its lines, and its code.
+  static Kernel writer(const std::string& name, const std::string& description) {
+    return testing::kernel_named(name, R"(#pragma tuner kernel NAME
+#pragma tuner size n
+#pragma tuner parameter block = 32
+#pragma tuner out y[n] : float
+#pragma tuner grid max(1, ceil_div(n, block))
+#pragma tuner block block
+)" + description);
+  }
+  /// Checks that each of some sizes is served with code made for it.
+  void expect_code_for_each_size(const Kernel& kernel) {
+    for (const int n : {100, 101, 100}) {
+      kernel.launch(nullptr, {n}, y_.data());
+      EXPECT_EQ(y_[0], n);
+    }
+  }
+
+  const Kernel scale_ = testing::kernel_named("scale", kScale);
   std::vector<float> x_ = std::vector<float>(1000, 1.5f);
   std::vector<float> y_ = std::vector<float>(1000, 0.0f);
 };
@@ -45,8 +62,7 @@ TEST_F(HostServing, SumsIntegersExactly) {
 }
 
 TEST_F(HostServing, WorksOutArgumentsForEverySizeThatItServes) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel ends
+  const Kernel kernel = testing::kernel_named("ends", R"(#pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter block = 32 64
 #pragma tuner parameter weight = 0.25 1.0
@@ -65,8 +81,7 @@ template <int twice> __global__ void ends(const float* x, float* y, int last, lo
   if (i <= last) y[i] = x[i] + 4 * weight + static_cast<float>(all / (twice / 2)) + one;
 }
 __global__ void endsReference(const float* x, float* y, int n) {}
-)",
-                                            "ends.cu");
+)");
   for (const int n : {1, 513, 700, 1000, 600}) {
     std::vector<float> x(static_cast<std::size_t>(n), 2), y(x.size() + 1, -1);
     kernel.launch(nullptr, {n}, x.data(), y.data());
@@ -81,8 +96,7 @@ TEST_F(HostServing, TakesPointersToTheStructsThatAKernelDefines) {
     double mass;
     int id;
   };
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel age
+  const Kernel kernel = testing::kernel_named("age", R"(#pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter block_size_x = 32 64
 #pragma tuner in stars[n]
@@ -94,8 +108,8 @@ struct Star { double mass; int id; };
 extern "C" __global__ void age(const Star* stars, Star* older, int n) {
   const int i = blockIdx.x * block_size_x + threadIdx.x;
   if (i < n) older[i] = {stars[i].mass / 2, stars[i].id};
-})",
-                                            "age.cu");
+}
+)");
   const std::vector<Star> stars(100, {3, 7});
   std::vector<Star> older(100);
   kernel.launch(nullptr, {100}, stars.data(), older.data());
@@ -104,8 +118,7 @@ extern "C" __global__ void age(const Star* stars, Star* older, int n) {
 }
 
 TEST_F(HostServing, RefusesAKernelThatTakesTextures) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel look
+  const Kernel kernel = testing::kernel_named("look", R"(#pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter block_size_x = 32 64
 #pragma tuner in x[n] : float
@@ -114,8 +127,7 @@ TEST_F(HostServing, RefusesAKernelThatTakesTextures) {
 #pragma tuner grid 1
 #pragma tuner reference default
 #pragma tuner default block_size_x=32
-extern "C" __global__ void look(cudaTextureObject_t t, float* y, int n) { y[block_size_x] = tex1D<float>(t, n); })",
-                                            "look.cu");
+extern "C" __global__ void look(cudaTextureObject_t t, float* y, int n) { y[block_size_x] = tex1D<float>(t, n); })");
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, x_.data(), y_.data()); }),
               HasSubstr("reads or writes through 't', a copy of its buffer that calls do not make"));
 }
@@ -244,9 +256,7 @@ TEST_F(HostServing, SaysWhyAConfigurationCannotRun) {
 TEST_F(HostServing, ThrowsErrorsWhoseKindAProgramCanTest) {
   TuneOptions strange;
   strange.strategy = "no such strategy";
-  std::string broken = kScale;
-  broken.replace(broken.find("const int i"), 11, "const it i");
-  const Kernel uncompilable = Kernel::from_source(broken, "broken.cu");
+  const Kernel uncompilable = testing::kernel_named("broken", testing::replaced(kScale, "const int i", "const it i"));
   EXPECT_EQ(code_of([&] { scale_.launch(nullptr, {1000}, x_.data()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { (void)scale_.explain({1000}, {{"T", "int"}}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { tune(scale_, {1000}, {}, strange); }), ErrorCode::invalid_argument);
@@ -322,22 +332,14 @@ TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
 }
 
 TEST_F(HostServing, RefusesNumbersThatAreNone) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel repeat
-#pragma tuner size n
-#pragma tuner parameter block = 32
-#pragma tuner out y[n] : float
-#pragma tuner scalar times : int = 2
-#pragma tuner grid max(1, ceil_div(n, block))
-#pragma tuner block block
+  const Kernel kernel = writer("repeat", R"(#pragma tuner scalar times : int = 2
 #pragma tuner arguments y, times, n
-#pragma tuner instantiate repeat<block>
-template <int block> __global__ void repeat(float* y, int times, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
+#pragma tuner instantiate repeat
+__global__ void repeat(float* y, int times, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = times;
 }
-)",
-                                            "repeat.cu");
+)");
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 1e300); }), HasSubstr("cannot hold"));
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 0.0 / 0.0); }), HasSubstr("nan"));
   kernel.launch(nullptr, {1000}, y_.data(), 7);
@@ -345,9 +347,7 @@ template <int block> __global__ void repeat(float* y, int times, int n) {
 }
 
 TEST_F(HostServing, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
-  std::string text = kScale;
-  text.replace(text.find("out y[n]"), 8, "out y[n] : int");
-  const Kernel kernel = Kernel::from_source(text, "scale.cu");
+  const Kernel kernel = testing::kernel_named("scale", testing::replaced(kScale, "out y[n]", "out y[n] : int"));
   std::vector<int> y(1000);
   const std::string error = error_of([&] { kernel.launch(nullptr, {1000}, x_.data(), 2.0f, y.data()); });
   EXPECT_THAT(error, HasSubstr("scale.cu:9:"));
@@ -390,77 +390,35 @@ TEST_F(HostServing, AddsUpRandomNumbersOfElementsAtRandomPlaces) {
 }
 
 TEST_F(HostServing, ServesSizesThatAConfigurationIsNotValidForWithAnother) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel stripes
-#pragma tuner size n
-#pragma tuner parameter block = 32 64
-#pragma tuner constraint whole: block == 64 or n % 64 != 0
-#pragma tuner out y[n] : float
-#pragma tuner grid max(1, ceil_div(n, block))
-#pragma tuner block block
-#pragma tuner arguments y, n
-#pragma tuner instantiate stripes<block>
-#pragma tuner default block=32
-template <int block> __global__ void stripes(float* y, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
-  if (i < n) y[i] = block;
-}
-)",
-                                            "stripes.cu");
-  const auto block_for = [&](int n) {
+  const Kernel kernel = writer("stripes", R"(#pragma tuner parameter width = 32 64
+#pragma tuner constraint whole: width == 64 or n % 64 != 0
+#pragma tuner arguments y
+#pragma tuner instantiate stripes<width>
+#pragma tuner default block=32 width=32
+template <int width> __global__ void stripes(float* y) { y[threadIdx.x] = width; }
+)");
+  const auto width_for = [&](int n) {
     kernel.launch(nullptr, {n}, y_.data());
     return y_[0];
   };
-  EXPECT_EQ(block_for(641), 32);
-  EXPECT_EQ(block_for(640), 64) << "of the same class";
-  EXPECT_EQ(block_for(643), 32);
+  EXPECT_EQ(width_for(641), 32);
+  EXPECT_EQ(width_for(640), 64) << "of the same class";
+  EXPECT_EQ(width_for(643), 32);
 }
 
 TEST_F(HostServing, ServesEachSizeByItselfWhereTheCodeIsMadeForIt) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel sized
-#pragma tuner size n
-#pragma tuner parameter block = 32
-#pragma tuner out y[n] : float
-#pragma tuner grid 1
-#pragma tuner block block
-#pragma tuner arguments y
+  expect_code_for_each_size(writer("sized", R"(#pragma tuner arguments y
 #pragma tuner instantiate sized<n>
-template <int n> __global__ void sized(float* y) {
-  if (threadIdx.x == 0) y[0] = n;
-}
-)",
-                                            "sized.cu");
-  for (const int n : {100, 101, 100}) {
-    kernel.launch(nullptr, {n}, y_.data());
-    EXPECT_EQ(y_[0], n);
-  }
+template <int n> __global__ void sized(float* y) { y[0] = n; }
+)"));
 }
 
 TEST_F(HostServing, ServesEachSizeByItselfWhereAMacroHasIt) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel sized
-#pragma tuner size n
-#pragma tuner parameter block_size_x = 32
-#pragma tuner define block_size_x
-#pragma tuner define N = n
-#pragma tuner out y[n] : float
-#pragma tuner grid 1
-#pragma tuner block block_size_x
+  expect_code_for_each_size(writer("sizedByMacro", R"(#pragma tuner define N = n
 #pragma tuner arguments y
-#pragma tuner instantiate sized
-#ifndef block_size_x
-#define block_size_x 1
-#endif
-extern "C" __global__ void sized(float* y) {
-  if (threadIdx.x == block_size_x - 1) y[0] = N;
-}
-)",
-                                            "sized.cu");
-  for (const int n : {100, 101, 100}) {
-    kernel.launch(nullptr, {n}, y_.data());
-    EXPECT_EQ(y_[0], n);
-  }
+#pragma tuner instantiate sizedByMacro
+extern "C" __global__ void sizedByMacro(float* y) { y[0] = N; }
+)"));
 }
 
 TEST_F(HostServing, RefusesToTuneInProcessesWhatNoFileDescribes) {
@@ -487,27 +445,19 @@ TEST_F(HostServing, LetsTheCallbackOfATuningUseTheLibrary) {
 
 TEST_F(HostServing, TellsAForkedChildWhatToDo) {
   scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data());
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto told = [](const std::function<void()>& call) {
-      const std::string error = error_of(call);
-      return error.find("forked") != std::string::npos && error.find("exec") != std::string::npos;
-    };
-    ::_exit(told([&] { scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data()); }) &&
-                    told([&] { (void)scale_.explain({1000}); }) && told([] { Array<float>(1); })
-                ? 0
-                : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  const auto is_told = [](const std::function<void()>& call) {
+    const std::string error = error_of(call);
+    return error.find("forked") != std::string::npos && error.find("exec") != std::string::npos;
+  };
+  const pid_t child = testing::start_child([&] {
+    return is_told([&] { scale_.launch(nullptr, {1000}, x_.data(), 2, y_.data()); }) &&
+           is_told([&] { (void)scale_.explain({1000}); }) && is_told([] { Array<float>(1); });
+  });
+  EXPECT_EQ(testing::wait_for(child), 0);
 }
 
 TEST_F(HostServing, ExplainsWhichConfigurationItUses) {
-  // Other tests of this process tune the kernel `scale`.
-  std::string text = kScale;
-  text.replace(text.find("kernel scale"), 12, "kernel nobodyTunes");
-  EXPECT_THAT(Kernel::from_source(text, "scale.cu").explain({1000}), HasSubstr("block=32 (default"));
+  EXPECT_THAT(testing::kernel_named("nobodyTunes", kScale).explain({1000}), HasSubstr("block=32 (default"));
 }
 
 TEST_F(HostServing, ServesSeveralThreadsAtOnce) {
@@ -544,29 +494,19 @@ TEST_F(HostServing, TunesExplicitlyAndUsesTheResult) {
 }
 
 TEST_F(HostServing, SurvivesAKernelThatFaultsWhenTunedInWorkerProcesses) {
-  const Kernel kernel = Kernel::from_source(R"(
-#pragma tuner kernel fill
-#pragma tuner size n
-#pragma tuner parameter crash = false true
-#pragma tuner out y[n] : float
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
+  const Kernel kernel = writer("fill", R"(#pragma tuner parameter crash = false true
 #pragma tuner arguments y, n
 #pragma tuner instantiate fill<crash>
 #pragma tuner reference fill<false>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
 template <bool crash> __global__ void fill(float* y, int n) {
-  const int i = blockIdx.x * 32 + threadIdx.x;
   if (crash) *(volatile int*)8 = 1;
-  if (i < n) y[i] = 1;
+  if (threadIdx.x < n) y[threadIdx.x] = 1;
 }
-)",
-                                            "fill.cu");
+)");
   TuneOptions options;
   options.isolated = true;
   const TuneResult tuned = tune(kernel, {32}, {}, options);
-  EXPECT_EQ(tuned.configuration, "crash=false");
+  EXPECT_EQ(tuned.configuration, "block=32 crash=false");
   EXPECT_EQ(tuned.failures.at("launch"), 1u);
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <cache/image_files.hpp>
@@ -32,9 +31,6 @@ class ImagesAlone : public testing::ServingEnvironment {
  protected:
   ImagesAlone() : ServingEnvironment("auto", "never") {
     ::setenv("TUNER_DB_PATH", shipped().c_str(), 1);
-    Settings settings;
-    settings.on_warning = [this](std::string_view message) { warnings_ += std::string(message) + '\n'; };
-    configure(settings);
     CUcontext context = nullptr;
     check(driver().cuDevicePrimaryCtxRetain(&context, 0), "retain");
     check(driver().cuCtxPushCurrent(context), "cuCtxPushCurrent");
@@ -44,7 +40,6 @@ class ImagesAlone : public testing::ServingEnvironment {
     CUcontext context = nullptr;
     driver().cuMemFree(memory_);
     driver().cuCtxPopCurrent(&context);
-    configure({});
   }
 
   /// As long as the process, which looks there for wisdom once.
@@ -53,10 +48,9 @@ class ImagesAlone : public testing::ServingEnvironment {
     return folder.path();
   }
 
-  /// Each test has a kernel of its own name, since the process keeps what it has loaded. The driver looks at four
-  /// parameters of eight bytes.
+  /// The driver looks at four parameters of eight bytes.
   static Kernel kernel(const std::string& name) {
-    return Kernel::from_source("#pragma tuner kernel " + name + R"(
+    return testing::kernel_named(name, R"(#pragma tuner kernel NAME
 #pragma tuner size n : uint64
 #pragma tuner parameter block = 32 64
 #pragma tuner default block=32
@@ -64,12 +58,9 @@ class ImagesAlone : public testing::ServingEnvironment {
 #pragma tuner grid max(1, ceil_div(n, block))
 #pragma tuner block block
 #pragma tuner arguments y, n, n, n
-#pragma tuner instantiate )" + name +
-                                   R"(<block>
-template <int block> __global__ void )" +
-                                   name +
-                                   "(float* y, unsigned long long n, unsigned long long, unsigned long long) {}\n",
-                               name + ".cu");
+#pragma tuner instantiate NAME<block>
+template <int block> __global__ void NAME(float* y, unsigned long long, unsigned long long, unsigned long long) {}
+)");
   }
 
   CompileRequest request(const Kernel& kernel, const std::string& architecture, const char* configuration) {
@@ -89,14 +80,14 @@ template <int block> __global__ void )" +
 
   const Device device_ = find_device("cuda");
   CUdeviceptr memory_ = 0;
-  std::string warnings_;
+  const testing::CollectedWarnings warnings_;
 };
 
 TEST_F(ImagesAlone, ServeWhatTheyAreOf) {
   const Kernel shipped = kernel("shipped");
   ship(shipped, "sm_90");
   launch(shipped);
-  EXPECT_EQ(warnings_, "");
+  EXPECT_THAT(warnings_.texts, ::testing::IsEmpty());
 }
 
 TEST_F(ImagesAlone, LeaveTheRestToACompilerAndSayHowToGetOne) {
@@ -118,10 +109,11 @@ TEST_F(ImagesAlone, ArePassedOverWhereTheyAreDamaged) {
   const Kernel broken = kernel("broken");
   ship(broken, "sm_90");
   ship(broken, "compute_80");
-  std::ofstream(cache::image_file(shipped(), "sm_90", served_image_name(request(broken, "sm_90", "block=32"), "cuda")))
-      << "no image";
+  testing::write_file(
+      cache::image_file(shipped(), "sm_90", served_image_name(request(broken, "sm_90", "block=32"), "cuda")),
+      "no image");
   launch(broken);
-  EXPECT_THAT(warnings_, HasSubstr("a compiled image is passed over"));
+  EXPECT_THAT(warnings_.texts, ::testing::Contains(HasSubstr("a compiled image is passed over")));
 }
 
 TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
@@ -133,7 +125,8 @@ TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
     testing::store_best(database, context_of(known.spec(), size, device_, {}), "block=64");
   }
   launch(known);
-  EXPECT_THAT(warnings_, HasSubstr("kernel 'known': block=64, the best that is known, is passed over"));
+  EXPECT_THAT(warnings_.texts,
+              ::testing::Contains(HasSubstr("kernel 'known': block=64, the best that is known, is passed over")));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,10 +28,10 @@ namespace tuner {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::kernel_named;
 
-/// Doubles; each test has a kernel of its own name, since the process keeps what it was served.
-std::string twice(const std::string& name) {
-  std::string text = R"(
+/// Doubles.
+constexpr const char* kTwice = R"(
 #pragma tuner kernel NAME
 #pragma tuner type T = float int
 #pragma tuner size n
@@ -42,19 +41,14 @@ std::string twice(const std::string& name) {
 #pragma tuner grid max(1, ceil_div(n, block))
 #pragma tuner block block
 #pragma tuner arguments x, y, n
-#pragma tuner instantiate NAME<T, block>
-#pragma tuner reference NAME<T, 32>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
+#pragma tuner instantiate NAME<T>
+#pragma tuner reference NAME<T>
 #pragma tuner default block=32
-template <typename T, int block> __global__ void NAME(const T* x, T* y, int n) {
-  const int i = blockIdx.x * block + threadIdx.x;
+template <typename T> __global__ void NAME(const T* x, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = 2 * x[i];
 }
 )";
-  for (std::size_t at = text.find("NAME"); at != std::string::npos; at = text.find("NAME")) text.replace(at, 4, name);
-  return text;
-}
 
 class ServedMisses : public testing::ServingEnvironment {
  protected:
@@ -73,7 +67,7 @@ class ServedMisses : public testing::ServingEnvironment {
 };
 
 TEST_F(ServedMisses, AreCountedBySizeClass) {
-  const Kernel kernel = Kernel::from_source(twice("counted"), "counted.cu");
+  const Kernel kernel = kernel_named("counted", kTwice);
   for (int i = 0; i < 5; ++i) launch(kernel, 1000);
   launch(kernel, 1010);
   launch(kernel, 2000);
@@ -90,7 +84,7 @@ TEST_F(ServedMisses, AreCountedBySizeClass) {
 }
 
 TEST_F(ServedMisses, AreWrittenOnce) {
-  const Kernel kernel = Kernel::from_source(twice("once"), "once.cu");
+  const Kernel kernel = kernel_named("once", kTwice);
   launch(kernel, 1000);
   EXPECT_EQ(remembered("once").at(0).calls, 1);
   EXPECT_EQ(remembered("once").at(0).calls, 1);
@@ -101,7 +95,7 @@ TEST_F(ServedMisses, AreWrittenOnce) {
 TEST_F(ServedMisses, NameTheFileOfTheKernel) {
   const auto file = testing::cache_folder() / "folder" / ".." / "named.cu";
   std::filesystem::create_directories(testing::cache_folder() / "folder");
-  std::ofstream(file) << twice("named");
+  testing::write_file(file, testing::replaced(kTwice, "NAME", "named"));
   launch(Kernel::from_file(file.string()), 1000);
   EXPECT_EQ(remembered("named").at(0).file, testing::cache_folder() / "named.cu");
   const std::vector<int> values(1000, 1);
@@ -110,7 +104,7 @@ TEST_F(ServedMisses, NameTheFileOfTheKernel) {
 }
 
 TEST_F(ServedMisses, AreNoneWhereTheSizeClassIsTuned) {
-  const Kernel kernel = Kernel::from_source(twice("tuned"), "tuned.cu");
+  const Kernel kernel = kernel_named("tuned", kTwice);
   launch(kernel, 1000);
   TuneOptions options;
   options.trials = 1;
@@ -130,7 +124,7 @@ TEST_F(ServedMisses, AreNoneWhereTheSizeClassIsTuned) {
 }
 
 TEST_F(ServedMisses, CountLaunchesAlone) {
-  const Kernel kernel = Kernel::from_source(twice("prepared"), "prepared.cu");
+  const Kernel kernel = kernel_named("prepared", kTwice);
   kernel.prepare(nullptr, {1000}, x_.data(), y_.data());
   (void)kernel.explain({1000});
   EXPECT_TRUE(remembered("prepared").empty());
@@ -140,7 +134,7 @@ TEST_F(ServedMisses, CountLaunchesAlone) {
 
 TEST_F(ServedMisses, AreForgottenAtOnceWhereTheUserWantsNone) {
   ::setenv("TUNER_MISSES", "never", 1);
-  const Kernel kernel = Kernel::from_source(twice("unwanted"), "unwanted.cu");
+  const Kernel kernel = kernel_named("unwanted", kTwice);
   launch(kernel, 1000);
   EXPECT_TRUE(remembered("unwanted").empty());
   ::setenv("TUNER_MISSES", "sometimes", 1);
@@ -162,7 +156,7 @@ TEST_F(ServedMisses, AreWrittenSoonAndStayHoweverTheProcessEnds) {
 }
 
 TEST_F(ServedMisses, LetAForkedChildEndWhileAnotherThreadWritesThem) {
-  const Kernel kernel = Kernel::from_source(twice("forked"), "forked.cu");
+  const Kernel kernel = kernel_named("forked", kTwice);
   launch(kernel, 1000);
   Wisdom& wisdom = runtime::Serving::process().terms().wisdom;
   std::atomic<bool> done{false};

@@ -18,9 +18,11 @@
 namespace tuner {
 namespace {
 
+using testing::kernel_named;
+
 /// A kernel that tells how it was compiled. Its default is not what a tuning finds: that is wrong.
 constexpr const char* kTells = R"(
-#pragma tuner kernel tells
+#pragma tuner kernel NAME
 #pragma tuner size n
 #pragma tuner parameter tuned = false true
 #pragma tuner out y[n] : float
@@ -29,11 +31,9 @@ constexpr const char* kTells = R"(
 #pragma tuner arguments y, n
 #pragma tuner instantiate tells<tuned>
 #pragma tuner reference tells<true>
-#pragma tuner grid max(1, ceil_div(n, 32))
-#pragma tuner block 32
 #pragma tuner default tuned=false
 template <bool tuned> __global__ void tells(float* y, int n) {
-  const int i = blockIdx.x * 32 + threadIdx.x;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = tuned;
 }
 )";
@@ -49,7 +49,7 @@ class NewResults : public testing::ServingEnvironment {
 };
 
 TEST_F(NewResults, OfTuneReachEveryObjectOfTheKernelAtOnce) {
-  const Kernel one = Kernel::from_source(kTells, "tells.cu"), other = Kernel::from_source(kTells, "tells.cu");
+  const Kernel one = kernel_named("tells", kTells), other = kernel_named("tells", kTells);
   EXPECT_FALSE(is_tuned(one, 100));
   EXPECT_FALSE(is_tuned(other, 100));
   tune(one, {100});
@@ -58,7 +58,7 @@ TEST_F(NewResults, OfTuneReachEveryObjectOfTheKernelAtOnce) {
 }
 
 TEST_F(NewResults, OfOtherProcessesReachCallsAtTheNextLook) {
-  const Kernel kernel = Kernel::from_source(kTells, "tells.cu");
+  const Kernel kernel = kernel_named("tells", kTells);
   tune(kernel, {3000});
   ASSERT_TRUE(is_tuned(kernel, 3000));
   runtime::Renewal::process().look();
@@ -72,7 +72,7 @@ TEST_F(NewResults, OfOtherProcessesReachCallsAtTheNextLook) {
 }
 
 TEST_F(NewResults, AreNotWhatMissesAre) {
-  const Kernel kernel = Kernel::from_source(kTells, "tells.cu");
+  const Kernel kernel = kernel_named("tells", kTells);
   is_tuned(kernel, 7000);
   runtime::Renewal::process().look();
   const std::uint64_t before = runtime::Renewal::process().renewals();
@@ -89,9 +89,7 @@ class NewResultsOfAFirstUse : public NewResults {
 };
 
 TEST_F(NewResultsOfAFirstUse, AreLookedForAsSoonAsTheTuningOfAnotherProblemIsOver) {
-  std::string text = kTells;
-  text.replace(text.find("kernel tells"), 12, "kernel tellsLater");
-  const Kernel kernel = Kernel::from_source(text, "tells.cu");
+  const Kernel kernel = kernel_named("tellsLater", kTells);
   float y = -1;
   {
     const runtime::FirstUse other(runtime::ServedDevice::of(kHostContext).first_use, "another problem");

@@ -1,10 +1,10 @@
 #pragma once
-/// A kernel that multiplies by a number, as the text of its file.
+/// A kernel that multiplies by a number, as the text of its file; for kernel_named().
 
 namespace tuner::testing {
 
 inline constexpr const char* kScale = R"(
-#pragma tuner kernel scale
+#pragma tuner kernel NAME
 #pragma tuner type T = float double
 #pragma tuner size n
 #pragma tuner parameter block = 32 64

@@ -1,10 +1,15 @@
 #pragma once
-/// For tests of serving: a cache folder of its own for each test process, and no tuning unless a test asks for it.
+/// For tests of serving: one cache folder for each test process, and no tuning unless a test asks for it.
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include <tuner/kernel.hpp>
 
 #include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
@@ -27,5 +32,33 @@ class ServingEnvironment : public ::testing::Test {
     ::setenv("TUNER_TUNE_TIME", "1", 1);
   }
 };
+
+/// Collects the process's warnings until the end of its life.
+class CollectedWarnings {
+ public:
+  CollectedWarnings() {
+    Settings settings;
+    settings.on_warning = [this](std::string_view message) { texts.emplace_back(message); };
+    configure(settings);
+  }
+  ~CollectedWarnings() { configure({}); }
+  CollectedWarnings(const CollectedWarnings&) = delete;
+  CollectedWarnings& operator=(const CollectedWarnings&) = delete;
+
+  std::vector<std::string> texts;
+};
+
+/// \p text with \p by for each \p word.
+inline std::string replaced(std::string text, std::string_view word, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+/// The kernel \p name of a text in which the name is NAME: the process keeps what it knows of a kernel, so tests that
+/// must not share that use names that differ.
+inline Kernel kernel_named(const std::string& name, std::string_view text) {
+  return Kernel::from_source(replaced(std::string(text), "NAME", name), name + ".cu");
+}
 
 }  // namespace tuner::testing
