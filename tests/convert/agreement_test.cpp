@@ -2,12 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include <tests/temporary_folder.hpp>
-#include <tuner/convert/conversion.hpp>
 #include <tuner/convert/text_macros.hpp>
-#include <tuner/core/kernel_file.hpp>
+
+#include "converting.hpp"
 
 namespace tuner::convert {
 namespace {
@@ -19,19 +16,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Agreeing : public ::testing::Test {
+class Agreeing : public test::ConvertTest {
  protected:
-  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-
   /// Of a T1 description with these \p arguments, and the parameters `block` and \p more, of \p kernel.
   Conversion convert(const std::string& kernel, const std::string& arguments, const std::string& more = "") {
     write("scale.cu", kernel);
-    write("scale.json", R"({"ConfigurationSpace": {"TuningParameters": [
+    return ConvertTest::convert("scale.json",
+                                R"({"ConfigurationSpace": {"TuningParameters": [
       {"Name": "block", "Values": "[32, 64]", "Default": 64})" +
-                            more + R"(]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "scale",
+                                    more + R"(]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "scale",
       "KernelFile": "scale.cu", "LocalSize": {"X": "block"}, "GlobalSize": {"X": "1"}, "Arguments": [)" +
-                            arguments + "]}}");
-    return convert_file(folder_ / "scale.json", folder_.path());
+                                    arguments + "]}}");
   }
 
   static std::string vector(const std::string& name, const std::string& access, const std::string& type = "float") {
@@ -41,16 +36,15 @@ class Agreeing : public ::testing::Test {
   static std::string number(const std::string& name, const std::string& value) {
     return R"({"Name": ")" + name + R"(", "Type": "int32", "MemoryType": "Scalar", "FillValue": )" + value + '}';
   }
-
-  const testing::TemporaryFolder folder_;
 };
+using test::holds;
+using test::tells;
 
 TEST_F(Agreeing, TheSameNamesInAnotherOrderAreTakenInTheKernels) {
   const Conversion made =
       convert("__global__ void scale(float* y, const float* x, int n) { y[block] = x[0]; }",
               vector("x", "ReadOnly") + ", " + vector("y", "WriteOnly") + ", " + number("n", "\"7\""));
-  write("scale.tuner.cu", made.text);
-  EXPECT_THAT(read_kernel_file(folder_ / "scale.tuner.cu").launches[0].arguments, ElementsAre("y", "x", "n"));
+  EXPECT_THAT(parsed(made).launches[0].arguments, ElementsAre("y", "x", "n"));
   EXPECT_THAT(made.text, HasSubstr("size        n = 7\n")) << "a number may be written as text";
   EXPECT_THAT(made.left, Contains(HasSubstr("the order that the kernel names them in")));
 }
@@ -58,17 +52,17 @@ TEST_F(Agreeing, TheSameNamesInAnotherOrderAreTakenInTheKernels) {
 TEST_F(Agreeing, WhatTheKernelWritesToIsAnOutput) {
   const std::string arguments = vector("a", "ReadOnly") + ", " + vector("b", "ReadWrite");
   const Conversion made = convert("__global__ void scale(float* y, const float* x) { y[block] = x[0]; }", arguments);
-  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[12]"), HasSubstr("in          b[12]")));
+  EXPECT_THAT(made.text, holds("inout       a[12]", "in          b[12]"));
   EXPECT_THAT(made.left, Contains(HasSubstr("buffer a is ReadOnly, but the kernel writes to it")));
   const Conversion equal =
       convert("__global__ void scale(float* y, float* x) { if (y[block] == 1) x[0] = 1; }", arguments);
-  EXPECT_THAT(equal.text, AllOf(HasSubstr("in          a[12]"), HasSubstr("inout       b[12]")));
+  EXPECT_THAT(equal.text, holds("in          a[12]", "inout       b[12]"));
 }
 
 TEST_F(Agreeing, WhereNothingIsWrittenEveryBufferThatMayBeIsAnOutput) {
   const Conversion made = convert("__global__ void scale(const float* x, float* y) { store(y, x[block]); }",
                                   vector("x", "ReadOnly") + ", " + vector("y", "ReadOnly"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("in          x[12]"), HasSubstr("inout       y[12]")));
+  EXPECT_THAT(made.text, holds("in          x[12]", "inout       y[12]"));
   EXPECT_THAT(made.left, Contains(HasSubstr("buffer y is `inout` here")));
 }
 
@@ -83,8 +77,7 @@ TEST_F(Agreeing, ATypeThatIsAMacroOfTheTextIsTheKernels) {
 __global__ void scale(real* y, unsigned* n) { y[block] = n[0]; }
 )";
   const Conversion made = convert(kernel, vector("y", "WriteOnly") + ", " + vector("n", "ReadOnly", "int32"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("out         y[12] : double"), HasSubstr("in          n[12] : int\n")))
-      << "signs do not matter";
+  EXPECT_THAT(made.text, holds("out         y[12] : double", "in          n[12] : int\n")) << "signs do not matter";
   EXPECT_THAT(made.left, Contains(HasSubstr("y has the type double of the kernel, and not float")));
 }
 
@@ -97,9 +90,9 @@ __global__ void scale(int* inside, float2* points, int n) { inside[block] = 1; }
 )";
   const Conversion made = convert(kernel, vector("inside", "WriteOnly", "int32") + ", " + vector("points", "ReadOnly") +
                                               ", " + vector("polygon", "ReadOnly") + ", " + number("count", "12"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("constant    corners[12] : float\n"),
-                               HasSubstr("fill        points, corners = uniform 0 1\n"),
-                               HasSubstr("arguments   inside, points, count\n"), Not(HasSubstr("polygon["))));
+  EXPECT_THAT(made.text, AllOf(holds("constant    corners[12] : float\n", "fill        points, corners = uniform 0 1\n",
+                                     "arguments   inside, points, count\n"),
+                               Not(HasSubstr("polygon["))));
   EXPECT_THAT(made.left, Contains(HasSubstr("the kernel takes 3 arguments, not 4: polygon is copied into")));
 }
 
@@ -119,7 +112,7 @@ TEST_F(Agreeing, AMacroThatTheTextDefinesHasTheTextsValue) {
 __global__ void scale(float* y) { y[block * width * kernel_tuner] = 1; }
 )";
   const Conversion made = convert(kernel, vector("y", "WriteOnly"), R"(, {"Name": "width", "Values": "[1, 2, 4]"})");
-  EXPECT_THAT(made.text, AllOf(HasSubstr("parameter   width = 2\n"), HasSubstr("define      block\n"),
+  EXPECT_THAT(made.text, AllOf(holds("parameter   width = 2\n", "define      block\n"),
                                Not(HasSubstr("define      kernel_tuner"))));
   EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("parameter width has the one value 2 here")),
                                Each(Not(HasSubstr("tune does not take it")))));
@@ -144,9 +137,9 @@ TEST_F(Agreeing, AnAnswerThatIsAFormulaIsAReferenceKernel) {
                      "DataSource": "2 * i + 3", "ValidationThreshold": 0.5})");
   };
   const Conversion made = described(R"("Generator", "DataSource": "i")");
-  EXPECT_THAT(made.text, AllOf(HasSubstr("reference   y_answer\n"), HasSubstr("arguments   y, 12 : int64\n"),
-                               HasSubstr("__global__ void y_answer(float* y, long long n) {"),
-                               HasSubstr("if (i < n) y[i] = 2 * i + 3;"), HasSubstr("tolerance   absolute 0.5\n")));
+  EXPECT_THAT(made.text, holds("reference   y_answer\n", "arguments   y, 12 : int64\n",
+                               "__global__ void y_answer(float* y, long long n) {", "if (i < n) y[i] = 2 * i + 3;",
+                               "tolerance   absolute 0.5\n"));
   EXPECT_TRUE(made.left.empty()) << made.left.front();
   EXPECT_THAT(described(R"("Random", "FillValue": 1)").text, HasSubstr("reference   default\n"))
       << "it is the answer for other numbers";

@@ -1,14 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include <fmt/format.h>
 
-#include <tests/error_of.hpp>
-#include <tests/temporary_folder.hpp>
-#include <tuner/convert/conversion.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include "converting.hpp"
 
 namespace tuner::convert {
 namespace {
@@ -29,27 +24,12 @@ extern "C" __global__ void scale(float *y, const float* x, int n) {
 }
 )";
 
-class Converting : public ::testing::Test {
+class Converting : public test::ConvertTest {
  protected:
   Converting() { write("scale.cu", kKernel); }
-
-  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-  Conversion convert(const std::string& name, const std::string& text) {
-    write(name, text);
-    return convert_file(folder_ / name, folder_.path());
-  }
-  /// The kernel file as a kernel, with its source in its place.
-  static KernelSpec parsed(const Conversion& made) {
-    std::string text = made.text;
-    const std::string source = "#pragma tuner source      \"scale.cu\"\n";
-    const std::size_t at = text.find(source);
-    EXPECT_NE(at, std::string::npos) << text;
-    if (at != std::string::npos) text.replace(at, source.size(), kKernel);
-    return parse_kernel_file(text, "made.tuner.cu");
-  }
-
-  const testing::TemporaryFolder folder_;
 };
+using test::holds;
+using test::tells;
 
 std::string t1(const std::string& kernel, const std::string& space = "") {
   return R"({"ConfigurationSpace": {"TuningParameters": [
@@ -104,16 +84,14 @@ TEST_F(Converting, AT1DescriptionGivesAKernelFileBesideTheKernel) {
   EXPECT_EQ(spec.compile_options.size(), 1u);
   EXPECT_EQ(spec.launches[0].grid[0].text(), "ceil_div(4096 / tile, block_size_x)");
   EXPECT_THAT(spec.launches[0].arguments, ElementsAre("y", "x", "n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner reference   default\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner source      \"scale.cu\""));
+  EXPECT_THAT(made.text, holds("#pragma tuner reference   default\n", "#pragma tuner source      \"scale.cu\""));
 }
 
 TEST_F(Converting, WhatTheHubAddsToT1DividesTheProblem) {
   const Conversion made = convert("scale.json", t1(R"("GlobalSize": {"X": "nonsense"}, "ProblemSize": [4096],
     "GridDivX": ["block_size_x", "tile"], )" + std::string(kArguments)));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("size        problem_x n = 4096"),
-                               HasSubstr("grid        ceil_div(problem_x, block_size_x * tile)"),
-                               HasSubstr("define      kernel_tuner = 1")));
+  EXPECT_THAT(made.text, holds("size        problem_x n = 4096", "grid        ceil_div(problem_x, block_size_x * tile)",
+                               "define      kernel_tuner = 1"));
 }
 
 TEST_F(Converting, WhatIsNotTranslatedIsSaidAndStandsInTheFile) {
@@ -181,8 +159,9 @@ tune_params = {"block_size_x": [32, 64]}
 args = [numpy.empty(n0, numpy.float32), numpy.ones((4, 8)).astype("float32"), numpy.int32(3)]
 results, env = kernel_tuner.tune_kernel("scale", kernel, 128, args, tune_params)
 )");
-  EXPECT_THAT(made.text, AllOf(HasSubstr("\n__global__ void scale("), Not(HasSubstr("tuner source")),
-                               HasSubstr("in          argument2[4 * 8] : float"), HasSubstr("argument2 = constant 1")));
+  EXPECT_THAT(made.text,
+              AllOf(holds("\n__global__ void scale(", "in          argument2[4 * 8] : float", "argument2 = constant 1"),
+                    Not(HasSubstr("tuner source"))));
   EXPECT_THAT(made.left, Contains(HasSubstr("'n0'"))) << "the size of the first buffer";
 }
 
@@ -194,14 +173,13 @@ restrict = ["tile > 0"]
 restrict @= 3
 tune_kernel("scale", "scale.cu", 4096, [numpy.int32(1)], tune_params, restrictions=restrict, observers=[a], **more)
 )");
-  EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("parameter depth")), Contains(HasSubstr("'restrict'")),
-                               Contains(HasSubstr("observers")), Contains(HasSubstr("'more'"))));
+  EXPECT_THAT(made.left, tells("parameter depth", "'restrict'", "observers", "'more'"));
 }
 
 TEST_F(Converting, AT1DescriptionThatIsNestedTooDeeplyIsRefused) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   for (const std::string& part : {"\"Texture\": " + deep, "\"LocalSize\": {\"X\": " + deep + '}'})
-    EXPECT_THAT(testing::error_of([&] { convert("deep.json", t1(part)); }), HasSubstr("nested too deeply"));
+    EXPECT_THAT(error("deep.json", t1(part)), HasSubstr("nested too deeply"));
 }
 
 std::string call_of_scale(const std::string& before, const std::string& more = "") {
@@ -223,9 +201,8 @@ TEST_F(Converting, T1FillsFromGeneratorsAndFiles) {
     {"Name": "b", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Generator", "DataSource": "1 + i * 0.1", "Size": 9},
     {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "BinaryRaw", "DataSource": "x.bin", "Size": 1},
     {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "BinaryRaw", "DataSource": "y.bin", "Size": 1}])"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("fill        a = expression 2 * i + 3\n"),
-                               HasSubstr("fill        b = expression 1 + i * 0.1\n"),
-                               HasSubstr("fill        c = file \"x.bin\"\n")));
+  EXPECT_THAT(made.text, holds("fill        a = expression 2 * i + 3\n", "fill        b = expression 1 + i * 0.1\n",
+                               "fill        c = file \"x.bin\"\n"));
   EXPECT_THAT(made.left, Contains(HasSubstr("buffer d is filled by BinaryRaw 'y.bin'")));
 }
 
@@ -269,11 +246,10 @@ extern "C" __global__ void scale(float *sums, int* counts, const float* x, float
     {"Name": "b", "Type": "int32", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
     {"Name": "c", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": 2000},
     {"Name": "d", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 2000}])"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("inout       a[9] : float, "), HasSubstr("fill        a = constant 2\n"),
-                               HasSubstr(", b[9] : int\n"), HasSubstr("fill        b = constant 0\n"),
-                               HasSubstr("out         d[2000] : float")));
-  EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("buffer a is WriteOnly, but the kernel adds to it")),
-                               Contains(HasSubstr("buffer b is WriteOnly")), Not(Contains(HasSubstr("buffer d")))));
+  EXPECT_THAT(made.text, holds("inout       a[9] : float, ", "fill        a = constant 2\n", ", b[9] : int\n",
+                               "fill        b = constant 0\n", "out         d[2000] : float"));
+  EXPECT_THAT(made.left, AllOf(tells("buffer a is WriteOnly, but the kernel adds to it", "buffer b is WriteOnly"),
+                               Not(Contains(HasSubstr("buffer d")))));
 }
 
 TEST_F(Converting, AConditionMayStandBesideTheNamesThatItIsGiven) {
@@ -286,7 +262,7 @@ TEST_F(Converting, AConditionMayStandBesideTheNamesThatItIsGiven) {
   for (const char* const both : {"(lambda p: p['block_size_x'] < 64, lambda p: p['block_size_x'] > 2)",
                                  "(lambda p: p['block_size_x'] < 64, 'block_size_x > 2')"})
     EXPECT_THAT(convert("two.py", call_of_scale("", fmt::format(", restrictions={}", both))).text,
-                AllOf(HasSubstr("block_size_x < 64\n"), HasSubstr("block_size_x > 2\n")));
+                holds("block_size_x < 64\n", "block_size_x > 2\n"));
 }
 
 TEST_F(Converting, WhatIsOneOfItsOperandsInPythonIsNotCompared) {
@@ -318,9 +294,8 @@ TEST_F(Converting, AWordThatStandsAloneIsNoMatter) {
 }
 
 TEST_F(Converting, AScriptWhoseParametersAreAllUnknownSaysWhy) {
-  EXPECT_THAT(testing::error_of(
-                  [&] { convert("none.py", "tune_kernel('scale', 'scale.cu', 4096, [], {'block_size_x': f(3)})\n"); }),
-              AllOf(HasSubstr("no parameter of tune_params could be read"), HasSubstr("block_size_x")));
+  EXPECT_THAT(error("none.py", "tune_kernel('scale', 'scale.cu', 4096, [], {'block_size_x': f(3)})\n"),
+              holds("no parameter of tune_params could be read", "block_size_x"));
 }
 
 TEST_F(Converting, NamesThatGrowWithEachLineAreGivenUp) {
@@ -364,19 +339,19 @@ TEST_F(Converting, AnEntryThatIsAssignedTwiceHasTheLastValue) {
                                   "p = dict()\np['block_size_x'] = [32]\np['block_size_x'] = [64, 128]\n"
                                   "m = max(p['block_size_x'])\n"
                                   "tune_kernel('scale', 'scale.cu', m, [numpy.int32(1)], p)\n");
-  EXPECT_THAT(made.text, AllOf(HasSubstr("block_size_x = 64 128"), HasSubstr("m = 128")));
+  EXPECT_THAT(made.text, holds("block_size_x = 64 128", "m = 128"));
 }
 
 TEST_F(Converting, NeitherTheInputNorTheKernelsSourceIsReplaced) {
   const Conversion made = convert("scale.json", t1(kArguments));
   std::filesystem::create_hard_link(folder_ / "scale.cu", folder_ / "same.cu");
-  const auto error = [&](const std::string& output) {
+  const auto refusal = [&](const std::string& output) {
     return testing::error_of([&] { require_other_file(folder_ / output, folder_ / "scale.json", made); });
   };
-  EXPECT_THAT(error("scale.json"), HasSubstr("the file to convert"));
-  EXPECT_THAT(error("./scale.cu"), HasSubstr("the kernel's source"));
-  EXPECT_THAT(error("same.cu"), HasSubstr("the kernel's source"));
-  EXPECT_EQ(error("scale.tuner.cu"), "no error");
+  EXPECT_THAT(refusal("scale.json"), HasSubstr("the file to convert"));
+  EXPECT_THAT(refusal("./scale.cu"), HasSubstr("the kernel's source"));
+  EXPECT_THAT(refusal("same.cu"), HasSubstr("the kernel's source"));
+  EXPECT_EQ(refusal("scale.tuner.cu"), "no error");
   const Conversion lost =
       convert("lost.py", "tune_kernel('f', 'lost.cu', 1, [numpy.int32(1)], {'block_size_x': [32]})");
   EXPECT_THAT(testing::error_of([&] { require_other_file(folder_ / "lost.cu", folder_ / "lost.py", lost); }),
@@ -388,9 +363,8 @@ TEST_F(Converting, FoldersOfHeadersAreRelativeToTheKernelFile) {
   write("scale.json",
         t1(R"("CompilerOptions": ["-Iinclude", "-I ../common", "-I/usr/include"], )" + std::string(kArguments)));
   const Conversion made = convert_file(folder_ / "scale.json", folder_ / "made" / "here");
-  EXPECT_THAT(made.text,
-              AllOf(HasSubstr("include_path \"../../include\""), HasSubstr("include_path \"../../../common\""),
-                    HasSubstr("include_path \"/usr/include\"")));
+  EXPECT_THAT(made.text, holds("include_path \"../../include\"", "include_path \"../../../common\"",
+                               "include_path \"/usr/include\""));
 }
 
 TEST_F(Converting, TruthValuesOfJsonAreValues) {
@@ -400,7 +374,7 @@ TEST_F(Converting, TruthValuesOfJsonAreValues) {
       "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "scale.cu",
       "LocalSize": {"X": "block_size_x"}, )" + std::string(kArguments) +
                                                     "}}");
-  EXPECT_THAT(made.text, AllOf(HasSubstr("fast = true false"), HasSubstr("safe = false true")));
+  EXPECT_THAT(made.text, holds("fast = true false", "safe = false true"));
 }
 
 TEST_F(Converting, NumbersWithAPointStayWhatTheyAre) {
@@ -411,7 +385,7 @@ TEST_F(Converting, NumbersWithAPointStayWhatTheyAre) {
       "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "scale.cu",
       "LocalSize": {"X": "block_size_x"}, )" + std::string(kArguments) +
                                                     "}}");
-  EXPECT_THAT(made.text, AllOf(HasSubstr("step = 0.5 1.0\n"), HasSubstr("wide = 1.0\n"), HasSubstr("c1: tile <= 3\n")));
+  EXPECT_THAT(made.text, holds("step = 0.5 1.0\n", "wide = 1.0\n", "c1: tile <= 3\n"));
   EXPECT_THAT(made.left, Contains(HasSubstr("'step * 2 <= tile'"))) << "kernel files do not compute with them";
   EXPECT_NO_THROW(parsed(made));
 }
@@ -439,8 +413,8 @@ TEST_F(Converting, ArgumentsAreCalledWhatKernelFilesCanCallThem) {
     {"Name": "not", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 9},
     {"Name": "in", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Constant", "FillValue": 1, "Size": 9},
     {"Name": "min", "Type": "int32", "MemoryType": "Scalar", "FillValue": 9}])"));
-  EXPECT_THAT(made.text, AllOf(HasSubstr("arguments   not_, in_, min_\n"), HasSubstr("fill        in_ = constant 1\n"),
-                               HasSubstr("size        min_ = 9\n")));
+  EXPECT_THAT(made.text,
+              holds("arguments   not_, in_, min_\n", "fill        in_ = constant 1\n", "size        min_ = 9\n"));
   EXPECT_THAT(parsed(made).launches[0].arguments, ElementsAre("not_", "in_", "min_"));
 }
 
@@ -482,16 +456,13 @@ TEST_F(Converting, OneArgumentThatIsNotReadHidesNoOther) {
 }
 
 TEST_F(Converting, NothingCanBeMadeOfSomeFiles) {
-  const auto error = [&](const std::string& name, const std::string& text) {
-    return testing::error_of([&] { convert(name, text); });
-  };
   EXPECT_THAT(error("a.json", "{"), HasSubstr("a.json"));
   EXPECT_THAT(error("a.json", "{}"), HasSubstr("no T1 description"));
   EXPECT_THAT(error("a.txt", "hello"), HasSubstr("neither"));
   EXPECT_THAT(error("a.txt", ""), HasSubstr("empty"));
   EXPECT_THAT(error("a.py", "# tune_kernel"), HasSubstr("no plain call of tune_kernel was found: a line such as"));
   EXPECT_THAT(error("a.py", "if n > 3: tune_kernel('k', 'k.cu', 1, [], {})"),
-              AllOf(HasSubstr("'if n > 3: tune_kernel("), HasSubstr("give the call a line of its own")));
+              holds("'if n > 3: tune_kernel(", "give the call a line of its own"));
   EXPECT_THAT(error("a.py", "x = [1, 2\ntune_kernel('k', 'k.cu', 1, [], {})"), HasSubstr("x = [1, 2"));
   EXPECT_THAT(testing::error_of([&] { convert_file(folder_ / "none.json", folder_.path()); }), HasSubstr("none.json"));
 }

@@ -1,15 +1,10 @@
 // Kernels of Kernel Launcher: annotated, captured and with results that were remembered.
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
-#include <tests/error_of.hpp>
-#include <tests/temporary_folder.hpp>
-#include <tuner/convert/conversion.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include "converting.hpp"
 
 namespace tuner::convert {
 namespace {
@@ -19,21 +14,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class FromLauncher : public ::testing::Test {
- protected:
-  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-  Conversion convert(const std::string& name, const std::string& text) {
-    write(name, text);
-    return convert_file(folder_ / name, folder_.path());
-  }
-  /// The kernel file as tune reads it.
-  KernelSpec parsed(const Conversion& made) {
-    write("made.tuner.cu", made.text);
-    return read_kernel_file((folder_ / "made.tuner.cu").string());
-  }
-
-  const testing::TemporaryFolder folder_;
-};
+using FromLauncher = test::ConvertTest;
+using test::holds;
+using test::tells;
 
 constexpr const char* kAnnotated = R"(
 #pragma kernel tune(threads = 32, 64, 128) default(64)
@@ -55,9 +38,9 @@ TEST_F(FromLauncher, AnnotationsBecomeDirectivesBesideTheFile) {
   EXPECT_EQ(spec.default_configuration->text(), "items=1 threads=64");
   EXPECT_EQ(spec.space.constraints().size(), 1u);
   EXPECT_EQ(spec.find_size("n")->default_value, 16777216);
-  EXPECT_THAT(convert("add.cu", text).text, HasSubstr("instantiate add<T, items, {(threads * items)}>"));
-  EXPECT_THAT(convert("add.cu", text).text, HasSubstr("grid        ceil_div(n, (threads * items))"));
-  EXPECT_THAT(convert("add.cu", text).text, HasSubstr("in          a[n * 2] : T"));
+  EXPECT_THAT(convert("add.cu", text).text,
+              holds("instantiate add<T, items, {(threads * items)}>", "grid        ceil_div(n, (threads * items))",
+                    "in          a[n * 2] : T"));
   EXPECT_THAT(convert("add.cu", text).text, Not(HasSubstr("#pragma tuner define"))) << "they are the template's";
 }
 
@@ -78,21 +61,16 @@ template<int block_size> __global__ void old(int n, float* C) {}
 __global__ void other(int n) {}
 #pragma kernel_tuner tune(x) values(1)
 )");
-  EXPECT_THAT(made.left, Contains(HasSubstr("the block's X is taken for block_size")));
-  EXPECT_THAT(made.left, Contains(HasSubstr("annotates more than one kernel")));
+  EXPECT_THAT(made.left, tells("the block's X is taken for block_size", "annotates more than one kernel"));
   EXPECT_THAT(made.text, HasSubstr("instantiate old<block_size>"));
   EXPECT_EQ(parsed(made).space.parameters().size(), 1u);
 }
 
 TEST_F(FromLauncher, AnnotationsThatAreNoneAreErrorsWithTheirLine) {
-  EXPECT_THAT(
-      testing::error_of([&] { (void)convert("bad.cu", "\n#pragma kernel tune(a = 1\n__global__ void f() {}"); }),
-      HasSubstr("bad.cu:2: "));
-  EXPECT_THAT(testing::error_of([&] { (void)convert("none.cu", "#pragma kernel tune(a = 1)\nvoid f();"); }),
-              HasSubstr("no kernel follows"));
-  EXPECT_THAT(
-      testing::error_of([&] { (void)convert("nothing.cu", "#pragma kernel block_size(1)\n__global__ void f() {}"); }),
-      HasSubstr("nothing is tuned"));
+  EXPECT_THAT(error("bad.cu", "\n#pragma kernel tune(a = 1\n__global__ void f() {}"), HasSubstr("bad.cu:2: "));
+  EXPECT_THAT(error("none.cu", "#pragma kernel tune(a = 1)\nvoid f();"), HasSubstr("no kernel follows"));
+  EXPECT_THAT(error("nothing.cu", "#pragma kernel block_size(1)\n__global__ void f() {}"),
+              HasSubstr("nothing is tuned"));
 }
 
 TEST_F(FromLauncher, ValuesAreThoseOfCxx) {
@@ -103,12 +81,10 @@ TEST_F(FromLauncher, ValuesAreThoseOfCxx) {
 #pragma kernel tune(old = 1, 2)
 */
 __global__ void f(int2 shape, float4*) {})");
-  EXPECT_THAT(made.text, HasSubstr("parameter   a = 32 3\n"));
-  EXPECT_THAT(made.text, HasSubstr("parameter   mode = fast slow\n"));
-  EXPECT_THAT(made.text, HasSubstr("default     a=32 mode=slow\n"));
+  EXPECT_THAT(made.text,
+              holds("parameter   a = 32 3\n", "parameter   mode = fast slow\n", "default     a=32 mode=slow\n"));
   EXPECT_THAT(made.text, Not(HasSubstr("old")));
-  EXPECT_THAT(made.left, Contains(HasSubstr("argument shape has the type 'int2'")));
-  EXPECT_THAT(made.left, Contains(HasSubstr("nonsense")));
+  EXPECT_THAT(made.left, tells("argument shape has the type 'int2'", "nonsense"));
 }
 
 TEST_F(FromLauncher, TypesAmongTheTemplatesArgumentsAreThoseOfTheBuffers) {
@@ -119,11 +95,9 @@ namespace numbers { inline namespace v1 { namespace { using other = int; }
 template <typename T, typename Index, class Layout, int threads, typename Rest = T>
 __global__ void scale(int n, T* y, const Index* x) {}
 } })");
-  EXPECT_THAT(made.text, HasSubstr("type        T = double\n"));
-  EXPECT_THAT(made.text, HasSubstr("type        Index = uint64\n"));
-  EXPECT_THAT(made.text, HasSubstr("inout       y[n] : T\n"));
-  EXPECT_THAT(made.text, HasSubstr("in          x[n] : Index\n"));
-  EXPECT_THAT(made.text, HasSubstr("instantiate numbers::v1::scale<T, Index, layout<float, 2>, threads>\n"));
+  EXPECT_THAT(made.text, holds("type        T = double\n", "type        Index = uint64\n", "inout       y[n] : T\n",
+                               "in          x[n] : Index\n",
+                               "instantiate numbers::v1::scale<T, Index, layout<float, 2>, threads>\n"));
   EXPECT_THAT(made.left, Not(Contains(HasSubstr("type T is chosen"))));
   EXPECT_THAT(made.left, Contains(HasSubstr("type Rest is chosen")));
 }
@@ -145,9 +119,8 @@ TEST_F(FromLauncher, UnknownNamesAndClausesAreLeft) {
 #pragma kernel tune(a = 1, 2) block_size(a) grid_size(DEVICE_X + 1) surprise(2)
 __global__ void f(float* x) {})")
                         .left;
-  EXPECT_THAT(left, Contains(HasSubstr("'DEVICE_X' is no parameter or size")));
-  EXPECT_THAT(left, Contains(HasSubstr("'surprise' is not translated")));
-  EXPECT_THAT(left, Contains(HasSubstr("buffer x has no size")));
+  EXPECT_THAT(left,
+              tells("'DEVICE_X' is no parameter or size", "'surprise' is not translated", "buffer x has no size"));
 }
 
 std::string of(const std::string& operation, const std::string& operands) {
@@ -191,12 +164,11 @@ TEST_F(Captured, ALaunchBecomesAKernelFileWithItsInputs) {
   const std::string rounded =
       of("+", of("/", size + ", " + threads) + ", " + of("!=", of("%", size + ", " + threads) + ", 0"));
   const Conversion made = convert("twice.json", captured(rounded));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner grid        ceil_div(problem_x, threads)\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner fill        x = file \"x.bin\"\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner inout       y[260] : int\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner scalar      f : float = 1.5\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner define      FAST = fast\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner instantiate twice<int, threads>\n"));
+  EXPECT_THAT(made.text,
+              holds("#pragma tuner grid        ceil_div(problem_x, threads)\n",
+                    "#pragma tuner fill        x = file \"x.bin\"\n", "#pragma tuner inout       y[260] : int\n",
+                    "#pragma tuner scalar      f : float = 1.5\n", "#pragma tuner define      FAST = fast\n",
+                    "#pragma tuner instantiate twice<int, threads>\n"));
   const KernelSpec spec = parsed(made);
   EXPECT_EQ(spec.default_configuration->text(), "fast=false threads=64");
   EXPECT_EQ(spec.find_size("count")->default_value, 260);
@@ -243,42 +215,39 @@ TEST_F(Captured, AKernelInANamespaceIsFoundThere) {
   text.replace(text.find("template <class T"), 8, "namespace math { template");
   text.replace(text.find("y[0] = x[0]; }"), 14, "y[0] = x[0]; } }");
   const Conversion made = convert("twice.json", text);
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner kernel      twice\n"));
-  EXPECT_THAT(made.text, HasSubstr("#pragma tuner instantiate math::twice<int, threads>\n"));
+  EXPECT_THAT(made.text,
+              holds("#pragma tuner kernel      twice\n", "#pragma tuner instantiate math::twice<int, threads>\n"));
   EXPECT_THAT(made.left, ElementsAre());
 }
 
 TEST_F(Captured, SaysWhatLacksWhichMember) {
-  const auto error = [&](const std::string& what, const std::string& with) {
+  const auto with_change = [&](const std::string& what, const std::string& with) {
     std::string text = captured("1");
     text.replace(text.find(what), what.size(), with);
-    return testing::error_of([&] { (void)convert("twice.json", text); });
+    return error("twice.json", text);
   };
-  EXPECT_THAT(error("\"kernel\"", "\"kern\""), HasSubstr("twice.json: it has no \"kernel\": is this all of a launch"));
-  EXPECT_THAT(error("\"block_size\"", "\"blocks\""), HasSubstr("twice.json: its kernel has no \"block_size\""));
-  EXPECT_THAT(error("\"name\": \"threads\"", "\"name\": 3"), HasSubstr("\"name\" of a parameter is no text"));
-  EXPECT_THAT(error("\"values\": [32, 64]", "\"values\": 32"), HasSubstr("\"values\" of parameter threads is no list"));
-  EXPECT_THAT(error("\"kind\": \"array\", \"file\": \"x.bin\"", "\"kind\": \"array\""),
+  EXPECT_THAT(with_change("\"kernel\"", "\"kern\""),
+              HasSubstr("twice.json: it has no \"kernel\": is this all of a launch"));
+  EXPECT_THAT(with_change("\"block_size\"", "\"blocks\""), HasSubstr("twice.json: its kernel has no \"block_size\""));
+  EXPECT_THAT(with_change("\"name\": \"threads\"", "\"name\": 3"), HasSubstr("\"name\" of a parameter is no text"));
+  EXPECT_THAT(with_change("\"values\": [32, 64]", "\"values\": 32"),
+              HasSubstr("\"values\" of parameter threads is no list"));
+  EXPECT_THAT(with_change("\"kind\": \"array\", \"file\": \"x.bin\"", "\"kind\": \"array\""),
               HasSubstr("buffer x has no \"file\""));
-  EXPECT_THAT(error("\"type\": \"int\", ", ""), HasSubstr("argument count has no \"type\""));
-  EXPECT_THAT(error("\"arguments\"", "\"args\""), HasSubstr("it has no \"arguments\""));
-  EXPECT_THAT(
-      testing::error_of([&] { (void)convert("a.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"time\": 1}\n"); }),
-      HasSubstr("a.wisdom:2: the result has no list \"config\""));
-  EXPECT_THAT(testing::error_of([&] {
-                (void)convert("a.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"config\": [1], \"time\": 1}\n");
-              }),
+  EXPECT_THAT(with_change("\"type\": \"int\", ", ""), HasSubstr("argument count has no \"type\""));
+  EXPECT_THAT(with_change("\"arguments\"", "\"args\""), HasSubstr("it has no \"arguments\""));
+  EXPECT_THAT(error("a.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"time\": 1}\n"),
+              HasSubstr("a.wisdom:2: the result has no list \"config\""));
+  EXPECT_THAT(error("a.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"config\": [1], \"time\": 1}\n"),
               HasSubstr("a.wisdom:2: the result has no list \"problem_size\""));
 }
 
 TEST_F(FromLauncher, CapturesThatAreBrokenAreErrors) {
-  EXPECT_THAT(testing::error_of([&] { (void)convert("a.json", R"({"config_space": {}, "problem_size": [1]})"); }),
-              HasSubstr("a.json: "));
-  EXPECT_THAT(testing::error_of([&] { (void)convert("a.json", R"({"config_space": )"); }), HasSubstr("a.json: "));
+  EXPECT_THAT(error("a.json", R"({"config_space": {}, "problem_size": [1]})"), HasSubstr("a.json: "));
+  EXPECT_THAT(error("a.json", R"({"config_space": )"), HasSubstr("a.json: "));
   std::string deep;
   for (int i = 0; i < 300; ++i) deep += "[";
-  EXPECT_THAT(testing::error_of([&] { (void)convert("a.json", R"({"config_space": )" + deep); }),
-              HasSubstr("nested too deeply"));
+  EXPECT_THAT(error("a.json", R"({"config_space": )" + deep), HasSubstr("nested too deeply"));
 }
 
 TEST_F(FromLauncher, WisdomGivesTheParametersAndWhatWasBest) {
@@ -289,26 +258,20 @@ TEST_F(FromLauncher, WisdomGivesTheParametersAndWhatWasBest) {
 {"config": [32, 2], "problem_size": [1000, 20], "time": 2.5, "environment": {"device_name": "K20"}}
 {"config": [64, 1], "problem_size": [50, 1], "time": 1.5, "environment": {"device_name": "K20"}}
 )");
-  EXPECT_THAT(made.text, HasSubstr("parameter   threads = 32 64 256\n"));
-  EXPECT_THAT(made.text, HasSubstr("default     threads=32 items=2\n"));
-  EXPECT_THAT(made.text, HasSubstr("problem_y = 20\n"));
-  EXPECT_THAT(made.left, Contains(HasSubstr("on K20 the best of 2 at 1000x20 took 2.5 ms: threads=32 items=2")));
-  EXPECT_THAT(made.left, Contains(HasSubstr("add its `source`")));
+  EXPECT_THAT(made.text,
+              holds("parameter   threads = 32 64 256\n", "default     threads=32 items=2\n", "problem_y = 20\n"));
+  EXPECT_THAT(made.left, tells("on K20 the best of 2 at 1000x20 took 2.5 ms: threads=32 items=2", "add its `source`"));
 }
 
 TEST_F(FromLauncher, WisdomThatIsDamagedIsAnError) {
   const std::string head = "{\"tunable_parameters\": [\"a\"]}\n";
-  EXPECT_THAT(testing::error_of([&] { (void)convert("a.wisdom", head + head); }),
-              HasSubstr("a.wisdom:2: a second line"));
-  EXPECT_THAT(testing::error_of([&] { (void)convert("a.wisdom", head + "{\"config\": [null]}"); }),
-              HasSubstr("a.wisdom:2: null is no value"));
-  EXPECT_THAT(testing::error_of([&] { (void)convert("a.wisdom", head + "{\"config\": " + std::string(100'000, '[')); }),
-              HasSubstr("nested too deeply"));
+  EXPECT_THAT(error("a.wisdom", head + head), HasSubstr("a.wisdom:2: a second line"));
+  EXPECT_THAT(error("a.wisdom", head + "{\"config\": [null]}"), HasSubstr("a.wisdom:2: null is no value"));
+  EXPECT_THAT(error("a.wisdom", head + "{\"config\": " + std::string(100'000, '[')), HasSubstr("nested too deeply"));
 }
 
 TEST_F(FromLauncher, WisdomWithMissingValuesIsAnErrorWithItsLine) {
-  EXPECT_THAT(testing::error_of(
-                  [&] { (void)convert("add.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"config\": [1, 2]}\n"); }),
+  EXPECT_THAT(error("add.wisdom", "{\"tunable_parameters\": [\"a\"]}\n{\"config\": [1, 2]}\n"),
               HasSubstr("add.wisdom:2: it has 2 values for 1 parameters"));
 }
 

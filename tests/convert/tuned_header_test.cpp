@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include <tests/error_of.hpp>
 #include <tests/temporary_folder.hpp>
@@ -34,12 +33,12 @@ TunedResults sample(std::vector<TunedSize> rows) {
 /// Compiles \p program, which includes \p header as "tuned.hpp", with the system's compiler and runs it: the exit code.
 int run(const std::string& header, const std::string& program) {
   const testing::TemporaryFolder folder;
-  std::ofstream(folder / "tuned.hpp") << header;
-  std::ofstream(folder / "main.cpp") << "#include \"tuned.hpp\"\n#include \"tuned.hpp\"\n" << program;
+  folder.write("tuned.hpp", header);
+  const std::string source = folder.write("main.cpp", "#include \"tuned.hpp\"\n#include \"tuned.hpp\"\n" + program);
   const std::string binary = (folder / "main").string();
   const std::string command = std::string(TUNER_CXX) +
-                              " -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror " +
-                              (folder / "main.cpp").string() + " -o " + binary;
+                              " -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror " + source + " -o " +
+                              binary;
   if (std::system(command.c_str()) != 0) return -1;
   const int status = std::system(binary.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -2;

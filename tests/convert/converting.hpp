@@ -1,0 +1,46 @@
+#pragma once
+/// For tests of what is made of a file.
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tests/error_of.hpp>
+#include <tests/temporary_folder.hpp>
+#include <tuner/convert/conversion.hpp>
+#include <tuner/core/kernel_file.hpp>
+
+namespace tuner::convert::test {
+
+class ConvertTest : public ::testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) { folder_.write(name, text); }
+  Conversion convert(const std::string& name, const std::string& text) {
+    return convert_file(folder_.write(name, text), folder_.path());
+  }
+  /// Why nothing can be made of it.
+  std::string error(const std::string& name, const std::string& text) {
+    return testing::error_of([&] { (void)convert(name, text); });
+  }
+  /// The kernel file as tune reads it.
+  KernelSpec parsed(const Conversion& made) {
+    return read_kernel_file(folder_.write("made.tuner.cu", made.text).string());
+  }
+
+  const testing::TemporaryFolder folder_;
+};
+
+/// Of a text that holds each of \p parts.
+template <typename... Parts>
+auto holds(const Parts&... parts) {
+  return ::testing::AllOf(::testing::HasSubstr(parts)...);
+}
+
+/// Of texts, for each of \p parts one that holds it.
+template <typename... Parts>
+auto tells(const Parts&... parts) {
+  return ::testing::AllOf(::testing::Contains(::testing::HasSubstr(parts))...);
+}
+
+}  // namespace tuner::convert::test
