@@ -29,3 +29,7 @@ inline std::optional<ErrorCode> code_of(const auto& action) {
 }
 
 }  // namespace tuner::testing
+
+namespace tuner {
+using testing::error_of;
+}  // namespace tuner

@@ -3,10 +3,6 @@
 #include <cmath>
 #include <mutex>
 #include <random>
-#include <thread>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +14,8 @@
 #include <cache/session.hpp>
 
 #include <tests/child_process.hpp>
+#include <tests/in_threads.hpp>
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
@@ -25,12 +23,6 @@ namespace tuner::cache::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 using tuner::testing::start_child;
 using tuner::testing::wait_for;
 
@@ -260,20 +252,16 @@ TEST_F(Damage, IsRepairedOnceByThreadsThatMeetIt) {
   write_file(file, std::string(20000, 'x'));
   std::mutex mutex;
   std::vector<std::string> texts;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] {
-      OpenOptions options;
-      options.warn = [&](const std::string& text) {
-        const std::lock_guard lock(mutex);
-        texts.push_back(text);
-      };
-      auto database = Database::open_user(file, options);
-      SessionWriter writer(database, session_key(100 + i));
-      writer.add(trial("block=1", 1));
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  tuner::testing::in_threads(4, [&](int i) {
+    OpenOptions options;
+    options.warn = [&](const std::string& text) {
+      const std::lock_guard lock(mutex);
+      texts.push_back(text);
+    };
+    auto database = Database::open_user(file, options);
+    SessionWriter writer(database, session_key(100 + i));
+    writer.add(trial("block=1", 1));
+  });
   EXPECT_THAT(texts, ElementsAre(HasSubstr(".corrupt-")));
   auto database = Database::open_user(file);
   EXPECT_EQ(sessions(database).size(), 4u);

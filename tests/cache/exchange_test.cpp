@@ -1,20 +1,15 @@
 #include <sys/stat.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 void fill(Database& database) {
   store_best(database, session_key(1 << 20), "block=256", 1000);

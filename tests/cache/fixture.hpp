@@ -23,7 +23,6 @@
 namespace tuner::cache::test {
 
 using tuner::testing::EnvironmentVariable;
-using tuner::testing::error_of;
 using tuner::testing::read_file;
 using tuner::testing::TemporaryFolder;
 using tuner::testing::wait_until;

@@ -1,18 +1,15 @@
 // Rows of another's database: their checksums are right, and what they say may be anything.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/rows.hpp>
 
+#include <tests/matchers.hpp>
+
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr const char* kCode = "2;struct/**/P{P(){system(\"x\");}}p";
 

@@ -1,11 +1,11 @@
 // Databases that answer the same everywhere.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
 #include <cache/frozen.hpp>
 #include <cache/store.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
@@ -13,8 +13,6 @@ namespace tuner::cache::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class Frozen : public ::testing::Test {
  protected:

@@ -1,6 +1,3 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +6,7 @@
 #include <cache/sha256.hpp>
 
 #include <tests/child_process.hpp>
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
@@ -16,8 +14,6 @@ namespace tuner::cache::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 using tuner::testing::start_child;
 using tuner::testing::wait_for;

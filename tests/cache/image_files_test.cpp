@@ -5,20 +5,17 @@
 #include <optional>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cache/image_files.hpp>
 
 #include <tests/child_process.hpp>
 #include <tests/environment_variable.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cache {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 class ImageFiles : public ::testing::Test {
  protected:
@@ -103,11 +100,11 @@ TEST_F(ImageFiles, ThatOthersCouldHaveChangedArePassedOverWithAWarning) {
 }
 
 TEST_F(ImageFiles, TellForWhichArchitecturesThereAreAny) {
-  EXPECT_THAT(image_architectures(), ::testing::IsEmpty());
+  EXPECT_THAT(image_architectures(), IsEmpty());
   write_image(shipped_, "sm_90", "k", image_);
   write_image(shipped_, "compute_80", "k", image_);
   keep_image("sm_90", "k", image_);
-  EXPECT_THAT(image_architectures(), ::testing::ElementsAre("compute_80", "sm_90"));
+  EXPECT_THAT(image_architectures(), ElementsAre("compute_80", "sm_90"));
 }
 
 TEST_F(ImageFiles, AreKeptInTheCacheFolderUntilTheyBecomeTooMany) {

@@ -1,19 +1,15 @@
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cache/exchange.hpp>
 #include <cache/lookup.hpp>
 #include <cache/store.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 /// Adds a result for each of \p problems, with a configuration that tells its number.
 void import_many(Database& database, const std::vector<Sizes>& problems) {

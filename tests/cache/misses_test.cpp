@@ -1,19 +1,15 @@
 #include <limits>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cache/browse.hpp>
 #include <cache/misses.hpp>
 #include <cache/store.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 MissRecord miss(std::int64_t n, std::int64_t calls, double each_ns) {
   MissRecord record;

@@ -1,11 +1,10 @@
 #include <optional>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <cache/paths.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
@@ -13,8 +12,6 @@ namespace tuner::cache::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(Paths, FollowTheFirstVariableThatIsSet) {
   const EnvironmentVariable home("HOME", "/home/ada");

@@ -2,23 +2,19 @@
 #include <cmath>
 #include <thread>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/browse.hpp>
 #include <cache/session.hpp>
 #include <cache/store.hpp>
 
+#include <tests/matchers.hpp>
 #include <tests/wait_until.hpp>
 
 #include "fixture.hpp"
 
 namespace tuner::cache::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::vector<std::string> configurations(const std::vector<TrialRecord>& trials) {
   std::vector<std::string> result;

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 #include <cache/shipped.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "fixture.hpp"
 
@@ -14,8 +13,6 @@ namespace tuner::cache::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class Shipped : public ::testing::Test {
  protected:

@@ -1,20 +1,13 @@
 /// Descriptions that say something else than the kernel's own text.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tuner/convert/text_macros.hpp>
+
+#include <tests/matchers.hpp>
 
 #include "converting.hpp"
 
 namespace tuner::convert {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Agreeing : public test::ConvertTest {
  protected:

@@ -1,19 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+
+#include <tests/matchers.hpp>
 
 #include "converting.hpp"
 
 namespace tuner::convert {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::AnyOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr const char* kKernel = R"(
 #ifndef kernel_tuner
@@ -346,7 +338,7 @@ TEST_F(Converting, NeitherTheInputNorTheKernelsSourceIsReplaced) {
   const Conversion made = convert("scale.json", t1(kArguments));
   std::filesystem::create_hard_link(folder_ / "scale.cu", folder_ / "same.cu");
   const auto refusal = [&](const std::string& output) {
-    return testing::error_of([&] { require_other_file(folder_ / output, folder_ / "scale.json", made); });
+    return error_of([&] { require_other_file(folder_ / output, folder_ / "scale.json", made); });
   };
   EXPECT_THAT(refusal("scale.json"), HasSubstr("the file to convert"));
   EXPECT_THAT(refusal("./scale.cu"), HasSubstr("the kernel's source"));
@@ -354,7 +346,7 @@ TEST_F(Converting, NeitherTheInputNorTheKernelsSourceIsReplaced) {
   EXPECT_EQ(refusal("scale.tuner.cu"), "no error");
   const Conversion lost =
       convert("lost.py", "tune_kernel('f', 'lost.cu', 1, [numpy.int32(1)], {'block_size_x': [32]})");
-  EXPECT_THAT(testing::error_of([&] { require_other_file(folder_ / "lost.cu", folder_ / "lost.py", lost); }),
+  EXPECT_THAT(error_of([&] { require_other_file(folder_ / "lost.cu", folder_ / "lost.py", lost); }),
               HasSubstr("the kernel's source"))
       << "where it is not there yet, the kernel file would name itself";
 }
@@ -464,7 +456,7 @@ TEST_F(Converting, NothingCanBeMadeOfSomeFiles) {
   EXPECT_THAT(error("a.py", "if n > 3: tune_kernel('k', 'k.cu', 1, [], {})"),
               holds("'if n > 3: tune_kernel(", "give the call a line of its own"));
   EXPECT_THAT(error("a.py", "x = [1, 2\ntune_kernel('k', 'k.cu', 1, [], {})"), HasSubstr("x = [1, 2"));
-  EXPECT_THAT(testing::error_of([&] { convert_file(folder_ / "none.json", folder_.path()); }), HasSubstr("none.json"));
+  EXPECT_THAT(error_of([&] { convert_file(folder_ / "none.json", folder_.path()); }), HasSubstr("none.json"));
 }
 
 }  // namespace

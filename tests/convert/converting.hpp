@@ -3,10 +3,8 @@
 
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/convert/conversion.hpp>
 #include <tuner/core/kernel_file.hpp>
@@ -21,7 +19,7 @@ class ConvertTest : public ::testing::Test {
   }
   /// Why nothing can be made of it.
   std::string error(const std::string& name, const std::string& text) {
-    return testing::error_of([&] { (void)convert(name, text); });
+    return error_of([&] { (void)convert(name, text); });
   }
   /// The kernel file as tune reads it.
   KernelSpec parsed(const Conversion& made) {
@@ -34,13 +32,13 @@ class ConvertTest : public ::testing::Test {
 /// Of a text that holds each of \p parts.
 template <typename... Parts>
 auto holds(const Parts&... parts) {
-  return ::testing::AllOf(::testing::HasSubstr(parts)...);
+  return AllOf(HasSubstr(parts)...);
 }
 
 /// Of texts, for each of \p parts one that holds it.
 template <typename... Parts>
 auto tells(const Parts&... parts) {
-  return ::testing::AllOf(::testing::Contains(::testing::HasSubstr(parts))...);
+  return AllOf(Contains(HasSubstr(parts))...);
 }
 
 }  // namespace tuner::convert::test

@@ -1,18 +1,13 @@
 // Kernels of Kernel Launcher: annotated, captured and with results that were remembered.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fmt/format.h>
+
+#include <tests/matchers.hpp>
 
 #include "converting.hpp"
 
 namespace tuner::convert {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 using FromLauncher = test::ConvertTest;
 using test::holds;

@@ -1,14 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tuner/convert/portfolio.hpp>
+
+#include <tests/matchers.hpp>
 
 namespace tuner::convert {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Optional;
 
 using Shares = std::vector<std::vector<double>>;
 

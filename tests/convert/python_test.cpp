@@ -1,14 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/convert/python.hpp>
 
 namespace tuner::convert::python {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::vector<std::int64_t> integers(const char* text, const Names& names = {}) {
   const Constant value = evaluate(*parse(text), names);
@@ -55,7 +50,7 @@ TEST(Python, RefusesWhatIsNoConstantAndNeverRunsAnything) {
       {"'abc", "without an end"},   {"1 / 0", "divides by zero"}, {"2 ** 200", "too large"},   {"f'{x}'", "prefix"},
       {"range(10**9)", "too long"}, {"[1] * 10**9", "too long"},  {"lambda p: p", "no value"}, {"a b", "goes on"}};
   for (const auto& [text, why] : cases)
-    EXPECT_THAT(tuner::testing::error_of([source = text] { evaluate(*parse(source)); }), HasSubstr(why)) << text;
+    EXPECT_THAT(error_of([source = text] { evaluate(*parse(source)); }), HasSubstr(why)) << text;
 }
 
 TEST(Python, WorksOutPowersAndProductsOfListsWithoutGoingThroughThem) {
@@ -71,19 +66,17 @@ TEST(Python, RefusesNumbersThatNoIntegerHolds) {
   for (const char* text :
        {"-(-9223372036854775807 - 1)", "abs(-9223372036854775807 - 1)", "int(1e300)", "int(-1e19)", "math.ceil(1e300)",
         "np.int32(1e300)", "int(1e308 * 10 - 1e308 * 10)", "9223372036854775807 + 1"})
-    EXPECT_THAT(tuner::testing::error_of([source = text] { evaluate(*parse(source)); }), HasSubstr("too large"))
-        << text;
+    EXPECT_THAT(error_of([source = text] { evaluate(*parse(source)); }), HasSubstr("too large")) << text;
   EXPECT_EQ(evaluate(*parse("int(9007199254740993)")).integer(), 9007199254740993);
 }
 
 TEST(Python, RefusesWhatTakesTooMuchMemory) {
-  EXPECT_THAT(tuner::testing::error_of([] { evaluate(*parse("[[0] * 100000] * 100000")); }), HasSubstr("too large"));
-  EXPECT_THAT(tuner::testing::error_of([] { evaluate(*parse("[range(100000) for i in range(100000)]")); }),
-              HasSubstr("too large"));
+  EXPECT_THAT(error_of([] { evaluate(*parse("[[0] * 100000] * 100000")); }), HasSubstr("too large"));
+  EXPECT_THAT(error_of([] { evaluate(*parse("[range(100000) for i in range(100000)]")); }), HasSubstr("too large"));
   std::string doubled = "s";
   for (int i = 0; i < 9; ++i) doubled = '(' + doubled + " + " + doubled + ')';
   const Names names{{"s", {std::string(1 << 20, 'x'), {}, {}}}};
-  EXPECT_THAT(tuner::testing::error_of([&] { evaluate(*parse(doubled), names); }), HasSubstr("too large"));
+  EXPECT_THAT(error_of([&] { evaluate(*parse(doubled), names); }), HasSubstr("too large"));
 }
 
 TEST(Python, NamesOfComprehensionsHideOthersOnlyInside) {
@@ -95,7 +88,7 @@ TEST(Python, RefusesWhatIsNestedTooDeeply) {
   for (const char* part : {"(", "[", "not ", "-", "f(", "1+", "1 or ", "2**", "1 if 1 else "}) {
     std::string text;
     for (int i = 0; i < 100'000; ++i) text += part;
-    EXPECT_THAT(tuner::testing::error_of([&] { parse(text + "1"); }), HasSubstr("nested too deeply")) << part;
+    EXPECT_THAT(error_of([&] { parse(text + "1"); }), HasSubstr("nested too deeply")) << part;
   }
 }
 

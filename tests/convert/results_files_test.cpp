@@ -1,11 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/convert/results_files.hpp>
 #include <tuner/replay/read_recording.hpp>
@@ -19,9 +17,6 @@ using nlohmann::json;
 using test::key_of;
 using test::record;
 using test::trial_of;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 cache::TrialRecord failed(const std::string& configuration, const std::string& kind) {
   cache::TrialRecord trial = trial_of(configuration, 0);
@@ -71,7 +66,7 @@ TEST_F(ResultsFiles, AreOfTheSourceThatIsAskedFor) {
   const std::vector<RecordedTuning> found = tunings({.kernel = "axpy", .source_hash = std::string(64, 'a')});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].trials.size(), 1u);
-  EXPECT_THAT(testing::error_of([&] { tunings({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
+  EXPECT_THAT(error_of([&] { tunings({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
               HasSubstr("for its text as it is now"));
 }
 
@@ -155,7 +150,7 @@ TEST_F(ResultsFiles, AreOfTheProblemsThatAreAskedFor) {
   add(key_of(1024, 132, "T=double"), {trial_of("block=64", 1e6)});
   EXPECT_EQ(tunings({.choices = {{"T", "double"}}}).size(), 1u);
   EXPECT_EQ(tunings({.sizes = {{"n", 1024}}}).size(), 2u);
-  EXPECT_THAT(testing::error_of([&] { tunings({.sizes = {{"n", 7}}}); }), HasSubstr("for that problem"));
+  EXPECT_THAT(error_of([&] { tunings({.sizes = {{"n", 7}}}); }), HasSubstr("for that problem"));
 }
 
 }  // namespace

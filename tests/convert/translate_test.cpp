@@ -1,17 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <set>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/convert/translate.hpp>
 #include <tuner/core/expression.hpp>
 
 namespace tuner::convert {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Meaning meaning() {
   Meaning meaning;
@@ -100,8 +95,7 @@ TEST(Translate, TakesConjunctionsApart) {
 }
 
 TEST(Translate, TakesAnOperandThatIsChosenForANumberInPythonAlone) {
-  EXPECT_THAT(testing::error_of([] { (void)translate("(a or 4) * 8 <= 16", meaning()); }),
-              HasSubstr("in Python alone"));
+  EXPECT_THAT(error_of([] { (void)translate("(a or 4) * 8 <= 16", meaning()); }), HasSubstr("in Python alone"));
   EXPECT_EQ(translate("(a > 3 or b > 4) * 8 <= 16", meaning()).empty(), false);
   EXPECT_THROW(translate("a & 1.5 == 0", meaning()), python::NotUnderstood);
 }
@@ -131,7 +125,7 @@ TEST(Translate, RefusesWhatItCannotSayExactly) {
                                                        {"min(a, d) // 2", "negative"},
                                                        {"(1 if a > 3 else d) // 2", "negative"}};
   for (const auto& [python, why] : cases)
-    EXPECT_THAT(testing::error_of([text = python] { translate(text, meaning()); }), HasSubstr(why)) << python;
+    EXPECT_THAT(error_of([text = python] { translate(text, meaning()); }), HasSubstr(why)) << python;
 }
 
 }  // namespace

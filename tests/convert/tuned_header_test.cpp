@@ -1,9 +1,7 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/convert/tuned_header.hpp>
 #include <tuner/core/error.hpp>
@@ -12,10 +10,6 @@
 
 namespace tuner::convert {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 TunedSize row_of(std::int64_t n, int sm_count, const std::string& configuration,
                  const std::string& choices = "T=float") {
@@ -157,10 +151,10 @@ TEST(TunedHeader, IsTheSameTextEachTimeAndSaysHowToCallIt) {
 
 TEST(TunedHeader, RefusesConfigurationsThatDoNotBelongTogether) {
   const TunedResults mixed = sample({row_of(1024, 132, "block=64"), row_of(2048, 132, "tile=64")});
-  EXPECT_THAT(testing::error_of([&] { header_text(mixed); }), HasSubstr("different parameters"));
+  EXPECT_THAT(error_of([&] { header_text(mixed); }), HasSubstr("different parameters"));
   TunedResults sizes = sample({row_of(1024, 132, "block=64"), row_of(2048, 132, "block=64")});
   sizes.rows[1].problem.sizes = {{"m", 1}};
-  EXPECT_THAT(testing::error_of([&] { header_text(sizes); }), HasSubstr("different sizes"));
+  EXPECT_THAT(error_of([&] { header_text(sizes); }), HasSubstr("different sizes"));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/convert/tuned_results.hpp>
 
 #include "results.hpp"
@@ -11,7 +9,6 @@ namespace {
 
 using test::key_of;
 using test::trial_of;
-using ::testing::HasSubstr;
 
 class TunedResultsTest : public ::testing::Test {
  protected:
@@ -71,7 +68,7 @@ TEST_F(TunedResultsTest, AreOfTheSourceThatIsAskedFor) {
   const TunedResults results = results_of({.kernel = "axpy", .source_hash = std::string(64, 'b')});
   ASSERT_EQ(results.rows.size(), 1u);
   EXPECT_EQ(results.rows[0].configuration.text(), "block=32");
-  EXPECT_THAT(testing::error_of([&] { results_of({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
+  EXPECT_THAT(error_of([&] { results_of({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
               HasSubstr("as it is now"));
 }
 
@@ -97,7 +94,7 @@ TEST_F(TunedResultsTest, LeaveOutWhatServingWouldReject) {
   options.portfolio = 2;
   for (const TunedSize& row : results_of(options).rows) EXPECT_EQ(row.configuration.text(), "block=128");
   options.objection = [](const cache::Context&, const std::string&) { return std::optional<std::string>("no"); };
-  EXPECT_THAT(testing::error_of([&] { results_of(options); }), HasSubstr("may be served: block="));
+  EXPECT_THAT(error_of([&] { results_of(options); }), HasSubstr("may be served: block="));
 }
 
 TEST_F(TunedResultsTest, LeaveACpuOutWhereThereIsAGpu) {

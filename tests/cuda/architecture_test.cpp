@@ -1,14 +1,11 @@
 #include <tuner/backend/cuda/architecture.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/core/error.hpp>
 
 namespace tuner::cuda {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::Property;
 using ::testing::ThrowsMessage;
 
@@ -69,7 +66,7 @@ TEST(Architecture, GivesTheRatesOfTheWhitePapers) {
 
 TEST(Architecture, AnUnknownOneIsAnErrorThatListsTheKnownOnes) {
   EXPECT_THAT([] { limits_of_architecture("sm_35"); },
-              ThrowsMessage<Error>(::testing::AllOf(HasSubstr("'sm_35'"), HasSubstr("sm_50"), HasSubstr("sm_121"))));
+              ThrowsMessage<Error>(AllOf(HasSubstr("'sm_35'"), HasSubstr("sm_50"), HasSubstr("sm_121"))));
 }
 
 }  // namespace

@@ -1,23 +1,12 @@
 #include <tuner/backend/cuda/chip_metrics.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include <tests/matchers.hpp>
 #include <tuner/core/metric.hpp>
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::Ge;
-using ::testing::HasSubstr;
-using ::testing::IsSupersetOf;
-using ::testing::Le;
-using ::testing::Pair;
 
 /// A chip whose counters are given, for what needs no CUPTI.
 class SomeChip final : public ChipMetrics {

@@ -1,18 +1,13 @@
 /// What NVRTC reads for the headers of the C and C++ libraries, and files with more in them than kernels.
 #include <tuner/backend/cuda/device_headers.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "nvrtc_fixture.hpp"
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class DeviceHeadersTest : public NvrtcTest {
  protected:

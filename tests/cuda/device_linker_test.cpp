@@ -1,22 +1,16 @@
 #include <tuner/backend/cuda/device_linker.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <cstring>
 #include <optional>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 #include "nvrtc_fixture.hpp"
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr const char* kHalving = R"(
 template <typename T> __global__ void halve(T* data, int n) {

@@ -1,15 +1,11 @@
 #include <tuner/backend/cuda/driver.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/device_report.hpp>
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(Driver, SaysThatNoneIsInstalledWhenTheLibraryIsMissing) {
   const LoadedDriver loaded = load_driver("libcuda-that-is-not-there.so.1");

@@ -1,14 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <tests/environment_variable.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/energy_watch.hpp>
 #include <tuner/backend/cuda/nvml.hpp>
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string reason(const std::variant<std::unique_ptr<EnergySensor>, Unavailable>& opened) {
   const auto* const why = std::get_if<Unavailable>(&opened);

@@ -1,11 +1,11 @@
-#include <gmock/gmock.h>
-
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+
+#include <tests/matchers.hpp>
 
 #include "gpu_fixture.hpp"
 
@@ -14,9 +14,6 @@
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 std::string output_of(const std::string& test) {
   std::array<char, 4096> path{};

@@ -1,6 +1,5 @@
-#include <gmock/gmock.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 
 #include "captured_graph.hpp"
 #include "gpu_fixture.hpp"
@@ -250,8 +249,8 @@ TEST_F(GpuCooperativeLaunch, IsRefusedWithOneBlockMore) {
   const ContextGuard guard(context.handle());
   const DevicePointer from = from_->address(), to = to_->address();
   void* parameters[] = {const_cast<DevicePointer*>(&from), const_cast<DevicePointer*>(&to)};
-  EXPECT_THAT(testing::error_of([&] { backend().enqueue(*module_, 0, ready.shape, parameters, nullptr); }),
-              ::testing::HasSubstr("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"));
+  EXPECT_THAT(error_of([&] { backend().enqueue(*module_, 0, ready.shape, parameters, nullptr); }),
+              HasSubstr("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"));
   EXPECT_TRUE(backend().usable());
 }
 

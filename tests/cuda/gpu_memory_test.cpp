@@ -4,9 +4,8 @@
 #include <limits>
 #include <thread>
 
-#include <gmock/gmock.h>
-
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 
 #include "gpu_fixture.hpp"
 
@@ -154,8 +153,8 @@ TEST_F(GpuMemory, NothingIsNothing) {
 }
 
 TEST_F(GpuMemory, SaysHowMuchIsFreeWhenThereIsNoRoom) {
-  EXPECT_THAT(testing::error_of([] { backend().allocate(std::size_t{1} << 60); }),
-              ::testing::HasSubstr("no room for 1152921504606846976 bytes"));
+  EXPECT_THAT(error_of([] { backend().allocate(std::size_t{1} << 60); }),
+              HasSubstr("no room for 1152921504606846976 bytes"));
   EXPECT_TRUE(backend().usable());
 }
 

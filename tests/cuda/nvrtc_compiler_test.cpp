@@ -1,9 +1,7 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <thread>
 
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
@@ -12,9 +10,6 @@
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 class NvrtcCompilerTest : public NvrtcTest {
  protected:
@@ -83,7 +78,7 @@ TEST_F(NvrtcCompilerTest, ReportsSpillsAndStack) {
 
 TEST_F(NvrtcCompilerTest, PointsAtTheFirstErrorInTheKernelFile) {
   const CompileResult result = compile("__global__ void f(int* p) {\n  *p = undefined_name;\n  other;\n}\n", {"f"});
-  EXPECT_THAT(error(result), AllOf(::testing::StartsWith("dir/mine.cu:2: "), HasSubstr("undefined_name")));
+  EXPECT_THAT(error(result), AllOf(StartsWith("dir/mine.cu:2: "), HasSubstr("undefined_name")));
   EXPECT_THAT(std::get<CompileError>(result).log, HasSubstr("other")) << "the log is whole";
 }
 
@@ -212,7 +207,7 @@ extern "C" __global__ void add(T* c, const T* a, int n) {
   EXPECT_EQ(image(compiler_->compile(request)).functions[0].resources.static_shared_bytes, 0);
   request.macros = {"T=float"};
   request.source += "\nint x = undefined_name;\n";
-  EXPECT_THAT(error(compiler_->compile(request)), ::testing::StartsWith("dir/mine.cu:12: "));
+  EXPECT_THAT(error(compiler_->compile(request)), StartsWith("dir/mine.cu:12: "));
 }
 
 TEST_F(NvrtcCompilerTest, CompilesInSeveralThreadsAtOnce) {

@@ -1,20 +1,16 @@
 #include <tuner/backend/cuda/nvrtc.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <optional>
 
 #include <tests/environment_variable.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using testing::EnvironmentVariable;
-using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 
 std::string failure(const NvrtcSearch& search) {
@@ -67,8 +63,8 @@ TEST(Nvrtc, LooksInPythonPackagesOnlyWhenAsked) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13", "");
   const EnvironmentVariable variable("VIRTUAL_ENV", folder.path().string());
-  EXPECT_THAT(nvrtc_candidates({}), ::testing::Not(::testing::Contains(file)));
-  EXPECT_THAT(nvrtc_candidates({.python = true}), ::testing::Contains(file));
+  EXPECT_THAT(nvrtc_candidates({}), Not(Contains(file)));
+  EXPECT_THAT(nvrtc_candidates({.python = true}), Contains(file));
   EXPECT_EQ(nvrtc_candidates({.asked = "python"}).front(), file);
 }
 
@@ -140,7 +136,7 @@ TEST(Nvrtc, KnowsItsVersionArchitecturesAndHeaders) {
   if (library == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
   EXPECT_GE(library->version, 11020);
   EXPECT_TRUE(fs::exists(library->library)) << library->library;
-  EXPECT_THAT(library->architectures, ::testing::Contains(80));
+  EXPECT_THAT(library->architectures, Contains(80));
   EXPECT_TRUE(std::is_sorted(library->architectures.begin(), library->architectures.end()));
   for (const fs::path& folder : library->includes) EXPECT_TRUE(fs::is_directory(folder)) << folder;
 }

@@ -1,7 +1,6 @@
 #include <tuner/backend/cuda/profiling_permission.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/matchers.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -22,7 +21,7 @@ TEST(ProfilingPermission, IsGivenByEitherCapability) {
 
 TEST(ProfilingPermission, NamesEachCure) {
   for (const char* const cure : {"NVreg_RestrictProfilingToAdminUsers=0", "CAP_SYS_ADMIN", "CAP_PERFMON", "R565"})
-    EXPECT_THAT(permission_cure(), ::testing::HasSubstr(cure));
+    EXPECT_THAT(permission_cure(), HasSubstr(cure));
 }
 
 }  // namespace

@@ -2,21 +2,13 @@
 #include <tuner/backend/cuda/range_profiler.hpp>
 
 #include <dlfcn.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tests/environment_variable.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner::cuda {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Pair;
-using ::testing::StartsWith;
 
 const Cupti& fake() {
   static const auto loaded = load_cupti({.asked = TUNER_FAKE_CUPTI});
@@ -102,7 +94,7 @@ TEST_F(RangeProfilerTest, PlansTheSameMetricsOnce) {
   (void)kept->collect(kAsked, work(told, 1));
   EXPECT_THAT(log(), HasSubstr("plan smsp__average_inst_executed_per_warp.ratio sm__cycles.sum"));
   (void)kept->collect(kAsked, work(told, 1));
-  EXPECT_THAT(log(), ::testing::Not(HasSubstr("plan")));
+  EXPECT_THAT(log(), Not(HasSubstr("plan")));
 }
 
 TEST_F(RangeProfilerTest, AsksNothingOfTheDeviceForNoMetrics) {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <numeric>
-#include <thread>
 
 #include <tests/error_of.hpp>
+#include <tests/in_threads.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 
 #include "host_fixture.hpp"
@@ -12,9 +12,14 @@
 namespace tuner::host_test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
+/// What \p source leaves in the \p count numbers, zeros at first, that its function \p expression is given.
+template <typename T, typename... A>
+std::vector<T> outputs(std::size_t count, const std::string& source, const std::string& expression,
+                       const LaunchShape& at, const A&... more) {
+  std::vector<T> out(count);
+  EXPECT_EQ(text(run(source, expression, at, out.data(), more...)), "done");
+  return out;
+}
 
 constexpr const char* kReduce = R"(
 template <typename T, unsigned block>
@@ -49,8 +54,7 @@ __global__ void votes(unsigned* out) {
   const int any = __any_sync(0xffffffffu, threadIdx.x == 40), all = __all_sync(0xffffffffu, threadIdx.x < 40);
   out[threadIdx.x] = odd ^ (any ? 1u : 0u) ^ (all ? 2u : 0u);
 })";
-  std::vector<unsigned> out(64);
-  EXPECT_EQ(text(run(source, "votes", shape(1, 64), out.data())), "done");
+  const auto out = outputs<unsigned>(64, source, "votes", shape(1, 64));
   EXPECT_EQ(out[0], 0xaaaaaaaau ^ 2u);
   EXPECT_EQ(out[63], 0xaaaaaaaau ^ 1u);
 }
@@ -65,8 +69,7 @@ __global__ void shuffles(int* out) {
   out[96 + lane] = __shfl_xor_sync(~0u, lane, 5, 8);
   out[128 + lane] = (int)__shfl_xor_sync(~0u, (double)lane, 16);
 })";
-  std::vector<int> out(160);
-  EXPECT_EQ(text(run(source, "shuffles", shape(1, 32), out.data())), "done");
+  const auto out = outputs<int>(160, source, "shuffles", shape(1, 32));
   for (int lane = 0; lane < 32; ++lane) {
     const auto at = static_cast<std::size_t>(lane);
     const int group = lane & ~7, within = lane & 7;
@@ -87,9 +90,8 @@ __global__ void reduces(int* out) {
                          (int)__match_any_sync(~0u, threadIdx.x % 4)};
   if (threadIdx.x == 9) for (int i = 0; i < 6; ++i) out[i] = results[i];
 })";
-  std::vector<int> out(6);
-  EXPECT_EQ(text(run(source, "reduces", shape(1, 32), out.data())), "done");
-  EXPECT_THAT(out, ::testing::ElementsAre(32 * 31 / 2 - 7 * 32, -7, 24, 0x1f, 0, 0x22222222));
+  const auto out = outputs<int>(6, source, "reduces", shape(1, 32));
+  EXPECT_THAT(out, ElementsAre(32 * 31 / 2 - 7 * 32, -7, 24, 0x1f, 0, 0x22222222));
 }
 
 TEST(HostBlock, MeetsLanesOfDifferentMasksApart) {
@@ -100,8 +102,7 @@ __global__ void halves(int* out) {
   for (int offset = 8; offset > 0; offset /= 2) v += __shfl_xor_sync(mask, v, offset);
   out[threadIdx.x] = v;
 })";
-  std::vector<int> out(32);
-  EXPECT_EQ(text(run(source, "halves", shape(1, 32), out.data())), "done");
+  const auto out = outputs<int>(32, source, "halves", shape(1, 32));
   EXPECT_EQ(out[0], 120);
   EXPECT_EQ(out[31], 376);
 }
@@ -113,9 +114,8 @@ __global__ void counts(int* out) {
             none = __syncthreads_or(threadIdx.x > 100), some = __syncthreads_or(threadIdx.x == 99);
   if (threadIdx.x == 50) { out[0] = odd; out[1] = all; out[2] = none; out[3] = some; }
 })";
-  std::vector<int> out(4);
-  EXPECT_EQ(text(run(source, "counts", shape(1, 100), out.data())), "done");
-  EXPECT_THAT(out, ::testing::ElementsAre(50, 1, 0, 1));
+  const auto out = outputs<int>(4, source, "counts", shape(1, 100));
+  EXPECT_THAT(out, ElementsAre(50, 1, 0, 1));
 }
 
 TEST(HostBlock, LetsThreadsThatReturnedBeMissedAtABarrier) {
@@ -181,7 +181,7 @@ __global__ void atomics(int* i, unsigned long long* u, float* f, double* d) {
   float f = 0;
   double d = 0;
   EXPECT_EQ(text(run(source, "atomics", shape(200, 32), i.data(), &u, &f, &d)), "done");
-  EXPECT_THAT(i, ::testing::ElementsAre(6400, -199, 199, 255));
+  EXPECT_THAT(i, ElementsAre(6400, -199, 199, 255));
   EXPECT_EQ(u, 6400ull << 32);
   EXPECT_EQ(f, 3200.0f);
   EXPECT_EQ(d, 1600.0);
@@ -214,8 +214,7 @@ __global__ void tiles(int* out) {
   block.sync();
   if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = v * whole;
 })";
-  std::vector<int> out(8);
-  EXPECT_EQ(text(run(source, "tiles", shape(1, 64), out.data())), "done");
+  const auto out = outputs<int>(8, source, "tiles", shape(1, 64));
   for (int i = 0; i < 8; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], 64 * i + 28);
 }
 
@@ -237,8 +236,7 @@ __global__ void groups(int* out, unsigned size) {
   }
   if (part.thread_rank() == 0) out[block.thread_rank() / size] = mine[0] + 1000 * block.size();
 })";
-  std::vector<int> out(16);
-  EXPECT_EQ(text(run(source, "groups", shape(1, 64), out.data(), 4u)), "done");
+  const auto out = outputs<int>(16, source, "groups", shape(1, 64), 4u);
   for (int i = 0; i < 16; ++i) EXPECT_EQ(out[static_cast<std::size_t>(i)], 64000 + 16 * i + 6);
 }
 
@@ -426,21 +424,17 @@ TEST(HostOrder, ShowsAMissingBarrierInEitherDirection) {
 TEST(HostThreads, MayAllUseOneBackend) {
   const auto module =
       load("__global__ void k(int* out, int value) { out[blockIdx.x * 32 + threadIdx.x] = value; }", {"k"});
-  std::vector<std::thread> threads;
-  for (int value = 0; value < 4; ++value) {
-    threads.emplace_back([&module, value] {
-      for (int round = 0; round < 20; ++round) {
-        const auto memory = backend().allocate(4096);
-        backend().fill_bytes(memory->address(), 0xff, 4096);
-        EXPECT_EQ(text(launch(*module, 0, shape(32, 32), 20, backend(), memory->address(), value)), "done");
-        std::vector<int> out(1024);
-        backend().download(out.data(), memory->address(), 4096);
-        EXPECT_EQ(out, std::vector<int>(1024, value));
-        EXPECT_EQ(backend().fingerprint(memory->address(), 4096), backend().fingerprint(memory->address(), 4096));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::in_threads(4, [&](int value) {
+    for (int round = 0; round < 20; ++round) {
+      const auto memory = backend().allocate(4096);
+      backend().fill_bytes(memory->address(), 0xff, 4096);
+      EXPECT_EQ(text(launch(*module, 0, shape(32, 32), 20, backend(), memory->address(), value)), "done");
+      std::vector<int> out(1024);
+      backend().download(out.data(), memory->address(), 4096);
+      EXPECT_EQ(out, std::vector<int>(1024, value));
+      EXPECT_EQ(backend().fingerprint(memory->address(), 4096), backend().fingerprint(memory->address(), 4096));
+    }
+  });
 }
 
 TEST(HostOrder, StartsEveryBlockOnce) {
@@ -474,7 +468,7 @@ TEST(HostMemory, FaultsFarOutsideABufferAndTellsTheAddress) {
 
 TEST(HostMemory, SaysWhatThereIsWhenThereIsNoRoom) {
   for (const std::size_t bytes : {std::size_t{1} << 50, ~std::size_t{0}}) {
-    EXPECT_THAT(testing::error_of([&] { (void)backend().allocate(bytes); }),
+    EXPECT_THAT(error_of([&] { (void)backend().allocate(bytes); }),
                 AllOf(HasSubstr("no room for " + std::to_string(bytes) + " bytes"), HasSubstr("are free")));
   }
 }

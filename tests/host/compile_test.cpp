@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <tests/environment_variable.hpp>
+#include <tests/in_threads.hpp>
 #include <tuner/backend/host/object_cache.hpp>
 #include <tuner/backend/host/private_directory.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
@@ -21,12 +21,6 @@
 
 namespace tuner::host_test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 /// What the backend's compiler says of \p source.
 std::string refusal(const std::string& source, const std::string& expression = "k") {
@@ -190,17 +184,13 @@ TEST_F(HostCompileFiles, AreGoneInTheEnd) {
 
 TEST_F(HostCompileFiles, AreSharedByThreadsThatUseOneCompiler) {
   const auto compiler = make_host_compiler(uncached_options());
-  std::vector<std::thread> threads;
   std::vector<std::string> messages(4, "not compiled");
-  for (std::size_t t = 0; t < messages.size(); ++t) {
-    threads.emplace_back([&, t] {
-      CompileRequest interleaved = request("__global__ void k(int* a) { *a += " + std::to_string(t) + "; }", {"k"});
-      interleaved.interleaved = true;  // all of them need the hooks
-      messages[t] = why_not(compiler->compile(interleaved));
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(messages, ::testing::Each(""));
+  testing::in_threads(messages.size(), [&](std::size_t t) {
+    CompileRequest interleaved = request("__global__ void k(int* a) { *a += " + std::to_string(t) + "; }", {"k"});
+    interleaved.interleaved = true;  // all of them need the hooks
+    messages[t] = why_not(compiler->compile(interleaved));
+  });
+  EXPECT_THAT(messages, Each(""));
 }
 
 TEST_F(HostCompileFiles, HoldTheShimOnceAndAgainOnlyIfSomethingRemovesIt) {
@@ -241,7 +231,7 @@ template <int n> __global__ void k(int* out) {
   const auto module = load(backend().compiler().compile(wanted));
   std::vector<int> out(4);
   EXPECT_EQ(text(launch(*module, 0, shape(1, 4, 16), 5, backend(), out.data())), "done");
-  EXPECT_THAT(out, ::testing::ElementsAre(29, 21, 13, 5));
+  EXPECT_THAT(out, ElementsAre(29, 21, 13, 5));
 }
 
 TEST(HostCompile, TakesAssertionsOutWhenAnOptionSaysSo) {

@@ -3,16 +3,15 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <thread>
 
 #include <tuner/backend/fill_value.hpp>
+
+#include <tests/in_threads.hpp>
 
 #include "host_fixture.hpp"
 
 namespace tuner::host_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 template <typename T>
 DevicePointer at(std::vector<T>& data) {
@@ -44,9 +43,9 @@ TEST(HostFill, CountsAndRepeatsConstants) {
   EXPECT_EQ(bytes[299], 299 % 256);
   std::vector<std::uint16_t> halves(2);
   backend().fill(at(halves), ElementType::half, 2, {Fill::Kind::constant, 1.5, 0}, 0);
-  EXPECT_THAT(halves, ::testing::Each(0x3e00));
+  EXPECT_THAT(halves, Each(0x3e00));
   backend().fill(at(halves), ElementType::bfloat16, 2, {Fill::Kind::constant, -2, 0}, 0);
-  EXPECT_THAT(halves, ::testing::Each(0xc000));
+  EXPECT_THAT(halves, Each(0xc000));
 }
 
 TEST(HostCompare, FindsTheFirstMismatchAndTheLargestError) {
@@ -170,17 +169,13 @@ TEST(HostBackend, EnqueuesFromParametersAsTheDriverTakesThem) {
 
 TEST(HostBackend, RunsBesideAnotherOne) {
   const char* source = "__global__ void k(int* n) { __syncthreads(); atomicAdd(n, (int)__syncthreads_count(1)); }";
-  std::vector<std::thread> threads;
   std::vector<int> counts(2);
-  for (std::size_t t = 0; t < 2; ++t) {
-    threads.emplace_back([&, t] {
-      const auto own = make_host_backend(uncached_options(2));
-      const auto module = load(source, {"k"}, *own);
-      for (int i = 0; i < 20; ++i) launch(*module, 0, shape(4, 64), 10, *own, &counts[t]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(counts, ::testing::Each(20 * 4 * 64 * 64));
+  testing::in_threads(counts.size(), [&](std::size_t t) {
+    const auto own = make_host_backend(uncached_options(2));
+    const auto module = load(source, {"k"}, *own);
+    for (int i = 0; i < 20; ++i) launch(*module, 0, shape(4, 64), 10, *own, &counts[t]);
+  });
+  EXPECT_THAT(counts, Each(20 * 4 * 64 * 64));
 }
 
 /// Every value of a 16-bit type, as seen from inside a kernel, against the compiler's own _Float16 where it has one.
@@ -221,8 +216,8 @@ __global__ void rounding(const float* in, unsigned short* h, unsigned short* b) 
   const std::vector<float> in{1.0f, 1.0f + 0x1p-11f, 1.0f + 0x3p-11f, 65519.0f, 65520.0f, 0x1p-25f, 0x1.8p-25f, -0.0f};
   std::vector<unsigned short> h(in.size()), b(in.size());
   EXPECT_EQ(text(run(source, "rounding", shape(1, 8), in.data(), h.data(), b.data())), "done");
-  EXPECT_THAT(h, ::testing::ElementsAre(0x3c00, 0x3c00, 0x3c02, 0x7bff, 0x7c00, 0x0000, 0x0001, 0x8000));
-  EXPECT_THAT(b, ::testing::ElementsAre(0x3f80, 0x3f80, 0x3f80, 0x4780, 0x4780, 0x3300, 0x3340, 0x8000));
+  EXPECT_THAT(h, ElementsAre(0x3c00, 0x3c00, 0x3c02, 0x7bff, 0x7c00, 0x0000, 0x0001, 0x8000));
+  EXPECT_THAT(b, ElementsAre(0x3f80, 0x3f80, 0x3f80, 0x4780, 0x4780, 0x3300, 0x3340, 0x8000));
 }
 
 TEST(HostHalf, AddsAndMultipliesWithOneRounding) {
@@ -261,7 +256,7 @@ __global__ void bits(unsigned* out) {
 })";
   std::vector<unsigned> out(11);
   EXPECT_EQ(text(run(source, "bits", shape(1, 1), out.data())), "done");
-  EXPECT_THAT(out, ::testing::ElementsAre(4u, 31u, 4u, 0x80000000u, 0x88552211u, 2u, 3u, 12u, 56u, 4u, 77u));
+  EXPECT_THAT(out, ElementsAre(4u, 31u, 4u, 0x80000000u, 0x88552211u, 2u, 3u, 12u, 56u, 4u, 77u));
 }
 
 }  // namespace

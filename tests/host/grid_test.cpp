@@ -7,10 +7,6 @@
 namespace tuner::host_test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 constexpr unsigned kThreads = 4;
 
 Backend& four_threads() {
@@ -78,7 +74,7 @@ __global__ void numbers(long long* out) {
   long long out[4] = {};
   LaunchShape at{{2, 2, 1}, {8, 2, 1}, 0, true};
   EXPECT_EQ(text(launch(*module, 0, at, 20, four_threads(), &out[0])), "done");
-  EXPECT_THAT(out, ::testing::ElementsAre(64, 4, 3, 1));
+  EXPECT_THAT(out, ElementsAre(64, 4, 3, 1));
   at.cooperative = false;
   EXPECT_EQ(text(launch(*module, 0, at, 20, four_threads(), &out[0])), "done");
   EXPECT_EQ(out[3], 0);

@@ -5,9 +5,6 @@
 namespace tuner::host_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 TEST(HostHeaders, GiveWhatTheToolkitsAndTheLibrariesGiveDeviceCode) {
   int out[5] = {};
   EXPECT_EQ(text(run(R"(

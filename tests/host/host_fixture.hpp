@@ -1,15 +1,13 @@
 #pragma once
 /// Shared by the host backend's tests: compiles kernels written in the test and runs them.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 

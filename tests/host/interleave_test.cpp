@@ -8,7 +8,6 @@ namespace tuner::host_test {
 namespace {
 
 using Kind = ThreadOrder::Kind;
-using ::testing::HasSubstr;
 
 constexpr const char* kKernels = R"(
 __global__ void increments(int* c) { c[threadIdx.x % 16]++; }

@@ -19,8 +19,6 @@
 namespace tuner::host_test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using testing::start_child;
 using testing::wait_for;
 using testing::wait_until;

@@ -12,9 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cache/browse.hpp>
@@ -25,6 +22,7 @@
 #include <tuner/session/backends.hpp>
 #include <tuner/session/records.hpp>
 
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tests/wait_until.hpp>
 
@@ -34,7 +32,6 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 /// Doubles, and answers -1 with its configuration; random inputs are never -1.
 constexpr const char* kTelling = R"(
@@ -191,9 +188,8 @@ TEST_F(Agreement, OfEightProcessesByAFrozenDatabaseWhateverTheirMachinesKnow) {
   }
   for (const auto& one : job) ASSERT_EQ(one->wait(), 0) << one->err();
   EXPECT_EQ(job[0]->picks().size(), sizes.size());
-  EXPECT_THAT(job[0]->picks(),
-              ::testing::IsSupersetOf({::testing::StartsWith("1000 block=64 "), ::testing::StartsWith("1001 block=96 "),
-                                       ::testing::StartsWith("30000 block=128 ")}));
+  EXPECT_THAT(job[0]->picks(), IsSupersetOf({StartsWith("1000 block=64 "), StartsWith("1001 block=96 "),
+                                             StartsWith("30000 block=128 ")}));
   for (const auto& one : job) EXPECT_EQ(one->picks(), job[0]->picks());
 }
 
@@ -202,7 +198,7 @@ TEST_F(Agreement, ByAFrozenDatabaseDoesNotDependOnWhichSizeWasCalledFirst) {
   know(source, 1000, 64);  // of one size class, with 1001
   know(source, 1001, 96);
   EXPECT_THAT(picks_in_either_order(source, {"1000", "1001", "1010", "960"}),
-              ::testing::IsSupersetOf({"1000 block=64", "1001 block=96"}));
+              IsSupersetOf({"1000 block=64", "1001 block=96"}));
 }
 
 TEST_F(Agreement, ByAFrozenDatabaseServesNothingThatIsInQuarantineForPartOfASizeClass) {

@@ -1,9 +1,6 @@
 // Results, images and databases that do not work any more: what a call is served with, and what is told of it.
 #include <tuner/runtime/decided_plan.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,6 +8,7 @@
 #include <cache/frozen.hpp>
 #include <cache/session.hpp>
 
+#include <tests/matchers.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
@@ -22,10 +20,6 @@ namespace tuner::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr const char* kPick = R"(
 #pragma tuner kernel NAME
@@ -111,7 +105,7 @@ TEST_F(BrokenResults, ArePassedOverForTheNextBestWithAWarning) {
   EXPECT_EQ(served(2000), "mode=5");
   EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("mode=4, the best that is known, is passed over: pick.cu: does "
                                                      "not compile for fake: pick<4> is broken"),
-                                           ::testing::Not(HasSubstr("line 1")))));
+                                           Not(HasSubstr("line 1")))));
 }
 
 TEST_F(BrokenResults, LeaveTheDefaultWhereNothingElseIsKnown) {

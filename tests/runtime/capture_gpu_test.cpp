@@ -1,6 +1,4 @@
 // Captures of launches on a GPU: in the order of their stream, and not in graphs. All else: capture_test.cpp.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +11,7 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/cuda/captured_graph.hpp>
+#include <tests/matchers.hpp>
 
 #include "current_gpu.hpp"
 #include "serving_environment.hpp"
@@ -107,7 +106,7 @@ TEST_F(GpuCapture, IsNotMadeOfALaunchInAGraphWhichStaysAsItIs) {
   });
   EXPECT_EQ(own, 1);
   EXPECT_TRUE(captures().empty());
-  EXPECT_THAT(warnings_.texts, ::testing::Contains(::testing::HasSubstr("its stream is captured into a graph")));
+  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("its stream is captured into a graph")));
   graph.launch(stream.get());
   wait_for(stream);
   EXPECT_EQ(x.to_vector(), std::vector<int>(n, 6));

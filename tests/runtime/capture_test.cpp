@@ -1,7 +1,5 @@
 // What a program's launches leave where $TUNER_CAPTURE asks for captures. The program of these tests is one that runs
 // with TUNER_CAPTURE='scale*,own,reduce'.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include <tests/matchers.hpp>
 #include <tuner/capture/capture.hpp>
 #include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
@@ -23,9 +22,6 @@ namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using testing::error_of;
-using ::testing::HasSubstr;
 using testing::kernel_named;
 
 constexpr const char* kScale = R"(#pragma tuner kernel NAME
@@ -89,7 +85,7 @@ TEST_F(HostCapture, HoldsWhatTheLaunchWasGivenAndWhatItLeft) {
   EXPECT_EQ(held.configuration, (Configuration{{"block", 32}}));
   EXPECT_EQ(held.backend, "host");
   EXPECT_EQ(held.data.scalars.at("factor"), "0.1");
-  EXPECT_THAT(held.data.inputs, ::testing::SizeIs(1)) << "y is not read";
+  EXPECT_THAT(held.data.inputs, SizeIs(1)) << "y is not read";
   EXPECT_EQ(floats(held.data.inputs.at("x"), 100), before);
   EXPECT_EQ(floats(held.data.outputs.at("x"), 100), x_);
   EXPECT_EQ(floats(held.data.outputs.at("y"), 100), y_);
@@ -116,7 +112,7 @@ TEST_F(HostCapture, StaysAsItIsWhenTheNextProcessLaunchesTheSame) {
 
 TEST_F(HostCapture, IsMadeOfMatchingKernelsOnly) {
   kernel_named("rescale", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
-  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  EXPECT_THAT(captures(), IsEmpty());
   kernel_named("scale_more", kScale).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(captures().size(), 1u);
 }
@@ -161,7 +157,7 @@ TEST_F(HostCapture, OnlyWarnsOfAKernelThatNoFileDescribes) {
   spec.source.erase(0, spec.source.find("template"));
   Kernel(spec).launch(nullptr, {100}, x_.data(), 2, y_.data());
   EXPECT_EQ(y_[0], 3.0f);
-  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  EXPECT_THAT(captures(), IsEmpty());
   EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("described in code alone")));
 }
 
@@ -173,7 +169,7 @@ TEST_F(HostCapture, IsMadeOfAKernelThatWasBuiltInCodeOrReadFromAnUnnamedText) {
 TEST_F(HostCapture, OfALaunchThatIsRefusedIsNotMade) {
   const Kernel kernel = kernel_named("scale", kScale);
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {100}, x_.data(), y_.data()); }), HasSubstr("takes the arguments"));
-  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  EXPECT_THAT(captures(), IsEmpty());
 }
 
 class HostCaptureOfOwnLaunch : public HostCapture {
@@ -210,14 +206,14 @@ TEST_F(HostCaptureOfOwnLaunch, MakesTheLaunchWhateverIsWrongWithTheCapture) {
   EXPECT_THAT(warnings_.texts, ElementsAre(HasSubstr("takes the arguments")));
   tuner::capture(kernel_named("other", kScale), nullptr, {100}, own_, x_.data());
   EXPECT_EQ(x_[0], 3.5f);
-  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  EXPECT_THAT(captures(), IsEmpty());
 }
 
 TEST_F(HostCaptureOfOwnLaunch, IsNotMadeOfALaunchThatThrows) {
   const auto fail = [] { throw Error("the launch failed"); };
   const auto attempt = [&] { tuner::capture(kernel_, nullptr, {100}, fail, x_.data(), 2.0f, y_.data()); };
   EXPECT_THAT(error_of(attempt), HasSubstr("the launch failed"));
-  EXPECT_THAT(captures(), ::testing::IsEmpty());
+  EXPECT_THAT(captures(), IsEmpty());
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 // Serving on a driver that only keeps books (fake_libcuda.cpp): what is asked of it, and what is refused before that.
 #include <dlfcn.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -20,6 +17,7 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/cuda/captured_graph.hpp>
+#include <tests/matchers.hpp>
 
 #include "fake_libcuda.hpp"
 #include "reduce_finishes.hpp"
@@ -32,8 +30,6 @@ using cuda::check;
 using cuda::driver;
 using Graph = testing::CapturedGraph;
 using testing::code_of;
-using testing::error_of;
-using ::testing::HasSubstr;
 
 /// A kernel with both kinds of work space; its parameters: n, x, part, ticket.
 constexpr const char* kText = R"(
@@ -412,9 +408,7 @@ __global__ void plain(float*, float*, float*, int) {}
   EXPECT_EQ(calls([&] { plain.launch(stream.get(), {1000}, x, x, x); }), 3u);
   EXPECT_EQ(calls([&] { kernel_.launch(nullptr, {1000}, x_); }), 3u);
   EXPECT_EQ(calls([&] { kernel_.launch(stream.get(), {1000}, x_); }), 4u);
-  ReduceOptions options;
-  options.stream = stream.get();
-  EXPECT_LE(calls([&] { reduce_async(x_, 1000, x, options); }), 4u);
+  EXPECT_LE(calls([&] { reduce_async(x_, 1000, x, {Operation::sum, stream.get()}); }), 4u);
 }
 
 TEST_F(FakeGpu, AsksTheDriverOnceForEachAnswerThatANewSizeClassNeeds) {
@@ -478,7 +472,7 @@ TEST_F(FakeGpu, CapturesNoInputsOfALaunchInAGraphAndThoseOfTheSameOutsideOfIt) {
   const std::size_t launches = seen_->launches;
   (void)Graph(stream.get(), [&] { kernel.launch(stream.get(), {1000}, x_); });
   EXPECT_EQ(seen_->launches, launches + 1);
-  EXPECT_THAT(warnings.texts, ::testing::Contains(HasSubstr("its stream is captured into a graph")));
+  EXPECT_THAT(warnings.texts, Contains(HasSubstr("its stream is captured into a graph")));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 
   kernel.launch(stream.get(), {1000}, x_);

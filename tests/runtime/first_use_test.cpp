@@ -1,6 +1,4 @@
 // Calls that nothing is known for: tuned in worker processes, or served with the default.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include <cache/misses.hpp>
 
+#include <tests/matchers.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/runtime/miss_log.hpp>
 #include <tuner/runtime/serving.hpp>
@@ -21,9 +20,6 @@
 namespace tuner {
 namespace {
 
-using ::testing::Contains;
-using testing::error_of;
-using ::testing::HasSubstr;
 using testing::kernel_named;
 
 class FirstUse : public testing::ServingEnvironment {
@@ -49,7 +45,7 @@ TEST_F(FirstUse, TunesOnAMissAndKeepsTheResultForTheNextProcess) {
   const Kernel scale = kernel_named("scaleOnFirstUse", testing::kScale);
   std::vector<float> x(1000, 1.0f), y(1000);
   scale.launch(nullptr, {1000}, x.data(), 3, y.data());
-  EXPECT_THAT(y, ::testing::Each(3.0f));
+  EXPECT_THAT(y, Each(3.0f));
 
   Wisdom next_process({});
   const ProblemSize size = complete(scale.spec(), {{{"n", 1000}}, {}});
@@ -84,9 +80,9 @@ TEST_F(FirstUse, SurvivesAConfigurationThatFaults) {
   const Kernel kernel = writes_one("faults", "*(volatile int*)8 = 1");
   std::vector<float> y(100);
   kernel.launch(nullptr, {100}, y.data());
-  EXPECT_THAT(y, ::testing::Each(1.0f));
+  EXPECT_THAT(y, Each(1.0f));
   EXPECT_THAT(kernel.explain({100}), HasSubstr("wrong=false"));
-  EXPECT_THAT(warnings_.texts, ::testing::IsEmpty());
+  EXPECT_THAT(warnings_.texts, IsEmpty());
 }
 
 TEST_F(FirstUse, EndsAlthoughAConfigurationNeverDoes) {
@@ -94,7 +90,7 @@ TEST_F(FirstUse, EndsAlthoughAConfigurationNeverDoes) {
   const Kernel kernel = writes_one("hangs", "for (volatile int i = 0;;) i = i + 1");
   std::vector<float> y(100);
   kernel.launch(nullptr, {100}, y.data());
-  EXPECT_THAT(y, ::testing::Each(1.0f));
+  EXPECT_THAT(y, Each(1.0f));
 }
 
 TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedWhereNoWorkerIsInstalled) {
@@ -102,7 +98,7 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedWhereNoWorkerIsInstalled) {
   const Kernel kernel = writes_one("alone", "y[i] = 2");
   std::vector<float> y(100);
   kernel.launch(nullptr, {100}, y.data());
-  EXPECT_THAT(y, ::testing::Each(1.0f));
+  EXPECT_THAT(y, Each(1.0f));
   EXPECT_THAT(warnings_.texts, Contains(HasSubstr("nothing is tuned on first use: $TUNER_WORKER is /no/such/")));
   EXPECT_THAT(missed(), Contains("alone"));
 }
@@ -112,7 +108,7 @@ TEST_F(FirstUse, IsServedWithTheDefaultAndRememberedForAKernelThatNoTextDescribe
   spec.source.erase(0, spec.source.find("template"));
   std::vector<float> y(100);
   Kernel(spec).launch(nullptr, {100}, y.data());
-  EXPECT_THAT(y, ::testing::Each(1.0f));
+  EXPECT_THAT(y, Each(1.0f));
   EXPECT_THAT(warnings_.texts, Contains(HasSubstr("kernel 'inCode' is described in code alone")));
   EXPECT_THAT(missed(), Contains("inCode"));
 }

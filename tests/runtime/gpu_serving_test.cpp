@@ -1,8 +1,5 @@
 #include <dlfcn.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -18,6 +15,8 @@
 
 #include "current_gpu.hpp"
 #include <tests/cuda/captured_graph.hpp>
+#include <tests/in_threads.hpp>
+#include <tests/matchers.hpp>
 
 #include "meeting_kernel.hpp"
 #include "reduce_finishes.hpp"
@@ -27,8 +26,6 @@ namespace tuner {
 namespace {
 
 using Graph = testing::CapturedGraph;
-using testing::error_of;
-using ::testing::HasSubstr;
 using testing::make_current;
 using testing::wait_for;
 
@@ -88,8 +85,7 @@ TEST_F(GpuServing, ReducesAsynchronouslyOnACallersStream) {
     const cuda::ContextGuard guard = make_current();
     return cuda::make_stream();
   }();
-  ReduceOptions options;
-  options.stream = stream.get();
+  const ReduceOptions options{Operation::sum, stream.get()};
   for (int i = 0; i < 10; ++i) reduce_async(values.data(), values.size(), sum.data(), options);
   wait_for(stream);
   EXPECT_EQ(sum.to_vector()[0], 300'000);
@@ -100,7 +96,7 @@ TEST_F(GpuServing, AddsMatricesInPlace) {
   Array<float> a(std::vector<float>(nx * ny, 1.0f));
   const Array<float> b(std::vector<float>(nx * ny, 2.0f));
   sum_matrix_2d<float>(a.data(), b.data(), a.data(), nx, ny);
-  EXPECT_THAT(a.to_vector(), ::testing::Each(3.0f));
+  EXPECT_THAT(a.to_vector(), Each(3.0f));
 }
 
 TEST_F(GpuServing, RefusesHostMemoryWithAClearError) {
@@ -118,18 +114,14 @@ TEST_F(GpuServing, RefusesHostMemoryOnAWarmCallToo) {
 
 TEST_F(GpuServing, ServesManyThreadsOnOneDevice) {
   const Array<int> values(std::vector<int>(200'000, 1));
-  std::vector<std::thread> threads;
   std::vector<int> wrong(8, 0);
-  for (std::size_t t = 0; t < wrong.size(); ++t) {
-    threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 50; ++i) {
-        const std::size_t n = 100'000 + t * 1000 + i % 3;
-        wrong[t] += reduce(values.data(), n) != static_cast<int>(n);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(wrong, ::testing::Each(0));
+  testing::in_threads(wrong.size(), [&](std::size_t t) {
+    for (std::size_t i = 0; i < 50; ++i) {
+      const std::size_t n = 100'000 + t * 1000 + i % 3;
+      wrong[t] += reduce(values.data(), n) != static_cast<int>(n);
+    }
+  });
+  EXPECT_THAT(wrong, Each(0));
 }
 
 /// A reduction that shares its stream with others: enqueued many times without waiting, each time with its own result.
@@ -191,8 +183,7 @@ TEST_F(GpuServing, IsCapturedIntoAGraphOncePreparedAndRefusesOtherwise) {
   const cuda::UniqueStream stream = cuda::make_stream();
   if (!cuda::driver().cuStreamBeginCapture || !cuda::driver().cuGraphInstantiateWithFlags)
     GTEST_SKIP() << "this driver has no graph capture";
-  ReduceOptions options;
-  options.stream = stream.get();
+  const ReduceOptions options{Operation::sum, stream.get()};
 
   (void)Graph(stream.get(), [&] {
     EXPECT_THAT(error_of([&] { reduce_async(values.data(), 55'555, sum.data(), options); }), HasSubstr("prepare"));
@@ -230,8 +221,7 @@ TEST_F(GpuServing, ReplaysGraphsCapturedOnOneStreamOnTwoBesideCallsOnTheFirst) {
   Array<int> sums(std::vector<int>(3, 0));
   const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream first = cuda::make_stream(), second = cuda::make_stream();
-  ReduceOptions options;
-  options.stream = first.get();
+  const ReduceOptions options{Operation::sum, first.get()};
   prepare_reduce(values.data(), n, options);
   Graph one(first.get(), [&] { reduce_async(values.data(), n, sums.data(), options); });
   Graph other(first.get(), [&] { reduce_async(values.data(), n - 1, sums.data() + 1, options); });
@@ -256,8 +246,7 @@ TEST_F(GpuServing, ReadsAnArrayOnceLaunchesOnEveryStreamHaveEndedAndEndsNoCaptur
   Array<int> sums(std::vector<int>(calls, 0));
   const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream(), other = cuda::make_stream();
-  ReduceOptions options;
-  options.stream = stream.get();
+  const ReduceOptions options{Operation::sum, stream.get()};
   prepare_reduce(values.data(), n, options);
   std::vector<int> read;
   Graph graph(other.get(), [&] {
@@ -295,8 +284,7 @@ TEST_F(GpuServing, KeepsACaptureValidWhenItRefusesACall) {
   Array<int> sum(std::vector<int>{0});
   const cuda::ContextGuard guard = make_current();
   const cuda::UniqueStream stream = cuda::make_stream();
-  ReduceOptions options;
-  options.stream = stream.get();
+  const ReduceOptions options{Operation::sum, stream.get()};
   prepare_reduce(values.data(), 1000, options);
   Graph graph(stream.get(), [&] {
     EXPECT_THAT(error_of([&] { reduce_async(values.data(), 77'777, sum.data(), options); }), HasSubstr("prepare"));
@@ -321,18 +309,12 @@ TEST_F(GpuServing, WorksOnThePerThreadStreamOfEachThread) {
   const Array<int> values(std::vector<int>(n, 1));
   std::vector<int> wrong(8, 0);
   for (int round = 0; round < 5; ++round) {
-    std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < wrong.size(); ++t) {
-      threads.emplace_back([&, t] {
-        ReduceOptions options;
-        options.stream = CU_STREAM_PER_THREAD;
-        for (std::size_t i = 0; i < 20; ++i)
-          wrong[t] += reduce(values.data(), n - t, options) != static_cast<int>(n - t);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    testing::in_threads(wrong.size(), [&](std::size_t t) {
+      const ReduceOptions options{Operation::sum, CU_STREAM_PER_THREAD};
+      for (std::size_t i = 0; i < 20; ++i) wrong[t] += reduce(values.data(), n - t, options) != static_cast<int>(n - t);
+    });
   }
-  EXPECT_THAT(wrong, ::testing::Each(0));
+  EXPECT_THAT(wrong, Each(0));
 }
 
 TEST_F(GpuServing, ServesTheContextThatFollowsAReset) {

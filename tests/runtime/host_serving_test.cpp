@@ -1,11 +1,5 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <functional>
-#include <memory>
 #include <numeric>
-#include <random>
-#include <thread>
 #include <vector>
 
 #include <tuner/core/error.hpp>
@@ -15,6 +9,7 @@
 #include <tuner/tuner.hpp>
 
 #include <tests/child_process.hpp>
+#include <tests/matchers.hpp>
 
 #include "meeting_kernel.hpp"
 #include "scale_kernel.hpp"
@@ -24,8 +19,6 @@ namespace tuner {
 namespace {
 
 using testing::code_of;
-using testing::error_of;
-using ::testing::HasSubstr;
 using testing::kScale;
 
 class HostServing : public testing::ServingEnvironment {
@@ -54,12 +47,6 @@ class HostServing : public testing::ServingEnvironment {
   std::vector<float> x_ = std::vector<float>(1000, 1.5f);
   std::vector<float> y_ = std::vector<float>(1000, 0.0f);
 };
-
-TEST_F(HostServing, SumsIntegersExactly) {
-  std::vector<int> values(10'001);
-  std::iota(values.begin(), values.end(), -5000);
-  EXPECT_EQ(reduce(values.data(), values.size()), std::accumulate(values.begin(), values.end(), 0));
-}
 
 TEST_F(HostServing, WorksOutArgumentsForEverySizeThatItServes) {
   const Kernel kernel = testing::kernel_named("ends", R"(#pragma tuner kernel NAME
@@ -174,56 +161,21 @@ TEST_F(HostServing, LaunchesAGridThatMeets) {
   }
 }
 
-TEST_F(HostServing, ReducesAtAnyAlignmentAndLeavesTheInputAlone) {
-  std::vector<float> values(4099, 1.0f);
-  const std::vector<float> before = values;
-  EXPECT_EQ(reduce(values.data() + 3, values.size() - 3), 4096.0f);
-  EXPECT_EQ(values, before);
-}
-
-TEST_F(HostServing, ReducesAnEmptyRangeToTheIdentity) {
-  const int* const nothing = nullptr;
-  EXPECT_EQ(reduce(nothing, 0), 0);
-  EXPECT_EQ(reduce(nothing, 0, Operation::product), 1);
-  EXPECT_EQ(reduce(nothing, 0, Operation::min), std::numeric_limits<int>::max());
-  EXPECT_EQ(reduce(nothing, 0, Operation::max), std::numeric_limits<int>::min());
-}
-
-TEST_F(HostServing, FindsTheExtremesAndTheProduct) {
-  const std::vector<double> values{3, -7, 2, 5};
-  EXPECT_EQ(reduce(values.data(), values.size(), Operation::min), -7);
-  EXPECT_EQ(reduce(values.data(), values.size(), Operation::max), 5);
-  EXPECT_EQ(reduce(values.data(), values.size(), Operation::product), -210);
-}
-
-TEST_F(HostServing, SumsSmallIntegersWithoutOverflow) {
-  const std::vector<std::int8_t> values(100'000, 127);
-  EXPECT_EQ(reduce(values.data(), values.size()), std::int64_t{12'700'000});
-}
-
-TEST_F(HostServing, AddsMatrices) {
-  const int nx = 37, ny = 11;
-  const std::vector<int> a(nx * ny, 2), b(nx * ny, 40);
-  std::vector<int> c(nx * ny, 0);
-  sum_matrix_2d(a.data(), b.data(), c.data(), nx, ny);
-  EXPECT_THAT(c, ::testing::Each(42));
-}
-
 TEST_F(HostServing, LaunchesAKernelOfOnesOwn) {
   scale_.launch(nullptr, {1000}, x_.data(), 2.0f, y_.data());
-  EXPECT_THAT(y_, ::testing::Each(3.0f));
+  EXPECT_THAT(y_, Each(3.0f));
 }
 
 TEST_F(HostServing, TakesPointersAndNumbersInEitherOrder) {
   scale_.launch(nullptr, {1000}, 4.0, x_.data(), y_.data());
-  EXPECT_THAT(y_, ::testing::Each(6.0f));
+  EXPECT_THAT(y_, Each(6.0f));
 }
 
 TEST_F(HostServing, TakesTheTypeFromThePointers) {
   const std::vector<double> x(10, 0.5);
   std::vector<double> y(10);
   scale_.launch(nullptr, {10}, x.data(), 2, y.data());
-  EXPECT_THAT(y, ::testing::Each(1.0));
+  EXPECT_THAT(y, Each(1.0));
 }
 
 TEST_F(HostServing, RunsOneConfigurationAndTellsItsLaunches) {
@@ -297,7 +249,7 @@ TEST_F(HostServing, TakesSizesOfAnyIntegerType) {
   const std::size_t n = 1000;
   scale_.launch(nullptr, {n}, x_.data(), 2.0f, y_.data());
   scale_.launch(nullptr, {1000u}, x_.data(), 2.0f, y_.data());
-  EXPECT_THAT(y_, ::testing::Each(3.0f));
+  EXPECT_THAT(y_, Each(3.0f));
   EXPECT_THAT(error_of([&] { (void)Sizes{~std::size_t{0}}; }), HasSubstr("18446744073709551615"));
 }
 
@@ -311,16 +263,6 @@ TEST_F(HostServing, RefusesAPointerToConstForAnOutputOnAWarmCallToo) {
   const float* const y = y_.data();
   EXPECT_THAT(error_of([&] { scale_.launch(nullptr, {1000}, x_.data(), 1, y); }),
               HasSubstr("'y' is written by the kernel, and the call gives a pointer to const"));
-}
-
-TEST_F(HostServing, RefusesNullWhereThereAreElements) {
-  const int* const nothing = nullptr;
-  EXPECT_EQ(reduce(nothing, 0), 0);
-  EXPECT_THAT(error_of([&] { (void)reduce(nothing, 5); }), HasSubstr("'x' is null, and the kernel reads 5 elements"));
-  const std::vector<int> values(5, 1);
-  EXPECT_EQ(reduce(values.data(), 5), 5);
-  EXPECT_THAT(error_of([&] { (void)reduce(nothing, 5); }), HasSubstr("null")) << "warm";
-  EXPECT_THAT(error_of([&] { reduce_async(values.data(), 5, static_cast<int*>(nullptr)); }), HasSubstr("'y' is null"));
 }
 
 TEST_F(HostServing, RefusesToPrepareForNullInputsWhetherOrNotAPlanIsKnown) {
@@ -343,7 +285,7 @@ __global__ void repeat(float* y, int times, int n) {
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 1e300); }), HasSubstr("cannot hold"));
   EXPECT_THAT(error_of([&] { kernel.launch(nullptr, {1000}, y_.data(), 0.0 / 0.0); }), HasSubstr("nan"));
   kernel.launch(nullptr, {1000}, y_.data(), 7);
-  EXPECT_THAT(y_, ::testing::Each(7.0f));
+  EXPECT_THAT(y_, Each(7.0f));
 }
 
 TEST_F(HostServing, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
@@ -353,40 +295,6 @@ TEST_F(HostServing, RefusesAKernelWhoseParameterIsNotOfTheDeclaredType) {
   EXPECT_THAT(error, HasSubstr("scale.cu:9:"));
   EXPECT_THAT(error, HasSubstr("'y' is declared as a buffer of int, but parameter 3 of scale<float, 32> is float*"));
   EXPECT_THAT(error_of([&] { tune(kernel, {1000}); }), HasSubstr("'y' is declared as a buffer of int"));
-}
-
-TEST_F(HostServing, WorksInTheCallersWorkSpaceWhateverItHolds) {
-  std::vector<int> values(5000, 2);
-  std::vector<std::byte> memory(reduce_workspace_bytes(values.data(), values.size()) + 256, std::byte{0x55});
-  void* place = memory.data();
-  std::size_t room = memory.size();
-  ReduceOptions options;
-  options.workspace = {std::align(256, room - 256, place, room), room};
-  int sum = 0;
-  reduce_async(values.data(), values.size(), &sum, options);
-  EXPECT_EQ(sum, 10'000);
-  options.workspace.bytes = 8;
-  EXPECT_THAT(error_of([&] { reduce_async(values.data(), values.size(), &sum, options); }),
-              HasSubstr("bytes of work space"));
-}
-
-TEST_F(HostServing, CombinesInAnyOrderWhereAsked) {
-  const std::vector<float> values(3000, 0.5f);
-  ReduceOptions options;
-  options.order = Order::any;
-  EXPECT_EQ(reduce(values.data(), values.size(), options), 1500.0f);
-}
-
-TEST_F(HostServing, AddsUpRandomNumbersOfElementsAtRandomPlaces) {
-  std::vector<int> values(70'000);
-  std::iota(values.begin(), values.end(), -30'000);
-  std::vector<long long> sums(values.size() + 1);
-  std::partial_sum(values.begin(), values.end(), sums.begin() + 1, std::plus<long long>());
-  std::mt19937 random(3);
-  for (int i = 0; i < 300; ++i) {
-    const std::size_t first = random() % 1000, n = random() % 69'000;
-    ASSERT_EQ(reduce(values.data() + first, n), static_cast<int>(sums[first + n] - sums[first])) << first << ' ' << n;
-  }
 }
 
 TEST_F(HostServing, ServesSizesThatAConfigurationIsNotValidForWithAnother) {
@@ -458,19 +366,6 @@ TEST_F(HostServing, TellsAForkedChildWhatToDo) {
 
 TEST_F(HostServing, ExplainsWhichConfigurationItUses) {
   EXPECT_THAT(testing::kernel_named("nobodyTunes", kScale).explain({1000}), HasSubstr("block=32 (default"));
-}
-
-TEST_F(HostServing, ServesSeveralThreadsAtOnce) {
-  std::vector<std::thread> threads;
-  std::vector<int> wrong(4, 0);
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      const std::vector<int> values(1000 + t, 1);
-      for (int i = 0; i < 5; ++i) wrong[t] += reduce(values.data(), values.size()) != 1000 + t;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(wrong, ::testing::Each(0));
 }
 
 TEST_F(HostServing, MakesAnOwnLaunchAndReadsNoKernelFileWhereNothingIsToBeCaptured) {

@@ -1,6 +1,4 @@
 // Served from images alone: on the bookkeeping driver (fake_libcuda.cpp), in a process that finds no NVRTC.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
@@ -8,6 +6,7 @@
 #include <cache/image_files.hpp>
 #include <cache/session.hpp>
 
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/context.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/session/backends.hpp>
@@ -21,11 +20,9 @@
 namespace tuner {
 namespace {
 
+using testing::code_of;
 using cuda::check;
 using cuda::driver;
-using testing::code_of;
-using testing::error_of;
-using ::testing::HasSubstr;
 
 class ImagesAlone : public testing::ServingEnvironment {
  protected:
@@ -87,7 +84,7 @@ TEST_F(ImagesAlone, ServeWhatTheyAreOf) {
   const Kernel shipped = kernel("shipped");
   ship(shipped, "sm_90");
   launch(shipped);
-  EXPECT_THAT(warnings_.texts, ::testing::IsEmpty());
+  EXPECT_THAT(warnings_.texts, IsEmpty());
 }
 
 TEST_F(ImagesAlone, LeaveTheRestToACompilerAndSayHowToGetOne) {
@@ -113,7 +110,7 @@ TEST_F(ImagesAlone, ArePassedOverWhereTheyAreDamaged) {
       cache::image_file(shipped(), "sm_90", served_image_name(request(broken, "sm_90", "block=32"), "cuda")),
       "no image");
   launch(broken);
-  EXPECT_THAT(warnings_.texts, ::testing::Contains(HasSubstr("a compiled image is passed over")));
+  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("a compiled image is passed over")));
 }
 
 TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
@@ -125,8 +122,7 @@ TEST_F(ImagesAlone, ServeTheDefaultWhereTheBestThatIsKnownHasNone) {
     testing::store_best(database, context_of(known.spec(), size, device_, {}), "block=64");
   }
   launch(known);
-  EXPECT_THAT(warnings_.texts,
-              ::testing::Contains(HasSubstr("kernel 'known': block=64, the best that is known, is passed over")));
+  EXPECT_THAT(warnings_.texts, Contains(HasSubstr("kernel 'known': block=64, the best that is known, is passed over")));
 }
 
 }  // namespace

@@ -2,9 +2,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -19,6 +16,7 @@
 #include <tuner/runtime/serving.hpp>
 #include <tuner/tuner.hpp>
 
+#include <tests/matchers.hpp>
 #include <tests/wait_until.hpp>
 
 #include "fake_backend.hpp"
@@ -27,7 +25,6 @@
 namespace tuner {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::kernel_named;
 
 /// Doubles.
@@ -138,7 +135,7 @@ TEST_F(ServedMisses, AreForgottenAtOnceWhereTheUserWantsNone) {
   launch(kernel, 1000);
   EXPECT_TRUE(remembered("unwanted").empty());
   ::setenv("TUNER_MISSES", "sometimes", 1);
-  EXPECT_THAT(testing::error_of([&] { launch(kernel, 2000); }), HasSubstr("it is 'remember' or 'never'"));
+  EXPECT_THAT(error_of([&] { launch(kernel, 2000); }), HasSubstr("it is 'remember' or 'never'"));
 }
 
 TEST_F(ServedMisses, AreWrittenSoonAndStayHoweverTheProcessEnds) {

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include <tests/in_threads.hpp>
+
 #include "fake_backend.hpp"
 
 namespace tuner::runtime {
@@ -14,11 +16,15 @@ namespace {
 
 class PlanTableTest : public ::testing::Test {
  protected:
-  /// The plan that the table has for it. \p only: the one size that the plan serves, of its class.
-  const Plan* insert(std::int64_t n, std::optional<std::int64_t> only = std::nullopt, const char* chosen = "block=32") {
+  std::shared_ptr<Plan> plan_of(std::int64_t n, const char* chosen = "block=32") {
     auto plan = std::make_shared<Plan>(backend_);
     plan->key = key(n);
     plan->configuration = Configuration::parse(chosen);
+    return plan;
+  }
+  /// The plan that the table has for it. \p only: the one size that the plan serves, of its class.
+  const Plan* insert(std::int64_t n, std::optional<std::int64_t> only = std::nullopt, const char* chosen = "block=32") {
+    auto plan = plan_of(n, chosen);
     if (only) plan->only = Sizes{*only};
     return table_.insert(std::move(plan), Sizes{only.value_or(n)}, table_.generation()).get();
   }
@@ -73,8 +79,7 @@ TEST_F(PlanTableTest, TriesFewPlansOfAClassAndKeepsFurtherOnesForTheirSizes) {
   const OpenExpression value(Expression::parse("n", {}), names, {});
   // None serves another size than its own, by a condition.
   const auto insert_for = [&](std::int64_t n) {
-    auto plan = std::make_shared<Plan>(backend_);
-    plan->key = key(1024);
+    auto plan = plan_of(1024);
     plan->conditions = {{value, n, n, false}};
     return table_.insert(std::move(plan), Sizes{n}, 0);
   };
@@ -90,11 +95,10 @@ TEST_F(PlanTableTest, FindsThePlanOfAClassThatAdmitsTheSizesAlsoWhenTheTableHasG
   const Plan* odd = insert(64, 65);
   for (std::int64_t n = 1000; n < 1100; ++n) insert(n);
   const Plan* third = insert(64, 66);
-  Plan::Shapes shapes;
-  EXPECT_EQ(table_.find(key(64), Sizes{64}, shapes), even);
-  EXPECT_EQ(table_.find(key(64), Sizes{65}, shapes), odd);
-  EXPECT_EQ(table_.find(key(64), Sizes{66}, shapes), third);
-  EXPECT_EQ(table_.find(key(64), Sizes{67}, shapes), nullptr);
+  EXPECT_EQ(find(key(64), Sizes{64}), even);
+  EXPECT_EQ(find(key(64), Sizes{65}), odd);
+  EXPECT_EQ(find(key(64), Sizes{66}), third);
+  EXPECT_EQ(find(key(64), Sizes{67}), nullptr);
 }
 
 TEST_F(PlanTableTest, TellsApartPatternsConstantsAndNumbersOfSizes) {
@@ -139,9 +143,7 @@ TEST_F(PlanTableTest, TakesAPlanAgainThatNewWisdomDidNotChange) {
 TEST_F(PlanTableTest, KeepsNoPlanThatWasDecidedBeforeNewWisdomCame) {
   const std::uint64_t before = table_.generation();
   table_.renew();
-  auto plan = std::make_shared<Plan>(backend_);
-  plan->key = key(7);
-  EXPECT_NE(table_.insert(std::move(plan), Sizes{7}, before), nullptr) << "for the call at hand";
+  EXPECT_NE(table_.insert(plan_of(7), Sizes{7}, before), nullptr) << "for the call at hand";
   EXPECT_EQ(find(key(7)), nullptr);
 }
 
@@ -149,9 +151,7 @@ TEST_F(PlanTableTest, RenewsWhatWaitsWhereAPlanWasMadeForNow) {
   insert(7);
   table_.renew_what_waits();
   EXPECT_NE(find(key(7)), nullptr);
-  auto plan = std::make_shared<Plan>(backend_);
-  plan->key = key(8);
-  table_.insert(std::move(plan), Sizes{8}, table_.generation(), /*for_now=*/true);
+  table_.insert(plan_of(8), Sizes{8}, table_.generation(), /*for_now=*/true);
   EXPECT_NE(find(key(8)), nullptr);
   table_.renew_what_waits();
   EXPECT_EQ(find(key(8)), nullptr);
@@ -191,13 +191,9 @@ TEST_F(PlanTableTest, LetsReadersSearchWhileAWriterInserts) {
 
 TEST_F(PlanTableTest, KeepsThePlansOfSeveralWriters) {
   constexpr std::int64_t kWriters = 4, kPlans = 1000;
-  std::vector<std::thread> writers;
-  for (std::int64_t writer = 0; writer < kWriters; ++writer) {
-    writers.emplace_back([this, writer] {
-      for (std::int64_t n = 0; n < kPlans; ++n) insert(writer * kPlans + n);
-    });
-  }
-  for (std::thread& writer : writers) writer.join();
+  testing::in_threads(kWriters, [&](std::int64_t writer) {
+    for (std::int64_t n = 0; n < kPlans; ++n) insert(writer * kPlans + n);
+  });
   for (std::int64_t n = 0; n < kWriters * kPlans; ++n) EXPECT_NE(find(key(n)), nullptr) << n;
 }
 

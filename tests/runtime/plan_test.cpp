@@ -1,21 +1,16 @@
 #include <tuner/runtime/plan.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 
 #include "fake_backend.hpp"
 
 namespace tuner::runtime {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::error_of;
-using ::testing::HasSubstr;
 using From = ParameterSource::Kind;
 
 ParameterSource constant(std::int64_t value) { return {From::constant, 0, ElementType::int64, Argument::of(value)}; }
@@ -27,9 +22,10 @@ OpenExpression of_n(const char* text) {
 
 class PlanTest : public ::testing::Test {
  protected:
-  Plan without_launches() {
+  Plan plan_of(std::vector<PlannedLaunch> launches) {
     Plan plan(backend_);
     plan.module = std::make_shared<testing::FakeModule>();
+    plan.launches = std::move(launches);
     return plan;
   }
   PlannedLaunch launch(std::vector<ParameterSource> parameters) {
@@ -55,21 +51,19 @@ class PlanTest : public ::testing::Test {
 };
 
 TEST_F(PlanTest, PassesPointersNumbersSizesAndConstantsInTheKernelsOrder) {
-  Plan plan = without_launches();
-  plan.launches = {launch({{From::pointer, 1, {}, {}},
-                           constant(42),
-                           {From::number, 0, ElementType::float64, {}},
-                           {From::size, 0, ElementType::uint64, {}}})};
+  Plan plan = plan_of({launch({{From::pointer, 1, {}, {}},
+                               constant(42),
+                               {From::number, 0, ElementType::float64, {}},
+                               {From::size, 0, ElementType::uint64, {}}})});
   ASSERT_TRUE(run(plan, 7, {}, 2.5, &buffer_));
   EXPECT_THAT(backend_.enqueued.at(0).parameters,
               ElementsAre(reinterpret_cast<std::uint64_t>(&buffer_), 42u, std::bit_cast<std::uint64_t>(2.5), 7u));
 }
 
 TEST_F(PlanTest, ConvertsNumbersToTheKernelsType) {
-  Plan plan = without_launches();
-  plan.launches = {launch({{From::number, 0, ElementType::float32, {}},
-                           {From::number, 1, ElementType::int64, {}},
-                           {From::number, 2, ElementType::half, {}}})};
+  Plan plan = plan_of({launch({{From::number, 0, ElementType::float32, {}},
+                               {From::number, 1, ElementType::int64, {}},
+                               {From::number, 2, ElementType::half, {}}})});
   backend_.parameter_bytes = {4, 8, 2};
   ASSERT_TRUE(run(plan, 1, {}, 3, std::int64_t{1} << 60, 1.5));
   EXPECT_THAT(backend_.enqueued.at(0).parameters,
@@ -78,8 +72,7 @@ TEST_F(PlanTest, ConvertsNumbersToTheKernelsType) {
 
 TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
   const auto given = [&](auto number) {
-    Plan plan = without_launches();
-    plan.launches = {launch({{From::number, 0, ElementType::int32, {}}})};
+    Plan plan = plan_of({launch({{From::number, 0, ElementType::int32, {}}})});
     return error_of([&] { run(plan, 1, {}, number); });
   };
   EXPECT_THAT(given(INFINITY), HasSubstr("int, which cannot hold inf"));
@@ -92,18 +85,16 @@ TEST_F(PlanTest, RefusesNumbersThatTheKernelsTypeCannotHold) {
 }
 
 TEST_F(PlanTest, EnqueuesNothingWhenALaterLaunchCannotTakeANumber) {
-  Plan plan = without_launches();
-  plan.launches = {launch({}), launch({{From::number, 0, ElementType::int32, {}}})};
+  Plan plan = plan_of({launch({}), launch({{From::number, 0, ElementType::int32, {}}})});
   EXPECT_THAT(error_of([&] { run(plan, 1, {}, 1e300); }), HasSubstr("cannot hold"));
   EXPECT_TRUE(backend_.enqueued.empty());
 }
 
 TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {
-  Plan plan = without_launches();
   PlannedLaunch grid = launch({});
   grid.shape.block[0] = 32;
   grid.sized = {{0, of_n("ceil_div(n, 32)")}, {6, of_n("n * 4")}};
-  plan.launches = {grid};
+  const Plan plan = plan_of({grid});
   ASSERT_TRUE(run(plan, 100, {}));
   EXPECT_EQ(backend_.enqueued.at(0).shape.grid[0], 4);
   EXPECT_EQ(backend_.enqueued.at(0).shape.block[0], 32);
@@ -112,8 +103,7 @@ TEST_F(PlanTest, WorksOutExtentsForEachCallsSizes) {
 
 TEST_F(PlanTest, AdmitsOnlySizesThatMeetItsConditions) {
   const auto admits = [&](std::int64_t n) {
-    Plan plan = without_launches();
-    plan.launches = {launch({})};
+    Plan plan = plan_of({launch({})});
     plan.conditions = {{of_n("n <= 4194304"), 1, 1, true}, {of_n("100 / (n - 8)"), -100, 100, false}};
     return run(plan, n, {});
   };
@@ -123,23 +113,21 @@ TEST_F(PlanTest, AdmitsOnlySizesThatMeetItsConditions) {
 }
 
 TEST_F(PlanTest, DoesNotAdmitSizesWhoseLaunchPassesTheDevicesLimits) {
-  Plan plan = without_launches();
   PlannedLaunch wide = launch({});
   wide.sized = {{1, of_n("n")}};
   wide.may_exceed = true;
-  plan.launches = {wide};
+  const Plan plan = plan_of({wide});
   EXPECT_TRUE(run(plan, 65535, {}));
   EXPECT_FALSE(run(plan, 65536, {}));
   EXPECT_FALSE(run(plan, 0, {}));
 }
 
 TEST_F(PlanTest, DoesNotAdmitSizesWhoseCooperativeGridIsNotResidentAtOnce) {
-  Plan plan = without_launches();
   PlannedLaunch meeting = launch({});
   meeting.shape.cooperative = true;
   meeting.sized = {{0, of_n("n")}};
   meeting.blocks_per_sm = 3;
-  plan.launches = {meeting};
+  const Plan plan = plan_of({meeting});
   const int most = 3 * backend_.device().limits.sm_count;
   EXPECT_TRUE(run(plan, most, {}));
   EXPECT_TRUE(backend_.enqueued.at(0).shape.cooperative);
@@ -147,23 +135,20 @@ TEST_F(PlanTest, DoesNotAdmitSizesWhoseCooperativeGridIsNotResidentAtOnce) {
 }
 
 TEST_F(PlanTest, ServesItsOwnSizesAloneWhereTheyArePartOfTheCode) {
-  Plan plan = without_launches();
-  plan.launches = {launch({})};
+  Plan plan = plan_of({launch({})});
   plan.only = Sizes{17};
   EXPECT_TRUE(run(plan, 17, {}));
   EXPECT_FALSE(run(plan, 18, {}));
 }
 
 TEST_F(PlanTest, PassesPlacesInTheWorkSpaceOfTheCall) {
-  Plan plan = without_launches();
-  plan.launches = {launch({{From::zeroed, 0, {}, {}}, {From::scratch, 256, {}, {}}})};
+  Plan plan = plan_of({launch({{From::zeroed, 0, {}, {}}, {From::scratch, 256, {}, {}}})});
   run(plan, 1, {0x1000, 0x2000});
   EXPECT_THAT(backend_.enqueued.at(0).parameters, ElementsAre(0x1000u, 0x2100u));
 }
 
 TEST_F(PlanTest, EnqueuesAllLaunchesInOrder) {
-  Plan plan = without_launches();
-  plan.launches = {launch({}), launch({}), launch({})};
+  Plan plan = plan_of({launch({}), launch({}), launch({})});
   for (std::size_t i = 0; i < 3; ++i) plan.launches[i].function = i;
   run(plan, 1, {});
   ASSERT_EQ(backend_.enqueued.size(), 3u);

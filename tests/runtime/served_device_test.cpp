@@ -6,6 +6,8 @@
 
 #include <tuner/core/error.hpp>
 
+#include <tests/in_threads.hpp>
+
 #include "fake_backend.hpp"
 
 namespace tuner::runtime {
@@ -26,23 +28,19 @@ TEST(FirstUse, IsForOneProblemOfADeviceAtATime) {
 TEST(FirstUse, LetsThreadsThatMissTheSameProblemWaitForTheOneThatTunes) {
   ServedDevice device(kHostContext, std::make_unique<testing::FakeBackend>());
   std::atomic<int> tuning{0}, tuned{0}, waited{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
-      const FirstUse first(device.first_use, "a");
-      if (first.turn() == Turn::over) {
-        EXPECT_GE(tuned, 1) << "the tuning is over";
-        ++waited;
-        return;
-      }
-      EXPECT_EQ(first.turn(), Turn::mine);
-      EXPECT_EQ(++tuning, 1) << "one at a time";
-      std::this_thread::yield();
-      ++tuned;
-      --tuning;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::in_threads(4, [&](int) {
+    const FirstUse first(device.first_use, "a");
+    if (first.turn() == Turn::over) {
+      EXPECT_GE(tuned, 1) << "the tuning is over";
+      ++waited;
+      return;
+    }
+    EXPECT_EQ(first.turn(), Turn::mine);
+    EXPECT_EQ(++tuning, 1) << "one at a time";
+    std::this_thread::yield();
+    ++tuned;
+    --tuning;
+  });
   EXPECT_GE(tuned, 1);
   EXPECT_EQ(tuned + waited, 4);
 }

@@ -8,6 +8,8 @@
 
 #include <tuner/runtime/call.hpp>
 
+#include <tests/in_threads.hpp>
+
 #include "fake_backend.hpp"
 
 namespace tuner::runtime {
@@ -94,37 +96,29 @@ TEST_F(WorkSpacesTest, GiveBackWhatNobodyUsesWhereMemoryIsShort) {
 
 TEST_F(WorkSpacesTest, NeverGivesTwoStreamsOneSpaceAtATime) {
   std::atomic<bool> shared{false};
-  std::vector<std::thread> threads;
-  for (std::uint64_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (std::uint64_t i = 0; i < 2000; ++i) {
-        const WorkSpaces::Lease lease(spaces_, named(1 + t * 2000 + i), {256, 256});
-        auto* const owner = reinterpret_cast<std::atomic<std::uint64_t>*>(lease.space().scratch);
-        *owner = t;
-        std::this_thread::yield();
-        shared = shared || *owner != t;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::in_threads(std::uint64_t{4}, [&](std::uint64_t t) {
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      const WorkSpaces::Lease lease(spaces_, named(1 + t * 2000 + i), {256, 256});
+      auto* const owner = reinterpret_cast<std::atomic<std::uint64_t>*>(lease.space().scratch);
+      *owner = t;
+      std::this_thread::yield();
+      shared = shared || *owner != t;
+    }
+  });
   EXPECT_FALSE(shared);
 }
 
 TEST_F(WorkSpacesTest, LeasesAStreamsSpaceToOneThreadAtATime) {
   std::atomic<int> within{0};
   std::atomic<bool> shared{false};
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 500; ++i) {
-        const WorkSpaces::Lease lease(spaces_, named(1), {256, std::size_t{256} << (i + t) % 4});
-        shared = shared || ++within != 1;
-        std::this_thread::yield();
-        --within;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  testing::in_threads(std::size_t{4}, [&](std::size_t t) {
+    for (std::size_t i = 0; i < 500; ++i) {
+      const WorkSpaces::Lease lease(spaces_, named(1), {256, std::size_t{256} << (i + t) % 4});
+      shared = shared || ++within != 1;
+      std::this_thread::yield();
+      --within;
+    }
+  });
   EXPECT_FALSE(shared);
 }
 
