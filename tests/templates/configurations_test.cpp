@@ -12,34 +12,18 @@
 namespace tuner {
 namespace {
 
-using Choices = std::map<std::string, std::string>;
+/// A sample of the configurations of a kernel.
+struct Sample {
+  const char* name;  ///< of the test
+  const char* kernel;
+  std::map<std::string, std::int64_t> sizes;
+  std::size_t each;  ///< configurations for each of the choices, where the sample has all values
+  std::uint64_t seed;
+  std::vector<std::string> choices;      ///< each as "T=float operation=sum"
+  std::vector<std::string> unreachable;  ///< values that no configuration has for these choices
+};
 
-/// Picks configurations for each of \p choices, \p each of them where the sample has all values, and expects them to be
-/// right at \p sizes.
-void expect_samples_right(KernelSpec spec, const std::map<std::string, std::int64_t>& sizes,
-                          const std::vector<Choices>& choices, std::size_t each, testing::Picker& picker,
-                          const std::function<void(KernelSpec&, const ProblemSize&)>& adapt = {}) {
-  const testing::Subject subject = testing::subject();
-  if (!subject.backend) GTEST_SKIP() << subject.why_not;
-  if (const auto never = why_never(spec, subject.backend->device().limits)) GTEST_SKIP() << spec.name << ' ' << *never;
-  for (const Choices& choice : choices) {
-    const ProblemSize size = complete(spec, {sizes, choice});
-    if (adapt) adapt(spec, size);
-    const EnumeratedSpace space = enumerate(spec, size, subject.backend->device().limits);
-    testing::expect_right(
-        *subject.backend, spec, size,
-        picker.pick(space, std::max<std::size_t>(each * testing::sample_size() / testing::kAllValues, 1)));
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-}
-
-/// A smaller sample cannot promise it.
-void expect_all_values_used(const testing::Picker& picker, const KernelSpec& spec,
-                            const std::vector<std::string>& unreachable = {}) {
-  if (testing::sample_size() >= testing::kAllValues && !::testing::Test::IsSkipped()) {
-    EXPECT_THAT(picker.never_used(spec.space), ::testing::UnorderedElementsAreArray(unreachable));
-  }
-}
+void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name; }
 
 /// Inputs of a reduction that reveal a lost or doubled element by operation: the default ones are all but certain to
 /// hold the smallest value many times, and their product is soon zero.
@@ -57,148 +41,104 @@ void reveal(KernelSpec& spec, const ProblemSize& size) {
   }
 }
 
-void expect_reduce_right(const std::vector<std::string>& types, std::uint64_t seed,
-                         const std::vector<std::string>& unreachable) {
-  const KernelSpec spec = testing::built_in("reduce");
-  const std::vector<std::string> operations{"sum", "min", "max", "product"};
-  std::vector<Choices> choices;
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    // order=any admits every finish
-    choices.push_back({{"T", types[i]}, {"operation", operations[i % 4]}, {"order", "any"}});
-    choices.push_back({{"T", types[i]}, {"operation", operations[(i + 1 + i / 4) % 4]}, {"order", "any"}});
+ProblemSize problem(const KernelSpec& spec, const std::map<std::string, std::int64_t>& sizes,
+                    const std::string& choices) {
+  ProblemSize size{sizes, {}};
+  const Configuration chosen = Configuration::parse(choices);
+  for (const auto& [name, value] : chosen.entries()) size.choices[name] = value.text();
+  return complete(spec, size);
+}
+
+class SampleOfConfigurations : public ::testing::TestWithParam<Sample> {
+ protected:
+  void SetUp() override {
+    if (!subject_.backend) GTEST_SKIP() << subject_.why_not;
+    if (const auto never = why_never(spec_, limits())) GTEST_SKIP() << spec_.name << ' ' << *never;
   }
-  testing::Picker picker(seed);
-  expect_samples_right(spec, {{"n", 20011}}, choices, 12, picker, reveal);
-  expect_all_values_used(picker, spec, unreachable);
+  const DeviceLimits& limits() const { return subject_.backend->device().limits; }
+
+  /// Picks configurations of \p spec for each of the choices, and expects them to be right.
+  void expect_right(KernelSpec spec, std::int64_t n, std::size_t each) {
+    auto sizes = GetParam().sizes;
+    if (n > 0) sizes["n"] = n;
+    for (const std::string& choices : GetParam().choices) {
+      const ProblemSize size = problem(spec, sizes, choices);
+      if (spec.name == "reduce") reveal(spec, size);
+      const std::size_t count = std::max<std::size_t>(each * testing::sample_size() / testing::kAllValues, 1);
+      testing::expect_right(*subject_.backend, spec, size, picker_.pick(enumerate(spec, size, limits()), count));
+      if (HasFatalFailure()) return;
+    }
+  }
+
+  const testing::Subject subject_ = testing::subject();
+  const KernelSpec spec_ = testing::built_in(GetParam().kernel);
+  testing::Picker picker_{GetParam().seed};
+};
+
+TEST_P(SampleOfConfigurations, IsRightAndHasEveryValue) {
+  expect_right(spec_, 0, GetParam().each);
+  if (spec_.name == "blockReduce") {
+    // On the host a grid of more blocks than there are cores cannot meet.
+    KernelSpec meeting = spec_;
+    std::vector<Constraint> constraints = spec_.space.constraints();
+    constraints.push_back({"meets", Expression::parse("finish == grid_sync", {})});
+    meeting.space = SearchSpace(spec_.space.parameters(), std::move(constraints));
+    expect_right(meeting, 1001, 8);
+  }
+  if (testing::sample_size() >= testing::kAllValues) {  // a smaller one cannot promise it
+    EXPECT_THAT(picker_.never_used(spec_.space), ::testing::UnorderedElementsAreArray(GetParam().unreachable));
+  }
 }
 
-TEST(ReduceTemplate, IsRightForFourByteTypesInASampleOfConfigurations) {
-  expect_reduce_right({"int", "unsigned", "float"}, 1, {});
-}
-TEST(ReduceTemplate, IsRightForEightByteTypesInASampleOfConfigurations) {
-  expect_reduce_right({"int64", "uint64", "double"}, 2, {"load_bytes=4", "warp_step=redux", "finish=counted"});
-}
-TEST(ReduceTemplate, IsRightForIntegersOfOneAndTwoBytesInASampleOfConfigurations) {
-  expect_reduce_right({"int8", "uint8", "int16", "uint16"}, 3, {"warp_step=redux", "finish=counted"});
-}
-TEST(ReduceTemplate, IsRightForHalfAndBfloat16InASampleOfConfigurations) {
-  expect_reduce_right({"half", "bfloat16"}, 4, {"warp_step=redux", "finish=counted"});
+/// Two operations for each type, which take turns; order=any admits every finish.
+std::vector<std::string> reductions(const std::vector<std::string>& types) {
+  const std::vector<std::string> operations{"sum", "min", "max", "product"};
+  std::vector<std::string> choices;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    for (const std::size_t operation : {i % 4, (i + 1 + i / 4) % 4})
+      choices.push_back("T=" + types[i] + " operation=" + operations[operation] + " order=any");
+  return choices;
 }
 
-TEST(SumMatrix2DTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("sumMatrix2D");
-  testing::Picker picker(5);
-  expect_samples_right(spec, {{"nx", 257}, {"ny", 67}}, {{{"T", "float"}}, {{"T", "double"}}, {{"T", "int"}}}, 68,
-                       picker);
-  expect_all_values_used(picker, spec);
+std::vector<Sample> samples() {
+  std::vector<Sample> all;
+  const auto add = [&all](const char* name, const char* kernel, const std::map<std::string, std::int64_t>& sizes,
+                          std::size_t each, std::uint64_t seed, const std::vector<std::string>& choices,
+                          const std::vector<std::string>& unreachable = {}) {
+    all.push_back({name, kernel, sizes, each, seed, choices, unreachable});
+  };
+  const std::map<std::string, std::int64_t> n{{"n", 20011}};
+  const std::vector<std::string> types{"T=int", "T=float", "T=double"};
+  add("reduceOfFourBytes", "reduce", n, 12, 1, reductions({"int", "unsigned", "float"}));
+  add("reduceOfEightBytes", "reduce", n, 12, 2, reductions({"int64", "uint64", "double"}),
+      {"load_bytes=4", "warp_step=redux", "finish=counted"});
+  add("reduceOfOneAndTwoBytes", "reduce", n, 12, 3, reductions({"int8", "uint8", "int16", "uint16"}),
+      {"warp_step=redux", "finish=counted"});
+  add("reduceOfHalfAndBfloat16", "reduce", n, 12, 4, reductions({"half", "bfloat16"}),
+      {"warp_step=redux", "finish=counted"});
+  add("sumMatrix2D", "sumMatrix2D", {{"nx", 257}, {"ny", 67}}, 68, 5, types);
+  add("reduceClassic", "reduceClassic", n, 68, 6, types);
+  add("serialSum", "serialSum", n, 5, 11, types);
+  add("nestedReduce", "nestedReduce", n, 68, 9, types);
+  add("nestedHello", "nestedHello", {{"threads", 512}, {"deepest", 10}}, 2, 10,
+      {"blocks=1 greetings=silent", "blocks=2 greetings=silent"});
+  add("warpReduce", "warpReduce", n, 52, 7,
+      {"T=float operation=sum", "T=float operation=count", "T=int operation=sum", "T=int operation=count"});
+  add("blockReduce", "blockReduce", n, 68, 9, types);
+  add("prefixSum", "prefixSum", n, 52, 11,
+      {"T=int form=inclusive", "T=int form=exclusive", "T=float form=exclusive", "T=double form=inclusive"});
+  add("compact", "compact", n, 52, 12,
+      {"T=float density=half", "T=int density=few", "T=int density=most", "T=double density=most"});
+  add("histogram", "histogram", n, 52, 13,
+      {"bins=256 keys=uniform", "bins=1024 keys=skewed", "bins=256 keys=equal", "bins=4096 keys=uniform"});
+  add("warpDivergence", "warpDivergence", {{"n", 4099}, {"work", 29}}, 52, 8,
+      {"T=float cause=condition", "T=double cause=condition", "T=float cause=trip_count", "T=double cause=trip_count",
+       "T=float cause=condition optimised=no"});
+  return all;
 }
 
-TEST(ReduceClassicTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("reduceClassic");
-  testing::Picker picker(6);
-  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(SerialSumTemplate, IsRightInEveryConfiguration) {
-  const KernelSpec spec = testing::built_in("serialSum");
-  testing::Picker picker(11);
-  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 5, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(NestedReduceTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("nestedReduce");
-  testing::Picker picker(9);
-  expect_samples_right(spec, {{"n", 20011}}, {{{"T", "int"}}, {{"T", "float"}}, {{"T", "double"}}}, 68, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(NestedHelloTemplate, IsRightInEveryConfiguration) {
-  const KernelSpec spec = testing::built_in("nestedHello");
-  testing::Picker picker(10);
-  expect_samples_right(spec, {{"threads", 512}, {"deepest", 10}},
-                       {{{"blocks", "1"}, {"greetings", "silent"}}, {{"blocks", "2"}, {"greetings", "silent"}}}, 2,
-                       picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(WarpReduceTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("warpReduce");
-  testing::Picker picker(7);
-  expect_samples_right(spec, {{"n", 20011}},
-                       {{{"T", "float"}, {"operation", "sum"}},
-                        {{"T", "float"}, {"operation", "count"}},
-                        {{"T", "int"}, {"operation", "sum"}},
-                        {{"T", "int"}, {"operation", "count"}}},
-                       52, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(BlockReduceTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("blockReduce");
-  testing::Picker picker(9);
-  const std::vector<Choices> types{{{"T", "float"}}, {{"T", "int"}}, {{"T", "double"}}};
-  expect_samples_right(spec, {{"n", 20011}}, types, 68, picker);
-  if (::testing::Test::IsSkipped()) return;
-
-  // On the host a grid of more blocks than there are cores cannot meet.
-  KernelSpec meeting = spec;
-  std::vector<Constraint> constraints = spec.space.constraints();
-  constraints.push_back({"meets", Expression::parse("finish == grid_sync", {})});
-  meeting.space = SearchSpace(spec.space.parameters(), std::move(constraints));
-  expect_samples_right(meeting, {{"n", 1001}}, types, 8, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(PrefixSumTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("prefixSum");
-  testing::Picker picker(11);
-  expect_samples_right(spec, {{"n", 20011}},
-                       {{{"T", "int"}, {"form", "inclusive"}},
-                        {{"T", "int"}, {"form", "exclusive"}},
-                        {{"T", "float"}, {"form", "exclusive"}},
-                        {{"T", "double"}, {"form", "inclusive"}}},
-                       52, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(CompactTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("compact");
-  testing::Picker picker(12);
-  expect_samples_right(spec, {{"n", 20011}},
-                       {{{"T", "float"}, {"density", "half"}},
-                        {{"T", "int"}, {"density", "few"}},
-                        {{"T", "int"}, {"density", "most"}},
-                        {{"T", "double"}, {"density", "most"}}},
-                       52, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(HistogramTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("histogram");
-  testing::Picker picker(13);
-  expect_samples_right(spec, {{"n", 20011}},
-                       {{{"keys", "uniform"}, {"bins", "256"}},
-                        {{"keys", "skewed"}, {"bins", "1024"}},
-                        {{"keys", "equal"}, {"bins", "256"}},
-                        {{"keys", "uniform"}, {"bins", "4096"}}},
-                       52, picker);
-  expect_all_values_used(picker, spec);
-}
-
-TEST(WarpDivergenceTemplate, IsRightInASampleOfConfigurations) {
-  const KernelSpec spec = testing::built_in("warpDivergence");
-  testing::Picker picker(8);
-  expect_samples_right(spec, {{"n", 4099}, {"work", 29}},
-                       {{{"T", "float"}, {"cause", "condition"}},
-                        {{"T", "double"}, {"cause", "condition"}},
-                        {{"T", "float"}, {"cause", "trip_count"}},
-                        {{"T", "double"}, {"cause", "trip_count"}},
-                        {{"T", "float"}, {"cause", "condition"}, {"optimised", "no"}}},
-                       52, picker);
-  expect_all_values_used(picker, spec);
-}
+INSTANTIATE_TEST_SUITE_P(Of, SampleOfConfigurations, ::testing::ValuesIn(samples()),
+                         [](const auto& sample) { return std::string(sample.param.name); });
 
 }  // namespace
 }  // namespace tuner

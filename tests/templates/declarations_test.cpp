@@ -6,14 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <tests/matchers.hpp>
 
-#include <templates/embedded.hpp>
-#include <tuner/core/kernel_file.hpp>
+#include "built_in.hpp"
 
 namespace tuner {
 namespace {
+
+using testing::built_in;
+using testing::default_with;
 
 DeviceLimits h200() {
   DeviceLimits limits;
@@ -39,13 +40,6 @@ DeviceLimits two_cores() {
   return limits;
 }
 
-KernelSpec built_in(std::string_view name) {
-  for (const EmbeddedTemplate& file : embedded_templates()) {
-    if (file.name == name) return parse_kernel_file(file.text, std::string(name) + ".cu");
-  }
-  throw Error("no template " + std::string(name));
-}
-
 /// Every combination of the choices of \p spec, with default sizes.
 std::vector<ProblemSize> all_choices(const KernelSpec& spec) {
   std::vector<ProblemSize> problems{{}};
@@ -69,9 +63,9 @@ TEST(Templates, AreFoundByTheNamesOfTheirKernels) {
     EXPECT_EQ(built_in(file.name).name, file.name);
     names.emplace_back(file.name);
   }
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre("blockReduce", "compact", "histogram", "nestedHello",
-                                                     "nestedReduce", "prefixSum", "reduce", "reduceClassic",
-                                                     "serialSum", "sumMatrix2D", "warpDivergence", "warpReduce"));
+  EXPECT_THAT(names, UnorderedElementsAre("blockReduce", "compact", "histogram", "nestedHello", "nestedReduce",
+                                          "prefixSum", "reduce", "reduceClassic", "serialSum", "sumMatrix2D",
+                                          "warpDivergence", "warpReduce"));
 }
 
 TEST(Templates, HaveAReferenceAndHardProblemsToVerifyOn) {
@@ -136,10 +130,8 @@ TEST(Templates, HaveSpacesThatAreRichButSane) {
 TEST(ReduceTemplate, OffersReduxOnlyToTypesOperationsAndChipsThatHaveIt) {
   const KernelSpec spec = built_in("reduce");
   const auto allowed = [&](const char* type, const char* operation, const DeviceLimits& limits) {
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("warp_step", "redux");
     const ProblemSize problem = complete(spec, {{}, {{"T", type}, {"operation", operation}}});
-    return !why_invalid(spec, problem, limits, configuration);
+    return !why_invalid(spec, problem, limits, default_with(spec, "warp_step=redux"));
   };
   EXPECT_TRUE(allowed("int", "sum", h200()));
   EXPECT_TRUE(allowed("unsigned", "max", h200()));
@@ -151,8 +143,7 @@ TEST(ReduceTemplate, OffersReduxOnlyToTypesOperationsAndChipsThatHaveIt) {
 
 TEST(ReduceTemplate, GivesOneBlockToTheOneBlockFinishAndNeverALargeProblem) {
   const KernelSpec spec = built_in("reduce");
-  Configuration configuration = *spec.default_configuration;
-  configuration.set("finish", "one_block");
+  Configuration configuration = default_with(spec, "finish=one_block");
   EXPECT_TRUE(why_invalid(spec, complete(spec, {{{"n", 1000}}, {}}), h200(), configuration));
   configuration.set("blocks_per_sm", 1);
   EXPECT_FALSE(why_invalid(spec, complete(spec, {{{"n", 1000}}, {}}), h200(), configuration));
@@ -164,8 +155,7 @@ TEST(ReduceTemplate, GivesOneBlockToTheOneBlockFinishAndNeverALargeProblem) {
 
 TEST(ReduceTemplate, CountsBlocksInTheWordOfTheSumOnlyWhereTheSumWrapsIn32Bits) {
   const KernelSpec spec = built_in("reduce");
-  Configuration configuration = *spec.default_configuration;
-  configuration.set("finish", "counted");
+  const Configuration configuration = default_with(spec, "finish=counted");
   for (const ProblemSize& problem : all_choices(spec)) {
     const std::string& type = problem.choices.at("T");
     const bool fits = (type == "int" || type == "unsigned") && problem.choices.at("operation") == "sum";
@@ -176,8 +166,7 @@ TEST(ReduceTemplate, CountsBlocksInTheWordOfTheSumOnlyWhereTheSumWrapsIn32Bits) 
 TEST(ReduceTemplate, NeedsNoMoreWorkSpaceForAnyProblemThanForTheLargest) {
   const KernelSpec spec = built_in("reduce");
   const auto work_space = [&](std::int64_t n, const char* type, const char* finish) {
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("finish", finish);
+    const Configuration configuration = default_with(spec, std::string("finish=") + finish);
     const ProblemSize problem = complete(spec, {{{"n", n}}, {{"T", type}}});
     const Bindings names = bindings(spec, problem, h200(), configuration);
     const std::int64_t blocks = resolve_launches(spec, problem, h200(), configuration)[0].shape.blocks();
@@ -207,40 +196,27 @@ TEST(ReduceTemplate, NeedsNoMoreWorkSpaceForAnyProblemThanForTheLargest) {
 TEST(ReduceTemplate, InitialisesBeforeAnAtomicFinishAndCombinesAfterTheFirstOfTwoLaunches) {
   const KernelSpec spec = built_in("reduce");
   const ProblemSize problem = complete(spec, {});
-  Configuration configuration = *spec.default_configuration;
-  configuration.set("finish", "atomic");
-  auto launches = resolve_launches(spec, problem, h200(), configuration);
+  auto launches = resolve_launches(spec, problem, h200(), default_with(spec, "finish=atomic"));
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[0].expression, "initialise<float, Operation::sum>");
-  EXPECT_THAT(launches[1].expression, ::testing::HasSubstr("Finish::atomic"));
-  configuration.set("finish", "two_launches");
-  launches = resolve_launches(spec, problem, h200(), configuration);
+  EXPECT_THAT(launches[1].expression, HasSubstr("Finish::atomic"));
+  launches = resolve_launches(spec, problem, h200(), default_with(spec, "finish=two_launches"));
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[1].expression, "combinePartials<float, Operation::sum, 256, WarpStep::shuffle>");
 }
 
 // c may be a or b, and what is read through the read-only path must not be written while the kernel runs.
 TEST(SumMatrix2DTemplate, ReadsNothingThroughTheReadOnlyPath) {
-  for (const EmbeddedTemplate& file : embedded_templates()) {
-    if (file.name != "sumMatrix2D") continue;
-    for (std::istringstream lines{std::string(file.text)}; lines;) {
-      std::string line;
-      std::getline(lines, line);
-      const std::string code = line.substr(0, line.find("//"));
-      EXPECT_THAT(code, ::testing::Not(::testing::AnyOf(::testing::HasSubstr("__ldg"), ::testing::HasSubstr(".nc"),
-                                                        ::testing::HasSubstr("__restrict__"))));
-    }
-  }
+  std::istringstream lines(built_in("sumMatrix2D").source);
+  for (std::string line; std::getline(lines, line);)
+    for (const char* const word : {"__ldg", ".nc", "__restrict__"})
+      EXPECT_THAT(line.substr(0, line.find("//")), Not(HasSubstr(word)));
 }
 
 TEST(SumMatrix2DTemplate, RejectsBlocksPastTheDevicesLimitWithItsReason) {
   const KernelSpec spec = built_in("sumMatrix2D");
-  Configuration configuration = *spec.default_configuration;
-  configuration.set("block_x", 256);
-  configuration.set("block_y", 8);
-  const auto reason = why_invalid(spec, complete(spec, {}), h200(), configuration);
-  ASSERT_TRUE(reason);
-  EXPECT_THAT(*reason, ::testing::HasSubstr("1024"));
+  const auto reason = why_invalid(spec, complete(spec, {}), h200(), default_with(spec, "block_x=256 block_y=8"));
+  EXPECT_THAT(reason.value_or("valid"), HasSubstr("1024"));
 }
 
 TEST(SumMatrix2DTemplate, RunsMoreRowsThanAGridMayHave) {
@@ -258,13 +234,11 @@ TEST(ReduceClassicTemplate, HasAllStepsOfTheLadderInOrder) {
   ASSERT_NE(step, nullptr);
   std::vector<std::string> steps;
   for (const Value& value : step->values) steps.push_back(value.text());
-  EXPECT_THAT(steps, ::testing::ElementsAre("neighbored", "neighbored_less_divergent", "interleaved", "unroll2",
-                                            "unroll4", "unroll8", "unroll8_loop", "unroll16", "unroll_warps8",
-                                            "barrier_warps8", "shrinking_warps8", "complete_unroll8", "template8"));
+  EXPECT_THAT(steps, ElementsAre("neighbored", "neighbored_less_divergent", "interleaved", "unroll2", "unroll4",
+                                 "unroll8", "unroll8_loop", "unroll16", "unroll_warps8", "barrier_warps8",
+                                 "shrinking_warps8", "complete_unroll8", "template8"));
   const auto blocks = [&](const char* name) {
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("step", name);
-    configuration.set("threads", 512);
+    const Configuration configuration = default_with(spec, std::string("threads=512 step=") + name);
     return resolve_launches(spec, complete(spec, {}), h200(), configuration)[0].shape.blocks();
   };
   for (const char* name : {"unroll8", "unroll8_loop", "unroll_warps8", "barrier_warps8", "shrinking_warps8",
@@ -286,16 +260,13 @@ TEST(NestedTemplates, RefuseTheHostBackendBeforeAnythingIsCompiled) {
 TEST(NestedReduceTemplate, AsksForAPendingLaunchForEachBlockAndWhereAllRunAtOnceForEachStep) {
   const KernelSpec spec = built_in("nestedReduce");
   const ProblemSize problem = complete(spec, {{{"n", 1 << 24}}, {}});
-  const auto pending = [&](const char* step, const char* stream = "tail") {
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("step", step);
-    configuration.set("stream", stream);
-    return pending_device_launches(spec, problem, h200(), configuration);
+  const auto pending = [&](const char* changes) {
+    return pending_device_launches(spec, problem, h200(), default_with(spec, changes));
   };
-  EXPECT_EQ(pending("nested"), 32768 + 8);
-  EXPECT_EQ(pending("nested_nosync"), 32768 + 8);
-  EXPECT_EQ(pending("nested", "fire_and_forget"), 32768 * 8 + 8);
-  EXPECT_LE(pending("nested2"), 2048) << "what there is without being asked";
+  EXPECT_EQ(pending("step=nested stream=tail"), 32768 + 8);
+  EXPECT_EQ(pending("step=nested_nosync stream=tail"), 32768 + 8);
+  EXPECT_EQ(pending("step=nested stream=fire_and_forget"), 32768 * 8 + 8);
+  EXPECT_LE(pending("step=nested2 stream=tail"), 2048) << "what there is without being asked";
 }
 
 TEST(NestedReduceTemplate, StartsAChildAtOnceOnlyBehindABarrier) {
@@ -303,14 +274,12 @@ TEST(NestedReduceTemplate, StartsAChildAtOnceOnlyBehindABarrier) {
   const auto reason =
       why_invalid(spec, complete(spec, {}), h200(),
                   Configuration::parse("final_threads=128 step=nested_nosync stream=fire_and_forget threads=64"));
-  ASSERT_TRUE(reason);
-  EXPECT_THAT(*reason, ::testing::HasSubstr("children_need_what_they_read"));
+  EXPECT_THAT(reason.value_or("valid"), HasSubstr("children_need_what_they_read"));
 }
 
 TEST(WarpReduceTemplate, VotesOnlyToCount) {
   const KernelSpec spec = built_in("warpReduce");
-  Configuration configuration = *spec.default_configuration;
-  configuration.set("warp_step", "vote");
+  const Configuration configuration = default_with(spec, "warp_step=vote");
   EXPECT_FALSE(why_invalid(spec, complete(spec, {{}, {{"operation", "count"}}}), h200(), configuration));
   EXPECT_TRUE(why_invalid(spec, complete(spec, {{}, {{"operation", "sum"}}}), h200(), configuration));
 }

@@ -1,10 +1,9 @@
 /// blockReduce whose grid meets, on a GPU: sizes one by one, what is not resident at once, and its serving.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/single_run.hpp>
@@ -14,22 +13,14 @@
 namespace tuner {
 namespace {
 
-using testing::error_of;
-using ::testing::HasSubstr;
-
 class GpuGridSync : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!gpu_.backend) GTEST_SKIP() << gpu_.why_not;
   }
 
-  static Configuration configuration(const std::string& tail, int threads, int grid_blocks) {
-    Configuration result = *testing::built_in("blockReduce").default_configuration;
-    result.set("finish", "grid_sync");
-    result.set("tail", tail);
-    result.set("threads", threads);
-    result.set("grid_blocks", grid_blocks);
-    return result;
+  Configuration configuration(const std::string& tail, const std::string& more) const {
+    return testing::default_with(spec_, "finish=grid_sync tail=" + tail + ' ' + more);
   }
 
   void expect_right(std::int64_t n, const char* type, const Configuration& wanted) {
@@ -45,16 +36,17 @@ class GpuGridSync : public ::testing::Test {
 
 TEST_F(GpuGridSync, IsRightForEverySizeAndTail) {
   for (const char* const tail : {"barrier", "syncwarp", "shuffle_down", "shuffle_xor", "tile", "thread_group"})
-    for (const std::int64_t n : {0, 1, 33, 4097, 100003}) expect_right(n, "float", configuration(tail, 128, 1024));
+    for (const std::int64_t n : {0, 1, 33, 4097, 100003})
+      expect_right(n, "float", configuration(tail, "threads=128 grid_blocks=1024"));
 }
 
 TEST_F(GpuGridSync, IsRightForEveryTypeAndForMillions) {
   for (const char* const type : {"int", "float", "double"})
-    expect_right(10'000'019, type, configuration("tile", 256, 256));
+    expect_right(10'000'019, type, configuration("tile", "threads=256 grid_blocks=256"));
 }
 
 TEST_F(GpuGridSync, IsInvalidWithItsReasonWhereTheGridIsNotResidentAtOnce) {
-  const Configuration large = configuration("shuffle_down", 128, 10240);
+  const Configuration large = configuration("shuffle_down", "threads=128 grid_blocks=10240");
   EXPECT_THAT(error_of([&] {
                 SingleRun(*gpu_.backend, spec_, {{{"n", 10'000'000}}, {}}, large, testing::verify_only());
               }),
@@ -88,9 +80,7 @@ __global__ void one(int* y) { *y = 1; }
 )",
                                             "crowded.cu");
   const auto outcome_of = [&](int of_each) {
-    Configuration wanted;
-    wanted.set("of_each", of_each);
-    return SingleRun(*gpu_.backend, spec, {}, wanted, testing::verify_only()).measure();
+    return SingleRun(*gpu_.backend, spec, {}, {{"of_each", of_each}}, testing::verify_only()).measure();
   };
   EXPECT_TRUE(outcome_of(1).verified);
   const Trial crowded = outcome_of(16);

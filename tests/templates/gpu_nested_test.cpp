@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
+
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
 #include <tuner/backend/cuda/driver.hpp>
@@ -45,10 +47,8 @@ class GpuNestedReduce : public ::testing::TestWithParam<Nesting> {
 
   static void expect_right(std::int64_t n, int threads) {
     const KernelSpec spec = testing::built_in("nestedReduce");
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("step", GetParam().step);
-    configuration.set("stream", GetParam().stream);
-    configuration.set("threads", threads);
+    const Configuration configuration = testing::default_with(
+        spec, fmt::format("step={} stream={} threads={}", GetParam().step, GetParam().stream, threads));
     SingleRun one(nesting_gpu(), spec, {{{"n", n}}, {{"T", "int"}}}, configuration, testing::verify_only());
     const Trial trial = one.measure();
     EXPECT_TRUE(trial.verified) << "n=" << n << ' ' << configuration.text() << ": " << kind(trial.outcome) << ": "
@@ -111,10 +111,8 @@ class GpuDeviceLaunches : public ::testing::Test {
 
   static void run(int blocks) {
     const KernelSpec spec = testing::built_in("nestedReduce");
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("step", "nested");
-    configuration.set("threads", 32);
-    SingleRun one(nesting_gpu(), spec, {{{"n", 32 * blocks}}, {}}, configuration, testing::verify_only());
+    SingleRun one(nesting_gpu(), spec, {{{"n", 32 * blocks}}, {}},
+                  testing::default_with(spec, "step=nested threads=32"), testing::verify_only());
     const auto failure = one.launch();
     EXPECT_FALSE(failure) << message(*failure);
   }

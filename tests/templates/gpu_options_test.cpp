@@ -1,10 +1,9 @@
 /// Kernels with options for the compiler, on a GPU.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/kernel_file.hpp>
@@ -33,7 +32,7 @@ TEST_F(GpuKernelsWithOptions, AreRightWithAnyRegistersBlocksAndArithmetic) {
     const EnumeratedSpace space = enumerate(spec, size, backend_->device().limits);
     testing::expect_right(*backend_, spec, size, picker.pick(space, 48));
   }
-  EXPECT_THAT(picker.never_used(spec.space), ::testing::IsEmpty());
+  EXPECT_THAT(picker.never_used(spec.space), IsEmpty());
 }
 
 TEST_F(GpuKernelsWithOptions, ShowTheBranchesOfTheSourceWithoutOptimisation) {
@@ -42,9 +41,7 @@ TEST_F(GpuKernelsWithOptions, ShowTheBranchesOfTheSourceWithoutOptimisation) {
   options.metrics = {"branch_efficiency"};
   options.metrics_for_all = true;
   const auto efficiency = [&](const char* variant) {
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("variant", variant);
-    configuration.set("unroll", 1);
+    const Configuration configuration = testing::default_with(spec, std::string("unroll=1 variant=") + variant);
     SingleRun one(*backend_, spec, {{{"n", 1 << 16}, {"work", 1}}, {{"optimised", "no"}}}, configuration, options);
     const Trial trial = one.measure();
     const Measurement* const measured = trial.measurement();

@@ -31,9 +31,8 @@ TEST_P(GpuRaces, ComeOutAsTheyWereMadeTo) {
   if (GetParam().mistake != std::string_view("none") && gpu->device().limits.compute_capability != 90)
     GTEST_SKIP() << "what a race comes to was seen for compute capability 9.0 only";
   const KernelSpec spec = read_kernel_file(TUNER_SOURCE_DIR "/examples/races.cu");
-  Configuration configuration = *spec.default_configuration;
-  configuration.set("tail", GetParam().tail);
-  configuration.set("mistake", GetParam().mistake);
+  const Configuration configuration =
+      testing::default_with(spec, std::string("tail=") + GetParam().tail + " mistake=" + GetParam().mistake);
   SingleRun one(*gpu, spec, {{{"rows", 2048}}, {}}, configuration, testing::verify_only());
   const Trial trial = one.measure();
   EXPECT_EQ(kind(trial.outcome), GetParam().outcome) << message(trial.outcome);

@@ -1,5 +1,4 @@
 // Textures and surfaces on a GPU, held against what the host backend's kernels read from the same elements.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +18,9 @@ inline const Api* api = nullptr;
 }  // namespace tuner_host
 #include <tuner/backend/host/shim/tuner_host_texture.h>
 
-#include "sample.hpp"
+#include <tests/cuda/gpu_fixture.hpp>
+#include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 
 namespace tuner {
 namespace {
@@ -50,44 +51,8 @@ __global__ void add_one(cudaSurfaceObject_t s) {
 }
 )";
 
-class GpuTextures : public ::testing::Test {
+class GpuTextures : public cuda::GpuTest {
  protected:
-  void SetUp() override {
-    if (!on().backend) GTEST_SKIP() << on().why_not;
-  }
-  static const testing::Subject& on() {
-    static const testing::Subject subject = testing::subject();
-    return subject;
-  }
-  static Backend& backend() { return *on().backend; }
-
-  static std::unique_ptr<Module> load(const std::string& source, std::vector<std::string> expressions) {
-    const CompileResult compiled =
-        backend().compiler().compile({source, "test.cu", std::move(expressions), {}, backend().architecture()});
-    if (const CompileError* const error = std::get_if<CompileError>(&compiled))
-      throw Error(error->message + "\n" + error->log);
-    auto loaded = backend().load(std::get<Image>(compiled));
-    if (const LaunchError* const error = std::get_if<LaunchError>(&loaded)) throw Error(error->message);
-    return std::get<std::unique_ptr<Module>>(std::move(loaded));
-  }
-  template <typename T>
-  static std::vector<T> contents(DevicePointer from, std::size_t count) {
-    std::vector<T> data(count);
-    backend().download(data.data(), from, count * sizeof(T));
-    return data;
-  }
-  static Launch launch(std::size_t function, std::array<std::int64_t, 3> block, std::vector<Argument> arguments) {
-    Launch ready;
-    ready.module = &kernels();
-    ready.function = function;
-    ready.shape.grid[0] = 4;
-    ready.shape.block = block;
-    ready.arguments = std::move(arguments);
-    return ready;
-  }
-  static std::string failure(const std::optional<Outcome>& outcome) {
-    return outcome ? std::string(kind(*outcome)) + ": " + std::string(message(*outcome)) : "ok";
-  }
   static const Module& kernels() {
     static const std::unique_ptr<Module> module = load(kTextureKernels, {"plane", "row", "box", "fetch", "add_one"});
     return *module;
@@ -130,13 +95,11 @@ class GpuTextures : public ::testing::Test {
 
     const std::vector<float> at = coordinates(shape.extent, reading.normalized);
     const int n = static_cast<int>(at.size() / 2);
-    const auto where = backend().allocate(at.size() * sizeof(float)),
-               to = backend().allocate(at.size() * sizeof(float));
-    backend().upload(where->address(), at.data(), at.size() * sizeof(float));
-    const Launch reads = launch(function, {128, 1, 1},
+    const auto where = uploaded(at), to = uploaded(at);
+    const Launch reads = launch(kernels(), function, 4, 128,
                                 {Argument::of(on_gpu->texture(reading)), Argument::of(where->address()),
                                  Argument::of(to->address()), Argument::of(n)});
-    EXPECT_EQ(failure(backend().run({&reads, 1}, 10)), "ok");
+    EXPECT_EQ(run(reads), "ok");
     const auto seen = contents<float>(to->address(), static_cast<std::size_t>(n));
     const std::uint64_t object = on_host->texture(reading);
     double largest = 0;
@@ -193,8 +156,9 @@ TEST_F(GpuTextures, AreFetchedFromLinearMemory) {
   array->load(memory->address());
   TextureReading fetched;
   fetched.fetched = true;
-  const Launch fetch = launch(3, {102, 1, 1}, {Argument::of(array->texture(fetched)), Argument::of(to->address())});
-  EXPECT_EQ(failure(backend().run({&fetch, 1}, 10)), "ok");
+  const Launch fetch =
+      launch(kernels(), 3, 4, 102, {Argument::of(array->texture(fetched)), Argument::of(to->address())});
+  EXPECT_EQ(run(fetch), "ok");
   const auto seen = contents<int>(to->address(), 408);
   EXPECT_EQ(seen[0], 0) << "outside";
   for (std::size_t i = 0; i < 400; ++i) ASSERT_EQ(seen[i + 4], static_cast<int>(i));
@@ -206,9 +170,9 @@ TEST_F(GpuTextures, ShareTheirElementsWithSurfaces) {
   const auto memory = backend().allocate(1024);
   backend().fill(memory->address(), ElementType::float32, 256, {Fill::Kind::iota, 0, 0}, 0);
   array->load(memory->address());
-  Launch add = launch(4, {16, 8, 1}, {Argument::of(array->surface())});
-  add.shape.grid[0] = 1;
-  EXPECT_EQ(failure(backend().run({&add, 1}, 10)), "ok");
+  Launch add = launch(kernels(), 4, 1, 1, {Argument::of(array->surface())});
+  add.shape.block = {16, 8, 1};
+  EXPECT_EQ(run(add), "ok");
   backend().fill_bytes(memory->address(), 0, 1024);
   array->store(memory->address());
   const auto seen = contents<float>(memory->address(), 256);
@@ -219,13 +183,9 @@ TEST_F(GpuTextures, ShareTheirElementsWithSurfaces) {
 }
 
 TEST_F(GpuTextures, ThatAreTooLargeAreRefusedInASentence) {
-  try {
-    backend().allocate_array({ElementType::float32, 1, {1, std::size_t{1} << 30, 0}});
-    FAIL() << "there are arrays of 2^30 rows now";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("refuses 1 x 1073741824 elements of a texture"), std::string::npos)
-        << error.what();
-  }
+  const ArrayShape large{ElementType::float32, 1, {1, std::size_t{1} << 30, 0}};
+  EXPECT_THAT(error_of([&] { backend().allocate_array(large); }),
+              HasSubstr("refuses 1 x 1073741824 elements of a texture"));
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 /// Kernels whose limit is known by construction (examples/limits) and what the verdict says of each, on a GPU.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/cuda_backend.hpp>
 #include <tuner/backend/cuda/driver.hpp>
 #include <tuner/core/kernel_file.hpp>
@@ -16,8 +15,6 @@
 
 namespace tuner {
 namespace {
-
-using ::testing::HasSubstr;
 
 struct Known {
   const char* kernel;

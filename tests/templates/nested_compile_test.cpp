@@ -1,17 +1,14 @@
 /// Kernels that launch kernels, compiled and linked for an H200 where there is none; and kernels whose grid meets.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
-#include <tuner/backend/cuda/architecture.hpp>
 #include <tuner/backend/cuda/device_linker.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/host/host_backend.hpp>
-#include <tuner/measure/expressions.hpp>
 #include <tuner/measure/single_run.hpp>
 
+#include "compiled.hpp"
 #include "sample.hpp"
 
 namespace tuner {
@@ -26,20 +23,12 @@ TEST_P(NestedTemplates, CompileAndLinkInEveryConfiguration) {
   if (const auto* const missing = std::get_if<std::string>(&linker)) GTEST_SKIP() << *missing;
   const KernelSpec spec = testing::built_in(GetParam());
   const ProblemSize size = complete(spec, {});
-  const DeviceLimits limits = cuda::limits_of_architecture("sm_90");
-  const EnumeratedSpace space = enumerate(spec, size, limits);
-  std::vector<std::string> expressions = reference_expressions(spec, size, limits);
-  for (EnumeratedSpace::Index i = 0; i < space.size(); ++i)
-    for (std::string& expression : launch_expressions(spec, size, limits, space.configuration(i)))
-      if (std::find(expressions.begin(), expressions.end(), expression) == expressions.end())
-        expressions.push_back(std::move(expression));
-  const CompileRequest request = compile_request(spec, size, limits, "sm_90", expressions, space.configuration(0));
+  const CompileRequest request =
+      testing::request_of_all(spec, size, "sm_90", testing::all_configurations(spec, size, "sm_90"));
   EXPECT_TRUE(request.device_launches);
-  const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
-  const auto* const error = std::get_if<CompileError>(&result);
-  ASSERT_EQ(error, nullptr) << error->message << '\n' << error->log;
-  EXPECT_EQ(std::get<Image>(result).functions.size(), expressions.size());
-  EXPECT_EQ(std::get<Image>(result).log, "");
+  const Image image = testing::compiled(request);
+  EXPECT_EQ(image.functions.size(), request.expressions.size());
+  EXPECT_EQ(image.log, "");
 }
 
 TEST_P(NestedTemplates, HaveAReferenceThatRunsOnTheCpu) {
@@ -60,20 +49,14 @@ TEST(BlockReduceTemplate, CompilesForAnH200WithEveryTailOfAGridThatMeets) {
   const DeviceLimits limits = cuda::limits_of_architecture("sm_90");
   std::vector<std::string> expressions;
   for (const char* const tail : {"barrier", "syncwarp", "shuffle_down", "shuffle_xor", "tile", "thread_group"}) {
-    Configuration configuration = *spec.default_configuration;
-    configuration.set("tail", tail);
-    configuration.set("finish", "grid_sync");
-    configuration.set("grid_blocks", 256);
-    const auto launches = resolve_launches(spec, size, limits, configuration);
+    const auto launches = resolve_launches(
+        spec, size, limits, testing::default_with(spec, std::string("finish=grid_sync grid_blocks=256 tail=") + tail));
     ASSERT_EQ(launches.size(), 1u);
     EXPECT_TRUE(launches[0].shape.cooperative);
     expressions.push_back(launches[0].expression);
   }
   const CompileRequest request = compile_request(spec, size, limits, "sm_90", expressions, *spec.default_configuration);
-  const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
-  const auto* const error = std::get_if<CompileError>(&result);
-  ASSERT_EQ(error, nullptr) << error->message << '\n' << error->log;
-  EXPECT_EQ(std::get<Image>(result).log, "");
+  EXPECT_EQ(testing::compiled(request).log, "");
 }
 
 }  // namespace

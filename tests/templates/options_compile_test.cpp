@@ -1,22 +1,16 @@
 /// Kernels with options for the compiler, compiled with NVRTC for a GPU that need not be here.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 
-#include <tuner/backend/cuda/architecture.hpp>
+#include <tests/matchers.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/expressions.hpp>
 
+#include "compiled.hpp"
 #include "sample.hpp"
 
 namespace tuner {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class KernelsWithOptions : public ::testing::Test {
  protected:
@@ -25,17 +19,11 @@ class KernelsWithOptions : public ::testing::Test {
   }
 
   static CompileRequest request(const KernelSpec& spec, const std::string& changed, const ProblemSize& size = {}) {
-    Configuration configuration = *spec.default_configuration;
-    const Configuration changes = Configuration::parse(changed);
-    for (const auto& [name, value] : changes.entries()) configuration.set(name, value);
     const DeviceLimits limits = cuda::limits_of_architecture("sm_90");
-    return compile_request(spec, complete(spec, size), limits, "sm_90", configuration, "sm_90");
+    return compile_request(spec, complete(spec, size), limits, "sm_90", testing::default_with(spec, changed), "sm_90");
   }
-  static Resources resources(const CompileRequest& request) {
-    const CompileResult result = cuda::make_nvrtc_compiler(cuda::nvrtc())->compile(request);
-    const auto* const error = std::get_if<CompileError>(&result);
-    if (error != nullptr) throw Error(error->message + '\n' + error->log);
-    return std::get<Image>(result).functions.at(0).resources;
+  int registers(const std::string& changed) const {
+    return testing::compiled(request(coulomb_, changed)).functions.at(0).resources.registers;
   }
   static std::string ptx(const CompileRequest& request) {
     return std::get<std::string>(cuda::compile_to_ptx(cuda::nvrtc(), request));
@@ -45,13 +33,11 @@ class KernelsWithOptions : public ::testing::Test {
 };
 
 TEST_F(KernelsWithOptions, GetNoMoreRegistersThanTheyAskFor) {
-  EXPECT_GT(resources(request(coulomb_, "points=16 threads=128")).registers, 64);
+  EXPECT_GT(registers("points=16 threads=128"), 64);
   for (const int most : {32, 48, 64})
-    EXPECT_LE(resources(request(coulomb_, "points=16 threads=128 registers=" + std::to_string(most))).registers, most);
-  for (const int blocks : {4, 8}) {
-    const std::string wanted = "points=16 threads=256 min_blocks=" + std::to_string(blocks);
-    EXPECT_LE(resources(request(coulomb_, wanted)).registers, 65536 / 256 / blocks);
-  }
+    EXPECT_LE(registers("points=16 threads=128 registers=" + std::to_string(most)), most);
+  for (const int blocks : {4, 8})
+    EXPECT_LE(registers("points=16 threads=256 min_blocks=" + std::to_string(blocks)), 65536 / 256 / blocks);
 }
 
 TEST_F(KernelsWithOptions, DivideFastOnlyWhereTheyAskForIt) {

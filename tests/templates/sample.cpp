@@ -8,10 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <templates/embedded.hpp>
 #include <tuner/backend/fill_value.hpp>
-#include <tuner/core/error.hpp>
-#include <tuner/core/kernel_file.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 
@@ -70,13 +67,6 @@ MeasureOptions verify_only() {
   options.max_seconds = 0;
   options.batch_below_ns = 0;
   return options;
-}
-
-KernelSpec built_in(std::string_view name) {
-  for (const EmbeddedTemplate& file : embedded_templates()) {
-    if (file.name == name) return parse_kernel_file(file.text, std::string(name) + ".cu");
-  }
-  throw Error("no template " + std::string(name));
 }
 
 std::size_t sample_size() { return number_of("TUNER_SAMPLES", 50); }

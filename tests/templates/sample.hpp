@@ -5,13 +5,14 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
 #include <tuner/core/search_space.hpp>
 #include <tuner/measure/measure_options.hpp>
+
+#include "built_in.hpp"
 
 namespace tuner::testing {
 
@@ -26,9 +27,6 @@ Subject subject();
 /// every parameter occurs.
 std::size_t sample_size();
 constexpr std::size_t kAllValues = 200;
-
-/// The built-in kernel file \p name. Throws Error when there is none.
-KernelSpec built_in(std::string_view name);
 
 /// Picks configurations that differ: of a few random ones, the one whose values were used least so far. Use one
 /// picker for all problems of a kernel, so that together they cover every value.

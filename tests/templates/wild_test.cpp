@@ -6,12 +6,10 @@
 #include <vector>
 
 #include <tests/temporary_folder.hpp>
-#include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/nvrtc_compiler.hpp>
 #include <tuner/backend/host/host_backend.hpp>
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/measure/expressions.hpp>
 
+#include "compiled.hpp"
 #include "sample.hpp"
 #include "wild.hpp"
 
@@ -33,17 +31,12 @@ class WildKernel : public ::testing::TestWithParam<const char*> {
 TEST_P(WildKernel, CompilesWithNvrtc) {
   if (cuda::find_nvrtc() == nullptr) GTEST_SKIP() << "no libnvrtc on this machine";
   if (cuda::nvrtc().includes.empty()) GTEST_SKIP() << "no headers of a CUDA toolkit on this machine";
-  const auto compiler = cuda::make_nvrtc_compiler(cuda::nvrtc());
   for (const char* const architecture : {"sm_80", "sm_90"}) {
     const DeviceLimits limits = cuda::limits_of_architecture(architecture);
     std::vector<CompileRequest> requests{reference_request(spec_, size_, limits, architecture)};
     for (const Configuration& configuration : some(limits))
       requests.push_back(compile_request(spec_, size_, limits, architecture, configuration));
-    for (const CompileRequest& request : requests) {
-      const CompileResult result = compiler->compile(request);
-      const auto* const error = std::get_if<CompileError>(&result);
-      ASSERT_EQ(error, nullptr) << architecture << ": " << error->message << '\n' << error->log;
-    }
+    for (const CompileRequest& request : requests) EXPECT_NO_THROW(testing::compiled(request)) << architecture;
   }
 }
 
