@@ -1,12 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
-#include <fstream>
 
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
+#include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
@@ -15,8 +13,6 @@ namespace tuner::replay {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 cache::SessionKey key_of(std::int64_t n) {
   cache::SessionKey key;
@@ -48,34 +44,35 @@ void record(cache::Database& database, const cache::SessionKey& key, int measure
 
 class DatabaseRecordings : public ::testing::Test {
  protected:
+  cache::Database open() const { return cache::Database::open_user(file_); }
   std::vector<Recording> read(const fs::path& path) {
     return read_recordings(path, [this](const std::string& text) { warnings_.push_back(text); });
   }
+  /// The only one.
+  Recording read_one(const fs::path& path) {
+    std::vector<Recording> all = read(path);
+    EXPECT_EQ(all.size(), 1u);
+    return std::move(all.at(0));
+  }
   std::string error_of(const fs::path& path) {
-    try {
-      read(path);
-    } catch (const RecordingError& error) {
-      return error.what();
-    }
-    return "no error";
+    return testing::error_of([&] { read(path); });
   }
 
   const testing::TemporaryFolder folder_;
+  const fs::path file_ = folder_ / "wisdom.db";
   std::vector<std::string> warnings_;
 };
 
 TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
   {
-    cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+    cache::Database database = open();
     record(database, key_of(1000), 9);
     cache::SessionWriter resumed(database, key_of(1000));
     cache::TrialRecord failed = trial_of(32, 0);
     failed.kind = "timeout";
     resumed.add(failed);
   }
-  const std::vector<Recording> recordings = read(folder_ / "wisdom.db");
-  ASSERT_EQ(recordings.size(), 1u) << "two sessions of one tuning are one space";
-  const Recording& recording = recordings[0];
+  const Recording recording = read_one(file_);  // two sessions of one tuning are one space
   EXPECT_EQ(recording.name, "axpy T=float n=1000 NVIDIA H200");
   EXPECT_EQ(recording.unit, "ns");
   EXPECT_EQ(recording.space.size(), 10u);
@@ -94,22 +91,19 @@ TEST_F(DatabaseRecordings, HoldEveryTrialOfATuningWithItsCost) {
 TEST_F(DatabaseRecordings, HoldTuningsForAHotCacheToo) {
   cache::SessionKey hot = key_of(1000);
   hot.kernel.objective = "time_hot";
-  {
-    cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
-    record(database, hot, 9);
-  }
-  const std::vector<Recording> recordings = read(folder_ / "wisdom.db");
-  ASSERT_EQ(recordings.size(), 1u);
-  EXPECT_EQ(recordings[0].unit, "ns");
-  EXPECT_EQ(recordings[0].valid_count(), 9u);
-  EXPECT_EQ(recordings[0].optimum(), 1001);
+  cache::Database database = open();
+  record(database, hot, 9);
+  const Recording recording = read_one(file_);
+  EXPECT_EQ(recording.unit, "ns");
+  EXPECT_EQ(recording.valid_count(), 9u);
+  EXPECT_EQ(recording.optimum(), 1001);
 }
 
 TEST_F(DatabaseRecordings, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
   cache::SessionKey key = key_of(1000);
   key.kernel.objective = "max:ipc";
   {
-    cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+    cache::Database database = open();
     cache::SessionWriter writer(database, key);
     for (int block = 1; block <= 8; ++block) {
       cache::TrialRecord trial = trial_of(block, 1000);
@@ -117,60 +111,56 @@ TEST_F(DatabaseRecordings, TakeTheReciprocalOfWhatIsLargestAtItsBest) {
       writer.add(trial);
     }
   }
-  const std::vector<Recording> recordings = read(folder_ / "wisdom.db");
-  ASSERT_EQ(recordings.size(), 1u);
-  EXPECT_EQ(recordings[0].optimum(), 0.5);
+  EXPECT_EQ(read_one(file_).optimum(), 0.5);
 }
 
 TEST_F(DatabaseRecordings, CanBeReplayed) {
-  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  cache::Database database = open();
   record(database, key_of(1000), 40);
   ReplayOptions options;
   options.strategies = {"random"};
   options.repeats = 3;
   options.budget.fraction = 1;
-  const ReplayReport report = run_replay(read(folder_ / "wisdom.db"), options);
+  const ReplayReport report = run_replay(read(file_), options);
   ASSERT_EQ(report.results.size(), 1u);
   EXPECT_EQ(report.results[0].mean_trials, 40);
 }
 
 TEST_F(DatabaseRecordings, AreOneForEachProblemAndSkipThoseWithAHandfulOfTrials) {
-  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  cache::Database database = open();
   record(database, key_of(1000), 8);
   record(database, key_of(2000), 7);
   record(database, key_of(3000), 20);
   std::vector<std::string> names;
-  for (const Recording& recording : read(folder_ / "wisdom.db")) names.push_back(recording.name);
-  EXPECT_THAT(names,
-              ::testing::UnorderedElementsAre("axpy T=float n=1000 NVIDIA H200", "axpy T=float n=3000 NVIDIA H200"));
+  for (const Recording& recording : read(file_)) names.push_back(recording.name);
+  EXPECT_THAT(names, UnorderedElementsAre("axpy T=float n=1000 NVIDIA H200", "axpy T=float n=3000 NVIDIA H200"));
   EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("wisdom.db: 'axpy T=float n=2000 NVIDIA H200' has 7 measured"),
                                            HasSubstr("too few to replay (at least 8)"))));
 }
 
 TEST_F(DatabaseRecordings, WithTooLittleInThemAreErrorsThatSayWhatToDo) {
-  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
-  EXPECT_THAT(error_of(folder_ / "wisdom.db"), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
+  cache::Database database = open();
+  EXPECT_THAT(error_of(file_), HasSubstr("wisdom.db: holds no tuning, at most best configurations"));
   record(database, key_of(1000), 7);
-  EXPECT_THAT(error_of(folder_ / "wisdom.db"),
-              AllOf(HasSubstr("wisdom.db: holds no tuning with 8 measured configurations"),
-                    HasSubstr("tune --kernel NAME --strategy exhaustive")));
+  EXPECT_THAT(error_of(file_), AllOf(HasSubstr("wisdom.db: holds no tuning with 8 measured configurations"),
+                                     HasSubstr("tune --kernel NAME --strategy exhaustive")));
 }
 
 TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
-  cache::Database database = cache::Database::open_user(folder_ / "wisdom.db");
+  cache::Database database = open();
   record(database, key_of(1000), 12);
   const std::string text = cache::export_all(database);
   cache::write_text(folder_ / "plain.jsonl", "# a comment\n" + text);
   cache::write_text(folder_ / "zipped.jsonl.gz", text);
-  const Recording wanted = read(folder_ / "wisdom.db").at(0);
+  const Recording wanted = read_one(file_);
   for (const char* name : {"plain.jsonl", "zipped.jsonl.gz"}) {
-    const std::vector<Recording> recordings = read(folder_ / name);
-    ASSERT_EQ(recordings.size(), 1u) << name;
-    EXPECT_EQ(recordings[0].name, wanted.name);
-    ASSERT_EQ(recordings[0].space.size(), wanted.space.size());
+    SCOPED_TRACE(name);
+    const Recording recording = read_one(folder_ / name);
+    EXPECT_EQ(recording.name, wanted.name);
+    ASSERT_EQ(recording.space.size(), wanted.space.size());
     for (std::size_t i = 0; i < wanted.rows.size(); ++i) {
-      EXPECT_EQ(recordings[0].space.configuration(i), wanted.space.configuration(i));
-      EXPECT_EQ(recordings[0].rows[i].objective, wanted.rows[i].objective);
+      EXPECT_EQ(recording.space.configuration(i), wanted.space.configuration(i));
+      EXPECT_EQ(recording.rows[i].objective, wanted.rows[i].objective);
     }
   }
   cache::write_text(folder_ / "best.jsonl", cache::export_wisdom(database));
@@ -180,7 +170,7 @@ TEST_F(DatabaseRecordings, AreTheSameFromTheTextOfACompleteExport) {
 }
 
 TEST_F(DatabaseRecordings, OfFilesThatAreNotOursAreErrorsAndLeaveThemAlone) {
-  std::ofstream(folder_ / "other.db") << std::string("SQLite format 3\0", 16) << std::string(8000, 'x');
+  folder_.write("other.db", std::string("SQLite format 3\0", 16) + std::string(8000, 'x'));
   EXPECT_THAT(error_of(folder_ / "other.db"), HasSubstr("other.db is ignored: it is no wisdom database"));
   EXPECT_EQ(fs::file_size(folder_ / "other.db"), 8016u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);

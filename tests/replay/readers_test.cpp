@@ -1,11 +1,10 @@
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include <zlib.h>
 
+#include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 #include <tuner/replay/read_recording.hpp>
 
@@ -13,12 +12,7 @@ namespace tuner::replay {
 namespace {
 
 std::string error_of(const std::string& text) {
-  try {
-    parse_recording(text, "spaces/made.csv");
-  } catch (const RecordingError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { parse_recording(text, "spaces/made.csv"); });
 }
 
 const std::string csv =
@@ -50,9 +44,7 @@ TEST(CsvReader, ReadsOutcomesAndWindowsLineEnds) {
 }
 
 TEST(CsvReader, NamesFileAndLineOfWhatItCannotRead) {
-  const struct {
-    std::string text, message;
-  } table[] = {
+  const std::pair<std::string, std::string> table[] = {
       {"", "made.csv: the file is empty"},
       {"bx,eval_time_s\n1,2\n", "made.csv:1: there is no column 'objective'"},
       {"bx,objective\n1,2\n", "made.csv:1: there is no column 'eval_time_s'"},
@@ -68,8 +60,7 @@ TEST(CsvReader, NamesFileAndLineOfWhatItCannotRead) {
       {"bx,eval_time_s,objective\n", "made.csv: there is no row"},
       {"bx,eval_time_s,objective,outcome\n1,2,3,odd\n", "made.csv:2: unknown outcome 'odd'"},
   };
-  for (const auto& row : table)
-    EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
+  for (const auto& [text, message] : table) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
 }
 
 const std::string cache_head =
@@ -140,9 +131,8 @@ TEST(KernelTunerReader, MinimisesTheReciprocalOfARate) {
 
 TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
   const std::string entries = R"("1":{"bx":1,"time":2,"quality":100},"2":{"bx":2,"time":1,"quality":200})";
-  EXPECT_NE(
-      error_of(cache_of(R"("objective":"quality",)", entries)).find("\"objective_higher_is_better\": true or false"),
-      std::string::npos);
+  EXPECT_THAT(error_of(cache_of(R"("objective":"quality",)", entries)),
+              HasSubstr("\"objective_higher_is_better\": true or false"));
   const std::string given = R"("objective":"quality","objective_higher_is_better":)";
   EXPECT_EQ(parse_recording(cache_of(given + "true,", entries), "x").optimum(), 1.0 / 200);
   EXPECT_EQ(parse_recording(cache_of(given + "false,", entries), "x").optimum(), 100);
@@ -150,8 +140,7 @@ TEST(KernelTunerReader, AsksForTheDirectionOfAnObjectiveThatItDoesNotKnow) {
 
 TEST(KernelTunerReader, DoesNotTakeATimeForAnotherObjective) {
   const std::string entries = R"("1":{"bx":1,"time":2,"GB/s":100},"2":{"bx":2,"time":1})";
-  EXPECT_NE(error_of(cache_of(R"("objective":"GB/s",)", entries)).find("the entry '2' has no 'GB/s'"),
-            std::string::npos);
+  EXPECT_THAT(error_of(cache_of(R"("objective":"GB/s",)", entries)), HasSubstr("the entry '2' has no 'GB/s'"));
 }
 
 TEST(ReadRecording, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords) {
@@ -161,21 +150,18 @@ TEST(ReadRecording, TellsT4FromAKernelTunerCacheByWhatTheFileHoldsNotByItsWords)
 }
 
 TEST(ReadRecording, RefusesWhatIsTooLargeOrTooDeepForASpace) {
-  EXPECT_NE(error_of("{\"cache\":" + std::string(100000, '[')).find("nested more than 64 levels deep"),
-            std::string::npos);
+  EXPECT_THAT(error_of("{\"cache\":" + std::string(100000, '[')), HasSubstr("nested more than 64 levels deep"));
   std::string wide = "eval_time_s,objective";
   for (int i = 0; i < 300; ++i) wide += ",p" + std::to_string(i);
-  EXPECT_NE(error_of(wide + "\n1,2\n").find("made.csv:1: more than 256 columns"), std::string::npos);
+  EXPECT_THAT(error_of(wide + "\n1,2\n"), HasSubstr("made.csv:1: more than 256 columns"));
   std::string many = "{\"cache\":[";
   many.append((std::size_t{1} << 24) + 2, ',');
-  EXPECT_NE(error_of(many).find("more than 16777216 values"), std::string::npos);
+  EXPECT_THAT(error_of(many), HasSubstr("more than 16777216 values"));
 }
 
 TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
   const auto with = [](const std::string& entry) { return cache_head + first_entry + ",\n" + entry + "}}"; };
-  const struct {
-    std::string text, message;
-  } table[] = {
+  const std::pair<std::string, std::string> table[] = {
       {with(R"("32,1":{"bx":32,"time":1})"), "made.csv:4:8: the entry '32,1' has no value of 't'"},
       {with(R"("32,1":{"bx":32,"t":1})"), "made.csv:4:8: the entry '32,1' has no 'time'"},
       {with(R"("32,1":{"bx":1e400,"t":1,"time":1})"), "made.csv:4:14: not JSON: number overflow parsing '1e400'"},
@@ -194,14 +180,12 @@ TEST(KernelTunerReader, NamesLineAndColumnOfWhatMakesNoSense) {
       {"\xEF\xBB\xBF\n{\"cache\": {}}", "made.csv:2:1: there is no list \"tune_params_keys\""},
       {"{\"other\": 1}", "made.csv:1:1: JSON with neither"},
   };
-  for (const auto& row : table)
-    EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
+  for (const auto& [text, message] : table) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
 }
 
 TEST(KernelTunerReader, PlacesAFaultInATextThatBreaksOff) {
   const std::string text = cache_head + R"("32,1":{"bx":32,"time":1},)" + "\n" + second_entry.substr(0, 3);
-  EXPECT_NE(error_of(text).find("made.csv:3:8: the entry '32,1' has no value of 't'"), std::string::npos)
-      << error_of(text);
+  EXPECT_THAT(error_of(text), HasSubstr("made.csv:3:8: the entry '32,1' has no value of 't'"));
 }
 
 TEST(T4Reader, ReadsResultsAsSpecifiedAndAsFoundInTheWild) {
@@ -232,9 +216,7 @@ TEST(T4Reader, NamesLineAndColumnOfWhatMakesNoSense) {
   const auto correct = [&](const std::string& members) {
     return with("{\"configuration\":{\"a\":1},\"objectives\":[\"time\"],\n\"invalidity\":\"correct\"" + members + "}");
   };
-  const struct {
-    std::string text, message;
-  } table[] = {
+  const std::pair<std::string, std::string> table[] = {
       {"{\"metadata\":1,\n\"results\": 3}", "made.csv:2:12: there is no list \"results\""},
       {"{\"results\": []}", "made.csv:1:13: the list of results is empty"},
       {with("{}"), "made.csv:3:1: result 2: there is no object \"configuration\""},
@@ -258,8 +240,7 @@ TEST(T4Reader, NamesLineAndColumnOfWhatMakesNoSense) {
        "made.csv:4:87: result 2: a time in 'runtimes' is negative"},
       {with("{\"configuration\" {}}"), "made.csv:3:18: not JSON: syntax error"},
   };
-  for (const auto& row : table)
-    EXPECT_NE(error_of(row.text).find(row.message), std::string::npos) << error_of(row.text) << "\nfor " << row.text;
+  for (const auto& [text, message] : table) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
 }
 
 class Files : public ::testing::Test {
@@ -275,20 +256,15 @@ class Files : public ::testing::Test {
 };
 
 TEST_F(Files, AreReadPlainAndCompressed) {
-  const auto plain = folder_ / "made.csv";
-  std::ofstream(plain) << csv;
+  const auto plain = folder_.write("made.csv", csv);
   EXPECT_EQ(read_recordings(plain).at(0).space.size(), 3u);
   EXPECT_EQ(read_recordings(plain).at(0).name, "made");
   EXPECT_EQ(read_recordings(write_gzip("zipped.csv.gz", csv)).at(0).space.size(), 3u);
 }
 
 TEST_F(Files, ThatAreMissingOrCutOffAreErrorsThatNameThem) {
-  try {
-    read_recordings(folder_ / "absent.csv");
-    FAIL();
-  } catch (const RecordingError& error) {
-    EXPECT_NE(std::string(error.what()).find("absent.csv cannot be read: No such file"), std::string::npos);
-  }
+  EXPECT_THAT(testing::error_of([&] { read_recordings(folder_ / "absent.csv"); }),
+              HasSubstr("absent.csv cannot be read: No such file"));
   std::string long_text = csv;
   for (int i = 64; i < 5000; ++i)
     long_text += std::to_string(i) + ",a,true," + std::to_string(i * 7919 % 1000) + ",1\n";

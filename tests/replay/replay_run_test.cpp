@@ -1,11 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <tests/matchers.hpp>
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/replay_run.hpp>
 
@@ -69,21 +67,17 @@ TEST(Replay, GivesTheSameReportWithAnyNumberOfThreads) {
 }
 
 TEST(Replay, EndsARepeatAtEachKindOfBudget) {
-  ReplayOptions options = quick();
-  options.strategies = {"random"};
-  options.budget.trials = 25;
-  EXPECT_EQ(run_replay({convolution()}, options).results[0].mean_trials, 25);
-  options.budget = {};
-  options.budget.fraction = 0.01;
-  EXPECT_EQ(run_replay({convolution()}, options).results[0].mean_trials, 44);
-  options.budget = {};
-  options.budget.wall_time = std::chrono::seconds(30);
-  const double trials = run_replay({convolution()}, options).results[0].mean_trials;
-  EXPECT_GT(trials, 2);
-  EXPECT_LT(trials, 60);
-  options.budget = {};
-  options.budget.target = 3 * *convolution().optimum();
-  EXPECT_LT(run_replay({convolution()}, options).results[0].mean_trials, 200);
+  const auto trials_of = [](const auto& limit) {
+    ReplayOptions options = quick();
+    options.strategies = {"random"};
+    limit(options.budget);
+    return run_replay({convolution()}, options).results[0].mean_trials;
+  };
+  EXPECT_EQ(trials_of([](Budget& budget) { budget.trials = 25; }), 25);
+  EXPECT_EQ(trials_of([](Budget& budget) { budget.fraction = 0.01; }), 44);
+  EXPECT_THAT(trials_of([](Budget& budget) { budget.wall_time = std::chrono::seconds(30); }),
+              AllOf(::testing::Gt(2), ::testing::Lt(60)));
+  EXPECT_LT(trials_of([](Budget& budget) { budget.target = 3 * *convolution().optimum(); }), 200);
 }
 
 TEST(Replay, TriesFirstWhatItIsTold) {
@@ -146,7 +140,6 @@ ReplayReport drawn(double seconds) {
 }
 
 TEST(ReplayDrawing, HasRoundTicksWithUnits) {
-  using ::testing::Contains;
   EXPECT_THAT(texts_of(svg_report(drawn(12.21))), Contains("10 s"));
   EXPECT_THAT(texts_of(svg_report(drawn(0.1446))), Contains("100 ms"));
   EXPECT_THAT(texts_of(svg_report(drawn(1800))), Contains("20 min"));

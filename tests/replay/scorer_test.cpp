@@ -57,17 +57,19 @@ Recording staircase(int count) {
   return make_recording("staircase", trials);
 }
 
+/// Of one repeat that proposed \p row alone.
+Score score_of(const Recording& recording, EnumeratedSpace::Index row) {
+  const Scorer scorer(recording);
+  return scorer.score(std::vector<RankCurve>{scorer.rank_curve({&row, 1})});
+}
+
 TEST(Scorer, GivesOneToTheOptimumAtOnceAndLessThanZeroToTheWorst) {
   const Recording recording = staircase(500);
-  const Scorer scorer(recording);
-  const EnumeratedSpace::Index best = 0;
-  const EnumeratedSpace::Index worst = 499;
-  const RankCurve good = scorer.rank_curve({&best, 1});
-  const RankCurve bad = scorer.rank_curve({&worst, 1});
-  EXPECT_NEAR(scorer.score(std::vector<RankCurve>{good}).value, 1, 1e-12);
-  EXPECT_LT(scorer.score(std::vector<RankCurve>{bad}).value, -1);
-  EXPECT_EQ(scorer.score(std::vector<RankCurve>{good}).standard_error, 0);
-  EXPECT_NEAR(scorer.score(std::vector<RankCurve>{good}).relative_to_optimum, 1, 1e-12);
+  const Score best = score_of(recording, 0);
+  EXPECT_NEAR(best.value, 1, 1e-12);
+  EXPECT_EQ(best.standard_error, 0);
+  EXPECT_NEAR(best.relative_to_optimum, 1, 1e-12);
+  EXPECT_LT(score_of(recording, 499).value, -1) << "the worst";
 }
 
 TEST(Scorer, CountsAResultFromTheTimeItIsKnownAndBackFillsTheFirst) {
@@ -89,27 +91,16 @@ TEST(Scorer, GivesTheWorstRankToARepeatWithoutAnyValidResult) {
 }
 
 TEST(Scorer, ScoresTinyAndConstantSpacesWithoutDividingByZero) {
-  for (const int count : {1, 2, 3}) {
-    const Recording recording = staircase(count);
-    const Scorer scorer(recording);
-    const EnumeratedSpace::Index first = 0;
-    EXPECT_TRUE(std::isfinite(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&first, 1})}).value));
-  }
+  for (const int count : {1, 2, 3}) EXPECT_TRUE(std::isfinite(score_of(staircase(count), 0).value)) << count;
   const std::vector<RecordedTrial> equal{{{2.0, 0.0, OutcomeKind::ok}, {{"i", 1}}},
                                          {{2.0, 0.0, OutcomeKind::ok}, {{"i", 2}}}};
-  const Recording recording = make_recording("equal", equal);
-  const Scorer scorer(recording);
-  const EnumeratedSpace::Index first = 1;
-  EXPECT_TRUE(std::isfinite(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&first, 1})}).value));
+  EXPECT_TRUE(std::isfinite(score_of(make_recording("equal", equal), 1).value));
 }
 
 TEST(Scorer, CallsAnOptimumOfZeroReachedWhereItIs) {
   const std::vector<RecordedTrial> trials{{{0.0, 1.0, OutcomeKind::ok}, {{"i", 1}}},
                                           {{4.0, 1.0, OutcomeKind::ok}, {{"i", 2}}}};
-  const Recording recording = make_recording("zero", trials);
-  const Scorer scorer(recording);
-  const EnumeratedSpace::Index best = 0;
-  EXPECT_EQ(scorer.score(std::vector<RankCurve>{scorer.rank_curve({&best, 1})}).relative_to_optimum, 1);
+  EXPECT_EQ(score_of(make_recording("zero", trials), 0).relative_to_optimum, 1);
   EXPECT_EQ(share_of_optimum(0, 4), 0);
 }
 

@@ -3,7 +3,6 @@
 #include <cache/exchange.hpp>
 #include <cache/session.hpp>
 
-#include <tests/temporary_folder.hpp>
 #include <tuner/report/tuning.hpp>
 
 #include "sample.hpp"
@@ -26,24 +25,25 @@ void tune(cache::Database& database, const cache::SessionKey& key, const std::ve
   writer.finish();
 }
 
-Gathered gather(std::vector<cache::Database>& databases, const cache::Filter& filter = {}) {
-  std::vector<cache::Database*> all;
-  for (cache::Database& database : databases) all.push_back(&database);
-  return report::gather(all, filter);
-}
+class Gather : public ::testing::Test {
+ protected:
+  Gathered gather(const cache::Filter& filter = {}) {
+    cache::Database* const all[] = {&database_};
+    return report::gather(all, filter);
+  }
+  /// Of the only tuning.
+  Tuning gather_one(const cache::Filter& filter = {}) {
+    Gathered found = gather(filter);
+    EXPECT_EQ(found.tunings.size(), 1u);
+    return std::move(found.tunings.at(0));
+  }
 
-std::vector<cache::Database> one(cache::Database database) {
-  std::vector<cache::Database> all;
-  all.push_back(std::move(database));
-  return all;
-}
+  cache::Database database_ = cache::Database::in_memory();
+};
 
-TEST(Gather, FindsTrialsBestAndHowItIsServed) {
-  auto databases = one(cache::Database::in_memory());
-  tune(databases[0], sample_key(), {"block=32", "block=64"});
-  const Gathered found = gather(databases);
-  ASSERT_EQ(found.tunings.size(), 1u);
-  const Tuning& tuning = found.tunings[0];
+TEST_F(Gather, FindsTrialsBestAndHowItIsServed) {
+  tune(database_, sample_key(), {"block=32", "block=64"});
+  const Tuning tuning = gather_one();
   EXPECT_EQ(tuning.trials.size(), 2u);
   EXPECT_EQ(tuning.sessions.size(), 1u);
   ASSERT_TRUE(tuning.best);
@@ -51,63 +51,54 @@ TEST(Gather, FindsTrialsBestAndHowItIsServed) {
   EXPECT_EQ(tuning.served.tier, cache::Tier::exact);
 }
 
-TEST(Gather, PutsSessionsOfTheSameTuningBehindEachOther) {
-  auto databases = one(cache::Database::in_memory());
-  tune(databases[0], sample_key(), {"block=32"});
-  tune(databases[0], sample_key(), {"block=64", "block=32"});
-  const Gathered found = gather(databases);
-  ASSERT_EQ(found.tunings.size(), 1u);
-  EXPECT_EQ(found.tunings[0].sessions.size(), 2u);
-  ASSERT_EQ(found.tunings[0].trials.size(), 3u);
-  EXPECT_LE(found.tunings[0].trials[0].at_s, found.tunings[0].trials[2].at_s);
+TEST_F(Gather, PutsSessionsOfTheSameTuningBehindEachOther) {
+  tune(database_, sample_key(), {"block=32"});
+  tune(database_, sample_key(), {"block=64", "block=32"});
+  const Tuning tuning = gather_one();
+  EXPECT_EQ(tuning.sessions.size(), 2u);
+  ASSERT_EQ(tuning.trials.size(), 3u);
+  EXPECT_LE(tuning.trials[0].at_s, tuning.trials[2].at_s);
 }
 
-TEST(Gather, KnowsFinalistsByTheirSecondMeasurementInASession) {
-  auto databases = one(cache::Database::in_memory());
-  tune(databases[0], sample_key(), {"block=32", "block=64", "block=32"});
-  const Gathered found = gather(databases);
-  const auto& trials = found.tunings.at(0).trials;
+TEST_F(Gather, KnowsFinalistsByTheirSecondMeasurementInASession) {
+  tune(database_, sample_key(), {"block=32", "block=64", "block=32"});
+  const auto trials = gather_one().trials;
   EXPECT_FALSE(trials.at(0).again);
   EXPECT_FALSE(trials.at(1).again);
   EXPECT_TRUE(trials.at(2).again);
 }
 
-TEST(Gather, KnowsTheBestThatAnyTuningSawOfADevice) {
-  auto databases = one(cache::Database::in_memory());
+TEST_F(Gather, KnowsTheBestThatAnyTuningSawOfADevice) {
   cache::SessionKey fast = sample_key("first"), slow = sample_key("second");
   fast.device.properties = R"({"copy_bytes_per_s":4.5e12,"latency_ns":700,"read_bytes_per_s":"much"})";
   slow.device.properties = R"({"copy_bytes_per_s":4.2e12,"latency_ns":600,"write_bytes_per_s":3e12})";
-  tune(databases[0], fast, {"block=32"});
-  tune(databases[0], slow, {"block=32"});
-  for (const Tuning& tuning : gather(databases).tunings)
+  tune(database_, fast, {"block=32"});
+  tune(database_, slow, {"block=32"});
+  for (const Tuning& tuning : gather().tunings)
     EXPECT_EQ(tuning.key.device.properties,
               R"({"copy_bytes_per_s":4500000000000.0,"latency_ns":600,"write_bytes_per_s":3000000000000.0})");
 }
 
-TEST(Gather, KeepsOtherKernelsApartAndLeavesThemOutWhenAsked) {
-  auto databases = one(cache::Database::in_memory());
-  tune(databases[0], sample_key("first"), {"block=32"});
-  tune(databases[0], sample_key("second"), {"block=64"});
-  EXPECT_EQ(gather(databases).tunings.size(), 2u);
-  const Gathered found = gather(databases, {.kernel = "second"});
-  ASSERT_EQ(found.tunings.size(), 1u);
-  EXPECT_EQ(found.tunings[0].key.kernel.name, "second");
+TEST_F(Gather, KeepsOtherKernelsApartAndLeavesThemOutWhenAsked) {
+  tune(database_, sample_key("first"), {"block=32"});
+  tune(database_, sample_key("second"), {"block=64"});
+  EXPECT_EQ(gather().tunings.size(), 2u);
+  EXPECT_EQ(gather_one({.kernel = "second"}).key.kernel.name, "second");
 }
 
-TEST(Gather, ListsResultsWithoutTrialsLast) {
-  auto databases = one(cache::Database::in_memory());
+TEST_F(Gather, ListsResultsWithoutTrialsLast) {
   auto elsewhere = cache::Database::in_memory();
   tune(elsewhere, sample_key("shipped"), {"block=32"});
-  tune(databases[0], sample_key("own"), {"block=64"});
-  cache::import_text(databases[0], cache::export_wisdom(elsewhere));
-  const Gathered found = gather(databases);
+  tune(database_, sample_key("own"), {"block=64"});
+  cache::import_text(database_, cache::export_wisdom(elsewhere));
+  const Gathered found = gather();
   ASSERT_EQ(found.tunings.size(), 2u);
   EXPECT_EQ(found.tunings[1].key.kernel.name, "shipped");
   EXPECT_TRUE(found.tunings[1].trials.empty());
   EXPECT_TRUE(found.tunings[1].best);
 }
 
-TEST(Gather, CountsNoTimeBetweenSessions) {
+TEST_F(Gather, CountsNoTimeBetweenSessions) {
   Tuning tuning;
   append_session(tuning, {sample_trial("a=1", 1, 1000), sample_trial("a=2", 1, 3000)}, test::sample_started_ms(), 0);
   append_session(tuning, {sample_trial("a=3", 1, 1000)}, test::sample_started_ms(), tuning.trials.back().at_s);

@@ -69,6 +69,14 @@ inline double kernel_time(const EnumeratedSpace& space, EnumeratedSpace::Index i
          (d[4] == (d[0] > 4) ? 0.0 : 0.7) + 0.05 * std::abs(d[5] - 2) + 0.02 * d[3];
 }
 
+/// Lets \p strategy propose one configuration of a kernel_space(), and learn its time.
+inline EnumeratedSpace::Index try_one(search::Strategy& strategy, const EnumeratedSpace& space) {
+  const EnumeratedSpace::Index index = strategy.propose(1).at(0);
+  const search::Observation seen{index, kernel_time(space, index), {}};
+  strategy.learn({&seen, 1});
+  return index;
+}
+
 /// Tells \p strategy that a proposal was withdrawn.
 inline void take_back(search::Strategy& strategy, EnumeratedSpace::Index index) {
   const search::Observation withdrawn{index, std::nullopt, std::nullopt, true};

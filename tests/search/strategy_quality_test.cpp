@@ -14,6 +14,7 @@ namespace {
 using Index = EnumeratedSpace::Index;
 using test::kernel_space;
 using test::kernel_time;
+using test::try_one;
 
 /// Mean over seeds of the rank (0: the optimum) of the best of \p trials.
 double mean_best_rank(const std::string& name, std::size_t trials, int seeds = 12) {
@@ -32,10 +33,7 @@ double mean_best_rank(const std::string& name, std::size_t trials, int seeds = 1
     const auto strategy = make_strategy(name, space, options);
     double best = HUGE_VAL;
     for (std::size_t t = 0; t < trials; ++t) {
-      const Index index = strategy->propose(1).at(0);
-      const Observation observation{index, kernel_time(space, index), {}};
-      strategy->learn({&observation, 1});
-      best = std::min(best, *observation.objective);
+      best = std::min(best, kernel_time(space, try_one(*strategy, space)));
     }
     sum += static_cast<double>(std::lower_bound(sorted.begin(), sorted.end(), best) - sorted.begin());
   }
@@ -86,12 +84,8 @@ TEST(StrategyQuality, AutoStartsFromWhatWasGoodElsewhere) {
   const auto strategy = make_strategy("auto", space, options);
   strategy->seed_prior(elsewhere, 1);
   double reached = HUGE_VAL;
-  for (int t = 0; t < 8; ++t) {
-    const Index index = strategy->propose(1).at(0);
-    const Observation observation{index, kernel_time(space, index), {}};
-    strategy->learn({&observation, 1});
-    reached = std::min(reached, *observation.objective);
-  }
+  for (int t = 0; t < 8; ++t) reached = std::min(reached, kernel_time(space, try_one(*strategy, space)));
+
   EXPECT_LT(reached, 1.1 * kernel_time(space, best));
 }
 
@@ -143,11 +137,7 @@ TEST(StrategyQuality, AutoGivesUpWhatFellBehind) {
   const EnumeratedSpace space = kernel_space();
   const auto strategy = make_strategy("auto", space, {});
   const std::vector<Index> early = strategy->propose(16);  // before anything is known
-  for (Index t = 0; t < 40; ++t) {
-    const Index index = strategy->propose(1).at(0);
-    const Observation seen{index, kernel_time(space, index), {}};
-    strategy->learn({&seen, 1});
-  }
+  for (int t = 0; t < 40; ++t) try_one(*strategy, space);
   const auto order = strategy->reconsider(early);
   ASSERT_TRUE(order);
   EXPECT_LT(order->size(), early.size());
@@ -163,9 +153,7 @@ TEST(StrategyQuality, AutoSaysWhenAnImprovementHasBecomeUnlikely) {
   EXPECT_FALSE(strategy->improvement_probability(0.01)) << "nothing is known yet";
   std::optional<double> early;
   for (int t = 0; t < 400; ++t) {
-    const Index index = strategy->propose(1).at(0);
-    const Observation observation{index, kernel_time(space, index), {}};
-    strategy->learn({&observation, 1});
+    try_one(*strategy, space);
     if (t == 15) early = strategy->improvement_probability(0.01);
   }
   const auto late = strategy->improvement_probability(0.01);

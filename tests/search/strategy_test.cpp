@@ -1,5 +1,4 @@
 // What every strategy promises, whatever it does inside.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include <tests/matchers.hpp>
 #include <tuner/search/strategy.hpp>
 
 #include "spaces.hpp"
@@ -204,18 +204,25 @@ TEST_P(EveryStrategy, ProposesWhatItIsGivenFirstBeforeAnythingElse) {
   EXPECT_EQ(proposals[1], 7u);
 }
 
+std::string message_of(std::string_view name, const StrategyOptions& options) {
+  const EnumeratedSpace space = mixed_space();
+  try {
+    make_strategy(name, space, options);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
 TEST_P(EveryStrategy, RefusesValuesThatItsOptionsCannotHave) {
   const EnumeratedSpace space = mixed_space();
   const auto accepts = [&](const OptionInfo& option, double value) {
     StrategyOptions options;
     options.values[option.name] = value;
-    try {
-      return make_strategy(GetParam(), space, options) != nullptr;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_NE(std::string(error.what()).find("option '" + option.name + "' is a "), std::string::npos)
-          << error.what();
-      return false;
-    }
+    const std::string refusal = message_of(GetParam(), options);
+    if (refusal == "no exception") return true;
+    EXPECT_THAT(refusal, HasSubstr("option '" + option.name + "' is a "));
+    return false;
   };
   const auto info = std::find_if(strategies().begin(), strategies().end(),
                                  [](const StrategyInfo& one) { return one.name == GetParam(); });
@@ -249,22 +256,12 @@ TEST(Strategies, AreListedWithASummaryASourceAndDefaults) {
   }
 }
 
-std::string message_of(std::string_view name, const StrategyOptions& options) {
-  const EnumeratedSpace space = mixed_space();
-  try {
-    make_strategy(name, space, options);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no exception";
-}
-
 TEST(Strategies, SuggestTheNearestNameForAnUnknownOne) {
-  EXPECT_NE(message_of("simulated_anealing", {}).find("did you mean 'simulated_annealing'"), std::string::npos);
-  EXPECT_NE(message_of("quantum", {}).find("bayes_opt"), std::string::npos);
+  EXPECT_THAT(message_of("simulated_anealing", {}), HasSubstr("did you mean 'simulated_annealing'"));
+  EXPECT_THAT(message_of("quantum", {}), HasSubstr("bayes_opt"));
   StrategyOptions options;
   options.values["populaton"] = 3;
-  EXPECT_NE(message_of("genetic_algorithm", options).find("did you mean 'population'"), std::string::npos);
+  EXPECT_THAT(message_of("genetic_algorithm", options), HasSubstr("did you mean 'population'"));
 }
 
 }  // namespace
