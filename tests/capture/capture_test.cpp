@@ -6,11 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <tuner/capture/capture_writer.hpp>
@@ -20,14 +17,13 @@
 #include <tuner/session/tuning.hpp>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::error_of;
-using ::testing::HasSubstr;
 
 constexpr const char* kAdd = R"(
 #pragma tuner kernel add
@@ -72,10 +68,9 @@ class CaptureTest : public ::testing::Test {
   /// What reading says once \p change was made to capture.json.
   std::string error_after(const std::function<void(nlohmann::json&)>& change) {
     const fs::path path = captured("changed-" + std::to_string(++changes_));
-    std::ifstream in(path / kCaptureFile);
-    nlohmann::json list = nlohmann::json::parse(in);
+    nlohmann::json list = nlohmann::json::parse(testing::read_file(path / kCaptureFile));
     change(list);
-    std::ofstream(path / kCaptureFile) << list;
+    testing::write_file(path / kCaptureFile, list.dump());
     return error_of([&] { read_capture(path); });
   }
 
@@ -148,7 +143,7 @@ TEST_F(CaptureTest, SaysWhatCannotBeWrittenAndLeavesNothingOnAFullDisk) {
     });
     ::setrlimit(RLIMIT_FSIZE, &before);
     ::signal(SIGXFSZ, SIG_DFL);
-    EXPECT_THAT(error, ::testing::AllOf(HasSubstr("cannot write"), HasSubstr("x.before.npy")));
+    EXPECT_THAT(error, AllOf(HasSubstr("cannot write"), HasSubstr("x.before.npy")));
   }
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
@@ -173,14 +168,11 @@ TEST_F(CaptureTest, CanBeReadByItsOwnerOnly) { EXPECT_EQ(fs::status(captured()).
 TEST_F(CaptureTest, SeesThatABufferHasChanged) {
   const fs::path path = captured();
   const fs::path file = path / "x.before.npy";
-  const auto bytes = fs::file_size(file);
-  {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekp(static_cast<std::streamoff>(bytes) - 1);
-    stream.put('\7');
-  }
+  std::string bytes = testing::read_file(file);
+  bytes.back() = '\7';
+  testing::write_file(file, bytes);
   EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("x.before.npy is not what was captured"));
-  fs::resize_file(file, bytes - 1);
+  fs::resize_file(file, bytes.size() - 1);
   EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("that were captured"));
 }
 
@@ -192,10 +184,8 @@ TEST_F(CaptureTest, SeesThatTheKernelIsAnotherOne) {
 
 TEST_F(CaptureTest, RefusesWhatIsNoCapture) {
   EXPECT_THAT(error_of([&] { read_capture(folder_ / "none"); }), HasSubstr("there is no such file"));
-  std::ofstream(folder_ / "text") << "text";
-  EXPECT_THAT(error_of([&] { read_capture(folder_ / "text"); }), HasSubstr("it is no capture"));
-  std::ofstream(folder_ / "other.json") << "{\"a\": 1}";
-  EXPECT_THAT(error_of([&] { read_capture(folder_ / "other.json"); }), HasSubstr("it is no capture"));
+  for (const fs::path& file : {folder_.write("text", "text"), folder_.write("other.json", "{\"a\": 1}")})
+    EXPECT_THAT(error_of([&] { read_capture(file); }), HasSubstr("it is no capture")) << file;
   EXPECT_THAT(error_after([](auto& list) { list["version"] = 2; }), HasSubstr("its version is 2"));
   EXPECT_THAT(error_after([](auto& list) { list["sizes"] = 7; }), HasSubstr("capture.json"));
   EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shfit"] = "1"; }), HasSubstr("no scalar 'shfit'"));

@@ -1,22 +1,18 @@
 #include <tuner/capture/kernel_copy.hpp>
 
 #include <filesystem>
-#include <fstream>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tuner/core/kernel_file.hpp>
 #include <tuner/session/records.hpp>
 
 #include <tests/error_of.hpp>
+#include <tests/matchers.hpp>
 #include <tests/temporary_folder.hpp>
 
 namespace tuner {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 constexpr const char* kDirectives = R"(
 #pragma tuner kernel copy
@@ -32,17 +28,16 @@ constexpr const char* kDirectives = R"(
 
 class KernelCopyTest : public ::testing::Test {
  protected:
-  void write(const fs::path& name, const std::string& text) {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << text;
-  }
+  void write(const fs::path& name, const std::string& text) { folder_.write(name, text); }
   std::string hash(const fs::path& kernel) { return to_record(read_kernel_file(kernel), {}).source_hash; }
-  /// Where the kernel of app/kernels/copy.cu was copied to.
-  fs::path copied(const std::string& directives) {
+  /// app/kernels/copy.cu with \p directives.
+  KernelSpec kernel(const std::string& directives) {
     write("app/kernels/copy.cu", kDirectives + directives);
-    const fs::path to = folder_ / "copy";
-    return to / copy_kernel(read_kernel_file(folder_ / "app/kernels/copy.cu"), to);
+    return read_kernel_file(folder_ / "app/kernels/copy.cu");
   }
+  /// Where it was copied to.
+  fs::path copied(const KernelSpec& spec) { return folder_ / "copy" / copy_kernel(spec, folder_ / "copy"); }
+  fs::path copied(const std::string& directives) { return copied(kernel(directives)); }
   std::string original() { return hash(folder_ / "app/kernels/copy.cu"); }
 
   const testing::TemporaryFolder folder_;
@@ -79,7 +74,7 @@ TEST_F(KernelCopyTest, TakesTheFilesThatFieldsAreFilledFrom) {
 )");
   write("app/kernels/mass.raw", std::string(400, 'x'));
   const KernelSpec spec = read_kernel_file(folder_ / "app/kernels/stars.cu");
-  const fs::path copy = folder_ / "copy" / copy_kernel(spec, folder_ / "copy");
+  const fs::path copy = copied(spec);
   const std::string wanted = to_record(spec, {}).source_hash;
   fs::remove_all(folder_ / "app");
   EXPECT_EQ(hash(copy), wanted);
@@ -96,23 +91,21 @@ TEST_F(KernelCopyTest, LeavesWhatIsNamedByAnAbsolutePathWhereItIs) {
 
 TEST_F(KernelCopyTest, WritesTheTextThatTheProgramHasNotWhatTheFileHoldsNow) {
   write("app/kernels/near.h", "// first\n");
-  write("app/kernels/copy.cu", std::string(kDirectives) + "#include \"near.h\"\n");
-  const KernelSpec spec = read_kernel_file(folder_ / "app/kernels/copy.cu");
+  const KernelSpec spec = kernel("#include \"near.h\"\n");
   write("app/kernels/near.h", "// second\n");
-  const fs::path copy = folder_ / "copy" / copy_kernel(spec, folder_ / "copy");
+  const fs::path copy = copied(spec);
   EXPECT_EQ(hash(copy), to_record(spec, {}).source_hash);
 }
 
 TEST_F(KernelCopyTest, CopiesAKernelThatNoFileHolds) {
   const KernelSpec spec = parse_kernel_file(kDirectives, "copy (built in code)");
-  const fs::path copy = folder_ / "copy" / copy_kernel(spec, folder_ / "copy");
+  const fs::path copy = copied(spec);
   EXPECT_EQ(hash(copy), to_record(spec, {}).source_hash);
 }
 
 TEST_F(KernelCopyTest, SaysWhichFileOfNumbersIsGone) {
-  write("app/kernels/copy.cu", std::string(kDirectives) + "#pragma tuner fill x = file \"x.raw\"\n");
-  const KernelSpec spec = read_kernel_file(folder_ / "app/kernels/copy.cu");
-  EXPECT_THAT(testing::error_of([&] { copy_kernel(spec, folder_ / "copy"); }), HasSubstr("x.raw"));
+  const KernelSpec spec = kernel("#pragma tuner fill x = file \"x.raw\"\n");
+  EXPECT_THAT(error_of([&] { copied(spec); }), HasSubstr("x.raw"));
 }
 
 }  // namespace
