@@ -440,6 +440,7 @@ const Malformed kMalformed[] = {
     {"NulByte", std::string(testing::kVectorAdd) + std::string("int a;\0\n", 8), 20, 7, "NUL byte"},
     {"NotUtf8", std::string(testing::kVectorAdd) + "// caf\xE9\n", 20, 7, "not UTF-8"},
     {"OverlongUtf8", std::string(testing::kVectorAdd) + "// \xC0\xAF\n", 20, 4, "not UTF-8"},
+    {"CommentInQuotes", with_line(0, "#pragma tuner fill a = file \"x//y.npy\" z"), 20, 40, "unexpected 'z'"},
     {"UnterminatedContinuation", with_line(0, "#pragma tuner flops 3 * \\"), 20, 25,
      "the file ends in the middle of a continued line"},
     {"UnterminatedContinuationWithoutNewline", std::string(testing::kVectorAdd) + "#pragma tuner flops 3 * \\", 20, 25,
@@ -477,7 +478,7 @@ const Malformed kMalformed[] = {
      "more than 65535 values"},
     {"TooManyParameters", repeated_lines("parameter p", " = 1", 200), 130, 25, "more than 128 parameters"},
     {"TooManyConstraints", repeated_lines("constraint c", ": 1", 300), 258, 26, "more than 256 constraints"},
-    {"TooManyLets", repeated_lines("let l", " = 1", 20000), 4097, 14, "more than 4096 directives"},
+    {"TooManyLets", repeated_lines("let l", " = 1", 20000), 4097, 15, "more than 4096 directives"},
     {"TooLargeAFile", std::string(testing::kVectorAdd) + std::string(2 << 20, ' '), 1, 1, "larger than 1 MB"},
     {"ErrorBehindManyBlanks", with_line(12, "  #  pragma\ttuner   grid  blok"), 12, 27, "unknown name 'blok'"},
 };

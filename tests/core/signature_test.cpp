@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <tuner/core/signature.hpp>
-#include <tuner/core/words.hpp>
 
 namespace tuner {
 namespace {
@@ -56,11 +55,6 @@ TEST(Signatures, AreSeenBehindShiftsComparisonsAndAttributes) {
 TEST(Signatures, TakeNoTemplateOfAnotherFunction) {
   EXPECT_TRUE(
       find_signature("template <class T> void g(T) {}\n__global__ void f(int n) {}")->template_parameters.empty());
-}
-
-TEST(Code, IsTheTextWithBlanksForCommentsAndLiterals) {
-  EXPECT_EQ(code_of("a = \"}\\\"{\"; /* { */ b = '\"'; c = '\\''; d = 1'000'000; // '{'\ne"),
-            "a =       ;         b =    ; c =     ; d = 1'000'000;       \ne");
 }
 
 }  // namespace

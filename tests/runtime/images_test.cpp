@@ -20,9 +20,9 @@
 namespace tuner {
 namespace {
 
-using testing::code_of;
 using cuda::check;
 using cuda::driver;
+using testing::code_of;
 
 class ImagesAlone : public testing::ServingEnvironment {
  protected:

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/core/count.hpp>
 #include <tuner/core/message_text.hpp>
 
@@ -19,12 +20,6 @@ std::optional<double> read_double(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 [[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view wanted) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/kernel_draft.hpp>
+#include <tuner/core/characters.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/convert/text_macros.hpp>
 #include <tuner/core/element_type.hpp>
@@ -12,7 +14,6 @@
 #include <tuner/core/expression.hpp>
 #include <tuner/core/message_text.hpp>
 #include <tuner/core/template_arguments.hpp>
-#include <tuner/core/words.hpp>
 
 namespace tuner::convert {
 namespace {

@@ -11,6 +11,8 @@
 
 #include <tuner/convert/floating_value.hpp>
 #include <tuner/convert/shorter.hpp>
+#include <tuner/core/characters.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/error.hpp>

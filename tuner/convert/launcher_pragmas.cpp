@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <tuner/convert/kernel_draft.hpp>
+#include <tuner/core/characters.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
@@ -29,46 +31,13 @@ struct Annotation {
 
 std::string trimmed_text(std::string_view text) { return std::string(trimmed(text)); }
 
-/// The text on \p line after `#pragma kernel` or its old name `#pragma kernel_tuner`; nullopt without it.
-std::optional<std::string> annotation_on(const std::string& line) {
-  std::string rest = trimmed_text(line);
-  for (const char* word : {"#", "pragma"}) {
-    if (!rest.starts_with(word)) return std::nullopt;
-    rest = trimmed_text(rest.substr(std::string(word).size()));
-  }
-  const std::size_t end = std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), rest.size());
-  const std::string name = rest.substr(0, end);
-  if (name != "kernel" && name != "kernel_tuner") return std::nullopt;
-  return rest.substr(end);
-}
-
-/// \p line without its comments. \p code has blanks for comments and also for literals, which are kept.
-std::string with_literals(std::string line, const std::string& code) {
-  for (std::size_t i = 0; i < line.size(); ++i)
-    if (line[i] == '"' && code[i] == ' ')
-      for (++i; i < line.size() && line[i] != '"';) i += line[i] == '\\' ? 2 : 1;
-    else
-      line[i] = code[i];
-  return line;
-}
-
+/// Those that begin with `#pragma kernel`, or with its old name `#pragma kernel_tuner`.
 std::vector<Annotation> annotations_of(const std::string& source) {
-  const std::string code = code_of(source);
   std::vector<Annotation> all;
-  for (std::size_t begin = 0; begin < source.size();) {
-    const std::size_t start = begin;
-    std::string line, plain;
-    for (bool goes_on = true; goes_on && begin < source.size();) {
-      const std::size_t end = std::min(source.find('\n', begin), source.size());
-      line += source.substr(begin, end - begin);
-      plain += code.substr(begin, end - begin);
-      if (line.ends_with('\r')) line.pop_back(), plain.pop_back();
-      goes_on = line.ends_with('\\');
-      if (goes_on) line.back() = plain.back() = ' ';
-      begin = end + 1;
-    }
-    if (!annotation_on(plain)) continue;
-    if (auto text = annotation_on(with_literals(line, plain))) all.push_back({start, std::move(*text)});
+  for (const DirectiveLine& line : directives_of(code_of(source, Literals::kept))) {
+    const std::string_view rest = line.rest(), name = word_at(rest, 0);
+    if (line.name() == "pragma" && (name == "kernel" || name == "kernel_tuner"))
+      all.push_back({line.begin, std::string(rest.substr(name.size()))});
   }
   return all;
 }

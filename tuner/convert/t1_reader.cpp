@@ -7,6 +7,7 @@
 #include <tuner/convert/element_formula.hpp>
 #include <tuner/convert/json_text.hpp>
 #include <tuner/convert/kernel_draft.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>

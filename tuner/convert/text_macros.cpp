@@ -1,10 +1,10 @@
 #include <tuner/convert/text_macros.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
-#include <tuner/core/signature.hpp>
+#include <tuner/core/characters.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/error.hpp>
 #include <tuner/core/expression.hpp>
 #include <tuner/core/words.hpp>
@@ -15,27 +15,6 @@ namespace {
 constexpr int kMostRounds = 8;                    // nested macros
 constexpr std::size_t kLongestCondition = 4'096;  // of a condition that is evaluated
 constexpr std::size_t kLongestValue = 256;        // of a macro's value
-
-std::string_view first_word(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
-  return text.substr(0, end);
-}
-
-/// The next line of \p text, with its continuation lines.
-std::string next_line(std::string_view& text) {
-  std::string line;
-  for (bool goes_on = true; goes_on && !text.empty();) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (part.ends_with('\r')) part.remove_suffix(1);
-    goes_on = part.ends_with('\\');
-    if (goes_on) part.remove_suffix(1);
-    line += part;
-  }
-  return line;
-}
 
 }  // namespace
 
@@ -49,19 +28,14 @@ TextMacros::TextMacros(std::string_view code, std::map<std::string, std::string,
   };
   std::vector<Conditional> open;
   const auto negated = [](Truth a) { return a == Truth::unknown ? a : a == Truth::yes ? Truth::no : Truth::yes; };
-  while (!code.empty()) {
-    const std::string line = next_line(code);
-    std::string_view rest = trimmed(line);
-    if (!rest.starts_with('#')) continue;
-    rest = trimmed(rest.substr(1));
-    const std::string_view directive = first_word(rest);
-    rest = trimmed(rest.substr(directive.size()));
+  for (const DirectiveLine& line : directives_of(code)) {
+    const std::string_view directive = line.name(), rest = line.rest();
     const bool begins = directive == "if" || directive == "ifdef" || directive == "ifndef";
     if (begins || ((directive == "elif" || directive == "else") && !open.empty())) {
       Truth truth = Truth::yes;
       if (directive == "if" || directive == "elif") truth = holds(rest);
-      if (directive == "ifdef") truth = is_defined(std::string(first_word(rest)));
-      if (directive == "ifndef") truth = negated(is_defined(std::string(first_word(rest))));
+      if (directive == "ifdef") truth = is_defined(std::string(word_at(rest, 0)));
+      if (directive == "ifndef") truth = negated(is_defined(std::string(word_at(rest, 0))));
       if (begins) open.push_back({Truth::no, Truth::no, open.empty() ? Truth::yes : open.back().all()});
       Conditional& at = open.back();
       at.is_read = both(negated(at.was_read), truth);
@@ -98,7 +72,7 @@ TextMacros::Truth TextMacros::holds(std::string_view condition) const {
   for (std::size_t at = text.find(kDefined); at != std::string::npos; at = text.find(kDefined)) {
     std::size_t begin = text.find_first_not_of(" (", at + kDefined.size());
     if (begin == std::string::npos) return Truth::unknown;
-    const std::string name(first_word(std::string_view(text).substr(begin)));
+    const std::string name(word_at(text, begin));
     begin += name.size();
     if (text.substr(at, begin - at).find('(') != std::string::npos) begin = text.find(')', begin) + 1;
     const Truth truth = is_defined(name);
@@ -129,7 +103,7 @@ bool TextMacros::may_be_elsewhere(std::string_view name) const {
 void TextMacros::read(std::string_view directive, std::string_view rest, Truth is_read) {
   if (directive == "include" && rest.starts_with('"') && is_read != Truth::no) includes_ = true;
   if ((directive != "define" && directive != "undef") || is_read == Truth::no) return;
-  const std::string name(first_word(rest));
+  const std::string name(word_at(rest, 0));
   rest.remove_prefix(name.size());
   const bool has_value = directive == "define" && !rest.starts_with('(') && rest.size() <= kLongestValue;
   const bool changes_nothing = has_value && values_.contains(name) && values_.at(name) == trimmed(rest);

@@ -2,6 +2,8 @@
 /// The classes of characters that kernel files and expressions are read by. Not those of <cctype>, which depend on the
 /// locale and are undefined for negative chars.
 
+#include <string_view>
+
 namespace tuner {
 
 /// White space within a line.
@@ -11,5 +13,12 @@ inline bool is_space(char c) { return is_blank(c) || c == '\n'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_word(char c) { return is_word_start(c) || is_digit(c); }
+
+/// \p text without the white space at its ends.
+inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 }  // namespace tuner

@@ -1,11 +1,10 @@
 #include <tuner/core/directives.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 
 #include <tuner/core/characters.hpp>
 #include <tuner/core/input_file.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {
@@ -33,189 +32,71 @@ std::size_t utf8_length(std::string_view text) {
 // Far more than anybody writes, little enough to be read in well under a second.
 constexpr std::size_t kMostDirectives = 4096;
 
-class Scanner {
+class DirectiveFinder {
  public:
-  Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  DirectiveFinder(std::string_view text, const std::string& file) : text_(text), file_(file) {
+    for (std::size_t end = 0; (end = text.find('\n', end)) != std::string_view::npos;) line_starts_.push_back(++end);
+  }
 
-  std::vector<LogicalLine> run() {
+  std::vector<LogicalLine> run() const {
     require_text();
-    while (at_ < text_.size()) step();
-    return std::move(lines_);
+    const std::string code = code_of(text_, Literals::kept);
+    std::vector<LogicalLine> lines;
+    for (const DirectiveLine& found : directives_of(code)) {
+      const std::string_view rest = found.rest();
+      if (found.name() != "pragma" || word_at(rest, 0) != "tuner") continue;
+      const std::string_view last = std::string_view(code).substr(0, code.find_last_not_of("\r\n") + 1);
+      if (found.end == code.size() && last.ends_with('\\'))
+        fail(last.size() - 1, "the file ends in the middle of a continued line");
+      lines.push_back(tuner_line(found, trimmed(rest.substr(std::string_view("tuner").size()))));
+      if (lines.size() > kMostDirectives)
+        throw SpecError(lines.back().place(0), "more than " + std::to_string(kMostDirectives) + " directives");
+    }
+    return lines;
   }
 
  private:
-  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  bool at_end() const { return at_ >= text_.size(); }
-  bool starts(std::string_view wanted) const { return peek() == wanted[0] && text_.substr(at_).starts_with(wanted); }
-
-  void advance(std::size_t count = 1) {
-    const std::string_view passed = text_.substr(at_, count);
-    at_ += passed.size();
-    const std::size_t last_end = passed.rfind('\n');
-    if (last_end == std::string_view::npos) {
-      place_.column += passed.size();
-      return;
-    }
-    place_.line += std::count(passed.begin(), passed.end(), '\n');
-    place_.column = passed.size() - last_end;
+  LogicalLine::Position place(std::size_t at) const {
+    const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), at);
+    return {static_cast<int>(line - line_starts_.begin()), static_cast<int>(at - line[-1]) + 1};
+  }
+  [[noreturn]] void fail(std::size_t at, const std::string& message) const {
+    throw SpecError({file_, place(at).line, place(at).column}, message);
   }
 
-  /// Length of the continuation (backslash, end of line) that starts here; 0 when none does.
-  std::size_t continuation() const { return starts("\\\n") ? 2 : starts("\\\r\n") ? 3 : 0; }
-
-  [[noreturn]] void fail(LogicalLine::Position at, const std::string& message) const {
-    throw SpecError({file_, at.line, at.column}, message);
-  }
-
-  void require_text() {
+  void require_text() const {
     if (text_.size() > static_cast<std::size_t>(kMaxKernelFileBytes))
-      fail(place_,
-           "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
+      fail(0, "the file is larger than " + std::to_string(kMaxKernelFileBytes >> 20) + " MB; is this a kernel file?");
     for (std::size_t i = 0; i < text_.size();) {
       const std::size_t length = utf8_length(text_.substr(i));
-      if (length != 0 && text_[i] != '\0') {
-        i += length;
-        continue;
-      }
-      advance(i);
-      fail(place_, text_[i] == '\0' ? "NUL byte; is this a text file?" : "not UTF-8 text; is this a text file?");
+      if (length == 0) fail(i, "not UTF-8 text; is this a text file?");
+      if (text_[i] == '\0') fail(i, "NUL byte; is this a text file?");
+      i += length;
     }
   }
 
-  void step() {
-    const char c = peek();
-    if (c == '\n') {
-      advance();
-      line_start_ = true;
-    } else if (is_blank(c)) {
-      advance();
-    } else if (const std::size_t length = continuation()) {
-      advance(length);
-    } else if (starts("//")) {
-      skip_line_comment();
-    } else if (starts("/*")) {
-      skip_block_comment();
-    } else {
-      const bool first = line_start_;
-      line_start_ = false;
-      if (c == '#' && first) {
-        hash();
-      } else if (is_word(c)) {
-        word();
-      } else if (c == '"' || c == '\'') {
-        literal(c);
-      } else {
-        advance();
-      }
-    }
-  }
-
-  void skip_line_comment() {
-    while (!at_end() && peek() != '\n') {
-      const std::size_t length = continuation();
-      advance(length != 0 ? length : std::max<std::size_t>(text_.substr(at_).find_first_of("\\\n", 1), 1));
-    }
-  }
-
-  /// False when it never ends.
-  bool skip_block_comment() {
-    const std::size_t end = text_.find("*/", at_ + 2);
-    advance(end == std::string_view::npos ? text_.size() - at_ : end + 2 - at_);
-    return end != std::string_view::npos;
-  }
-
-  void word() {
-    const std::size_t begin = at_;
-    const bool number = is_digit(peek());
-    // In numbers the apostrophe separates digits.
-    while (is_word(peek()) || (number && peek() == '\'' && is_word(peek(1)))) advance();
-    constexpr std::array<std::string_view, 5> raw_prefixes{"R", "LR", "uR", "UR", "u8R"};
-    const std::string_view prefix = text_.substr(begin, at_ - begin);
-    if (peek() == '"' && std::find(raw_prefixes.begin(), raw_prefixes.end(), prefix) != raw_prefixes.end())
-      raw_string();
-  }
-
-  void raw_string() {
-    const std::size_t open = text_.find('(', at_);
-    if (open == std::string_view::npos || open - at_ > 17) return literal('"');
-    const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
-    const std::size_t end = text_.find(close, open);
-    advance(end == std::string_view::npos ? text_.size() : end + close.size() - at_);
-  }
-
-  /// Ends at the end of the line at the latest: apostrophes also occur where no literal is meant, as in `#error don't`.
-  void literal(char quote) {
-    advance();
-    while (!at_end() && peek() != quote && peek() != '\n') {
-      const std::size_t length = continuation();
-      advance(length != 0 ? length : peek() == '\\' && peek(1) != '\n' ? 2 : 1);
-    }
-    if (peek() == quote) advance();
-  }
-
-  void hash() {
-    advance();
-    if (!accept_word("pragma") || !accept_word("tuner")) return;
-    directive();
-  }
-
-  bool accept_word(std::string_view wanted) {
-    for (;;) {
-      const std::size_t length = continuation();
-      if (length == 0 && !is_blank(peek())) break;
-      advance(std::max<std::size_t>(length, 1));
-    }
-    if (!starts(wanted) || is_word(peek(wanted.size()))) return false;
-    advance(wanted.size());
-    return true;
-  }
-
-  void directive() {
+  /// \p text: what follows `#pragma tuner` in \p found.
+  LogicalLine tuner_line(const DirectiveLine& found, std::string_view text) const {
     LogicalLine line;
     line.file = file_;
-    const auto append = [&](char c) {
-      line.text += c;
-      line.positions.push_back(place_);
-    };
-    while (!at_end() && peek() != '\n') {
-      if (const std::size_t length = continuation()) {
-        const LogicalLine::Position backslash = place_;
-        advance(length);
-        if (at_end()) fail(backslash, "the file ends in the middle of a continued line");
-      } else if (peek() == '\\' && at_ + 1 == text_.size()) {
-        fail(place_, "the file ends in the middle of a continued line");
-      } else if (starts("//")) {
-        line.comment_at = place_;
-        append(' ');
-        const std::size_t begin = at_;
-        skip_line_comment();
-        line.comment = text_.substr(begin + 2, at_ - begin - 2);
-      } else if (starts("/*")) {
-        const LogicalLine::Position begin = place_;
-        append(' ');
-        if (!skip_block_comment() || place_.line != begin.line)
-          fail(begin, "a comment in a directive must end on its line");
-      } else {
-        append(peek());
-        advance();
-      }
+    line.text = text;
+    for (std::size_t i = found.text.size() - text.size(); i < found.places.size(); ++i)
+      line.positions.push_back(place(found.places[i]));
+    line.positions.push_back(place(found.places.back() + 1));
+    const std::string_view whole = text_.substr(0, found.end);
+    for (auto aside = next_aside(whole, found.begin); aside; aside = next_aside(whole, aside->end)) {
+      if (aside->kind == Aside::Kind::block_comment && !aside->is_closed)
+        fail(aside->begin, "a comment in a directive must end on its line");
+      if (aside->kind != Aside::Kind::line_comment) continue;
+      line.comment = whole.substr(aside->begin + 2);
+      line.comment_at = place(aside->begin);
     }
-    line.positions.push_back(place_);
-    while (!line.text.empty() && is_blank(line.text.back())) {
-      line.text.pop_back();
-      line.positions.pop_back();
-    }
-    if (lines_.size() == kMostDirectives)
-      fail(line.positions.front(), "more than " + std::to_string(kMostDirectives) + " directives");
-    lines_.push_back(std::move(line));
+    return line;
   }
 
   std::string_view text_;
-  std::string file_;
-  std::size_t at_ = 0;
-  LogicalLine::Position place_{1, 1};
-  bool line_start_ = true;
-  std::vector<LogicalLine> lines_;
+  const std::string& file_;
+  std::vector<std::size_t> line_starts_{0};
 };
 
 }  // namespace
@@ -227,7 +108,7 @@ std::string_view without_byte_order_mark(std::string_view text) {
 }
 
 std::vector<LogicalLine> find_directives(std::string_view text, const std::string& file) {
-  return Scanner(text, file).run();
+  return DirectiveFinder(text, file).run();
 }
 
 }  // namespace tuner

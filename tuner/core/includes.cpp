@@ -1,6 +1,5 @@
 #include <tuner/core/includes.hpp>
 
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -8,130 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include <tuner/core/characters.hpp>
+#include <tuner/core/scanner.hpp>
+
 namespace tuner {
 namespace {
 
 constexpr std::size_t kMostFiles = 4096;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-
-/// Phases 2 and 3 of translation (ISO C++ [lex.phases]) as far as directives need them: continued lines joined,
-/// comments blank, raw strings empty. Other literals end at the end of their line, as they must.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : text_(text) {}
-
-  /// The next logical line; false at the end.
-  bool next(std::string& line) {
-    line.clear();
-    if (at_ >= text_.size()) return false;
-    while (at_ < text_.size()) {
-      const std::size_t begin = at_;
-      while (at_ < text_.size() && !may_begin_something(text_[at_])) ++at_;
-      line += text_.substr(begin, at_ - begin);
-      if (at_ == text_.size()) return true;
-      const char c = take();
-      if (c == '\n') return true;
-      if (c == '/' && peek() == '/') {
-        while (at_ < text_.size() && peek() != '\n') take();
-      } else if (c == '/' && peek() == '*') {
-        skip_comment();
-        line += ' ';
-      } else if (c == '"' && is_raw(line)) {
-        skip_raw();
-        line += "\"\"";
-      } else if (c == '"' || (c == '\'' && !is_separator(line))) {
-        line += c;
-        literal(c, line);
-      } else {
-        line += c;
-      }
-    }
-    return true;
-  }
-
- private:
-  static bool may_begin_something(char c) { return c == '\n' || c == '/' || c == '"' || c == '\'' || c == '\\'; }
-
-  // A backslash before the end of a line joins it with the next.
-  void skip_continuations() {
-    while (at_ + 1 < text_.size() && text_[at_] == '\\') {
-      if (text_[at_ + 1] == '\n') {
-        at_ += 2;
-      } else if (text_.substr(at_, 3) == "\\\r\n") {
-        at_ += 3;
-      } else {
-        return;
-      }
-    }
-  }
-  char peek() {
-    skip_continuations();
-    return at_ < text_.size() ? text_[at_] : '\n';
-  }
-  char take() {
-    const char c = peek();
-    if (at_ < text_.size()) ++at_;
-    return c;
-  }
-
-  void skip_comment() {
-    take();
-    for (char before = ' '; at_ < text_.size();) {
-      const char c = take();
-      if (before == '*' && c == '/') return;
-      before = c;
-    }
-  }
-
-  void literal(char quote, std::string& line) {
-    while (at_ < text_.size() && peek() != '\n') {
-      const char c = take();
-      line += c;
-      if (c == quote) return;
-      if (c == '\\' && peek() != '\n') line += take();
-    }
-  }
-
-  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-  /// Whether a quote behind \p line starts a raw string: R, u8R, uR, UR or LR as a word of its own.
-  static bool is_raw(std::string_view line) {
-    std::size_t begin = line.size();
-    while (begin > 0 && is_word(line[begin - 1])) --begin;
-    const std::string_view word = line.substr(begin);
-    return word == "R" || word == "u8R" || word == "uR" || word == "UR" || word == "LR";
-  }
-  /// Whether an apostrophe behind \p line parts digits.
-  static bool is_separator(std::string_view line) {
-    return !line.empty() && is_word(line.back()) &&
-           std::string_view("uUL8").find(line.back()) == std::string_view::npos;
-  }
-
-  void skip_raw() {
-    const std::size_t open = text_.find('(', at_);
-    if (open == std::string_view::npos) return;
-    const std::string end = ')' + std::string(text_.substr(at_, open - at_)) + '"';
-    const std::size_t close = text_.find(end, open);
-    at_ = close == std::string_view::npos ? text_.size() : close + end.size();
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\v\f");
-  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
-}
-
-/// The word that \p text starts with, taken away from it.
-std::string_view take_word(std::string_view& text) {
-  std::size_t end = 0;
-  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
-  const std::string_view word = text.substr(0, end);
-  text = without_blanks(text.substr(end));
-  return word;
-}
 
 /// `name` of `"name"` or `<name>` at the start of \p text.
 std::optional<std::string> quoted(std::string_view text) {
@@ -147,26 +30,15 @@ class IncludeWalk {
       : folders_(std::move(folders)), result_(result) {}
 
   void file(std::string_view text, const std::filesystem::path& name) {
-    Lines lines(text);
-    for (std::string line; lines.next(line);) {
-      std::string_view rest = without_blanks(line);
-      if (rest.starts_with('#')) {
-        rest.remove_prefix(1);
-      } else if (rest.starts_with("%:")) {
-        rest.remove_prefix(2);
-      } else {
-        continue;
-      }
-      directive(without_blanks(rest), name);
-    }
+    for (const DirectiveLine& line : directives_of(code_of(text, Literals::kept))) directive(line, name);
   }
 
  private:
-  void directive(std::string_view rest, const std::filesystem::path& from) {
-    const std::string whole(rest);
-    const std::string_view word = take_word(rest);
+  void directive(const DirectiveLine& line, const std::filesystem::path& from) {
+    const std::string& whole = line.text;
+    const std::string_view word = line.name();
     if (word == "include" || word == "include_next" || word == "import" || word == "embed") {
-      if (const auto name = quoted(rest)) {
+      if (const auto name = quoted(line.rest())) {
         follow(*name, from);
       } else {
         give_up("#" + whole + " in " + from.string() + " names its file by a macro");
@@ -176,7 +48,7 @@ class IncludeWalk {
     for (std::size_t at = whole.find("__has_"); at != std::string::npos; at = whole.find("__has_", at + 6)) {
       const std::size_t open = whole.find('(', at);
       if (open == std::string::npos) return;
-      if (const auto name = quoted(without_blanks(std::string_view(whole).substr(open + 1)))) follow(*name, from);
+      if (const auto name = quoted(trimmed(std::string_view(whole).substr(open + 1)))) follow(*name, from);
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include <tuner/core/left_out.hpp>
 #include <tuner/core/record_type.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/template_arguments.hpp>
 
 namespace tuner {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <tuner/core/names.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/template_arguments.hpp>
 
 namespace tuner {

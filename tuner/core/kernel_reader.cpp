@@ -6,6 +6,7 @@
 #include <tuner/core/characters.hpp>
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {

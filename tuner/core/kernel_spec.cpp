@@ -7,6 +7,7 @@
 #include <tuner/core/enumeration.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/names.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {

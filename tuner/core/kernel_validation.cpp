@@ -8,6 +8,7 @@
 #include <tuner/core/names.hpp>
 #include <tuner/core/record_type.hpp>
 #include <tuner/core/real_expression.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
 

@@ -7,6 +7,7 @@
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_program.hpp>
 #include <tuner/core/record_type.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 #include <tuner/core/suggestion.hpp>
 #include <tuner/core/type_alias.hpp>

@@ -3,28 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include <tuner/core/characters.hpp>
 #include <tuner/core/token.hpp>
 
 namespace tuner {
 namespace {
-
-/// Calls \p visit with each word and \p between with everything else; `1u` and `0x1F` are no words.
-void scan_words(std::string_view text, const auto& visit, const auto& between) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = begin;
-    while (end < text.size() && is_word(text[end])) ++end;
-    if (end == begin) {
-      between(text.substr(begin, 1));
-      ++end;
-    } else if (is_digit(text[begin])) {
-      between(text.substr(begin, end - begin));
-    } else {
-      visit(text.substr(begin, end - begin));
-    }
-    begin = end;
-  }
-}
 
 /// What CUDA C++ does not let a template argument, a macro or a variable be called.
 bool is_word_of_cuda(std::string_view name) {
@@ -100,25 +82,6 @@ std::string name_problem(std::string_view name) {
   if (std::find(limits.begin(), limits.end(), name) != limits.end())
     return in_quotes(name) + " is a limit of the device";
   return {};
-}
-
-std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values) {
-  std::string result;
-  scan_words(
-      text,
-      [&](std::string_view word) {
-        const auto at = values.find(word);
-        result += at == values.end() ? word : std::string_view(at->second);
-      },
-      [&](std::string_view other) { result += other; });
-  return result;
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> result;
-  scan_words(
-      text, [&](std::string_view word) { result.push_back(word); }, [](std::string_view) {});
-  return result;
 }
 
 }  // namespace tuner

@@ -8,8 +8,8 @@
 #include <tuner/core/element_type.hpp>
 #include <tuner/core/kernel_draft.hpp>
 #include <tuner/core/literals.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/type_alias.hpp>
-#include <tuner/core/words.hpp>
 
 namespace tuner {
 namespace {
@@ -127,18 +127,6 @@ RecordType read_fields(TokenCursor& cursor, Layout layout, std::string_view code
   return std::move(layout).finish();
 }
 
-std::size_t behind_blanks(std::string_view code, std::size_t at) {
-  while (at < code.size() && is_space(code[at])) ++at;
-  return at;
-}
-
-/// The word that begins at \p at.
-std::string_view word_at(std::string_view code, std::size_t at) {
-  std::size_t stop = at;
-  while (stop < code.size() && is_word(code[stop])) ++stop;
-  return code.substr(at, stop - at);
-}
-
 /// `struct __align__(16) NAME {`, from behind `struct`.
 struct StructHead {
   std::size_t alignment = 1;
@@ -149,7 +137,7 @@ struct StructHead {
 std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
   StructHead head;
   for (;;) {
-    at = behind_blanks(code, at);
+    at = skip_space(code, at);
     if (at == code.size()) return std::nullopt;
     if (code[at] == '{') {
       head.brace = at;
@@ -163,16 +151,16 @@ std::optional<StructHead> read_head(std::string_view code, std::size_t at) {
       head.name = word;
       continue;
     }
-    at = behind_blanks(code, at);
+    at = skip_space(code, at);
     if (at == code.size() || code[at] != '(') return std::nullopt;
-    at = behind_blanks(code, at + 1);
+    at = skip_space(code, at + 1);
     const std::string_view number = word_at(code, at);
     std::size_t alignment = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), alignment);
     if (error != std::errc() || end != number.data() + number.size() || alignment == 0 || alignment > kMostBytes ||
         (alignment & (alignment - 1)) != 0)
       return std::nullopt;
-    at = behind_blanks(code, at + number.size());
+    at = skip_space(code, at + number.size());
     if (at == code.size() || code[at] != ')') return std::nullopt;
     ++at;
     head.alignment = std::max(head.alignment, alignment);
@@ -192,10 +180,10 @@ std::optional<Definition> definition_at(std::string_view code, std::size_t at, s
   if (!head) return std::nullopt;
   const std::size_t end = code.find('}', head->brace);
   if (end == std::string_view::npos) return std::nullopt;
-  std::size_t behind = behind_blanks(code, end + 1);
+  std::size_t behind = skip_space(code, end + 1);
   const std::string_view other = word_at(code, behind);
   if (head->name != name && other != name) return std::nullopt;
-  behind = behind_blanks(code, behind + other.size());
+  behind = skip_space(code, behind + other.size());
   const bool is_plain =
       behind < code.size() && code[behind] == ';' && (other.empty() || other == name) && end - head->brace < kMostBytes;
   if (!is_plain) return Definition{};
@@ -205,14 +193,10 @@ std::optional<Definition> definition_at(std::string_view code, std::size_t at, s
 /// How often \p name stands where a type is defined: before `{` or `:`, or behind `}`.
 std::size_t definitions(std::string_view code, std::string_view name) {
   std::size_t count = 0;
-  for (std::size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
-    if (word_at(code, at) != name || (at > 0 && is_word(code[at - 1]))) continue;
-    const std::size_t behind = behind_blanks(code, at + name.size());
-    std::size_t before = at;
-    while (before > 0 && is_space(code[before - 1])) --before;
-    const bool opens =
-        behind < code.size() && (code[behind] == '{' || (code[behind] == ':' && code.substr(behind, 2) != "::"));
-    if (opens || (before > 0 && code[before - 1] == '}')) ++count;
+  for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at) {
+    const std::string_view behind = code.substr(skip_space(code, at + name.size()), 2);
+    const bool opens = behind.starts_with('{') || (behind.starts_with(':') && behind != "::");
+    if (opens || before_space(code, at).ends_with('}')) ++count;
   }
   return count;
 }
@@ -228,8 +212,7 @@ std::optional<RecordType> record_called(std::string_view text, std::string_view 
   for (const char* const packs : {"pack", "packed", "__packed__"})
     if (occurs_in_code(text, packs)) return std::nullopt;
   std::optional<Definition> only;
-  for (std::size_t at = code.find(word); at != std::string_view::npos; at = code.find(word, at + 1)) {
-    if (word_at(code, at) != word || (at > 0 && is_word(code[at - 1]))) continue;
+  for (std::size_t at = 0; (at = find_word(code, word, at)) != std::string_view::npos; ++at) {
     only = definition_at(code, at + word.size(), name);
     if (only) break;
   }

@@ -6,27 +6,13 @@
 #include <sstream>
 
 #include <tuner/core/characters.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner {
 namespace {
 
-constexpr std::string_view kOpening = "([{", kClosing = ")]}";
-
-/// Of an index or a list of types, in characters. Those that begin at many places of a text are looked at no farther:
-/// one that nothing closes must not cost the square of what follows.
-constexpr std::size_t kLongestList = 4'096;
-
-/// Behind the bracket that closes the one at \p open; npos where none does within \p longest characters.
-std::size_t behind_brackets(std::string_view text, std::size_t open, std::size_t longest = std::string_view::npos) {
-  text = text.substr(0, longest < text.size() - open ? open + longest : text.size());
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (kOpening.find(text[i]) != std::string_view::npos) ++depth;
-    if (kClosing.find(text[i]) != std::string_view::npos && --depth == 0) return i + 1;
-  }
-  return std::string_view::npos;
-}
+/// Of an index, in characters: one that nothing closes must not cost the square of what follows.
+constexpr std::size_t kLongestIndex = 4'096;
 
 /// `const float *__restrict__ x[] = 0` as its type and its name.
 Declared declared(std::string_view part) {
@@ -36,33 +22,12 @@ Declared declared(std::string_view part) {
     brackets = "*";
     part = trimmed(part.substr(0, part.rfind('[')));
   }
-  std::size_t begin = part.size();
-  while (begin > 0 && is_word(part[begin - 1])) --begin;
-  std::string name(part.substr(begin));
-  std::string type(trimmed(part.substr(0, begin)));
+  std::string name(word_before(part, part.size()));
+  std::string type(trimmed(part.substr(0, part.size() - name.size())));
   constexpr std::array<std::string_view, 6> kTypes = {"int", "float", "double", "char", "typename", "class"};
   if (type.empty() || std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end())
     return {std::string(part) + brackets, ""};
   return {type + brackets, name};
-}
-
-/// Behind the angle that closes the one at \p open; npos where none does.
-std::size_t behind_angles(std::string_view text, std::size_t open) {
-  int angles = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (kOpening.find(text[i]) != std::string_view::npos) {
-      i = behind_brackets(text, i, kLongestList);
-      if (i == std::string_view::npos) return i;
-      --i;
-    } else if (text.substr(i, 2) == "<<") {
-      ++i;
-    } else if (text[i] == '<') {
-      ++angles;
-    } else if (text[i] == '>' && --angles == 0) {
-      return i + 1;
-    }
-  }
-  return std::string_view::npos;
 }
 
 /// Where the `template <…>` begins that the `__global__` at \p end belongs to; npos: there is none. Between them are
@@ -71,8 +36,8 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
   std::size_t found = std::string_view::npos;
   for (std::size_t at = text.substr(0, end).rfind("template"); at != std::string_view::npos;
        at = at == 0 ? std::string_view::npos : text.substr(0, at).rfind("template")) {
-    const std::size_t open = text.find_first_not_of(" \t\r\n", at + std::string_view("template").size());
-    const std::size_t close = text.substr(0, end)[open < end ? open : at] == '<' ? behind_angles(text, open) : open;
+    const std::size_t open = skip_space(text, at + std::string_view("template").size());
+    const std::size_t close = text[std::min(open, end)] == '<' ? after_angles(text, open) : open;
     if (close == std::string_view::npos || close > end || close == open) break;
     // A template may be a parameter of one.
     if (found != std::string_view::npos && close < found) break;
@@ -85,12 +50,6 @@ std::size_t template_before(std::string_view text, std::size_t end, std::string_
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::string plain_type(std::string type) {
   const std::map<std::string, std::string, std::less<>> nothing = {
       {"const", ""}, {"volatile", ""}, {"__restrict__", ""}, {"__restrict", ""}, {"restrict", ""}};
@@ -100,32 +59,6 @@ std::string plain_type(std::string type) {
   std::istringstream words(type);
   for (std::string word; words >> word;) plain += (plain.empty() ? "" : " ") + word;
   return plain;
-}
-
-std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
-  constexpr int kMostOpenAngles = 64;  // each is looked behind
-  std::vector<std::string_view> parts;
-  int depth = 0, open_angles = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    if (i == list.size() || (list[i] == ',' && depth == 0)) {
-      if (const auto part = trimmed(list.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
-      begin = i + 1;
-    } else if (kOpening.find(list[i]) != std::string_view::npos) {
-      ++depth;
-    } else if (kClosing.find(list[i]) != std::string_view::npos) {
-      --depth;
-    } else if (list.substr(i, 2) == "<<") {
-      ++i;
-    } else if (list[i] == '<' && depth == 0 && !compares && open_angles < kMostOpenAngles) {
-      const std::size_t end = behind_angles(list, i);
-      if (end == std::string_view::npos)
-        ++open_angles;
-      else
-        i = end - 1;
-    }
-  }
-  return parts;
 }
 
 bool Declared::is_to_const() const {
@@ -152,18 +85,15 @@ bool is_changed(std::string_view code, std::size_t begin, std::size_t end, bool 
   constexpr std::size_t kNear = 200;  // what else stands in its statement
   const std::string_view before = trimmed(code.substr(begin - std::min(begin, kNear), std::min(begin, kNear)));
   bool through = before.ends_with('*');
-  std::size_t at = code.find_first_not_of(" \t\r\n", end);
-  if (at != std::string_view::npos && code[at] == '[') {
-    at = behind_brackets(code, at, kLongestList);
+  std::size_t at = skip_space(code, end);
+  if (code.substr(at, 1) == "[") {
+    at = std::min(after_brackets(code, at, kLongestIndex), code.size());
     through = true;
-    // y[i].x
-    if (at != std::string_view::npos && code.substr(at, 1) == ".")
-      for (++at; at < code.size() && is_word(code[at]);) ++at;
-    if (at != std::string_view::npos) at = code.find_first_not_of(" \t\r\n", at);
+    if (code.substr(at, 1) == ".") at += 1 + word_at(code, at + 1).size();  // y[i].x
+    at = skip_space(code, at);
   }
   if (through && (before.ends_with("++") || before.ends_with("--"))) return true;
-  if (through && at != std::string_view::npos && (is_update(code, at) || (assigned && is_assignment(code, at))))
-    return true;
+  if (through && (is_update(code, at) || (assigned && is_assignment(code, at)))) return true;
   // atomicAdd(y, 1), atomicMax(&y[i], 1), atomicAdd((unsigned*)y, 1)
   const std::size_t open = before.rfind("atomic");
   return open != std::string_view::npos && before.substr(open).find_first_of(",;{}") == std::string_view::npos &&
@@ -176,14 +106,14 @@ std::string namespaces_at(std::string_view code, std::size_t end) {
   std::vector<std::string> open;  // what each brace opened: a namespace's name, or nothing
   std::string opens;
   for (std::size_t at = 0; at < std::min(end, code.size()); ++at) {
-    constexpr std::string_view kNamespace = "namespace";
-    const std::size_t behind = at + kNamespace.size();
-    if (code.substr(at, kNamespace.size()) == kNamespace && (at == 0 || !is_word(code[at - 1])) &&
-        behind < code.size() && !is_word(code[behind])) {
-      const std::size_t stop = code.find_first_of("{;=", at);
+    const std::string_view word = word_at(code, at);
+    if (word == "namespace") {
+      const std::size_t begin = at + word.size(), stop = code.find_first_of("{;=", at);
       if (stop == std::string_view::npos) break;
-      opens = code[stop] == '{' ? trimmed(code.substr(behind, stop - behind)) : "";
+      opens = code[stop] == '{' ? trimmed(code.substr(begin, stop - begin)) : "";
       at = stop - 1;
+    } else if (!word.empty()) {
+      at += word.size() - 1;
     } else if (code[at] == '{') {
       open.push_back(opens.empty() ? "" : opens + "::");
       opens.clear();
@@ -216,14 +146,11 @@ namespace {
 
 bool changes(std::string_view code, std::string_view pointer, bool assigned) {
   const std::size_t body = code.find('{');
-  const std::size_t end = body == std::string_view::npos ? body : behind_brackets(code, body);
+  const std::size_t end = body == std::string_view::npos ? body : after_brackets(code, body);
   if (end == std::string_view::npos || pointer.empty()) return false;
   const std::string_view inside = code.substr(body, end - body);
-  for (std::size_t at = inside.find(pointer); at != std::string_view::npos; at = inside.find(pointer, at + 1)) {
-    const std::size_t stop = at + pointer.size();
-    const bool is_alone = !is_word(inside[at - 1]) && (stop == inside.size() || !is_word(inside[stop]));
-    if (is_alone && is_changed(inside, at, stop, assigned)) return true;
-  }
+  for (std::size_t at = 0; (at = find_word(inside, pointer, at)) != std::string_view::npos; ++at)
+    if (is_changed(inside, at, at + pointer.size(), assigned)) return true;
   return false;
 }
 
@@ -247,15 +174,13 @@ std::optional<Signature> find_signature(std::string_view source, std::string_vie
       open = text.find_first_of("(;{", open);
       if (open == std::string_view::npos || text[open] != '(') break;
       const std::string_view head = trimmed(text.substr(global, open - global));
-      std::size_t begin = head.size();
-      while (begin > 0 && is_word(head[begin - 1])) --begin;
-      name = head.substr(begin);
+      name = word_before(head, head.size());
       if (!name.starts_with("__") || !name.ends_with("__")) break;
-      open = behind_brackets(text, open);
+      open = after_brackets(text, open);
     }
     if (open == std::string_view::npos || text[open] != '(' || name.empty()) continue;
     if (!kernel.empty() && name != kernel) continue;
-    const std::size_t end = behind_brackets(text, open);
+    const std::size_t end = after_brackets(text, open);
     if (end == std::string_view::npos) return prototype;
     Signature found;
     found.begin = global;

@@ -26,15 +26,8 @@ struct Signature {
   std::vector<Declared> arguments;
 };
 
-/// \p text without the blanks at its ends.
-std::string_view trimmed(std::string_view text);
-
 /// `const float *__restrict__` as `float`.
 std::string plain_type(std::string type);
-
-/// The parts of \p list between its commas that are not in brackets, nor in `<>` that stand outside of all brackets and
-/// close again: `layout<a, b>` is one part, `a < b, c > d` is with \p compares two.
-std::vector<std::string_view> at_commas(std::string_view list, bool compares = false);
 
 /// The first `__global__` function from \p from on, or the first of the name \p kernel: one with a body, where there is
 /// one. Knows just enough of C++ for heads as people write them; macros stay what they are.

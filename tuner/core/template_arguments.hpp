@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tuner/core/words.hpp>
-
 namespace tuner {
 
 /// Says if \p instantiation (`f<T, block>`) has too few or too many arguments for the kernel that \p code declares

@@ -4,18 +4,11 @@
 #include <optional>
 
 #include <tuner/core/characters.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/core/signature.hpp>
 
 namespace tuner {
 namespace {
-
-/// The last word of \p code, with nothing but blanks behind it.
-std::string_view last_word(std::string_view code) {
-  code = trimmed(code);
-  std::size_t begin = code.size();
-  while (begin > 0 && is_word(code[begin - 1])) --begin;
-  return code.substr(begin);
-}
 
 /// What \p code says of the word that begins at \p begin and ends at \p end, where it stands.
 struct Said {
@@ -33,33 +26,26 @@ Said said_at(std::string_view code, std::size_t begin, std::size_t end) {
     return {{}, begins("if") || begins("elif") || begins("undef")};
   }
   const std::string_view next = trimmed(behind.substr(0, behind.find(';')));
-  if (next.starts_with('=') && last_word(before) == "using") return {trimmed(next.substr(1))};
+  const std::string_view left = before_space(code, begin);
+  if (next.starts_with('=') && word_before(left, left.size()) == "using") return {trimmed(next.substr(1))};
   const std::string_view statement = trimmed(before.substr(before.find_last_of(";{}\n") + 1));
   constexpr std::string_view word = "typedef";
-  if (!next.empty() || !statement.starts_with(word) ||
-      (statement.size() > word.size() && is_word(statement[word.size()])))
-    return {};
+  if (!next.empty() || word_at(statement, 0) != word) return {};
   return {trimmed(statement.substr(word.size()))};
 }
 
 /// Whether \p at is in no `#if`, and in no braces but namespaces'.
 bool is_always_there(std::string_view code, std::size_t at) {
   int open = 0;
-  for (std::size_t hash = code.find('#'); hash < at; hash = code.find('#', hash + 1)) {
-    const std::string_view before = code.substr(0, hash);
-    if (!trimmed(before.substr(before.rfind('\n') + 1)).empty()) continue;
-    const std::string_view directive = trimmed(code.substr(hash + 1, code.find('\n', hash) - hash - 1));
-    open += directive.starts_with("if") ? 1 : directive.starts_with("endif") ? -1 : 0;
-  }
+  for (const DirectiveLine& line : directives_of(code.substr(0, at)))
+    open += line.name().starts_with("if") ? 1 : line.name() == "endif" ? -1 : 0;
   return open <= 0 && is_in_namespaces_alone(code, at);
 }
 
 std::optional<std::string_view> meaning(std::string_view code, std::string_view name) {
   std::optional<std::string_view> only;
-  for (std::size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at > 0 && is_word(code[at - 1])) || (end < code.size() && is_word(code[end]))) continue;
-    Said said = said_at(code, at, end);
+  for (std::size_t at = 0; (at = find_word(code, name, at)) != std::string_view::npos; ++at) {
+    Said said = said_at(code, at, at + name.size());
     if (!said.type.empty() && !is_always_there(code, at)) said.is_conditional = true;
     if (said.is_conditional || (!said.type.empty() && only && *only != said.type)) return std::nullopt;
     if (!said.type.empty()) only = said.type;

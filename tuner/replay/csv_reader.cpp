@@ -5,6 +5,7 @@
 
 #include <boost/tokenizer.hpp>
 
+#include <tuner/core/characters.hpp>
 #include <tuner/replay/read_recording.hpp>
 
 namespace tuner::replay {
@@ -12,12 +13,6 @@ namespace tuner::replay {
 namespace {
 
 constexpr std::size_t kMostColumns = 256;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Fields of one line; a field may stand in double quotes, in which a comma is text.
 std::vector<std::string> fields_of(const std::string& line, const std::string& place) {

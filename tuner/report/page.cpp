@@ -68,8 +68,6 @@ class Shared {
   std::map<std::string, std::size_t> places_;
 };
 
-std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
-
 /// A message with its numbers taken out: what failures of one kind have in common.
 std::string pattern_of(std::string_view message) {
   std::string pattern;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <tuner/core/error.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/scanner.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 #include <tuner/measure/expressions.hpp>
 

@@ -9,14 +9,13 @@
 #include <tuner/backend/traits.hpp>
 #include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
+#include <tuner/core/message_text.hpp>
 #include <tuner/measure/expressions.hpp>
 #include <tuner/measure/runner.hpp>
 #include <tuner/session/backends.hpp>
 
 namespace tuner {
 namespace {
-
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 /// Enough to run each configuration in every order, and no more.
 MeasureOptions only_verifying(std::uint64_t seed) {

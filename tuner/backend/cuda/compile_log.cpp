@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cctype>
 
+#include <tuner/core/characters.hpp>
+
 namespace tuner::cuda {
 namespace {
 
@@ -43,12 +45,6 @@ bool is_resource_line(std::string_view line) {
   return line.starts_with("ptxas info") || line.starts_with("ptxas         .") || contains(line, "bytes stack frame");
 }
 
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  return std::string(text);
-}
-
 }  // namespace
 
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log) {
@@ -83,12 +79,12 @@ std::string first_error(std::string_view log) {
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
     if (line.starts_with("ptxas error") || line.starts_with("ptxas fatal") || line.starts_with("nvrtc: error")) {
-      return trimmed(line);
+      return std::string(trimmed(line));
     }
     if (const std::size_t at = line.find(": error: "); at != std::string_view::npos) {
       // `file(line): error: message`
       const std::size_t open = line.rfind('(', at);
-      const std::string message = trimmed(line.substr(at + 9));
+      const std::string message(trimmed(line.substr(at + 9)));
       if (open == std::string_view::npos || at == 0 || line[at - 1] != ')') return message;
       return std::string(line.substr(0, open)) + ':' + std::string(line.substr(open + 1, at - open - 2)) + ": " +
              message;
@@ -112,7 +108,7 @@ std::string without_resource_lines(std::string_view log) {
     const std::string_view line = take_line(log);
     if (!is_resource_line(line)) kept.append(line) += '\n';
   }
-  return trimmed(kept);
+  return std::string(trimmed(kept));
 }
 
 }  // namespace tuner::cuda

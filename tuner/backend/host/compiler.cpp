@@ -23,7 +23,8 @@
 #include <tuner/backend/host/shim_files.hpp>
 #include <tuner/backend/host/translation_unit.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/words.hpp>
+#include <tuner/core/message_text.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner::host {
 namespace {
@@ -51,8 +52,6 @@ std::vector<std::string> flags(bool gnu) {
 #endif
   return result;
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// \p message, which is about a macro of a parameter and names the line of ours that defines it, with the place in the
 /// kernel where \p log says, before its next error, that the macro stands.

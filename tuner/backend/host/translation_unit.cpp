@@ -1,39 +1,19 @@
 #include <tuner/backend/host/translation_unit.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 
 #include <tuner/core/host_functions.hpp>
+#include <tuner/core/scanner.hpp>
 
 namespace tuner::host {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::size_t skip_blanks(std::string_view text, std::size_t at) {
-  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
-  return at;
-}
-
-/// Past `word` when it stands at \p at, else npos.
-std::size_t skip_word(std::string_view text, std::size_t at, std::string_view word) {
-  if (text.substr(at, word.size()) != word) return std::string_view::npos;
-  if (at + word.size() < text.size() && is_word(text[at + word.size()])) return std::string_view::npos;
-  return at + word.size();
-}
-
 /// Past `(…)` when one stands at \p at, else \p at.
 std::size_t skip_parentheses(std::string_view text, std::size_t at) {
-  at = skip_blanks(text, at);
-  if (at >= text.size() || text[at] != '(') return at;
-  int depth = 0;
-  for (; at < text.size(); ++at) {
-    if (text[at] == '(') ++depth;
-    if (text[at] == ')' && --depth == 0) return at + 1;
-  }
-  return at;
+  at = skip_space(text, at);
+  return text.substr(at, 1) == "(" ? std::min(after_brackets(text, at), text.size()) : at;
 }
 
 struct Declaration {
@@ -51,9 +31,9 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   for (bool found = true; found;) {
     found = false;
     const auto take = [&](std::string_view word) {
-      const std::size_t after = skip_word(source, skip_blanks(source, at), word);
-      if (after == npos) return false;
-      at = after;
+      const std::size_t next = skip_space(source, at);
+      if (word_at(source, next) != word) return false;
+      at = next + word.size();
       return found = true;
     };
     if (take("extern")) is_extern = true;
@@ -68,14 +48,10 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   std::string_view declarator = source.substr(at, end - at);
   const std::size_t bracket = declarator.rfind('[');
   if (bracket == npos) return {};
-  const std::size_t inside = skip_blanks(declarator, bracket + 1);
-  if (inside >= declarator.size() || declarator[inside] != ']') return {};
-  std::size_t name_end = bracket;
-  while (name_end > 0 && std::isspace(static_cast<unsigned char>(declarator[name_end - 1])) != 0) --name_end;
-  std::size_t name_begin = name_end;
-  while (name_begin > 0 && is_word(declarator[name_begin - 1])) --name_begin;
-  const std::string name(declarator.substr(name_begin, name_end - name_begin));
-  std::string type(declarator.substr(0, name_begin));
+  if (declarator.substr(skip_space(declarator, bracket + 1), 1) != "]") return {};
+  declarator = before_space(declarator, bracket);
+  const std::string name(word_before(declarator, declarator.size()));
+  std::string type(declarator.substr(0, declarator.size() - name.size()));
   if (name.empty() || type.find_first_not_of(" \t\n") == std::string::npos) return {};
   std::replace(type.begin(), type.end(), '\n', ' ');  // the caller keeps the lines
   const std::size_t after_alignment = type.find("__align__");
@@ -102,17 +78,12 @@ std::string own_text(const std::string& source) {
     copied = end;
   };
   for (std::size_t at = 0; at < source.size();) {
-    if (!is_word(source[at]) || (at > 0 && is_word(source[at - 1]))) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    while (end < source.size() && is_word(source[end])) ++end;
-    const std::string_view word = std::string_view(source).substr(at, end - at);
+    const std::string_view word = word_at(source, at);
+    std::size_t end = at + std::max<std::size_t>(word.size(), 1);
     if (word == "extern" || word == "__shared__" || word == "volatile") {
       const Declaration declaration = dynamic_array(source, at);
       if (!declaration.text.empty()) replace(at, end = declaration.end, declaration.text);
-    } else if (word == "static" && skip_word(source, skip_blanks(source, end), "__shared__") != std::string::npos) {
+    } else if (word == "static" && word_at(source, skip_space(source, end)) == "__shared__") {
       replace(at, end, "");
     } else if (word == "__noinline__") {
       replace(at, end, "__tuner_noinline__");

@@ -1,0 +1,275 @@
+#include <tuner/core/scanner.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <tuner/core/characters.hpp>
+
+namespace tuner {
+namespace {
+
+constexpr std::string_view kOpening = "([{", kClosing = ")]}";
+constexpr std::size_t kNone = std::string_view::npos;
+
+/// Of an index or a list of types, in characters. Those that begin at many places of a text are looked at no farther:
+/// one that nothing closes must not cost the square of what follows.
+constexpr std::size_t kLongestList = 4'096;
+
+/// \p at, or what follows the continuations there.
+std::size_t joined(std::string_view text, std::size_t at) {
+  for (std::size_t length = 0; (length = continuation_at(text, at)) != 0;) at += length;
+  return at;
+}
+
+char char_at(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
+
+/// Where the line that \p at is in ends, with those that it is continued on.
+std::size_t end_of_line(std::string_view text, std::size_t at) {
+  for (;;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::size_t last = end > at && text[end - 1] == '\r' ? end - 1 : end;
+    if (end == text.size() || last == at || text[last - 1] != '\\') return end;
+    at = end + 1;
+  }
+}
+
+/// Whether nothing but blanks is before \p at in its line, nor in lines that are continued on that one.
+bool begins_line(std::string_view code, std::size_t at) {
+  while (at > 0) {
+    const std::string_view before = code.substr(0, at);
+    const std::size_t length = before.ends_with("\\\n") ? 2 : before.ends_with("\\\r\n") ? 3 : 1;
+    if (length == 1 && before.back() == '\n') return true;
+    if (length == 1 && !is_blank(before.back())) return false;
+    at -= length;
+  }
+  return true;
+}
+
+Aside block_comment(std::string_view text, std::size_t begin, std::size_t at) {
+  for (; (at = text.find('*', at)) != kNone; ++at)
+    if (const std::size_t slash = joined(text, at + 1); char_at(text, slash) == '/')
+      return {Aside::Kind::block_comment, begin, slash + 1, true};
+  return {Aside::Kind::block_comment, begin, text.size(), false};
+}
+
+/// Whether a quote after \p word starts a raw literal.
+bool is_raw_prefix(std::string_view word) {
+  constexpr std::array<std::string_view, 5> prefixes{"R", "LR", "uR", "UR", "u8R"};
+  return std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
+}
+
+/// Nothing where what follows the quote at \p begin is none.
+std::optional<Aside> raw_literal(std::string_view text, std::size_t begin) {
+  constexpr std::size_t longest_delimiter = 16;
+  const std::size_t open = text.substr(0, begin + longest_delimiter + 2).find('(', begin);
+  if (open == kNone) return std::nullopt;
+  const std::string close = ')' + std::string(text.substr(begin + 1, open - begin - 1)) + '"';
+  const std::size_t end = text.find(close, open);
+  const bool is_closed = end != kNone;
+  return Aside{Aside::Kind::raw_literal, begin, is_closed ? end + close.size() : text.size(), is_closed};
+}
+
+Aside literal(std::string_view text, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < text.size() && text[at] != '\n') {
+    if (text[at] == text[begin]) return {Aside::Kind::literal, begin, at + 1, true};
+    const std::size_t length = continuation_at(text, at);
+    at += length != 0 ? length : text[at] == '\\' && char_at(text, at + 1) != '\n' ? 2 : 1;
+  }
+  return {Aside::Kind::literal, begin, std::min(at, text.size()), false};
+}
+
+void blank(std::string& code, std::size_t begin, std::size_t end) {
+  for (; begin < end; ++begin)
+    if (code[begin] != '\n') code[begin] = ' ';
+}
+
+/// Calls \p visit with each word and \p between with everything else; `1u` and `0x1F` are no words.
+void scan_words(std::string_view text, const auto& visit, const auto& between) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::string_view word = word_at(text, begin);
+    if (word.empty() || is_digit(word[0])) {
+      between(text.substr(begin, std::max<std::size_t>(word.size(), 1)));
+    } else {
+      visit(word);
+    }
+    begin += std::max<std::size_t>(word.size(), 1);
+  }
+}
+
+}  // namespace
+
+std::size_t continuation_at(std::string_view text, std::size_t at) {
+  if (char_at(text, at) != '\\') return 0;
+  if (char_at(text, at + 1) == '\n') return 2;
+  return char_at(text, at + 1) == '\r' && char_at(text, at + 2) == '\n' ? 3 : 0;
+}
+
+std::optional<Aside> next_aside(std::string_view text, std::size_t from) {
+  for (std::size_t at = from; (at = text.find_first_of("/\"'", at)) != kNone; ++at) {
+    if (text[at] == '/') {
+      const std::size_t second = joined(text, at + 1);
+      if (char_at(text, second) == '/') return Aside{Aside::Kind::line_comment, at, end_of_line(text, second), true};
+      if (char_at(text, second) == '*') return block_comment(text, at, second + 1);
+      continue;
+    }
+    const std::string_view before = word_before(text.substr(from), at - from);
+    if (text[at] == '"' && is_raw_prefix(before))
+      if (const auto raw = raw_literal(text, at)) return raw;
+    const bool parts_digits = text[at] == '\'' && !before.empty() && is_digit(before[0]);
+    if (!parts_digits) return literal(text, at);
+  }
+  return std::nullopt;
+}
+
+std::string code_of(std::string_view text, Literals literals) {
+  std::string code(text);
+  for (auto aside = next_aside(text, 0); aside; aside = next_aside(text, aside->end))
+    if (aside->kind != Aside::Kind::literal || literals == Literals::blank) blank(code, aside->begin, aside->end);
+  return code;
+}
+
+std::string_view DirectiveLine::name() const { return word_at(text, 0); }
+std::string_view DirectiveLine::rest() const { return trimmed(std::string_view(text).substr(name().size())); }
+
+std::optional<DirectiveLine> directive_at(std::string_view code, std::size_t at) {
+  const std::size_t length = char_at(code, at) == '#' ? 1 : code.substr(at, 2) == "%:" ? 2 : 0;
+  if (length == 0) return std::nullopt;
+  if (!begins_line(code, at)) return std::nullopt;
+  DirectiveLine line{at, end_of_line(code, at), {}, {}};
+  for (std::size_t i = joined(code, at + length); i < line.end; i = joined(code, i + 1)) {
+    if (line.text.empty() && is_blank(code[i])) continue;
+    line.text += code[i];
+    line.places.push_back(i);
+  }
+  while (!line.text.empty() && is_blank(line.text.back())) {
+    line.text.pop_back();
+    line.places.pop_back();
+  }
+  return line;
+}
+
+std::vector<DirectiveLine> directives_of(std::string_view code) {
+  std::vector<DirectiveLine> all;
+  for (std::size_t at = 0; (at = code.find_first_of("#%", at)) != kNone;) {
+    auto line = directive_at(code, at);
+    at = line ? line->end : at + 1;
+    if (line) all.push_back(std::move(*line));
+  }
+  return all;
+}
+
+std::size_t skip_space(std::string_view code, std::size_t at) {
+  while (at < code.size() && is_space(code[at])) ++at;
+  return at;
+}
+
+std::string_view before_space(std::string_view code, std::size_t end) {
+  while (end > 0 && is_space(code[end - 1])) --end;
+  return code.substr(0, end);
+}
+
+std::string_view word_at(std::string_view code, std::size_t at) {
+  std::size_t end = at;
+  while (end < code.size() && is_word(code[end])) ++end;
+  return code.substr(at, end - at);
+}
+
+std::string_view word_before(std::string_view code, std::size_t end) {
+  std::size_t begin = end;
+  while (begin > 0 && is_word(code[begin - 1])) --begin;
+  return code.substr(begin, end - begin);
+}
+
+std::size_t find_word(std::string_view code, std::string_view word, std::size_t from) {
+  for (; (from = code.find(word, from)) != kNone; ++from)
+    if ((from == 0 || !is_word(code[from - 1])) && !is_word(char_at(code, from + word.size()))) return from;
+  return from;
+}
+
+bool has_word(std::string_view code, std::string_view word) { return find_word(code, word) != kNone; }
+
+std::string without_tuner_lines(std::string code) {
+  for (const DirectiveLine& line : directives_of(code))
+    if (line.name() == "pragma" && word_at(line.rest(), 0) == "tuner") blank(code, line.begin, line.end);
+  return code;
+}
+
+bool occurs_in_code(std::string_view source, std::string_view word) {
+  return has_word(without_tuner_lines(code_of(source)), word);
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> result;
+  scan_words(
+      text, [&](std::string_view word) { result.push_back(word); }, [](std::string_view) {});
+  return result;
+}
+
+std::string substitute_words(std::string_view text, const std::map<std::string, std::string, std::less<>>& values) {
+  std::string result;
+  scan_words(
+      text,
+      [&](std::string_view word) {
+        const auto at = values.find(word);
+        result += at == values.end() ? word : std::string_view(at->second);
+      },
+      [&](std::string_view other) { result += other; });
+  return result;
+}
+
+std::size_t after_brackets(std::string_view code, std::size_t open, std::size_t longest) {
+  code = code.substr(0, longest < code.size() - open ? open + longest : code.size());
+  int depth = 0;
+  for (std::size_t i = open; i < code.size(); ++i) {
+    if (kOpening.find(code[i]) != kNone) ++depth;
+    if (kClosing.find(code[i]) != kNone && --depth == 0) return i + 1;
+  }
+  return kNone;
+}
+
+std::size_t after_angles(std::string_view code, std::size_t open) {
+  int angles = 0;
+  for (std::size_t i = open; i < code.size(); ++i) {
+    if (kOpening.find(code[i]) != kNone) {
+      i = after_brackets(code, i, kLongestList);
+      if (i == kNone) return i;
+      --i;
+    } else if (code.substr(i, 2) == "<<") {
+      ++i;
+    } else if (code[i] == '<') {
+      ++angles;
+    } else if (code[i] == '>' && --angles == 0) {
+      return i + 1;
+    }
+  }
+  return kNone;
+}
+
+std::vector<std::string_view> at_commas(std::string_view list, bool compares) {
+  constexpr int kMostOpenAngles = 64;  // each costs a search for its end
+  std::vector<std::string_view> parts;
+  int depth = 0, open_angles = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      if (const auto part = trimmed(list.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+      begin = i + 1;
+    } else if (kOpening.find(list[i]) != kNone) {
+      ++depth;
+    } else if (kClosing.find(list[i]) != kNone) {
+      --depth;
+    } else if (list.substr(i, 2) == "<<") {
+      ++i;
+    } else if (list[i] == '<' && depth == 0 && !compares && open_angles < kMostOpenAngles) {
+      const std::size_t end = after_angles(list, i);
+      if (end == kNone)
+        ++open_angles;
+      else
+        i = end - 1;
+    }
+  }
+  return parts;
+}
+
+}  // namespace tuner
