@@ -14,9 +14,7 @@ namespace {
 void fill(Database& database) {
   store_best(database, session_key(1 << 20), "block=256", 1000);
   store_best(database, session_key(1 << 9), "block=64", 10.125);
-  auto key = session_key();
-  key.device = a100();
-  store_best(database, key, "block=512", 2000);
+  store_best(database, key_on(a100()), "block=512", 2000);
   database.quarantine(h200(), reduce_kernel(), problem(), "block=1024", "hang");
   SessionWriter writer(database, session_key(77));
   auto odd = failed_trial("block=3", "compile", "error: \"x\"\n\xff");
@@ -272,9 +270,7 @@ TEST(Merge, IsIdempotentAndCommutative) {
     }
     auto renamed = h200();
     renamed.name = which == 0 ? "NVIDIA H200" : "NVIDIA GH200";
-    auto key = session_key(1 << (20 + which));
-    key.device = renamed;
-    store_best(database, key, "block=8", 5);
+    store_best(database, key_on(renamed, 1 << (20 + which)), "block=8", 5);
     database.quarantine(h200(), reduce_kernel(), problem(), "block=1024", which == 0 ? "hang" : "fault");
     return database;
   };

@@ -49,6 +49,24 @@ SessionKey session_key(std::int64_t n) {
   return {{reduce_kernel(), h200(), environment(), problem(n)}, R"({"cold":true})"};
 }
 
+SessionKey key_with_driver(const std::string& driver, std::int64_t n) {
+  auto key = session_key(n);
+  key.environment.driver = driver;
+  return key;
+}
+
+SessionKey key_on(const DeviceRecord& device, std::int64_t n) {
+  auto key = session_key(n);
+  key.device = device;
+  return key;
+}
+
+SessionKey key_of_source(char of, std::int64_t n) {
+  auto key = session_key(n);
+  key.kernel.source_hash = std::string(64, of);
+  return key;
+}
+
 TrialRecord trial(const std::string& configuration, double median_ns) {
   TrialRecord t;
   t.configuration = configuration;

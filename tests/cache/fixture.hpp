@@ -47,6 +47,10 @@ EnvironmentRecord environment();
 KernelRecord reduce_kernel();
 ProblemRecord problem(std::int64_t n = 1 << 20);
 SessionKey session_key(std::int64_t n = 1 << 20);
+/// The same with another driver, device or source: the digit \p of, 64 times.
+SessionKey key_with_driver(const std::string& driver, std::int64_t n = 1 << 20);
+SessionKey key_on(const DeviceRecord& device, std::int64_t n = 1 << 20);
+SessionKey key_of_source(char of, std::int64_t n = 1 << 20);
 TrialRecord trial(const std::string& configuration, double median_ns);
 TrialRecord failed_trial(const std::string& configuration, const std::string& kind, const std::string& message);
 Context query(std::int64_t n = 1 << 20);

@@ -59,24 +59,19 @@ TEST_F(Frozen, IsTheSameFileForTheSameContentsAndOfItself) {
 }
 
 TEST_F(Frozen, HasOneAnswerForEachProblemWhateverTheSoftware) {
-  auto newer = session_key();
-  newer.environment.driver = "another";
-  store_best(source, newer, "block=128", 90);
+  store_best(source, key_with_driver("another"), "block=128", 90);
   auto database = frozen();
   ASSERT_EQ(best_rows(database).size(), 2u);
-  auto there = query();
-  there.environment.driver = "another";
-  EXPECT_EQ(find(database, query()).best->configuration, find(database, there).best->configuration);
+  EXPECT_EQ(find(database, query()).best->configuration,
+            find(database, key_with_driver("another")).best->configuration);
 }
 
 TEST_F(Frozen, SettlesTiesTheSameWayWhateverTheSoftware) {
-  auto newer = session_key(1 << 12);
-  newer.environment.driver = "another";
-  store_best(source, newer, "block=128", 40);
+  store_best(source, key_with_driver("another", 1 << 12), "block=128", 40);
   auto database = frozen();
-  auto there = query(1 << 11);  // between two that are equally far
-  there.environment.driver = "another";
-  EXPECT_EQ(find(database, query(1 << 11)).best->configuration, find(database, there).best->configuration);
+  const std::int64_t between = 1 << 11;  // two that are equally far
+  EXPECT_EQ(find(database, query(between)).best->configuration,
+            find(database, key_with_driver("another", between)).best->configuration);
 }
 
 TEST_F(Frozen, KeepsWhatKilledAwayAndHoldsNoResultOfIt) {
@@ -188,9 +183,7 @@ TEST_F(Frozen, NeedsNoSealWhereItsRowsAreWhatTheyWere) {
 
 TEST_F(Frozen, HoldsForEachProblemTheResultThatAMergeWouldKeep) {
   for (int i = 0; i < 50; ++i) {
-    auto key = session_key(2000 + i % 10);
-    key.environment.driver = std::to_string(i);
-    SessionWriter writer(source, key);
+    SessionWriter writer(source, key_with_driver(std::to_string(i), 2000 + i % 10));
     auto one = trial("block=" + std::to_string(i), 10);
     one.created_ms = 1'000'000 + (i * 37) % 50;
     writer.add(one);

@@ -65,27 +65,20 @@ TEST_F(Wisdom, IsExactForWhoDoesNotKnowTheCompiler) {
 
 TEST_F(Wisdom, IsStaleWhenDriverCompilerOrSourceHaveChanged) {
   know(1 << 20, "block=256");
-  auto q = query();
-  q.environment.driver = "14.1";
-  auto match = find(database, q);
+  auto changed = key_with_driver("14.1");
+  auto match = find(database, changed);
   EXPECT_EQ(match.tier, Tier::stale);
   EXPECT_THAT(match.reason, AllOf(HasSubstr("13.0"), HasSubstr("14.1")));
-  q.kernel.source_hash = std::string(64, 'b');
-  match = find(database, q);
+  changed.kernel.source_hash = std::string(64, 'b');
+  match = find(database, changed);
   EXPECT_EQ(match.tier, Tier::stale);
   EXPECT_THAT(match.reason, HasSubstr("source"));
 }
 
 TEST_F(Wisdom, PrefersTheSameSourceAmongStaleOnes) {
-  auto key = session_key();
-  key.environment.driver = "12.0";
-  store_best(database, key, "same_source=1", 1000);
-  key = session_key();
-  key.kernel.source_hash = std::string(64, 'b');
-  store_best(database, key, "other_source=1", 1000);
-  auto q = query();
-  q.environment.driver = "14.1";
-  EXPECT_EQ(find(database, q).best->configuration, "same_source=1");
+  store_best(database, key_with_driver("12.0"), "same_source=1", 1000);
+  store_best(database, key_of_source('b'), "other_source=1", 1000);
+  EXPECT_EQ(find(database, key_with_driver("14.1")).best->configuration, "same_source=1");
 }
 
 TEST_F(Wisdom, PrefersTheNearestSizeWhenNoExactMatchExists) {
@@ -165,14 +158,12 @@ TEST_F(Wisdom, NeverMixesChoicesObjectivesKernelsOrBackends) {
 }
 
 TEST_F(Wisdom, AsksTheDeviceWithTheNearestNumberOfMultiprocessors) {
-  auto key = session_key();
-  key.device = h100();
-  store_best(database, key, "from=h100", 1000);
-  key.device.key = "cuda cc=9.0 sm=78 l2=1 bus=1 smem=1 regs=1";
-  key.device.sm_count = 78;
-  store_best(database, key, "from=h20", 1000);
-  key.device = a100();
-  store_best(database, key, "from=a100", 1000);
+  auto h20 = h100();
+  h20.key = "cuda cc=9.0 sm=78 l2=1 bus=1 smem=1 regs=1";
+  h20.sm_count = 78;
+  store_best(database, key_on(h100()), "from=h100", 1000);
+  store_best(database, key_on(h20), "from=h20", 1000);
+  store_best(database, key_on(a100()), "from=a100", 1000);
   const auto match = find(database, query());
   EXPECT_EQ(match.tier, Tier::similar_device);
   EXPECT_EQ(match.best->configuration, "from=h100");
@@ -180,13 +171,8 @@ TEST_F(Wisdom, AsksTheDeviceWithTheNearestNumberOfMultiprocessors) {
 }
 
 TEST_F(Wisdom, FallsBackToWhatIsBestMostOften) {
-  auto key = session_key(1 << 10);
-  key.device = a100();
-  store_best(database, key, "block=64", 1000);
-  for (const int shift : {14, 16, 18}) {
-    key.problem.sizes["n"] = 1 << shift;
-    store_best(database, key, "block=256", 1000);
-  }
+  store_best(database, key_on(a100(), 1 << 10), "block=64", 1000);
+  for (const int shift : {14, 16, 18}) store_best(database, key_on(a100(), 1 << shift), "block=256", 1000);
   const auto match = find(database, query(1 << 28));
   EXPECT_EQ(match.tier, Tier::portable);
   EXPECT_EQ(match.best->configuration, "block=256");
@@ -198,11 +184,7 @@ TEST_F(Wisdom, LetsTheNearestResultsVoteWhereThereAreMany) {
   std::vector<Sizes> problems;
   for (std::int64_t n = 1; n <= 1000; ++n) problems.push_back({{"n", n}});
   import_many(database, problems);
-  auto key = session_key(900);
-  for (int i = 0; i < 3; ++i) {
-    key.problem.sizes["n"] = 900 + i;
-    store_best(database, key, "block=7", 1000);
-  }
+  for (const std::int64_t n : {900, 901, 902}) know(n, "block=7");
   const auto match = find(database, query(1 << 20));
   EXPECT_EQ(match.tier, Tier::portable);
   EXPECT_EQ(match.best->configuration, "block=7");
@@ -269,9 +251,7 @@ TEST_F(Wisdom, PrefersTheEarlierDatabaseWithinATierAndTheTierOverTheDatabase) {
   auto user = Database::in_memory();
   auto shipped = Database::in_memory();
   store_best(shipped, session_key(), "from=shipped", 900);
-  auto key = session_key();
-  key.environment.driver = "12.0";
-  store_best(user, key, "from=user", 1000);
+  store_best(user, key_with_driver("12.0"), "from=user", 1000);
   Database* databases[] = {&user, &shipped};
   EXPECT_EQ(lookup(query(), databases).best->configuration, "from=shipped") << "exact before stale";
   store_best(user, session_key(), "from=user", 1000);

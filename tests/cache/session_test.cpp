@@ -104,17 +104,16 @@ TEST_F(Session, IsResumedByWhateverEarlierOnesFinished) {
 
 TEST_F(Session, SharesNothingWithOtherTunings) {
   SessionWriter(database, session_key()).add(trial("block=1", 10));
-  const auto trials_after = [&](const auto& change) {
-    auto other = session_key();
-    change(other);
-    return finished_trials(database, other).size();
-  };
-  EXPECT_EQ(trials_after([](auto& key) { key.problem.sizes["n"] = 4096; }), 0u);
-  EXPECT_EQ(trials_after([](auto& key) { key.kernel.source_hash = std::string(64, 'b'); }), 0u);
-  EXPECT_EQ(trials_after([](auto& key) { key.device = h100(); }), 0u);
-  EXPECT_EQ(trials_after([](auto& key) { key.conditions = R"({"cold":false})"; }), 0u);
-  EXPECT_EQ(trials_after([](auto& key) { key.environment.driver = "14.0"; }), 0u);
-  EXPECT_EQ(trials_after([](auto& key) { key.environment.tuner = "0.2.0"; }), 1u) << "it measures the same";
+  auto other_conditions = session_key(), other_tuner = session_key();
+  other_conditions.conditions = R"({"cold":false})";
+  other_tuner.environment.tuner = "0.2.0";
+  const std::pair<const char*, SessionKey> others[] = {{"sizes", session_key(4096)},
+                                                       {"source", key_of_source('b')},
+                                                       {"device", key_on(h100())},
+                                                       {"conditions", other_conditions},
+                                                       {"driver", key_with_driver("14.0")}};
+  for (const auto& [what, key] : others) EXPECT_TRUE(finished_trials(database, key).empty()) << what;
+  EXPECT_EQ(finished_trials(database, other_tuner).size(), 1u) << "another version of tuner measures the same";
 }
 
 TEST_F(Session, CommitsEachTrialSoonByItself) {
@@ -179,9 +178,7 @@ TEST_F(Best, MayComeFromAnEarlierSessionOfTheSameTuning) {
   SessionWriter writer(database, session_key());
   writer.set_best("block=1");
   EXPECT_EQ(find(database, query()).best->median_ns, 10);
-  auto key = session_key();
-  key.environment.driver = "14.0";
-  SessionWriter other(database, key);
+  SessionWriter other(database, key_with_driver("14.0"));
   EXPECT_THROW(other.set_best("block=1"), CacheError) << "measured with another driver";
 }
 

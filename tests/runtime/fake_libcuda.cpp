@@ -61,28 +61,18 @@ CUcontext top() { return current.empty() ? nullptr : current.back(); }
 CUstream_st& stream_of(CUstream stream) { return stream == nullptr ? default_stream : *stream; }
 
 int attribute(CUdevice_attribute which) {
-  switch (which) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      return 9;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-      return 0;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-      return 32;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      return 132;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-      return 1024;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-      return 64;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-      return 2147483647;
-    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-      return 1024;
-    default:
-      return 65535;
-  }
+  static const std::map<CUdevice_attribute, int> known{{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                                                       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+                                                       {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+                                                       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+                                                       {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+                                                       {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+                                                       {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+                                                       {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+                                                       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
+                                                       {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024}};
+  const auto at = known.find(which);
+  return at != known.end() ? at->second : 65535;
 }
 
 }  // namespace

@@ -23,15 +23,6 @@ using test::powers;
 using test::product;
 using test::take_back;
 
-class EveryStrategy : public ::testing::TestWithParam<std::string> {
- protected:
-  static std::unique_ptr<Strategy> make(const EnumeratedSpace& space, std::uint64_t seed = 1) {
-    StrategyOptions options;
-    options.seed = seed;
-    return make_strategy(GetParam(), space, options);
-  }
-};
-
 double some_time(const EnumeratedSpace& space, Index index) {
   double sum = 1;
   for (std::size_t p = 0; p < space.parameters().size(); ++p) {
@@ -57,15 +48,29 @@ std::vector<Index> run(Strategy& strategy, const EnumeratedSpace& space, std::si
   return out;
 }
 
+class EveryStrategy : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// What \p strategy proposes on the mixed space, one after the other, until \p trials or the end.
+  std::vector<Index> visited(Strategy& strategy, std::size_t trials) const {
+    return run(strategy, mixed_, trials, [this](Index i) { return some_time(mixed_, i); });
+  }
+  static std::unique_ptr<Strategy> make(const EnumeratedSpace& space, std::uint64_t seed = 1) {
+    StrategyOptions options;
+    options.seed = seed;
+    return make_strategy(GetParam(), space, options);
+  }
+
+  const EnumeratedSpace mixed_ = mixed_space();
+};
+
 bool all_different(const std::vector<Index>& proposals) {
   return std::set<Index>(proposals.begin(), proposals.end()).size() == proposals.size();
 }
 
 TEST_P(EveryStrategy, VisitsEveryConfigurationOnceAndThenProposesNothing) {
-  const EnumeratedSpace space = mixed_space();
-  const auto strategy = make(space);
-  const auto proposals = run(*strategy, space, space.size() + 10, [&](Index i) { return some_time(space, i); });
-  EXPECT_EQ(proposals.size(), space.size());
+  const auto strategy = make(mixed_);
+  const auto proposals = visited(*strategy, mixed_.size() + 10);
+  EXPECT_EQ(proposals.size(), mixed_.size());
   EXPECT_TRUE(all_different(proposals));
   EXPECT_TRUE(strategy->propose(3).empty());
 }
@@ -105,28 +110,26 @@ TEST_P(EveryStrategy, ProposesByWhatItLearnsUnlessItSaysThatItDoesNot) {
 }
 
 TEST_P(EveryStrategy, ProposesABatchWithoutWaitingForResults) {
-  const EnumeratedSpace space = mixed_space();
-  const auto strategy = make(space);
+  const auto strategy = make(mixed_);
   std::vector<Index> all;
-  while (all.size() < space.size()) {
+  while (all.size() < mixed_.size()) {
     const auto batch = strategy->propose(17);
-    ASSERT_FALSE(batch.empty()) << "after " << all.size() << " of " << space.size();
+    ASSERT_FALSE(batch.empty()) << "after " << all.size() << " of " << mixed_.size();
     all.insert(all.end(), batch.begin(), batch.end());
   }
-  EXPECT_EQ(all.size(), space.size());
+  EXPECT_EQ(all.size(), mixed_.size());
   EXPECT_TRUE(all_different(all));
   EXPECT_TRUE(strategy->propose(17).empty());
 }
 
 TEST_P(EveryStrategy, ProposesWhatWasWithdrawnAgain) {
-  const EnumeratedSpace space = mixed_space();
-  const auto strategy = make(space);
+  const auto strategy = make(mixed_);
   const std::vector<Index> first = strategy->propose(5);
   ASSERT_EQ(first.size(), 5u);
   take_back(*strategy, first[1]);
   take_back(*strategy, first[3]);
-  const auto rest = run(*strategy, space, space.size(), [&](Index i) { return some_time(space, i); });
-  EXPECT_EQ(rest.size(), space.size() - 3);
+  const auto rest = visited(*strategy, mixed_.size());
+  EXPECT_EQ(rest.size(), mixed_.size() - 3);
   EXPECT_TRUE(all_different(rest));
   EXPECT_EQ(std::count(rest.begin(), rest.end(), first[1]), 1);
   EXPECT_EQ(std::count(rest.begin(), rest.end(), first[3]), 1);
@@ -152,30 +155,27 @@ TEST_P(EveryStrategy, LearnsResultsThatArriveLateAndOutOfOrder) {
 }
 
 TEST_P(EveryStrategy, GoesOnWhenEverythingFails) {
-  const EnumeratedSpace space = mixed_space();
-  const auto strategy = make(space);
-  const auto proposals = run(*strategy, space, space.size() + 1, [](Index) { return std::nullopt; });
-  EXPECT_EQ(proposals.size(), space.size());
+  const auto strategy = make(mixed_);
+  const auto proposals = run(*strategy, mixed_, mixed_.size() + 1, [](Index) { return std::nullopt; });
+  EXPECT_EQ(proposals.size(), mixed_.size());
   EXPECT_TRUE(all_different(proposals));
 }
 
 TEST_P(EveryStrategy, DoesNotProposeWhatItWasToldOf) {
-  const EnumeratedSpace space = mixed_space();
-  const auto strategy = make(space);
+  const auto strategy = make(mixed_);
   std::vector<Observation> told;
-  for (Index i = 0; i < space.size(); i += 2) told.push_back({i, some_time(space, i), {}});
+  for (Index i = 0; i < mixed_.size(); i += 2) told.push_back({i, some_time(mixed_, i), {}});
   strategy->learn(told);
   strategy->learn(told);  // a resumed session may tell twice
-  const auto proposals = run(*strategy, space, space.size(), [&](Index i) { return some_time(space, i); });
-  EXPECT_EQ(proposals.size(), space.size() / 2);
+  const auto proposals = visited(*strategy, mixed_.size());
+  EXPECT_EQ(proposals.size(), mixed_.size() / 2);
   EXPECT_TRUE(std::all_of(proposals.begin(), proposals.end(), [](Index i) { return i % 2 == 1; }));
 }
 
 TEST_P(EveryStrategy, TakesObjectivesOfAnySignAndSize) {
-  const EnumeratedSpace space = mixed_space();
   for (const double scale : {-1.0, 0.0, 1e-300, 1e300}) {
-    const auto strategy = make(space);
-    const auto proposals = run(*strategy, space, 60, [&](Index i) { return scale * some_time(space, i); });
+    const auto strategy = make(mixed_);
+    const auto proposals = run(*strategy, mixed_, 60, [&](Index i) { return scale * some_time(mixed_, i); });
     EXPECT_TRUE(all_different(proposals));
     EXPECT_EQ(proposals.size(), 60u);
   }
@@ -193,12 +193,11 @@ TEST_P(EveryStrategy, WorksOnTenMillionConfigurations) {
 }
 
 TEST_P(EveryStrategy, ProposesWhatItIsGivenFirstBeforeAnythingElse) {
-  const EnumeratedSpace space = mixed_space();
   StrategyOptions options;
   options.first = {41, 7, 41};
-  const auto strategy = make_strategy(GetParam(), space, options);
-  const auto proposals = run(*strategy, space, space.size() + 1, [&](Index i) { return some_time(space, i); });
-  ASSERT_EQ(proposals.size(), space.size());
+  const auto strategy = make_strategy(GetParam(), mixed_, options);
+  const auto proposals = visited(*strategy, mixed_.size() + 1);
+  ASSERT_EQ(proposals.size(), mixed_.size());
   EXPECT_TRUE(all_different(proposals));
   EXPECT_EQ(proposals[0], 41u);
   EXPECT_EQ(proposals[1], 7u);
@@ -215,7 +214,6 @@ std::string message_of(std::string_view name, const StrategyOptions& options) {
 }
 
 TEST_P(EveryStrategy, RefusesValuesThatItsOptionsCannotHave) {
-  const EnumeratedSpace space = mixed_space();
   const auto accepts = [&](const OptionInfo& option, double value) {
     StrategyOptions options;
     options.values[option.name] = value;
