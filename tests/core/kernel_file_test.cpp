@@ -1,5 +1,4 @@
 #include <tuner/core/kernel_file.hpp>
-#include <tuner/core/real_expression.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -546,24 +545,33 @@ TEST(KernelFile, FillsSeveralBuffersAlike) {
   EXPECT_THAT(error_of([] { parse(with_line(0, "#pragma tuner fill a, a = iota")); }), HasSubstr("fill"));
 }
 
+/// \p element of this \p i, by the tree and by what it is compiled to. Throws as the tree does.
+double number_of(const Expression& element, std::int64_t i, const std::map<std::string, int>& names) {
+  const std::string index = "i";
+  Bindings fixed;
+  for (const auto& [name, value] : names) fixed.set(name, value);
+  const auto compiled = OpenExpression(element, {&index, 1}, fixed).evaluate_number(&i);
+  fixed.set(index, i);
+  const double number = element.evaluate_number(fixed);
+  EXPECT_EQ(compiled, number);
+  return number;
+}
+
 TEST(KernelFile, ReadsFillsWithNumbersThatHaveAPoint) {
   const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression i % 2 == 0 ? 1 + i * 0.1 : -1e-3 / n"));
   const Expression& element = *spec.find_buffer("a")->computed_fill->element;
-  EXPECT_TRUE(has_reals(element));
-  Bindings names;
-  names.set("n", 4);
-  const RealExpression value(element, "i", names);
-  EXPECT_EQ(value.evaluate(0), 1);
-  EXPECT_EQ(value.evaluate(1), -1e-3 / 4);
-  EXPECT_EQ(value.evaluate(4), 1 + 4 * 0.1);
+  EXPECT_TRUE(element.has_reals());
+  EXPECT_EQ(number_of(element, 0, {{"n", 4}}), 1);
+  EXPECT_EQ(number_of(element, 1, {{"n", 4}}), -1e-3 / 4);
+  EXPECT_EQ(number_of(element, 4, {{"n", 4}}), 1 + 4 * 0.1);
 }
 
-TEST(RealExpression, HasTheFunctionsOfNumbersWithAPoint) {
+TEST(Expression, HasTheFunctionsOfNumbersWithAPoint) {
   const auto at_4 = [](const std::string& text) {
     const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
     const Expression& element = *spec.find_buffer("a")->computed_fill->element;
-    EXPECT_TRUE(has_reals(element));
-    return RealExpression(element, "i", {}).evaluate(4);
+    EXPECT_TRUE(element.has_reals());
+    return number_of(element, 4, {});
   };
   EXPECT_EQ(at_4("sqrt(i) + sqrt(9)"), 5);
   EXPECT_EQ(at_4("sin(i) / cos(i) - tan(0)"), std::sin(4.0) / std::cos(4.0));
@@ -573,12 +581,10 @@ TEST(RealExpression, HasTheFunctionsOfNumbersWithAPoint) {
               HasSubstr("'sqrt' gives numbers with a point, which only 'fill NAME = expression' has"));
 }
 
-TEST(RealExpression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {
+TEST(Expression, IsIntegerArithmeticUntilANumberWithAPointComesIn) {
   const auto at_7 = [](const std::string& text) {
     const KernelSpec spec = parse(with_line(0, "#pragma tuner fill a = expression " + text));
-    Bindings names;
-    for (const auto& [name, value] : std::map<std::string, int>{{"n", 3}, {"warp_size", 0}}) names.set(name, value);
-    return RealExpression(*spec.find_buffer("a")->computed_fill->element, "i", names).evaluate(7);
+    return number_of(*spec.find_buffer("a")->computed_fill->element, 7, {{"n", 3}, {"warp_size", 0}});
   };
   EXPECT_EQ(at_7("i / n * 0.5"), 1);
   EXPECT_EQ(at_7("0.5 * i / n"), 3.5 / 3);

@@ -1,5 +1,7 @@
 #include <tuner/core/expression_tree.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tuner {
@@ -49,6 +51,7 @@ std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem) {
 }
 
 std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem) {
+  if (is_comparison(op)) return compare(op, a, b);
   std::int64_t result = 0;
   switch (op) {
     case Op::add:
@@ -69,22 +72,43 @@ std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProbl
       return shift_left(a, b, problem);
     case Op::shift_right:
       return b < 0 || b > 63 ? no_answer(problem, kShift) : a >> b;
-    case Op::equal:
-      return a == b;
-    case Op::not_equal:
-      return a != b;
-    case Op::less:
-      return a < b;
-    case Op::less_equal:
-      return a <= b;
-    case Op::greater:
-      return a > b;
-    case Op::greater_equal:
-      return a >= b;
     case Op::minimum:
       return a < b ? a : b;
     default:  // maximum
       return a > b ? a : b;
+  }
+}
+
+double apply_real(Op op, double a, double b) {
+  switch (op) {
+    case Op::negate:
+      return -a;
+    case Op::absolute:
+      return std::fabs(a);
+    case Op::square_root:
+      return std::sqrt(a);
+    case Op::exponential:
+      return std::exp(a);
+    case Op::logarithm:
+      return std::log(a);
+    case Op::sine:
+      return std::sin(a);
+    case Op::cosine:
+      return std::cos(a);
+    case Op::tangent:
+      return std::tan(a);
+    case Op::add:
+      return a + b;
+    case Op::subtract:
+      return a - b;
+    case Op::multiply:
+      return a * b;
+    case Op::divide:
+      return a / b;
+    case Op::minimum:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include <tuner/core/expression_tree.hpp>
 #include <tuner/core/element_type.hpp>
@@ -16,6 +17,9 @@ struct Instruction {
   std::uint32_t slot = 0;
   std::int64_t value = 0;
   std::vector<std::uint32_t> operands;
+  double real = 0;              // of Op::real
+  bool is_real = false;         // as in ExpressionNode
+  bool compares_reals = false;  // likewise
 };
 
 /// A parameter as the program sees it: its values as numbers; words by their number in a table.
@@ -55,6 +59,8 @@ struct Program {
         return 0;
       }
       default: {
+        if (i.compares_reals)
+          return compare(i.op, run_real(i.operands[0], read, problem), run_real(i.operands[1], read, problem));
         const std::int64_t a = operand(0);
         if (problem.message) return 0;
         if (i.operands.size() == 1) return apply_unary(i.op, a, problem);
@@ -62,6 +68,16 @@ struct Program {
         return problem.message ? 0 : apply_binary(i.op, a, b, problem);
       }
     }
+  }
+
+  /// The same of a number that may be double.
+  double run_real(std::uint32_t at, const auto& read, ArithmeticProblem& problem) const {
+    const Instruction& i = instructions[at];
+    if (!i.is_real) return static_cast<double>(run(at, read, problem));
+    if (i.op == Op::real) return i.real;
+    const auto operand = [&](std::size_t k) { return run_real(i.operands[k], read, problem); };
+    if (i.op == Op::conditional) return operand(run(i.operands[0], read, problem) != 0 ? 1 : 2);
+    return apply_real(i.op, operand(0), i.operands.size() > 1 ? operand(1) : 0);
   }
 
   /// \p range: the values that a slot may have.
@@ -164,7 +180,7 @@ class Translator {
       if (node.op == Op::logical_and && first.value == 0) return constant(0);
       if (node.op == Op::logical_or && first.value != 0) return constant(1);
     }
-    return emit(node.op, std::move(operands));
+    return emit(node, std::move(operands));
   }
 
   Reference comparison(const ExpressionNode& node) {
@@ -184,14 +200,17 @@ class Translator {
         if (is_free(*node.children[i])) return std::nullopt;
       }
     }
-    return emit(node.op, std::move(operands));
+    return emit(node, std::move(operands));
   }
 
-  Reference emit(Op op, std::vector<std::uint32_t> operands) {
+  Reference emit(const ExpressionNode& node, std::vector<std::uint32_t> operands) {
     const auto is_constant = [&](std::uint32_t at) { return program_.instructions[at].op == Op::constant; };
     Instruction instruction;
-    instruction.op = op;
-    const bool folds = std::all_of(operands.begin(), operands.end(), is_constant);
+    instruction.op = node.op;
+    instruction.real = node.real;
+    instruction.is_real = node.is_real;
+    instruction.compares_reals = compares_reals(node);
+    const bool folds = !node.is_real && std::all_of(operands.begin(), operands.end(), is_constant);
     instruction.operands = std::move(operands);
     program_.instructions.push_back(std::move(instruction));
     const auto at = static_cast<std::uint32_t>(program_.instructions.size() - 1);
@@ -341,6 +360,9 @@ struct OpenExpression::Impl {
   Expression expression;           // the rest is for that
   std::vector<std::string> open;
   Bindings fixed;
+
+  template <typename Number>
+  std::optional<Number> evaluate(const std::int64_t* values) const;
 };
 
 OpenExpression::OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed) {
@@ -352,21 +374,38 @@ OpenExpression::OpenExpression(const Expression& expression, std::span<const std
   impl_ = std::make_shared<const Impl>(std::move(impl));
 }
 
-std::optional<std::int64_t> OpenExpression::evaluate(const std::int64_t* values) const {
-  if (!impl_) return 0;
-  if (impl_->program) {
+template <typename Number>
+std::optional<Number> OpenExpression::Impl::evaluate(const std::int64_t* values) const {
+  constexpr bool any = std::is_floating_point_v<Number>;
+  if (program) {
     ArithmeticProblem problem;
     const auto read = [&](const Slot& slot) { return values[slot.parameter]; };
-    const std::int64_t value = impl_->program->run(impl_->program->root, read, problem);
-    return problem.message ? std::nullopt : std::optional(value);
+    const auto value = [&] {
+      if constexpr (any)
+        return program->run_real(program->root, read, problem);
+      else
+        return program->run(program->root, read, problem);
+    }();
+    return problem.message ? std::nullopt : std::optional<Number>(value);
   }
-  Bindings bindings = impl_->fixed;
-  for (std::size_t i = 0; i < impl_->open.size(); ++i) bindings.set(impl_->open[i], Value(values[i]));
+  Bindings bindings = fixed;
+  for (std::size_t i = 0; i < open.size(); ++i) bindings.set(open[i], Value(values[i]));
   try {
-    return impl_->expression.evaluate_integer(bindings);
+    if constexpr (any)
+      return expression.evaluate_number(bindings);
+    else
+      return expression.evaluate_integer(bindings);
   } catch (const EvaluationError&) {
     return std::nullopt;
   }
+}
+
+std::optional<std::int64_t> OpenExpression::evaluate(const std::int64_t* values) const {
+  return impl_ ? impl_->evaluate<std::int64_t>(values) : 0;
+}
+
+std::optional<double> OpenExpression::evaluate_number(const std::int64_t* values) const {
+  return impl_ ? impl_->evaluate<double>(values) : 0;
 }
 
 std::optional<OpenExpression::Range> OpenExpression::range(const std::int64_t* low, const std::int64_t* high) const {

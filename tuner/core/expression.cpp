@@ -19,6 +19,7 @@ class TreeEvaluator {
   explicit TreeEvaluator(const Bindings& bindings) : bindings_(bindings) {}
 
   Value value(const ExpressionNode& node) const {
+    if (node.is_real) fail(node, "a number with a point stands where an integer is needed");
     switch (node.op) {
       case Op::constant:
         return node.value;
@@ -35,9 +36,9 @@ class TreeEvaluator {
       case Op::member:
         return is_member(node);
       case Op::equal:
-        return equal(*node.children[0], *node.children[1]);
       case Op::not_equal:
-        return !equal(*node.children[0], *node.children[1]);
+        if (compares_reals(node)) return arithmetic(node);
+        return equal(*node.children[0], *node.children[1]) == (node.op == Op::equal);
       case Op::size_of:
         return size_of(node);
       default:
@@ -53,6 +54,13 @@ class TreeEvaluator {
 
   bool holds(const ExpressionNode& node) const { return number(node) != 0; }
 
+  double real(const ExpressionNode& node) const {
+    if (!node.is_real) return static_cast<double>(number(node));
+    if (node.op == Op::real) return node.real;
+    if (node.op == Op::conditional) return real(*node.children[holds(*node.children[0]) ? 1 : 2]);
+    return apply_real(node.op, real(*node.children[0]), node.children.size() > 1 ? real(*node.children[1]) : 0);
+  }
+
  private:
   const Value& bound(const ExpressionNode& node) const {
     const Value* found = bindings_.find(node.name);
@@ -61,6 +69,7 @@ class TreeEvaluator {
   }
 
   Value arithmetic(const ExpressionNode& node) const {
+    if (compares_reals(node)) return compare(node.op, real(*node.children[0]), real(*node.children[1]));
     ArithmeticProblem problem;
     const std::int64_t a = number(*node.children[0]);
     const bool one = node.children.size() == 1;
@@ -70,8 +79,7 @@ class TreeEvaluator {
       const std::string operands = one ? std::to_string(a) : std::to_string(a) + " and " + std::to_string(b);
       fail(node, std::string(problem.message) + " (of " + operands + ")");
     }
-    const bool logical =
-        node.op == Op::logical_not || node.op == Op::is_pow2 || (node.op >= Op::less && node.op <= Op::greater_equal);
+    const bool logical = node.op == Op::logical_not || node.op == Op::is_pow2 || is_comparison(node.op);
     return logical ? Value(result != 0) : Value(result);
   }
 
@@ -223,9 +231,14 @@ bool Expression::evaluate_boolean(const Bindings& bindings) const {
   return TreeEvaluator(bindings).holds(*tree_->root);
 }
 
+double Expression::evaluate_number(const Bindings& bindings) const {
+  return TreeEvaluator(bindings).real(*tree_->root);
+}
+
 const std::vector<std::string>& Expression::names() const { return tree_->names; }
 const std::string& Expression::text() const { return tree_->text; }
 const SourceLocation& Expression::location() const { return tree_->location; }
+bool Expression::has_reals() const { return tree_->root->has_reals; }
 
 void Expression::require_known(std::span<const std::string> known) const {
   if (const ExpressionNode* node = first_unknown(*tree_->root, known)) {

@@ -1,7 +1,9 @@
 #pragma once
-/// Integer expressions over parameters, problem sizes, choices and device limits, as written in kernel files.
-/// Grammar and functions: docs/kernel-files.md. Arithmetic is checked: overflow and division by zero are errors
-/// with line and column, never wrapped numbers.
+/// Expressions over parameters, problem sizes, choices and device limits, as written in kernel files. Grammar and
+/// functions: docs/kernel-files.md. Integer arithmetic is checked: overflow and division by zero are errors with line
+/// and column, never wrapped numbers. Where numbers with a point are allowed (what elements are filled with),
+/// everything that meets one is double, and each operation is rounded by itself, so that the numbers are the same
+/// everywhere.
 
 #include <cstdint>
 #include <memory>
@@ -50,6 +52,8 @@ class Expression {
   Value evaluate(const Bindings& bindings) const;
   std::int64_t evaluate_integer(const Bindings& bindings) const;
   bool evaluate_boolean(const Bindings& bindings) const;
+  /// Infinite or NaN where double arithmetic says so.
+  double evaluate_number(const Bindings& bindings) const;
 
   /// Names used, sorted, without duplicates.
   const std::vector<std::string>& names() const;
@@ -58,6 +62,8 @@ class Expression {
   /// As written.
   const std::string& text() const;
   const SourceLocation& location() const;
+  /// Whether a number with a point is in it.
+  bool has_reals() const;
 
  private:
   friend struct ExpressionAccess;
@@ -90,7 +96,7 @@ class CompiledExpression {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// An integer expression in which some names stay open, for callers that compute it for ever new values: no allocation.
+/// An expression in which some names stay open, for callers that compute it for ever new values: no allocation.
 class OpenExpression {
  public:
   struct Range {
@@ -103,7 +109,10 @@ class OpenExpression {
   OpenExpression(const Expression& expression, std::span<const std::string> open, const Bindings& fixed);
   /// Nothing where it has no answer (overflow, division by zero).
   std::optional<std::int64_t> evaluate(const std::int64_t* values) const;
-  /// An interval around every evaluation with values between \p low and \p high; nothing when one may have no answer.
+  /// The same of an expression that may have numbers with a point: infinite or NaN where double arithmetic says so.
+  std::optional<double> evaluate_number(const std::int64_t* values) const;
+  /// Of an expression without these: an interval around every evaluation with values between \p low and \p high;
+  /// nothing when one may have no answer.
   std::optional<Range> range(const std::int64_t* low, const std::int64_t* high) const;
 
  private:

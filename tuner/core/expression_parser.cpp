@@ -231,6 +231,7 @@ class Parser {
   static Pointer real(std::string_view text, const SourceLocation& location) {
     auto node = std::make_shared<ExpressionNode>();
     node->op = Op::real;
+    node->is_real = node->has_reals = true;
     node->location = location;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node->real);
     if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(node->real))

@@ -15,8 +15,31 @@ constexpr std::size_t kMostNodes = 20000;
 
 bool is_constant(const ExpressionNode& node) { return node.op == Op::constant || node.op == Op::boolean; }
 
-bool is_boolean_result(Op op) {
-  return op == Op::logical_not || op == Op::is_pow2 || (op >= Op::equal && op <= Op::greater_equal);
+bool is_boolean_result(Op op) { return op == Op::logical_not || op == Op::is_pow2 || is_comparison(op); }
+
+/// Whether \p op of \p children is double.
+bool gives_real(Op op, const std::vector<Pointer>& children, const SourceLocation& location) {
+  const auto is_real = [](const Pointer& child) { return child->is_real; };
+  if (op >= Op::square_root) return true;
+  if (std::none_of(children.begin(), children.end(), is_real) || is_comparison(op)) return false;
+  switch (op) {
+    case Op::negate:
+    case Op::absolute:
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::divide:
+    case Op::minimum:
+    case Op::maximum:
+      return true;
+    default:
+      break;
+  }
+  const bool is_conditional = op == Op::conditional;
+  if (is_conditional && !is_real(children[0])) return true;
+  throw SpecError(location, "an integer is needed here, and " +
+                                std::string(is_conditional ? "the condition" : "an operand") +
+                                " has a number with a point");
 }
 
 std::shared_ptr<ExpressionNode> make_parent(Op op, std::vector<Pointer> children, const SourceLocation& location) {
@@ -26,6 +49,7 @@ std::shared_ptr<ExpressionNode> make_parent(Op op, std::vector<Pointer> children
   for (const Pointer& child : children) {
     node->depth = std::max(node->depth, child->depth + 1);
     node->count += child->count;
+    node->has_reals = node->has_reals || child->has_reals;
   }
   node->children = std::move(children);
   return node;
@@ -71,7 +95,10 @@ Pointer make_node(Op op, std::vector<Pointer> children, const SourceLocation& lo
       children[1]->value == 0) {
     throw EvaluationError(location, "division by zero");
   }
+  const bool is_real = gives_real(op, children, location);
   auto node = make_parent(op, std::move(children), location);
+  node->is_real = is_real;
+  node->has_reals = node->has_reals || is_real;
   if (node->depth > kMostDepth || node->count > kMostNodes) {
     throw SpecError(location, "the expression is too large (at most " + std::to_string(kMostNodes) + " operations, " +
                                   std::to_string(kMostDepth) + " within each other); simplify it");

@@ -59,12 +59,20 @@ struct ExpressionNode {
   Op op = Op::constant;
   std::int64_t value = 0;  ///< of a constant or boolean
   double real = 0;         ///< of a real
+  bool is_real = false;    ///< its value is double
+  bool has_reals = false;  ///< it, or something below it, is
   std::string name;        ///< of a name, and of size_of's argument
   std::vector<Pointer> children;
   SourceLocation location;  ///< of the operator, or of the value itself
   std::size_t depth = 1;    ///< of the tree below
   std::size_t count = 1;    ///< of nodes, shared ones counted each time they occur
 };
+
+inline bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
+/// Whether \p node compares doubles.
+inline bool compares_reals(const ExpressionNode& node) {
+  return is_comparison(node.op) && (node.children[0]->is_real || node.children[1]->is_real);
+}
 
 struct Expression::Tree {
   ExpressionNode::Pointer root;
@@ -73,7 +81,7 @@ struct Expression::Tree {
   std::vector<std::string> names;  // sorted, unique
 };
 
-/// Which numbers an expression may have. Those with a point (real_expression.hpp) have no place in integer arithmetic.
+/// Which numbers an expression may have. Those with a point have no place in integer arithmetic.
 enum class Numbers { integers, any };
 
 /// Names that stand for expressions (`let`).
@@ -88,7 +96,8 @@ using KnownNames = std::map<std::string, NameKind, std::less<>>;
 
 ExpressionNode::Pointer make_leaf(Op op, std::int64_t value, const SourceLocation& location);
 /// \p op of \p children. Operators of constants are computed here, so that `1 / 0` is found when the file is read:
-/// throws EvaluationError where they have no answer, and SpecError when the tree grows too large.
+/// throws EvaluationError where they have no answer, and SpecError when the tree grows too large or an operator that
+/// takes integers alone has a number with a point.
 ExpressionNode::Pointer make_node(Op op, std::vector<ExpressionNode::Pointer> children, const SourceLocation& location);
 
 /// Lets the parts of this room that make or take apart expressions see their trees.
@@ -107,10 +116,6 @@ std::vector<Expression> split_conjunction(const Expression& expression);
 /// \p op of \p operands, for predicates that nobody wrote; \p text is what messages show.
 Expression combine(Op op, const std::vector<Expression>& operands, const std::string& text);
 
-/// Whether \p node is double arithmetic (real_expression.hpp). Throws SpecError at what takes integers alone and has a
-/// number with a point.
-bool is_real(const ExpressionNode& node);
-
 /// Throws SpecError at the first name that is not in \p known, at a word compared with something it can never be,
 /// and at a word where a number is needed.
 void check_names(const Expression& expression, const KnownNames& known);
@@ -121,6 +126,16 @@ struct ArithmeticProblem {
 };
 std::int64_t apply_unary(Op op, std::int64_t a, ArithmeticProblem& problem);
 std::int64_t apply_binary(Op op, std::int64_t a, std::int64_t b, ArithmeticProblem& problem);
+/// Of doubles; \p b is not looked at where \p op has one operand.
+double apply_real(Op op, double a, double b);
+bool compare(Op op, auto a, auto b) {
+  return op == Op::equal        ? a == b
+         : op == Op::not_equal  ? a != b
+         : op == Op::less       ? a < b
+         : op == Op::less_equal ? a <= b
+         : op == Op::greater    ? a > b
+                                : a >= b;
+}
 
 bool is_function_name(std::string_view name);
 /// `and or not in true false`.

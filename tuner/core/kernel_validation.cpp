@@ -7,7 +7,6 @@
 #include <tuner/core/literals.hpp>
 #include <tuner/core/names.hpp>
 #include <tuner/core/record_type.hpp>
-#include <tuner/core/real_expression.hpp>
 #include <tuner/core/scanner.hpp>
 #include <tuner/core/template_arguments.hpp>
 #include <tuner/core/token.hpp>
@@ -196,9 +195,8 @@ class Validator {
       if (*bound) check(**bound, Parameters::refused, why);
     if (!fill.element) return;
     of_element(*fill.element, "fill " + name + " = expression", why);
-    (void)is_real(*ExpressionAccess::root(*fill.element));
     const auto type = element_type(type_name);
-    if (type && !info(*type).is_floating && has_reals(*fill.element))
+    if (type && !info(*type).is_floating && fill.element->has_reals())
       throw SpecError(
           located(fill.element->location()),
           in_quotes(name) + " has elements of " + std::string(type_name) + ", which are filled with integers alone");

@@ -7,7 +7,6 @@
 
 #include <tuner/core/data_file.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/core/real_expression.hpp>
 #include <tuner/measure/bound_arguments.hpp>
 
 namespace tuner {
@@ -20,35 +19,28 @@ namespace {
 /// Element i is \p element with this `i`. Throws SpecError where that has no answer or does not fit \p type.
 std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
                                          const Bindings& names) {
+  if (element.has_reals() && !info(type).is_floating)
+    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
   static const std::string index = "i";
   const OpenExpression open(element, {&index, 1}, names);
   const std::size_t size = info(type).bytes;
-  std::vector<std::byte> bytes(count * info(type).bytes);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    const std::optional<std::int64_t> value = open.evaluate(&at);
+  std::vector<std::byte> bytes(count * size);
+  const auto store = [&](std::size_t i, const auto& value) {
     if (!value) {
       Bindings here = names;
-      here.set(index, at);
-      static_cast<void>(element.evaluate_integer(here));  // says why
+      here.set(index, static_cast<std::int64_t>(i));
+      static_cast<void>(element.evaluate_number(here));  // says why
     }
+    if (!std::isfinite(static_cast<double>(*value)))
+      throw SpecError(element.location(), fmt::format("element {} is {}", i, *value));
     if (!store_number(bytes.data() + i * size, type, *value)) does_not_fit(element.location(), i, *value, type);
-  }
-  return bytes;
-}
-
-/// The same of an expression that has numbers with a point.
-std::vector<std::byte> computed_reals(ElementType type, std::size_t count, const Expression& element,
-                                      const Bindings& names) {
-  if (!info(type).is_floating)
-    throw SpecError(element.location(), fmt::format("elements of {} are filled with integers alone", info(type).name));
-  const RealExpression value(element, "i", names);
-  const std::size_t size = info(type).bytes;
-  std::vector<std::byte> bytes(count * info(type).bytes);
+  };
   for (std::size_t i = 0; i < count; ++i) {
-    const double number = value.evaluate(static_cast<std::int64_t>(i));
-    if (!std::isfinite(number)) throw SpecError(element.location(), fmt::format("element {} is {}", i, number));
-    if (!store_number(bytes.data() + i * size, type, number)) does_not_fit(element.location(), i, number, type);
+    const auto at = static_cast<std::int64_t>(i);
+    if (element.has_reals())
+      store(i, open.evaluate_number(&at));
+    else
+      store(i, open.evaluate(&at));
   }
   return bytes;
 }
@@ -93,9 +85,7 @@ FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const 
                     fmt::format("the fill of {} on {}: the upper bound, {}, is not above the lower one, {}", name,
                                 by.problem, bounds.high, bounds.low));
   if (computed.low || computed.high) require_fit(by, name, bounds, type, count);
-  if (computed.element)
-    numbers.content =
-        (has_reals(*computed.element) ? computed_reals : computed_elements)(type, count, *computed.element, by.names);
+  if (computed.element) numbers.content = computed_elements(type, count, *computed.element, by.names);
   if (!computed.path.empty())
     numbers.content = numbers_from_file(by, name, "fill", computed.path, computed.location, type, count);
   return numbers;
