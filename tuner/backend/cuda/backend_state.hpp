@@ -21,6 +21,12 @@ struct BackendState {
   /// one that now has its handle and gives out its addresses again.
   bool gone() const noexcept { return !usable || context_id(context.handle()) != id; }
 
+  /// Throws CudaError unless \p result is CUDA_SUCCESS. A fault of an earlier kernel can surface in any call.
+  void watch(CUresult result, const char* call, SourcePlace at = SourcePlace::current()) {
+    if (is_sticky(result)) usable = false;
+    check(result, call, at);
+  }
+
   Context context;
   std::uint64_t id;
   Device device;

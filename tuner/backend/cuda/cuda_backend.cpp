@@ -12,11 +12,12 @@
 #include <tuner/backend/cuda/cuda_array.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
-#include <tuner/backend/cuda/peaks.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
 #include <tuner/backend/cuda/energy_run.hpp>
 #include <tuner/backend/cuda/event_stopwatch.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
+#include <tuner/backend/cuda/peaks.hpp>
+#include <tuner/backend/cuda/pending_launches.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
 #include <tuner/core/once.hpp>
 
@@ -185,7 +186,7 @@ class CudaBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     std::vector<PreparedLaunch> prepared;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return Outcome(*error);
-    if (std::optional<LaunchError> error = make_room_for(launches)) return Outcome(*error);
+    if (std::optional<LaunchError> error = pending_.make_room_for(launches)) return Outcome(*error);
     return run_prepared(launches, prepared, timeout_s, deadline_after(timeout_s));
   }
 
@@ -200,7 +201,7 @@ class CudaBackend final : public Backend {
     std::vector<PreparedLaunch> before, prepared;
     if (std::optional<LaunchError> error = prepare(request.prepare, before)) return *error;
     if (std::optional<LaunchError> error = prepare(launches, prepared)) return *error;
-    if (std::optional<LaunchError> error = make_room_for(launches)) return *error;
+    if (std::optional<LaunchError> error = pending_.make_room_for(launches)) return *error;
     StreamTimer& timer = made_timer();
     if (counters_ != nullptr) counters_->rest();
     // A first run of the launches finds what theirs do.
@@ -241,7 +242,7 @@ class CudaBackend final : public Backend {
     };
     work.run = [&]() -> std::optional<Unavailable> {
       const std::lock_guard lock(mutex_);
-      if (const std::optional<LaunchError> error = make_room_for(launches)) return Unavailable{error->message};
+      if (const std::optional<LaunchError> error = pending_.make_room_for(launches)) return Unavailable{error->message};
       const std::optional<Outcome> failure = run_prepared(launches, prepared, 0, deadline_after(0));
       if (!failure) return std::nullopt;
       return Unavailable{"the kernel failed while it was counted: " + std::string(message(*failure))};
@@ -260,7 +261,7 @@ class CudaBackend final : public Backend {
       energy_sensor_ = std::get<std::unique_ptr<EnergySensor>>(std::move(opened));
     }
     const std::lock_guard lock(mutex_);
-    if (const std::optional<LaunchError> error = make_room_for(launches)) return Unavailable{error->message};
+    if (const std::optional<LaunchError> error = pending_.make_room_for(launches)) return Unavailable{error->message};
     if (counters_ != nullptr) counters_->rest();
     EnergyResult result = measure_energy(*energy_sensor_, prepared, stream_.get(), seconds);
     if (is_sticky(driver().cuStreamQuery(stream_.get()))) state_->usable = false;
@@ -269,12 +270,7 @@ class CudaBackend final : public Backend {
 
   void allow_device_launches(std::int64_t pending) override {
     const ContextGuard guard = enter();
-    const std::lock_guard lock(pending_mutex_);
-    const std::int64_t for_good = pending_for_good();
-    // Not less than there is: another thread's run may need it now.
-    if (const std::optional<std::string> why = make_room(std::max(pending, pending_now())))
-      throw Error(ErrorCode::out_of_memory, *why);
-    pending_for_good_ = std::max(for_good, pending);
+    pending_.allow(pending);
   }
 
   void enqueue(const Module& module, std::size_t function, const LaunchShape& shape, void* const* parameters,
@@ -322,10 +318,8 @@ class CudaBackend final : public Backend {
     return LaunchError{"the context of " + device().name + " was lost to an earlier fault; start a new process"};
   }
 
-  /// A fault of an earlier kernel can surface in any call.
   void watch(CUresult result, const char* call, SourcePlace at = SourcePlace::current()) {
-    if (is_sticky(result)) state_->usable = false;
-    check(result, call, at);
+    state_->watch(result, call, at);
   }
   void wait(CUstream stream, SourcePlace at = SourcePlace::current()) {
     watch(wait_for(stream, std::nullopt), "cuStreamQuery", at);
@@ -373,39 +367,6 @@ class CudaBackend final : public Backend {
     const std::size_t bytes = info(type).bytes;
     download(&bits, data + index * bytes, bytes);
     return value_of(type, bits);
-  }
-
-  std::int64_t pending_now() {
-    std::size_t now = 0;
-    watch(driver().cuCtxGetLimit(&now, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT), "cuCtxGetLimit");
-    return static_cast<std::int64_t>(now);
-  }
-  /// What the context's limit never falls below: what it was at first, which may be the program's own choice.
-  std::int64_t pending_for_good() {
-    if (!pending_for_good_) pending_for_good_ = pending_now();
-    return *pending_for_good_;
-  }
-  /// Why \p pending launches from the device cannot wait, if they cannot. Under pending_mutex_, in the context.
-  std::optional<std::string> make_room(std::int64_t pending) {
-    const std::int64_t wanted = std::max(pending, pending_for_good()), now = pending_now();
-    if (wanted == now) return std::nullopt;
-    const CUresult result =
-        driver().cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, static_cast<std::size_t>(wanted));
-    if (is_sticky(result)) state_->usable = false;
-    if (result == CUDA_SUCCESS || wanted < now) return std::nullopt;
-    return device().name + " has no room for " + std::to_string(wanted) +
-           " pending launches from the device: " + error_text(result);
-  }
-
-  /// For what runs next, and takes back what an earlier run had. Under mutex_: it must not be taken from a run.
-  std::optional<LaunchError> make_room_for(std::span<const Launch> launches) {
-    std::int64_t pending = 0;
-    for (const Launch& launch : launches) pending = std::max(pending, launch.device_launches);
-    if (pending == 0 && !room_of_a_run_) return std::nullopt;
-    const std::lock_guard lock(pending_mutex_);
-    room_of_a_run_ = pending > 0;
-    if (std::optional<std::string> why = make_room(pending)) return LaunchError{std::move(*why)};
-    return std::nullopt;
   }
 
   std::optional<LaunchError> prepare(std::span<const Launch> launches, std::vector<PreparedLaunch>& prepared) {
@@ -480,15 +441,13 @@ class CudaBackend final : public Backend {
   std::mutex mutex_;  // of stream_ and what runs there; what only moves data has a stream of its own
   UniqueStream stream_;
   UniqueStream transfers_;
-  UniqueEvent filled_;  // behind the latest fill on stream_
+  UniqueEvent filled_;  // after the latest fill on stream_
   std::unique_ptr<DataKernels> data_;
   std::unique_ptr<StreamTimer> timer_;
   std::unique_ptr<DeviceMemory> result_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<EnergySensor> energy_sensor_;
-  std::mutex pending_mutex_;  // of the context's limit of pending launches
-  std::optional<std::int64_t> pending_for_good_;
-  bool room_of_a_run_ = false;  // under mutex_: the limit may be above pending_for_good_
+  PendingLaunches pending_{*state_};  // its runs are under mutex_
 };
 
 }  // namespace
