@@ -1,15 +1,13 @@
 #include <tuner/session/tune_session.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include <tuner/backend/traits.hpp>
-#include <tuner/core/elapsed.hpp>
 #include <tuner/core/error.hpp>
-#include <tuner/measure/decide.hpp>
 #include <tuner/search/strategy.hpp>
+#include <tuner/session/contest.hpp>
 #include <tuner/session/empty_space.hpp>
 
 namespace tuner {
@@ -20,11 +18,6 @@ using Seconds = std::chrono::duration<double>;
 
 /// How long to wait for an event before limits and wishes to stop are looked at again.
 constexpr Seconds kPatience{0.05};
-/// At most this part of the wall time is kept for measuring the finalists again.
-constexpr double kMostForFinalists = 0.25;
-/// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
-constexpr double kFinalistSamples = 36;
-
 /// Seconds before the end in which FinalistCheck is told who leads: about what it takes.
 constexpr double kNearTheEnd = 2;
 
@@ -51,59 +44,55 @@ class Session {
         store_(store),
         options_(options),
         observer_(observer),
-        start_(options.started.value_or(Clock::now())),
+        contest_(spec, evaluator, store, options, observer),
         space_(enumerate(spec, size, device.limits, [this] { return must_stop(); })) {
     if (space_.empty()) throw Error(ErrorCode::invalid_argument, explain_empty_space(spec, size, device.limits));
     search::StrategyOptions strategy_options{options.seed, trial_limit(), options.strategy_options, {}};
     strategy_ = search::make_strategy(options.strategy, space_, strategy_options);
-    tell_prior();
-    result_.product = spec.space.product();
-    result_.valid = space_.size();
+    contest_.result.product = spec.space.product();
+    contest_.result.valid = space_.size();
     if (spec.default_configuration) default_ = space_.find(*spec.default_configuration);
   }
 
   SessionResult run() {
+    const std::size_t elsewhere = tell_prior();
     take_over_earlier_trials();
-    announce();
+    announce(elsewhere);
     search();
-    const bool done = result_.stop_reason != StopReason::interrupted && result_.stop_reason != StopReason::device_lost;
-    if (done) settle_finalists();
-    if (done) check_winner();
-    if (best_) result_.best = result_.trials[*best_];
-    if (store_) store_->finish(result_.best ? &*result_.best : nullptr, done);
-    result_.lanes = evaluator_.lanes();
-    result_.wall_seconds = elapsed();
-    return std::move(result_);
+    const bool done = contest_.result.stop_reason != StopReason::interrupted &&
+                      contest_.result.stop_reason != StopReason::device_lost;
+    if (done) contest_.settle_finalists();
+    if (done) contest_.check_winner();
+    if (contest_.best()) contest_.result.best = *contest_.best();
+    if (store_) store_->finish(contest_.result.best ? &*contest_.result.best : nullptr, done);
+    contest_.result.lanes = evaluator_.lanes();
+    contest_.result.wall_seconds = contest_.elapsed();
+    return std::move(contest_.result);
   }
 
  private:
   /// Whether even the enumeration of the space has to end.
   bool must_stop() const {
-    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return true;
-    return options_.budget.wall_time && elapsed() >= options_.budget.wall_time->count();
-  }
-
-  double elapsed() const { return seconds_since(start_); }
-  double time_left() const {
-    return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
-                                     : std::numeric_limits<double>::infinity();
+    return contest_.must_not_go_on() ||
+           (options_.budget.wall_time && contest_.elapsed() >= options_.budget.wall_time->count());
   }
 
   /// Nothing is waited for any more.
-  bool is_over() const { return options_.grace && -time_left() >= Seconds(*options_.grace).count(); }
+  bool is_over() const { return options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count(); }
 
   /// Trials, resumed ones included, after which the budget ends; nothing when it does not count them.
   std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
 
-  void tell_prior() {
-    if (!options_.prior) return;
+  /// Returns how many results of elsewhere are valid here.
+  std::size_t tell_prior() {
+    if (!options_.prior) return 0;
     std::vector<search::Observation> elsewhere;
     for (const Prior::Result& result : options_.prior->results) {
       const std::optional<Index> index = space_.find(result.configuration);
       if (index) elsewhere.push_back({*index, result.objective});  // else not valid here
     }
-    known_elsewhere_ = elsewhere.size();
     strategy_->seed_prior(elsewhere, options_.prior->weight);
+    return elsewhere.size();
   }
 
   void take_over_earlier_trials() {
@@ -115,17 +104,17 @@ class Session {
       if (const auto reason = store_->quarantined(trial.configuration)) trial.outcome = quarantined(*reason);
       seen.push_back(observation(*index, trial, options_.objective));
       if (index == default_) default_is_known_ = true;
-      keep(std::move(trial));
+      contest_.keep(std::move(trial));
     }
-    result_.resumed = result_.trials.size();
+    contest_.result.resumed = contest_.result.trials.size();
     strategy_->learn(seen);
   }
 
-  void announce() {
+  void announce(std::size_t elsewhere) {
     if (!observer_) return;
-    observer_->on_start({&spec_, &size_, &device_, options_.strategy, result_.product, result_.valid, result_.resumed,
-                         known_elsewhere_, options_.prior ? std::string_view(options_.prior->origin) : "",
-                         evaluator_.lanes().size()});
+    observer_->on_start({&spec_, &size_, &device_, options_.strategy, contest_.result.product, contest_.result.valid,
+                         contest_.result.resumed, elsewhere,
+                         options_.prior ? std::string_view(options_.prior->origin) : "", evaluator_.lanes().size()});
     const std::vector<std::string> unused = unused_parameters(spec_);
     for (const TuningParameter& parameter : spec_.space.parameters())
       if (std::find(unused.begin(), unused.end(), parameter.name) != unused.end())
@@ -142,11 +131,11 @@ class Session {
       expect_winner(reason);
       if (evaluator_.in_flight() == 0) {
         if (!reason && !exhausted_) continue;  // all that was proposed is in quarantine
-        result_.stop_reason = reason.value_or(StopReason::exhausted);
+        contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
         return;
       }
       if (is_over()) {
-        result_.stop_reason = StopReason::wall_time;
+        contest_.result.stop_reason = StopReason::wall_time;
         return;
       }
       if (ends_early(reason))
@@ -163,7 +152,7 @@ class Session {
 
   void happened(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) forget(*index);
-    result_.times += trial.times;
+    contest_.result.times += trial.times;
     if (store_) store_->append(trial);
     conclude(std::move(trial));
   }
@@ -185,14 +174,6 @@ class Session {
     exhausted_ = false;
   }
 
-  /// Its output was seen to be right, and it did not take down what ran it, even after it was measured: then it is in
-  /// quarantine.
-  bool is_sound(const Trial& trial) const {
-    return (trial.verified || options_.unverified) && trial.measurement() != nullptr && !trial.crashed;
-  }
-  /// A measurement that was stopped early says "slower than the best of that moment", not how fast.
-  bool can_win(const Trial& trial) const { return is_sound(trial) && !trial.measurement()->abandoned; }
-
   void forget(Index index) {
     std::erase(submitted_, index);
     std::erase(waiting_, index);
@@ -206,15 +187,16 @@ class Session {
   /// Looking at the winner by other means takes as long as many trials: it may begin with who leads near the end. Not
   /// earlier, as who leads then may not win, and only so many are looked at.
   void expect_winner(const std::optional<StopReason>& reason) {
-    if (options_.check == nullptr || !best_ || must_not_go_on() || reason == StopReason::device_lost) return;
+    if (options_.check == nullptr || !contest_.best() || contest_.must_not_go_on() || reason == StopReason::device_lost)
+      return;
     const bool all_are_begun =
         (reason || exhausted_) && (ends_early(reason) || time_for_what_is_begun() <= kNearTheEnd);
-    if (all_are_begun || time_left() <= kNearTheEnd) options_.check->expect(result_.trials[*best_].configuration);
+    if (all_are_begun || contest_.time_left() <= kNearTheEnd) options_.check->expect(contest_.best()->configuration);
   }
 
   double time_for_what_is_begun() const {
-    const std::size_t finished = result_.trials.size() - result_.resumed;
-    return elapsed() * double(evaluator_.in_flight()) / double(std::max<std::size_t>(finished, 1));
+    const std::size_t finished = contest_.result.trials.size() - contest_.result.resumed;
+    return contest_.elapsed() * double(evaluator_.in_flight()) / double(std::max<std::size_t>(finished, 1));
   }
 
   std::vector<Configuration> configurations(std::span<const Index> indices) const {
@@ -238,14 +220,14 @@ class Session {
 
   std::optional<StopReason> reason_to_stop() {
     const Budget& budget = options_.budget;
-    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return StopReason::interrupted;
+    if (contest_.must_not_go_on()) return StopReason::interrupted;
     if (!evaluator_.usable()) return StopReason::device_lost;
-    if (budget.wall_time && time_left() <= time_for_finalists()) return StopReason::wall_time;
-    const std::size_t started = result_.trials.size() + evaluator_.in_flight();
+    if (budget.wall_time && contest_.time_left() <= contest_.time_for_finalists()) return StopReason::wall_time;
+    const std::size_t started = contest_.result.trials.size() + evaluator_.in_flight();
     if (budget.trials && started >= *budget.trials) return StopReason::trials;
     if (budget.fraction && started >= trial_limit()) return StopReason::fraction;
-    if (budget.target && best_ && best_objective() <= *budget.target) return StopReason::target;
-    if (budget.until_unlikely && best_) {
+    if (budget.target && contest_.best() && contest_.best_objective() <= *budget.target) return StopReason::target;
+    if (budget.until_unlikely && contest_.best()) {
       const std::optional<double> chance = strategy_->improvement_probability(kWorthwhileImprovement);
       if (chance && *chance < *budget.until_unlikely) return StopReason::unlikely;
     }
@@ -257,7 +239,7 @@ class Session {
     // Half of all at a time, so that they share compiles. One by one, each proposal would need its own compile.
     if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2) return;
     if (const auto limit = trial_limit()) {
-      room = std::min(room, *limit - std::min(*limit, result_.trials.size() + evaluator_.in_flight()));
+      room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
     }
     // Whatever comes of the search: nobody shall be worse off than without it.
     if (room > 0 && default_ && !default_is_known_) {
@@ -289,7 +271,7 @@ class Session {
       return conclude(std::move(trial));
     }
     submitted_.push_back(index);
-    evaluator_.submit(configuration, best_ ? result_.trials[*best_].measurement()->median_ns : 0);
+    evaluator_.submit(configuration, contest_.best() ? contest_.best()->measurement()->median_ns : 0);
   }
 
   static LaunchError quarantined(const std::string& reason) { return {"quarantined, not run again: " + reason}; }
@@ -300,46 +282,25 @@ class Session {
       const search::Observation seen = observation(*index, trial, options_.objective);
       strategy_->learn({&seen, 1});
     }
-    tell_of_missing_metrics(trial);
-    keep(std::move(trial));
-    report(result_.trials.back());
+    contest_.tell_of_missing_metrics(trial);
+    contest_.keep(std::move(trial));
+    report(contest_.result.trials.back());
   }
-
-  /// Once: the reason is seldom another for the next trial.
-  void tell_of_missing_metrics(const Trial& trial) {
-    const Measurement* const measured = trial.measurement();
-    if (!observer_ || measured == nullptr || measured->no_metrics.empty()) return;
-    if (!std::exchange(told_of_metrics_, true)) observer_->on_warning("metrics are missing: " + measured->no_metrics);
-  }
-
-  void keep(Trial trial) {
-    result_.trials.push_back(std::move(trial));
-    prefer_if_better(result_.trials.size() - 1);
-  }
-
-  void prefer_if_better(std::size_t i) {
-    if (!can_win(result_.trials[i])) return;
-    const std::optional<double> objective = options_.objective(*result_.trials[i].measurement());
-    if (objective && (!best_ || *objective < best_objective())) best_ = i;
-  }
-
-  double objective_of(std::size_t i) const { return *options_.objective(*result_.trials[i].measurement()); }
-  double best_objective() const { return objective_of(*best_); }
 
   void report(const Trial& trial) {
     if (!observer_) return;
     Progress progress;
-    progress.resumed = result_.resumed;
-    progress.finished = result_.trials.size() - result_.resumed;
-    progress.elapsed = Seconds(elapsed());
-    progress.best = best_ ? &result_.trials[*best_] : nullptr;
+    progress.resumed = contest_.result.resumed;
+    progress.finished = contest_.result.trials.size() - contest_.result.resumed;
+    progress.elapsed = Seconds(contest_.elapsed());
+    progress.best = contest_.best();
     estimate(progress);
     observer_->on_trial(trial, progress);
   }
 
   void estimate(Progress& progress) const {
     const std::size_t limit = std::min(trial_limit().value_or(space_.size()), space_.size());
-    progress.planned = limit - std::min(limit, result_.resumed);
+    progress.planned = limit - std::min(limit, contest_.result.resumed);
     double seconds = 0;
     if (progress.finished > 0) {
       const auto left = static_cast<double>(*progress.planned - std::min(*progress.planned, progress.finished));
@@ -355,137 +316,6 @@ class Session {
     progress.remaining = Seconds(seconds);
   }
 
-  /// Positions of the fastest, the default among them wherever it stands.
-  std::vector<std::size_t> leaders() const {
-    std::vector<std::size_t> leaders;
-    if (!best_) return leaders;
-    std::optional<std::size_t> the_default;
-    for (std::size_t i = 0; i < result_.trials.size(); ++i) {
-      const Trial& trial = result_.trials[i];
-      if (!is_sound(trial) || !options_.objective(*trial.measurement())) continue;
-      if (trial.configuration == spec_.default_configuration) the_default = i;
-      if (can_win(trial) && objective_of(i) <= best_objective() * options_.finalist_factor) leaders.push_back(i);
-    }
-    std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
-    if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
-    if (the_default && std::find(leaders.begin(), leaders.end(), *the_default) == leaders.end())
-      leaders.push_back(*the_default);
-    return leaders;
-  }
-
-  /// Seconds to keep for measuring the leaders again, by what their samples took.
-  double time_for_finalists() const {
-    const double most = kMostForFinalists * options_.budget.wall_time->count();
-    if (time_left() > most) return 0;  // need not be known yet
-    double seconds = 0;
-    for (const std::size_t i : leaders()) {
-      const Trial& trial = result_.trials[i];
-      const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
-      seconds += trial.times.load + trial.times.measure / samples * kFinalistSamples;
-    }
-    return std::min(seconds, most);
-  }
-
-  /// Measures the leaders again, side by side: the first measurements were made minutes apart, under other clocks.
-  void settle_finalists() {
-    const std::vector<std::size_t> all = leaders();
-    if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0) return;
-    if (observer_) observer_->on_finalists(all.size());
-    measure_again(all);
-    choose_winner(all);
-    confirm_winner(all);
-  }
-
-  void measure_again(const std::vector<std::size_t>& all) {
-    std::vector<Configuration> finalists;
-    for (const std::size_t i : all) finalists.push_back(result_.trials[i].configuration);
-    const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left());
-    for (std::size_t k = 0; k < again.size() && k < all.size(); ++k) {
-      result_.times += again[k].times;
-      // Lost on the way through no fault of its own: the first measurement stands.
-      const bool guilty = again[k].crashed || std::holds_alternative<WrongResult>(again[k].outcome);
-      if (!again[k].measurement() && !guilty) continue;
-      Trial& trial = result_.trials[all[k]];
-      trial.outcome = again[k].outcome;
-      trial.crashed = again[k].crashed;
-      trial.verified = again[k].verified;
-      trial.lane = again[k].lane;
-      trial.round = again[k].round;
-      tell_of_missing_metrics(trial);
-      if (store_) store_->append(trial);
-    }
-  }
-
-  /// The fastest of several owes part of its lead to luck, and to where its code and data happened to lie: one that is
-  /// near the default has to be ahead of it once more, loaded anew and with nothing between the two. One that then no
-  /// longer works leaves its place to the next.
-  void confirm_winner(const std::vector<std::size_t>& finalists) {
-    const auto at = std::find_if(result_.trials.rbegin(), result_.trials.rend(), [&](const Trial& trial) {
-      return trial.configuration == spec_.default_configuration && can_win(trial);
-    });
-    if (!best_ || at == result_.trials.rend() || !options_.objective.is_time() || time_left() <= 0) return;
-    const auto the_default = static_cast<std::size_t>(result_.trials.rend() - at) - 1;
-    if (*best_ == the_default || best_objective() < kClearLead * objective_of(the_default)) return;
-    const std::size_t winner = *best_;
-    measure_again({winner, the_default});
-    if (!can_win(result_.trials[winner])) {
-      choose_winner(finalists);
-      return confirm_winner(finalists);
-    }
-    if (!can_win(result_.trials[the_default])) return;
-    const std::vector<Trial> pair{result_.trials[winner], result_.trials[the_default]};
-    DecideOptions how;
-    how.default_at = 1;
-    how.min_lead_ns = kPlacementNs;
-    if (decide(pair, how).winner == 0) return;
-    best_ = the_default;
-    result_.ties = {result_.trials[winner].configuration};
-  }
-
-  /// The winner has to be right by other means too, and so has whoever takes its place.
-  void check_winner() {
-    while (options_.check != nullptr && best_ && !must_not_go_on()) {
-      Trial& winner = result_.trials[*best_];
-      const std::optional<WrongResult> wrong = options_.check->wrong(winner.configuration);
-      if (!wrong) {
-        const std::string reason = options_.check->why_not();
-        if (observer_ && !reason.empty())
-          observer_->on_warning("the best is not looked at for races on the host: " + reason);
-        return;
-      }
-      winner.outcome = *wrong;
-      winner.verified = false;
-      if (store_) store_->append(winner);
-      if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": " + wrong->message);
-      choose_winner({});
-      settle_finalists();
-    }
-  }
-  bool must_not_go_on() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
-
-  /// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
-  void choose_winner(std::vector<std::size_t> finalists) {
-    std::erase_if(finalists, [&](std::size_t i) { return !can_win(result_.trials[i]); });
-    best_.reset();
-    result_.ties.clear();
-    if (finalists.empty()) {
-      for (std::size_t i = 0; i < result_.trials.size(); ++i) prefer_if_better(i);
-      return;
-    }
-    if (!options_.objective.is_time()) {
-      for (const std::size_t i : finalists) prefer_if_better(i);
-      return;
-    }
-    std::vector<Trial> trials;
-    for (const std::size_t i : finalists) trials.push_back(result_.trials[i]);
-    DecideOptions how;
-    for (std::size_t k = 0; k < trials.size(); ++k)
-      if (trials[k].configuration == spec_.default_configuration) how.default_at = k;
-    const Standings standings = decide(trials, how);
-    best_ = finalists[standings.winner];
-    for (const std::size_t k : standings.ties) result_.ties.push_back(trials[k].configuration);
-  }
-
   const KernelSpec& spec_;
   const ProblemSize& size_;
   const Device& device_;
@@ -493,18 +323,14 @@ class Session {
   TrialStore* store_;
   const SessionOptions& options_;
   Observer* observer_;
-  const Clock::time_point start_;
+  Contest contest_;
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   bool exhausted_ = false;
-  std::size_t known_elsewhere_ = 0;
   std::optional<Index> default_;   // the kernel's own configuration, where it is valid here
   bool default_is_known_ = false;  // or about to be
-  bool told_of_metrics_ = false;
-  std::vector<Index> submitted_;     // and neither finished nor withdrawn
-  std::vector<Index> waiting_;       // compiled, for the device
-  std::optional<std::size_t> best_;  // position in result_.trials
-  SessionResult result_;
+  std::vector<Index> submitted_;   // and neither finished nor withdrawn
+  std::vector<Index> waiting_;     // compiled, for the device
 };
 
 }  // namespace

@@ -1,0 +1,170 @@
+#include <tuner/session/contest.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <tuner/measure/decide.hpp>
+
+namespace tuner {
+namespace {
+
+/// At most this part of the wall time is kept for measuring the finalists again.
+constexpr double kMostForFinalists = 0.25;
+/// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
+constexpr double kFinalistSamples = 36;
+
+}  // namespace
+
+/// Its output was seen to be right, and it did not take down what ran it, even after it was measured: then it is in
+/// quarantine.
+bool Contest::is_sound(const Trial& trial) const {
+  return (trial.verified || options_.unverified) && trial.measurement() != nullptr && !trial.crashed;
+}
+/// A measurement that was stopped early says "slower than the best of that moment", not how fast.
+bool Contest::can_win(const Trial& trial) const { return is_sound(trial) && !trial.measurement()->abandoned; }
+
+void Contest::tell_of_missing_metrics(const Trial& trial) {
+  const Measurement* const measured = trial.measurement();
+  if (!observer_ || measured == nullptr || measured->no_metrics.empty()) return;
+  if (!std::exchange(told_of_metrics_, true)) observer_->on_warning("metrics are missing: " + measured->no_metrics);
+}
+
+void Contest::keep(Trial trial) {
+  result.trials.push_back(std::move(trial));
+  prefer_if_better(result.trials.size() - 1);
+}
+
+void Contest::prefer_if_better(std::size_t i) {
+  if (!can_win(result.trials[i])) return;
+  const std::optional<double> objective = options_.objective(*result.trials[i].measurement());
+  if (objective && (!best_ || *objective < best_objective())) best_ = i;
+}
+
+/// Positions of the fastest, the default among them wherever it stands.
+std::vector<std::size_t> Contest::leaders() const {
+  std::vector<std::size_t> leaders;
+  if (!best_) return leaders;
+  std::optional<std::size_t> the_default;
+  for (std::size_t i = 0; i < result.trials.size(); ++i) {
+    const Trial& trial = result.trials[i];
+    if (!is_sound(trial) || !options_.objective(*trial.measurement())) continue;
+    if (trial.configuration == spec_.default_configuration) the_default = i;
+    if (can_win(trial) && objective_of(i) <= best_objective() * options_.finalist_factor) leaders.push_back(i);
+  }
+  std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
+  if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
+  if (the_default && std::find(leaders.begin(), leaders.end(), *the_default) == leaders.end())
+    leaders.push_back(*the_default);
+  return leaders;
+}
+
+double Contest::time_for_finalists() const {
+  const double most = kMostForFinalists * options_.budget.wall_time->count();
+  if (time_left() > most) return 0;  // need not be known yet
+  double seconds = 0;
+  for (const std::size_t i : leaders()) {
+    const Trial& trial = result.trials[i];
+    const auto samples = static_cast<double>(std::max<std::size_t>(trial.measurement()->samples_ns.size(), 1));
+    seconds += trial.times.load + trial.times.measure / samples * kFinalistSamples;
+  }
+  return std::min(seconds, most);
+}
+
+void Contest::settle_finalists() {
+  const std::vector<std::size_t> all = leaders();
+  if (all.empty() || (all.size() < 2 && !options_.remeasure_one) || time_left() <= 0) return;
+  if (observer_) observer_->on_finalists(all.size());
+  measure_again(all);
+  choose_winner(all);
+  confirm_winner(all);
+}
+
+void Contest::measure_again(const std::vector<std::size_t>& all) {
+  std::vector<Configuration> finalists;
+  for (const std::size_t i : all) finalists.push_back(result.trials[i].configuration);
+  const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left());
+  for (std::size_t k = 0; k < again.size() && k < all.size(); ++k) {
+    result.times += again[k].times;
+    // Lost on the way through no fault of its own: the first measurement stands.
+    const bool guilty = again[k].crashed || std::holds_alternative<WrongResult>(again[k].outcome);
+    if (!again[k].measurement() && !guilty) continue;
+    Trial& trial = result.trials[all[k]];
+    trial.outcome = again[k].outcome;
+    trial.crashed = again[k].crashed;
+    trial.verified = again[k].verified;
+    trial.lane = again[k].lane;
+    trial.round = again[k].round;
+    tell_of_missing_metrics(trial);
+    if (store_) store_->append(trial);
+  }
+}
+
+/// The fastest of several owes part of its lead to luck, and to where its code and data happened to lie: one that is
+/// near the default has to be ahead of it once more, loaded anew and with nothing between the two. One that then no
+/// longer works leaves its place to the next.
+void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
+  const auto at = std::find_if(result.trials.rbegin(), result.trials.rend(), [&](const Trial& trial) {
+    return trial.configuration == spec_.default_configuration && can_win(trial);
+  });
+  if (!best_ || at == result.trials.rend() || !options_.objective.is_time() || time_left() <= 0) return;
+  const auto the_default = static_cast<std::size_t>(result.trials.rend() - at) - 1;
+  if (*best_ == the_default || best_objective() < kClearLead * objective_of(the_default)) return;
+  const std::size_t winner = *best_;
+  measure_again({winner, the_default});
+  if (!can_win(result.trials[winner])) {
+    choose_winner(finalists);
+    return confirm_winner(finalists);
+  }
+  if (!can_win(result.trials[the_default])) return;
+  const std::vector<Trial> pair{result.trials[winner], result.trials[the_default]};
+  DecideOptions how;
+  how.default_at = 1;
+  how.min_lead_ns = kPlacementNs;
+  if (decide(pair, how).winner == 0) return;
+  best_ = the_default;
+  result.ties = {result.trials[winner].configuration};
+}
+
+void Contest::check_winner() {
+  while (options_.check != nullptr && best_ && !must_not_go_on()) {
+    Trial& winner = result.trials[*best_];
+    const std::optional<WrongResult> wrong = options_.check->wrong(winner.configuration);
+    if (!wrong) {
+      const std::string reason = options_.check->why_not();
+      if (observer_ && !reason.empty())
+        observer_->on_warning("the best is not looked at for races on the host: " + reason);
+      return;
+    }
+    winner.outcome = *wrong;
+    winner.verified = false;
+    if (store_) store_->append(winner);
+    if (observer_) observer_->on_warning("passed over: " + winner.configuration.text() + ": " + wrong->message);
+    choose_winner({});
+    settle_finalists();
+  }
+}
+
+/// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
+void Contest::choose_winner(std::vector<std::size_t> finalists) {
+  std::erase_if(finalists, [&](std::size_t i) { return !can_win(result.trials[i]); });
+  best_.reset();
+  result.ties.clear();
+  if (finalists.empty()) {
+    for (std::size_t i = 0; i < result.trials.size(); ++i) prefer_if_better(i);
+    return;
+  }
+  if (!options_.objective.is_time()) {
+    for (const std::size_t i : finalists) prefer_if_better(i);
+    return;
+  }
+  std::vector<Trial> trials;
+  for (const std::size_t i : finalists) trials.push_back(result.trials[i]);
+  DecideOptions how;
+  for (std::size_t k = 0; k < trials.size(); ++k)
+    if (trials[k].configuration == spec_.default_configuration) how.default_at = k;
+  const Standings standings = decide(trials, how);
+  best_ = finalists[standings.winner];
+  for (const std::size_t k : standings.ties) result.ties.push_back(trials[k].configuration);
+}
+
+}  // namespace tuner

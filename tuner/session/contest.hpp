@@ -1,0 +1,66 @@
+#pragma once
+/// The trials of a session: who leads among them, and who wins in the end. Private to the room.
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <tuner/core/elapsed.hpp>
+#include <tuner/core/evaluator.hpp>
+#include <tuner/session/observer.hpp>
+#include <tuner/session/tune_session.hpp>
+
+namespace tuner {
+
+class Contest {
+ public:
+  /// All must outlive it; \p store and \p observer may be null.
+  Contest(const KernelSpec& spec, Evaluator& evaluator, TrialStore* store, const SessionOptions& options,
+          Observer* observer)
+      : spec_(spec), evaluator_(evaluator), store_(store), options_(options), observer_(observer) {}
+
+  double elapsed() const { return seconds_since(start_); }
+  double time_left() const {
+    return options_.budget.wall_time ? options_.budget.wall_time->count() - elapsed()
+                                     : std::numeric_limits<double>::infinity();
+  }
+  bool must_not_go_on() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  /// Adds \p trial, which may be the best.
+  void keep(Trial trial);
+  /// Null while nothing has worked.
+  const Trial* best() const { return best_ ? &result.trials[*best_] : nullptr; }
+  double best_objective() const { return objective_of(*best_); }
+  /// Once: the reason is seldom another for the next trial.
+  void tell_of_missing_metrics(const Trial& trial);
+
+  /// Seconds to keep for measuring the leaders again, by what their samples took. Precondition: there is a wall time.
+  double time_for_finalists() const;
+  /// Measures the leaders again, side by side: the first measurements were made minutes apart, under other clocks.
+  void settle_finalists();
+  /// The winner has to be right by other means too, and so has whoever takes its place.
+  void check_winner();
+
+  SessionResult result;
+
+ private:
+  bool is_sound(const Trial& trial) const;
+  bool can_win(const Trial& trial) const;
+  void prefer_if_better(std::size_t i);
+  double objective_of(std::size_t i) const { return *options_.objective(*result.trials[i].measurement()); }
+  std::vector<std::size_t> leaders() const;
+  void measure_again(const std::vector<std::size_t>& all);
+  void confirm_winner(const std::vector<std::size_t>& finalists);
+  void choose_winner(std::vector<std::size_t> finalists);
+
+  const KernelSpec& spec_;
+  Evaluator& evaluator_;
+  TrialStore* store_;
+  const SessionOptions& options_;
+  Observer* observer_;
+  const Clock::time_point start_ = options_.started.value_or(Clock::now());
+  std::optional<std::size_t> best_;  // position in result.trials
+  bool told_of_metrics_ = false;
+};
+
+}  // namespace tuner
