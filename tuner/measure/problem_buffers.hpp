@@ -5,19 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
-#include <tuner/measure/compared_elements.hpp>
-#include <tuner/measure/filled_numbers.hpp>
-#include <tuner/measure/guarded_memory.hpp>
-#include <tuner/measure/measure_options.hpp>
-#include <tuner/measure/output_values.hpp>
+#include <tuner/measure/problem_buffer.hpp>
 
 namespace tuner {
 
@@ -85,10 +79,10 @@ class ProblemBuffers {
   std::optional<std::string> place(DevicePointer address) const;
 
   /// Copies of the outputs, or of what they are expected to be.
-  HostBuffers outputs() const;
+  HostBuffers outputs() const { return copies(false); }
   /// The same of expected outputs, with the outputs' own elements where none is compared.
   HostBuffers expected_of_outputs() const;
-  HostBuffers expected() const;
+  HostBuffers expected() const { return copies(true); }
 
   /// The `constant` buffers and their variables of \p module, which was loaded from \p image. Throws Error where one is
   /// too small.
@@ -103,77 +97,16 @@ class ProblemBuffers {
   void saw_run(double seconds);
 
  private:
-  /// What one set of inputs is known by, and what it gives.
-  struct Answer {
-    GuardedMemory expected;         // out and inout
-    std::uint64_t fingerprint = 0;  // in and constant: of the filled data
-    std::uint64_t expected_fingerprint = 0;
-    unsigned char poison = 0xff;
-  };
-  struct Buffer {
-    const BufferSpec* spec = nullptr;
-    ElementType type = ElementType::float32;
-    std::size_t count = 0;
-    GuardedMemory actual;
-    std::array<Answer, 2> answers;
-    std::vector<FilledNumbers> fills;  ///< one, or one for each field of its records
-    bool is_filled_by_field = false;
-    std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces
-    std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: what the fills of fields make
-    std::vector<std::byte> expected_content;         ///< what a file says of it
-    std::vector<Tolerance> tolerances;               ///< one, or one for each field of its records
-    std::optional<std::vector<NumberRun>> compared;  ///< nothing: all numbers
-    bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }
-    bool is_work_space() const { return spec->role == BufferRole::scratch || spec->role == BufferRole::zeroed; }
-    bool is_read_only() const { return spec->role == BufferRole::in || spec->role == BufferRole::constant; }
-    bool is_filled() const { return !is_work_space() && spec->role != BufferRole::out; }
-  };
-
-  Answer& answer(Buffer& buffer) const { return buffer.answers[used_]; }
-  const Answer& answer(const Buffer& buffer) const { return buffer.answers[used_]; }
-  HostBuffer copy(const Buffer& buffer, const GuardedMemory& from) const { return copy(buffer, from.data()); }
-  HostBuffer copy(const Buffer& buffer, DevicePointer from) const;
-  GuardedMemory allocate(const Buffer& buffer);
-  static std::string outside(const Buffer& buffer, std::ptrdiff_t bytes);
-  std::optional<std::string> broken_guard(const Buffer& buffer, const GuardedMemory& region);
-  void reset_work_space(const Buffer& buffer);
-  void set_bytes(DevicePointer to, unsigned char value, std::size_t bytes);
-  std::uint64_t fingerprint(DevicePointer from, std::size_t bytes);
-  std::uint64_t fingerprint(const GuardedMemory& region) { return fingerprint(region.data(), region.bytes()); }
+  HostBuffers copies(bool reference) const;
+  GuardedMemory allocate(const ProblemBuffer& buffer);
+  void reset_work_space(const ProblemBuffer& buffer);
   void give_up_second_inputs();
-  void choose_fill(Buffer& buffer, const FilledBy& by, std::uint64_t seed) const;
-  void choose_tolerances(Buffer& buffer) const;
-  ArrayShape shape_of(const TextureSpec& spec, const Buffer& buffer, const Bindings& names) const;
+  void choose_tolerances(ProblemBuffer& buffer) const;
+  ArrayShape shape_of(const TextureSpec& spec, const ProblemBuffer& buffer, const Bindings& names) const;
   void add_texture(const TextureSpec& spec, const Bindings& names);
-  std::string answer_name(const Buffer& buffer) const;
-  void choose_compared(Buffer& buffer, const Bindings& names) const;
-  static std::size_t compared_count(const Buffer& buffer);
-  enum class Within { nothing, tolerance };
-  /// Of what is compared of \p buffer.
-  Comparison compare(const Buffer& buffer, DevicePointer actual, DevicePointer expected, Within within);
-  void fill(Buffer& buffer, const GuardedMemory& region);
-  std::vector<std::byte> filled_records(const Buffer& buffer, std::size_t which);
-  static void add(HostBuffers& all, const Buffer& buffer, HostBuffer data);
-  /// One number of a buffer.
-  struct Number {
-    ElementType type{};
-    std::size_t at = 0;  ///< bytes from the buffer's start
-    Tolerance tolerance;
-  };
-  static Number number_at(const Buffer& buffer, std::size_t element);
-  static bool holds_floating(const Buffer& buffer);
-  static std::string type_text(const Buffer& buffer);
-  void choose_poison(Buffer& buffer);
-  unsigned char poison_of(const Buffer& buffer, std::size_t pass) const;
-  bool still_poisoned(const Buffer& buffer, std::size_t element, std::size_t pass) const;
-  bool adds_to_poison(const Buffer& buffer, std::size_t element, std::size_t pass) const;
-  bool holds(const Buffer& buffer, const GuardedMemory& region, std::size_t element, unsigned char value) const;
-  static bool has_integers_to_write(const Buffer& buffer) {
-    return buffer.spec->role == BufferRole::out && buffer.count > 0 && !info(buffer.type).is_floating;
-  }
+  std::string answer_name(const ProblemBuffer& buffer) const;
   void fill_expected(unsigned char poison);
-  [[noreturn]] void refuse_unwritten(const Buffer& buffer, const Comparison& found) const;
-  void set_count(Buffer& buffer, const Bindings& names) const;
+  [[noreturn]] void refuse_unwritten(const ProblemBuffer& buffer, const Comparison& found) const;
 
   Backend& backend_;
   const KernelSpec& spec_;
@@ -182,10 +115,10 @@ class ProblemBuffers {
   ProblemSize size_;
   std::int64_t offset_ = 0;
   std::uint64_t regions_ = 0;  // made so far
-  std::vector<Buffer> buffers_;
+  std::vector<ProblemBuffer> buffers_;
   /// As in the spec.
   struct Texture {
-    const Buffer* buffer = nullptr;
+    const ProblemBuffer* buffer = nullptr;
     DeviceArray* array = nullptr;
     std::uint64_t object = 0;
   };

@@ -1,0 +1,219 @@
+#include <tuner/measure/problem_buffer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <tuner/core/error.hpp>
+#include <tuner/measure/record_data.hpp>
+
+namespace tuner {
+namespace {
+
+constexpr std::size_t kMostRunsOnDevice = 16;  // each is a launch and a copy of its own
+
+}  // namespace
+
+void ProblemBuffer::set_count(const FilledBy& by) {
+  const std::int64_t elements = spec->count.evaluate_integer(by.names);
+  const auto limit = static_cast<std::int64_t>(std::numeric_limits<std::int64_t>::max() / 2 / info(type).bytes);
+  if (elements < 0 || elements > limit)
+    throw Error(fmt::format("{}: buffer {}[{}] has {} elements on {}", by.spec.file, spec->name, spec->count.text(),
+                            elements, by.problem));
+  count = static_cast<std::size_t>(elements);
+}
+
+void ProblemBuffer::choose_fill(const FilledBy& by, const std::string* captured, std::uint64_t seed) {
+  if (captured != nullptr) {
+    fills = {{type, count, {}, read_numbers(by.options, *captured, type, count), seed}};
+  } else if (!spec->record || spec->computed_fill) {
+    fills = {filled_numbers(by, spec->name, {spec->fill, spec->computed_fill}, type, count, seed)};
+  } else {
+    for (const RecordField& field : spec->record->fields) {
+      const std::size_t numbers = count / spec->record->bytes * static_cast<std::size_t>(field.count);
+      const std::uint64_t own = seed ^ (fills.size() * 0xbf58476d1ce4e5b9ULL);
+      fills.push_back(filled_numbers(by, spec->name + '.' + field.name, field.fill, field.type, numbers, own));
+    }
+    is_filled_by_field = true;
+  }
+}
+
+void ProblemBuffer::choose_compared(const FilledBy& by) {
+  if (!spec->compared || count == 0) return;
+  const Expression& when = *spec->compared;
+  compared = runs_where(when, count, spec->components, by.names);
+  if (compared->empty())
+    throw SpecError(when.location(),
+                    fmt::format("no element of {} is compared on {}: '{}' holds for none of {}", spec->name, by.problem,
+                                when.text(), count / static_cast<std::size_t>(spec->components)));
+}
+
+void ProblemBuffer::set_bytes(const GuardedMemory& region, unsigned char value) const {
+  if (region.bytes() > 0) backend->fill_bytes(region.data(), value, region.bytes());
+}
+
+std::uint64_t ProblemBuffer::fingerprint(const GuardedMemory& region) const {
+  return region.bytes() > 0 ? backend->fingerprint(region.data(), region.bytes()) : 0;
+}
+
+std::size_t ProblemBuffer::compared_count() const {
+  const std::size_t numbers = compared ? count_of(*compared) : count;
+  const auto& record = spec->record;
+  return record ? numbers / record->bytes * numbers_in(*record) : numbers;
+}
+
+Comparison ProblemBuffer::compare(const GuardedMemory& region, Within within) const {
+  const DevicePointer is = region.data(), wanted = answer().expected.data();
+  if (const auto& record = spec->record)
+    return compare_records(*record, compared, copy(is).bytes, copy(wanted).bytes,
+                           within == Within::tolerance ? tolerances : std::vector<Tolerance>(tolerances.size()));
+  const Tolerance tolerance = within == Within::tolerance ? tolerances.front() : Tolerance{};
+  if (!compared) return backend->compare(is, wanted, type, count, tolerance);
+  if (compared->size() > kMostRunsOnDevice) return compare_on_host(*compared, copy(is), copy(wanted), tolerance);
+  Comparison all;
+  for (const NumberRun& run : *compared) {
+    const std::size_t begin = bytes_of(type, run.begin);
+    const Comparison one = backend->compare(is + begin, wanted + begin, type, run.end - run.begin, tolerance);
+    if (all.mismatches == 0 && one.mismatches > 0) {
+      all.first_index = run.begin + one.first_index;
+      all.actual = one.actual;
+      all.expected = one.expected;
+    }
+    all.mismatches += one.mismatches;
+    all.largest_error = std::max(all.largest_error, one.largest_error);
+  }
+  return all;
+}
+
+void ProblemBuffer::fill(const GuardedMemory& region) {
+  if (count == 0) return;
+  if (!is_filled_by_field) return fills.front().write(*backend, region.data(), used != 0);
+  std::vector<std::byte>& filled = records[used];
+  if (filled.empty()) filled = filled_records(used);
+  backend->upload(region.data(), filled.data(), filled.size());
+}
+
+/// The backend fills, so that the numbers are the same on every one; padding is zero.
+std::vector<std::byte> ProblemBuffer::filled_records(std::size_t which) const {
+  const RecordType& record = *spec->record;
+  std::vector<std::byte> filled(count);
+  for (std::size_t i = 0; i < record.fields.size(); ++i) {
+    const FilledNumbers& numbers = fills[i];
+    std::vector<std::byte> bytes(bytes_of(numbers.type, numbers.count));
+    const std::unique_ptr<DeviceMemory> memory = backend->allocate(bytes.size());
+    numbers.write(*backend, memory->address(), which != 0);
+    backend->download(bytes.data(), memory->address(), bytes.size());
+    put_numbers(record, record.fields[i], bytes, filled);
+  }
+  return filled;
+}
+
+std::string ProblemBuffer::outside(std::ptrdiff_t bytes) const {
+  const auto size = static_cast<std::ptrdiff_t>(info(type).bytes);
+  const std::ptrdiff_t index = bytes / size - (bytes % size < 0 ? 1 : 0);
+  const std::size_t elements = spec->record ? count / spec->record->bytes : count;
+  return fmt::format("{}, which has {} elements of {}", element_name(*spec, index), elements, type_text());
+}
+
+std::optional<std::string> ProblemBuffer::broken_guard(const GuardedMemory& region) const {
+  const std::optional<std::ptrdiff_t> at = region.broken();
+  if (!at) return std::nullopt;
+  return fmt::format("writes out of bounds: {}", outside(*at));
+}
+
+/// That of \p element; of records that is the byte where the number begins.
+ProblemBuffer::Number ProblemBuffer::number_at(std::size_t element) const {
+  const auto& record = spec->record;
+  if (!record) return {type, bytes_of(type, element), tolerances.front()};
+  const RecordField* const field = field_at(*record, element % record->bytes);
+  if (field == nullptr) return {type, element, {}};
+  return {field->type, element, tolerances[static_cast<std::size_t>(field - record->fields.data())]};
+}
+
+bool ProblemBuffer::holds_floating() const {
+  const auto& record = spec->record;
+  if (!record) return info(type).is_floating;
+  return std::any_of(record->fields.begin(), record->fields.end(),
+                     [](const RecordField& field) { return info(field.type).is_floating; });
+}
+
+std::string ProblemBuffer::type_text() const {
+  return spec->record ? tuner::text(*spec->record) : std::string(info(type).name);
+}
+
+/// Whether \p number of an `out` buffer of integers differs from what is expected as what both began with differs.
+bool ProblemBuffer::adds_to_poison(const Number& number, std::size_t pass) const {
+  if (spec->role != BufferRole::out || info(number.type).is_floating) return false;
+  const auto integer_at = [&](const GuardedMemory& region) {
+    std::uint64_t value = 0;
+    backend->download(&value, region.data() + number.at, info(number.type).bytes);
+    return value;
+  };
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * info(number.type).bytes);
+  const std::uint64_t repeated = 0x0101010101010101u;
+  const std::uint64_t apart = integer_at(actual) - integer_at(answer().expected);
+  return std::any_of(std::begin(kReferencePoisons), std::end(kReferencePoisons), [&](std::uint64_t poison) {
+    return ((apart - (poison_of(pass) - poison) * repeated) & mask) == 0;
+  });
+}
+
+bool ProblemBuffer::holds(const GuardedMemory& region, std::size_t element, unsigned char value) const {
+  const Number number = number_at(element);
+  std::vector<unsigned char> bytes(info(number.type).bytes);
+  backend->download(bytes.data(), region.data() + number.at, bytes.size());
+  return std::all_of(bytes.begin(), bytes.end(), [&](unsigned char byte) { return byte == value; });
+}
+
+HostBuffer ProblemBuffer::copy(DevicePointer from) const {
+  HostBuffer host{type, count, std::vector<std::byte>(bytes_of(type, count))};
+  if (!host.bytes.empty()) backend->download(host.bytes.data(), from, host.bytes.size());
+  return host;
+}
+
+void ProblemBuffer::add(HostBuffers& all, HostBuffer data) const {
+  const std::string& name = spec->name;
+  if (const auto& record = spec->record) {
+    for (const RecordField& field : record->fields)
+      all[name + '.' + field.name] = numbers_of(*record, field, data.bytes);
+  } else {
+    all[name] = std::move(data);
+  }
+}
+
+bool ProblemBuffer::choose_poison() {
+  for (const unsigned char poison : kPoisons) {
+    set_bytes(actual, poison);
+    const Comparison unwritten = compare(Within::tolerance);
+    answer().poison = poison;
+    if (unwritten.mismatches == compared_count()) return true;
+  }
+  // An unwritten element equals at most one of two different poisons.
+  answer().poison = kPoisons[0];
+  return false;
+}
+
+std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
+  if (count == 0) return std::nullopt;
+  const Comparison found = compare(Within::tolerance);
+  if (found.mismatches == 0) return std::nullopt;
+  const std::string element = element_name(*spec, static_cast<std::int64_t>(found.first_index));
+  const std::string differing =
+      fmt::format("({} of {}{} elements differ)", found.mismatches, compared_count(), compared ? " compared" : "");
+  if (spec->role == BufferRole::out && holds(actual, found.first_index, poison_of(pass)))
+    return fmt::format("{} was not written, expected {:.9g} {}", element, found.expected, differing);
+  std::string allowed;
+  const Number number = number_at(found.first_index);
+  if (info(number.type).is_floating)
+    allowed = fmt::format(", tolerance {:.2g}",
+                          number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
+  const char* const hint = adds_to_poison(number, pass)
+                               ? ": as if it, and what it is compared with, added to what was there; a buffer that "
+                                 "is read before it is written is `inout`, or filled by `prepare`"
+                               : "";
+  return fmt::format("{} is {:.9g}, expected {:.9g}{} {}{}", element, found.actual, found.expected, allowed, differing,
+                     hint);
+}
+
+}  // namespace tuner
