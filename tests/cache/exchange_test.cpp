@@ -90,7 +90,8 @@ TEST(WisdomText, IsImportedWholeOrNotAtAll) {
   };
   for (const auto& [text, message] : table) {
     auto database = Database::in_memory();
-    EXPECT_THAT(error_of([&] { import_text(database, text, "h200.jsonl"); }), StartsWith("h200.jsonl" + message));
+    EXPECT_THAT(error_of([&, &text = text] { import_text(database, text, "h200.jsonl"); }),
+                StartsWith("h200.jsonl" + message));
     EXPECT_TRUE(best_rows(database).empty()) << message;
   }
 }

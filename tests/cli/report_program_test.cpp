@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tests/cli/program.hpp>
+#include <tests/page_data.hpp>
 #include <tests/wait_until.hpp>
 
 namespace tuner::cli {
@@ -56,9 +57,10 @@ TEST_F(ReportProgram, WritesOneFileOfWhatWasTuned) {
   EXPECT_THAT(run.err, HasSubstr("report.html written: 1 result"));
   const std::string page = contents(folder() / "report.html");
   EXPECT_THAT(page, StartsWith("<!doctype html><!-- tuner report -->"));
-  EXPECT_THAT(page, HasSubstr("\"bytes\":8000"));
-  EXPECT_THAT(page, HasSubstr("copy_bytes_per_s"));
-  EXPECT_THAT(page, HasSubstr("\"verdict\":{\"limit\":\""));
+  const std::string data = testing::data_text_of(page);
+  EXPECT_THAT(data, HasSubstr("\"bytes\":8000"));
+  EXPECT_THAT(data, HasSubstr("copy_bytes_per_s"));
+  EXPECT_THAT(data, HasSubstr("\"verdict\":{\"limit\":\""));
   EXPECT_EQ(tune({"report", "--db", "mine.db", "-o", "report.html"}).code, 0) << "its own file is written again";
   EXPECT_THAT(tune({"report", "--db", "mine.db", "-o", "-"}).out, StartsWith("<!doctype html>"));
 }
@@ -67,16 +69,16 @@ TEST_F(ReportProgram, FollowsATuningAndComesToAnEnd) {
   const std::string kernel = small_kernel();
   Started running = start({"--kernel", kernel, "--quiet", "--report", "live.html"});
   EXPECT_TRUE(testing::wait_until([&] { return !contents(folder() / "live.html").empty(); }, std::chrono::seconds(60)));
-  const std::string first = contents(folder() / "live.html");
+  const std::string first = testing::data_text_of(contents(folder() / "live.html"));
   EXPECT_THAT(first, HasSubstr("\"live\":{\"every_ms\":2000")) << "from the beginning";
   const Finished run = running.finish();
   EXPECT_EQ(run.code, 0) << run.err;
-  const std::string last = contents(folder() / "live.html");
+  const std::string last = testing::data_text_of(contents(folder() / "live.html"));
   EXPECT_EQ(last.find("\"live\":{"), std::string::npos);
   EXPECT_THAT(last, HasSubstr("\"tier\""));
   EXPECT_THAT(last, HasSubstr("\"finalists\":[{"));
   EXPECT_EQ(tune({"--kernel", kernel, "--report", "known.html"}).code, 0) << "answered from the cache";
-  EXPECT_THAT(contents(folder() / "known.html"), HasSubstr("\"finalists\":[{"));
+  EXPECT_THAT(testing::data_text_of(contents(folder() / "known.html")), HasSubstr("\"finalists\":[{"));
   file("notes.html", "mine");
   EXPECT_EQ(tune({"--kernel", kernel, "--report", "notes.html"}).code, 1);
   EXPECT_EQ(contents(folder() / "notes.html"), "mine");
