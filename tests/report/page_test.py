@@ -290,7 +290,7 @@ class Page(unittest.TestCase):
         running = self.folder / "running.html"
         shutil.copy(self.folder / "live.html", running)
         self.open("running.html")
-        self.assertIn("120 of 500", self.browser.evaluate("document.getElementById('live').textContent"))
+        self.browser.wait_for("document.getElementById('live').textContent.includes('120 of 500')")
         self.browser.evaluate("""(() => {
           const select = document.querySelectorAll("#every select")[0];
           select.value = "trial";
