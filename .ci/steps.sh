@@ -54,22 +54,30 @@ ci_packages() {
 
 ci_find_tool() { command -v "$1-14" || command -v "$1" || tuner_fail "$1 is missing: install ${1/++/}-14"; }
 
-# ci_find_changed: the array `changed`, C++ files of tuner/ and cache/ that differ from the last commit that passed.
-# Without that commit (a clone without history): all of them, and ci_seconds limits the steps that read them.
+# The code of the input, without comments. What the preprocessor would change stays.
+ci_code() { g++ -fpreprocessed -dD -E -P -x c++ - 2>/dev/null; }
+
+# ci_find_changed: the array `changed`, C++ files of tuner/ and cache/ whose code differs from the last commit that
+# passed. Without that commit (a clone without history): all of them, and ci_seconds limits the steps that read them.
 ci_find_changed() {
   local base=${TUNER_BASE:-$(cat .ci/passed 2>/dev/null || echo unknown)}
   local -a patterns=('tuner/*.[ch]pp' 'cache/*.[ch]pp')
   ci_seconds=
   if git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
-    mapfile -t changed < <(git diff --name-only --diff-filter=d "$base" -- "${patterns[@]}")
-    echo "${#changed[@]} files changed since ${base:0:9}"
+    local file differ=()
+    mapfile -t differ < <(git diff --name-only --diff-filter=d "$base" -- "${patterns[@]}")
+    changed=()
+    for file in "${differ[@]}"; do
+      cmp -s <(git show "$base:$file" 2>/dev/null | ci_code) <(ci_code <"$file") || changed+=("$file")
+    done
+    echo "${#changed[@]} files changed since ${base:0:9}, and the comments of $((${#differ[@]} - ${#changed[@]})) more"
   elif [ -n "${TUNER_BASE:-}" ]; then
     tuner_fail "TUNER_BASE=$TUNER_BASE is not a commit of this clone"
   else
     ci_seconds=120
     mapfile -t changed < <(git ls-files -- "${patterns[@]}")
     echo "${base:0:9}, the last commit that passed, is not in this clone: of all ${#changed[@]} files, those that" \
-      "$ci_seconds s are enough for are compiled alone and read by clang-tidy; .ci/nightly takes all"
+      "$ci_seconds s are enough for are read by clang-tidy; .ci/nightly compiles and reads all"
   fi
 }
 
@@ -101,13 +109,12 @@ ci_ctest() {
   return "$status"
 }
 
-# FILE… and the files that include one of them directly.
-ci_with_includers() {
-  [ $# -gt 0 ] || return 0
-  printf '%s\n' "$@"
+# FILE…: prints the other files that include one of them directly.
+ci_includers() {
   printf '%s\n' "$@" | sed -n 's|.*\.hpp$|#include <&>|p' >build/changed_headers
   [ ! -s build/changed_headers ] ||
-    git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' || true
+    git grep --files-with-matches --fixed-strings -f build/changed_headers -- 'tuner/*.[ch]pp' 'cache/*.[ch]pp' |
+    sort | comm -23 - <(printf '%s\n' "$@" | sort)
 }
 
 # ci_each COMMAND: runs COMMAND with each line of the input as $0, in parallel. If ci_seconds is set, it takes the lines
@@ -133,22 +140,27 @@ ci_alone_commands() {
   cmake --preset alone >build/alone.log 2>&1 || { cat build/alone.log; tuner_fail "cmake could not configure build/alone"; }
 }
 
-# FILE… and what includes them: each read by the compiler with all warnings, for what only another file's includes
-# make compile.
-ci_compile_alone() {
-  ci_alone_commands
-  ci_with_includers "$@" | sort -u | sed 's|\.hpp$|.hpp.|; s|^|/|' >build/files
-  # One command a line: {"directory", "command", "file"}; quotes and backslashes are escaped. A header's command is that
-  # of the file that CMake makes to verify it.
-  (cd build/alone &&
-    sed -n 's/^ *"command": "\(.*\)",$/\1/p' compile_commands.json | sed 's/\\\(.\)/\1/g' |
-      { [ ! -s ../files ] || grep -F -f ../files || true; } | sed 's/$/ -fsyntax-only/' | ci_each 'eval "$0"')
+# FILE…: prints the lines of build/alone/compile_commands.json that start with KEY and belong to one of them. A header's
+# are those of the file that CMake makes to verify it.
+ci_commands() {
+  local key=$1
+  shift
+  [ $# -gt 0 ] || return 0
+  printf '%s\n' "$@" | sed 's|\.hpp$|.hpp.|; s|^|/|' >build/files
+  # One command a line: {"directory", "command", "file"}; quotes and backslashes are escaped.
+  sed -n "s/^ *\"$key\": \"\(.*\)\",\{0,1\}\$/\1/p" build/alone/compile_commands.json | sed 's/\\\(.\)/\1/g' |
+    { grep -F -f build/files || true; } | sort -u
 }
 
-# FILE… and what includes them, by clang-tidy: those that are compiled here.
+# FILE…: each read by the compiler with all warnings, for what only another file's includes make compile.
+ci_compile_alone() {
+  ci_alone_commands
+  ci_commands command "$@" | sed 's/$/ -fsyntax-only/' | (cd build/alone && ci_each 'eval "$0"')
+}
+
+# FILE…: each read by clang-tidy, which also fails on one that does not compile by itself.
 ci_tidy() {
   ci_alone_commands
-  sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\".*|\1|p" build/alone/compile_commands.json | sort -u >build/compiled
-  ci_with_includers "$@" | sort -u | comm -12 - build/compiled | (cd build && ci_each \
+  ci_commands file "$@" | (cd build && ci_each \
     "cd ..; $(ci_find_tool clang-tidy) -p build/alone --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments \"\$0\"")
 }
