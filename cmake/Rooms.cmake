@@ -38,6 +38,12 @@ if(TUNER_SANITIZE)
     add_compile_options(-fno-sanitize=${TUNER_SANITIZE_LESS})
   endif()
   add_link_options(-fsanitize=${sanitizers})
+  # Forty test programs that each contain most of tuner: lld links them in a seventh of the time.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld TUNER_LLD)
+  if(TUNER_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 
 # tuner_add_room(NAME SOURCES … HEADERS … DEPENDS … PRIVATE …)
