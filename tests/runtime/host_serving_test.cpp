@@ -303,7 +303,7 @@ TEST_F(HostServing, ServesSizesThatAConfigurationIsNotValidForWithAnother) {
 #pragma tuner arguments y
 #pragma tuner instantiate stripes<width>
 #pragma tuner default block=32 width=32
-template <int width> __global__ void stripes(float* y) { y[threadIdx.x] = width; }
+template <int width> __global__ void stripes(float* y) { if (blockIdx.x == 0) y[threadIdx.x] = width; }
 )");
   const auto width_for = [&](int n) {
     kernel.launch(nullptr, {n}, y_.data());
@@ -317,7 +317,7 @@ template <int width> __global__ void stripes(float* y) { y[threadIdx.x] = width;
 TEST_F(HostServing, ServesEachSizeByItselfWhereTheCodeIsMadeForIt) {
   expect_code_for_each_size(writer("sized", R"(#pragma tuner arguments y
 #pragma tuner instantiate sized<n>
-template <int n> __global__ void sized(float* y) { y[0] = n; }
+template <int n> __global__ void sized(float* y) { if (blockIdx.x == 0) y[0] = n; }
 )"));
 }
 
@@ -325,7 +325,7 @@ TEST_F(HostServing, ServesEachSizeByItselfWhereAMacroHasIt) {
   expect_code_for_each_size(writer("sizedByMacro", R"(#pragma tuner define N = n
 #pragma tuner arguments y
 #pragma tuner instantiate sizedByMacro
-extern "C" __global__ void sizedByMacro(float* y) { y[0] = N; }
+extern "C" __global__ void sizedByMacro(float* y) { if (blockIdx.x == 0) y[0] = N; }
 )"));
 }
 
