@@ -47,15 +47,27 @@ void add_functions(SQLite::Database& db) {
                              nullptr, nullptr, nullptr);
 }
 
+/// How SQLite names a file that nobody changes: https://www.sqlite.org/uri.html
+std::string immutable_uri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string())
+    if (c == '%' || c == '?' || c == '#')
+      uri += fmt::format("%{:02x}", c);
+    else
+      uri += c;
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 Patience::Patience(std::chrono::milliseconds wait)
     : limit(wait), random(std::random_device{}() ^ (static_cast<std::uint64_t>(::getpid()) << 32)) {}
 
-std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, const char* vfs) {
+std::shared_ptr<SQLite::Database> connect(const fs::path& file, int flags, Patience& patience, bool never_written) {
   lock_by_open_file();
   patience.asks_a_server = on_network_file_system(file);
-  auto db = std::make_shared<SQLite::Database>(file.string(), flags, 0, vfs);
+  auto db = std::make_shared<SQLite::Database>(never_written ? immutable_uri(file) : file.string(),
+                                               flags | (never_written ? SQLite::OPEN_URI : 0));
   sqlite3* handle = db->getHandle();
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, &wait_for_lock, &patience);

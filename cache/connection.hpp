@@ -23,10 +23,10 @@ struct Patience {
   std::uint64_t random;
 };
 
-/// \p patience must outlive the connection. \p vfs: the SQLite VFS that reads the file; empty: the default one. Throws
-/// SQLite::Exception.
+/// \p patience must outlive the connection. \p never_written: nobody changes the file, so it is read without locks and
+/// without a look at journals. Throws SQLite::Exception.
 std::shared_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags, Patience& patience,
-                                          const char* vfs = "");
+                                          bool never_written = false);
 std::shared_ptr<SQLite::Database> connect_memory();
 /// Sets the journal mode and the synchronous mode. \p durable: see FileKind.
 void prepare_for_writing(SQLite::Database& db, const std::filesystem::path& file, bool durable);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cache/browse.hpp>
@@ -154,7 +155,7 @@ std::optional<std::string> why_not_frozen(SQLite::Database& db) {
   if (!is_frozen(db))
     return "it is not frozen, and what a session or an import adds to it would be known to some processes and not to "
            "others: make a frozen one of it with `tune freeze`";
-  if (is_sealed(db.getFilename())) return std::nullopt;
+  if (is_sealed(sqlite3_db_filename(db.getHandle(), "main"))) return std::nullopt;
   if (word(db, "PRAGMA integrity_check(1)") != "ok" || word(db, "SELECT digest FROM frozen") != digest(db))
     return "it is damaged, or was changed after it was frozen: copy it again, or make it again with `tune freeze`";
   return std::nullopt;

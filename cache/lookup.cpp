@@ -92,12 +92,16 @@ class Finder {
       : store_(database.store()), query_(query), own_(own) {}
 
   /// The next candidate of \p step with a configuration that is not in \p refused. Each call is one read of the
-  /// database, so that no lock is held between calls.
-  std::optional<Candidate> next(Step step, const std::set<std::string>& refused) {
+  /// database, so that no lock is held between calls. The first also looks into \p quarantine: locks cost more than
+  /// rows.
+  std::optional<Candidate> next(Step step, const std::set<std::string>& refused, Quarantine& quarantine) {
     if (knows_nothing_) return std::nullopt;
     return store_.read([&]() -> std::optional<Candidate> {
       static const std::string& any = *new std::string(rows_where("1", "1 LIMIT 1"));
-      if (!step_ && !rows(any).next()) knows_nothing_ = true;
+      if (!step_) {
+        quarantine.look(store_);
+        knows_nothing_ = !rows(any).next();
+      }
       if (step_ != step) begin(step);
       while (const auto entry = next_entry()) {
         if (refused.contains(entry->configuration)) continue;
@@ -445,7 +449,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   WisdomMatch match;
   Context near_by = query;
   if (!around.empty()) near_by.problem.sizes = around;
-  const Quarantine quarantine(query.device.key, query.kernel, {query.problem, near_by.problem});
+  Quarantine quarantine(query.device.key, query.kernel, {query.problem, near_by.problem});
   std::deque<Finder> finders;
   for (Database* database : databases) finders.emplace_back(*database, near_by, query.problem.sizes);
   const auto objection = [&](const std::string& configuration) {
@@ -456,7 +460,7 @@ WisdomMatch lookup(const Context& query, std::span<Database* const> databases, c
   // The first usable candidate ends the search.
   const auto serve = [&](Step step, Database& database, Finder& finder) {
     std::set<std::string> refused;
-    while (auto candidate = finder.next(step, refused)) {
+    while (auto candidate = finder.next(step, refused, quarantine)) {
       const auto configuration = candidate->best.configuration;
       const auto path = database.store().display_path();
       if (const auto reason = objection(configuration)) {

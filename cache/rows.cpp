@@ -110,6 +110,16 @@ constexpr const char* kMaybeQuarantined =
     "may be quarantined on this device: that row of the database is damaged (see `tune cache doctor`)";
 }
 
+void Quarantine::look(Store& store) {
+  static const std::string& any = *new std::string(
+      "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "
+      "OR EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_device WHERE device_key >= '')");
+  store.read([&] {
+    if (has_places(store) && !Query(store, any).next()) empty_.insert(&store);
+    return true;
+  });
+}
+
 std::optional<std::string> Quarantine::reason_against(Store& store, const std::string& configuration) const {
   const auto select = [](const char* index, const char* condition) {
     return fmt::format("{}{} WHERE quarantined = ?1 AND device_key = ?2 AND kernel = ?3 AND source = ?4{}",
@@ -122,15 +132,11 @@ std::optional<std::string> Quarantine::reason_against(Store& store, const std::s
   static const std::string *const by_configuration = by(" INDEXED BY quarantine_configuration"),
                                   *const by_device = by(" INDEXED BY quarantine_device"),
                                   *const of_earlier_version = new std::string(select("", " AND coalesce(?5, ?6, 1)"));
-  static const std::string& any = *new std::string(  // most databases have none
-      "SELECT 1 WHERE EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_configuration WHERE quarantined >= '') "
-      "OR EXISTS(SELECT 1 FROM quarantine INDEXED BY quarantine_device WHERE device_key >= '')");
-  if (!store.usable()) return std::nullopt;
+  if (empty_.contains(&store) || !store.usable()) return std::nullopt;
   std::optional<std::string> reason = kMaybeQuarantined;  // if nothing can be read
   store.read([&] {
     reason.reset();
     const bool placed = has_places(store);
-    if (placed && !Query(store, any).next()) return true;
     for (const auto& problem : problems_) {
       if (!reason) reason = found(store, placed ? *by_configuration : *of_earlier_version, configuration, problem);
       if (!reason && placed) reason = found(store, *by_device, configuration, problem);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -257,6 +258,8 @@ class Quarantine {
  public:
   Quarantine(std::string device_key, KernelRecord kernel, std::vector<ProblemRecord> problems)
       : device_key_(std::move(device_key)), kernel_(std::move(kernel)), problems_(std::move(problems)) {}
+  /// Looks whether \p store has any quarantine. Most have none, and reason_against() then reads nothing.
+  void look(Store& store);
   /// Why the quarantine in \p store forbids \p configuration; nullopt when it does not. Reads only its rows.
   std::optional<std::string> reason_against(Store& store, const std::string& configuration) const;
 
@@ -267,6 +270,7 @@ class Quarantine {
   const std::string device_key_;
   const KernelRecord kernel_;
   const std::vector<ProblemRecord> problems_;
+  std::set<const Store*> empty_;
 };
 
 }  // namespace tuner::cache

@@ -93,7 +93,7 @@ void Store::connect(int flags) {
     identity_ = stamp_.identity;
     const bool never_written =
         kind_.frozen || (mode_ == Mode::read_only && flags == SQLite::OPEN_READONLY && nobody_writes(file_));
-    connection_ = cache::connect(file_, flags, patience_, never_written ? "unix-none" : "");
+    connection_ = cache::connect(file_, flags, patience_, never_written);
   } while (identity_of(file_) != identity_);
 }
 
