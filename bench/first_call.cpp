@@ -4,6 +4,7 @@
 //   first_call [--processes 20] [--elements 1048576] [--images FOLDER]
 //   first_call --one reduce|driver: one process; prints microseconds. For strace and perf.
 //   first_call --one kernels: 100 plans in one process (prepare_reduce() for other types, operations and sizes).
+//   first_call --one kernels4: the same by four threads.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -44,17 +46,33 @@ void reduce_them(CUdeviceptr memory, std::size_t elements) {
 }
 
 template <typename T>
-void prepare_sizes(const void* memory, std::size_t elements) {
-  using tuner::Operation;
-  for (const Operation operation : {Operation::sum, Operation::min, Operation::max, Operation::product})
-    for (std::size_t n = elements; n > elements / 32; n /= 2)
-      tuner::prepare_reduce(static_cast<const T*>(memory), n, {operation}, /*captures=*/0);
+void prepare_sizes(tuner::Operation operation, CUdeviceptr memory, std::size_t elements) {
+  for (std::size_t n = elements; n > elements / 32; n /= 2)
+    tuner::prepare_reduce(reinterpret_cast<const T*>(memory), n, {operation}, /*captures=*/0);
 }
 
+void prepare_types(tuner::Operation operation, CUdeviceptr memory, std::size_t elements) {
+  prepare_sizes<float>(operation, memory, elements), prepare_sizes<int>(operation, memory, elements);
+  prepare_sizes<double>(operation, memory, elements / 2), prepare_sizes<std::int64_t>(operation, memory, elements / 2);
+  prepare_sizes<unsigned>(operation, memory, elements);
+}
+
+constexpr tuner::Operation kOperations[] = {tuner::Operation::sum, tuner::Operation::min, tuner::Operation::max,
+                                            tuner::Operation::product};
+
 void prepare_many(CUdeviceptr memory, std::size_t elements) {
-  const auto* const at = reinterpret_cast<const void*>(memory);
-  prepare_sizes<float>(at, elements), prepare_sizes<int>(at, elements), prepare_sizes<double>(at, elements / 2);
-  prepare_sizes<std::int64_t>(at, elements / 2), prepare_sizes<unsigned>(at, elements);
+  for (const tuner::Operation operation : kOperations) prepare_types(operation, memory, elements);
+}
+
+void prepare_many_by_threads(CUdeviceptr memory, std::size_t elements) {
+  CUcontext context = nullptr;
+  check(driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+  std::vector<std::jthread> threads;
+  for (const tuner::Operation operation : kOperations)
+    threads.emplace_back([=] {
+      const tuner::cuda::ContextGuard guard(context);
+      prepare_types(operation, memory, elements);
+    });
 }
 
 void launch_the_smallest(CUdeviceptr, std::size_t) {
@@ -77,7 +95,10 @@ void run_one(const std::string& what, std::size_t elements) {
   check(driver().cuMemAlloc(&memory, elements * sizeof(float)), "cuMemAlloc");
   check(driver().cuMemsetD8Async(memory, 0, elements * sizeof(float), nullptr), "cuMemsetD8Async");
   check(driver().cuCtxSynchronize(), "cuCtxSynchronize");
-  const auto work = what == "driver" ? &launch_the_smallest : what == "kernels" ? &prepare_many : &reduce_them;
+  const auto work = what == "driver"     ? &launch_the_smallest
+                    : what == "kernels"  ? &prepare_many
+                    : what == "kernels4" ? &prepare_many_by_threads
+                                         : &reduce_them;
   const double first = microseconds_of(work, memory, elements), second = microseconds_of(work, memory, elements);
   std::printf("%.1f %.1f\n", first, second);
 }
@@ -108,7 +129,7 @@ void compare(std::size_t processes, std::size_t elements, const std::string& ima
   const fs::path folder = name, kept = folder / "kept";
   in_new_process("reduce", kept, elements);
   const std::string no_compiler = fmt::format("TUNER_DB_PATH='{}' TUNER_NVRTC=/nonexistent", images);
-  std::vector<double> of_driver, with_image, without, shipped, kernels;
+  std::vector<double> of_driver, with_image, without, shipped, kernels, by_threads;
   for (std::size_t i = 0; i < processes; ++i) {
     of_driver.push_back(in_new_process("driver", kept, elements));
     with_image.push_back(in_new_process("reduce", kept, elements));
@@ -116,6 +137,7 @@ void compare(std::size_t processes, std::size_t elements, const std::string& ima
     if (images.empty()) continue;
     shipped.push_back(in_new_process("reduce", folder / ("shipped" + std::to_string(i)), elements, no_compiler));
     kernels.push_back(in_new_process("kernels", kept, elements, no_compiler));
+    by_threads.push_back(in_new_process("kernels4", kept, elements, no_compiler));
   }
   const auto row = [&](const char* what, const std::vector<double>& times) {
     const auto [least, most] = std::minmax_element(times.begin(), times.end());
@@ -129,6 +151,7 @@ void compare(std::size_t processes, std::size_t elements, const std::string& ima
   row("reduce, empty cache folder", without);
   if (!images.empty()) row("reduce, empty cache folder, shipped image, no compiler", shipped);
   if (!images.empty()) row("100 kernels from shipped images", kernels);
+  if (!images.empty()) row("100 kernels from shipped images, four threads", by_threads);
   fs::remove_all(folder);
 }
 
