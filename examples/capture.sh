@@ -1,8 +1,8 @@
 #!/bin/sh
-# From a launch of one's program to a kernel that is tuned for its very inputs: two commands.
+# Captures a launch of your program and tunes the kernel for exactly its inputs, in two commands.
 #   capture.sh TUNE PROGRAM KERNEL [WORK_FOLDER]     PROGRAM: captured_launch, KERNEL: axpy.cu
 set -eu
-export TUNER_TUNE=never  # or the first launch would tune, for as long as a program can wait
+export TUNER_TUNE=never  # otherwise the first launch would tune for a short time
 tune=$1
 program=$2
 kernel=$3
@@ -10,12 +10,12 @@ work=${4:-$(mktemp -d)}
 rm -rf "$work"
 mkdir -p "$work"
 
-# 1. The program as it is, told to leave what its launches of axpy were given.
+# 1. Run the unchanged program. It stores the arguments of its launches of axpy.
 TUNER_CAPTURE='axpy*' TUNER_CAPTURE_DIR="$work" "$program" "$kernel"
 
-# 2. The kernel tuned with that, wherever and whenever there is time.
+# 2. Tune the kernel with these arguments, at any time and on any machine.
 "$tune" --capture "$work"/axpy-*.capture --trials 4 --quiet
 
-# The program's next run is served with it.
+# The program's next run is served with the result.
 "$program" "$kernel" | tee "$work/served"
 grep -q exact "$work/served"

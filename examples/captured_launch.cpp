@@ -1,4 +1,4 @@
-// A program whose launches can be captured: nothing in it says so. capture.sh tunes it by what it computes.
+// A program whose launches can be captured, without any special code. capture.sh tunes it for its own data.
 //   captured_launch [path of axpy.cu]
 #include <cstdio>
 #include <exception>

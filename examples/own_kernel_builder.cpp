@@ -1,4 +1,4 @@
-// A kernel of one's own, described in code: every call of the builder is the directive of the same name.
+// Your own kernel, described in code. Every call of the builder is the directive of the same name.
 #include <cstdio>
 #include <exception>
 #include <vector>

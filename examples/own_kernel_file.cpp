@@ -1,4 +1,4 @@
-// A kernel of one's own, read from a file: tuned for one size on the first run, served from the cache afterwards.
+// Your own kernel, read from a file. The first run tunes it for one size; later runs are served from the cache.
 //   own_kernel_file [path of axpy.cu]
 #include <cstdio>
 #include <exception>

@@ -1,25 +1,25 @@
-// Races on purpose: the sum and the largest element of each row, right in two ways, and wrong by what each leaves out.
-// `mistake` names it; the configurations of mistake=none are the ones to write. Every other value breaks a rule of
-// CUDA, and one of them comes out right on many GPUs all the same:
+// Kernels with deliberate races. They compute the sum and the largest element of each row. They are right only for
+// mistake=none. Every other value of `mistake` leaves out a barrier and breaks a rule of CUDA. One of them still gives
+// right results on many GPUs:
 //
-//   no_barrier           The first warp, which has least to do, reads what slower warps have not yet written.
-//   no_syncwarp          branches: the lower half of the lanes hands its largest elements to the upper half, which
-//                        hands over its sums, each in a branch of its own. Lanes of the branch that runs first read
-//                        what the others have not yet written: one of the two results is wrong.
-//                        tree: nothing asks the compiler to write what only other lanes read, so that it keeps sums in
-//                        registers to the end (NVRTC 13.0 does) and lanes read what nobody has written.
-//   no_syncwarp_volatile The text-books' warp-synchronous tail. `volatile` makes each access one of memory, but no lane
-//                        waits for another. Where lanes happen to run in step (before Volta they did by promise, now
-//                        often by habit) it is right, and a tuning on that GPU may name it best.
+//   no_barrier           The first warp, which has the least work, reads before slower warps have written.
+//   no_syncwarp          branches: in one branch, the lower half of the lanes writes its largest elements for the upper
+//                        half. In another branch, the upper half writes its sums for the lower half. The branch that
+//                        runs first reads before the other has written, so one of the two results is wrong.
+//                        tree: the compiler need not write values that only other lanes read. NVRTC 13.0 keeps sums
+//                        in registers to the end, so lanes read memory that was never written.
+//   no_syncwarp_volatile The warp-synchronous tail of the text-books. `volatile` makes each access a memory access, but
+//                        no lane waits for another. The result is right if lanes run in step. Before Volta this was
+//                        guaranteed, and today it often happens. A tuning on such a GPU may name it best.
 //
-// On the host backend a lane runs on until it has to wait for others, and what may be named best runs with its threads
-// switching at each other's accesses too: all of them are `wrong` there. On a GPU, compute-sanitizer looks for such
-// races in shared memory whether the numbers were right or not (docs/measuring.md, "Races").
+// On the host backend, a lane runs until it must wait for others. A configuration that may be named best also runs with
+// threads that switch at memory accesses. All mistakes are `wrong` there. On a GPU, compute-sanitizer finds such races
+// in shared memory even if the results were right (docs/measuring.md, "Races").
 //
-// Sources: Y. Lin and V. Grover, "Using CUDA Warp-Level Primitives" (2018); CUDA C++ Programming Guide,
-// "Synchronization Functions", "Independent Thread Scheduling"; Fan Zheyong, "CUDA Programming: Basics and Practice"
-// (2020), chapter 10, whose kernels say at each barrier what goes wrong without it; J. Cheng, M. Grossman,
-// T. McKercher, "Professional CUDA C Programming" (2014), chapter 3, for the volatile tail.
+// Sources: Y. Lin and V. Grover, "Using CUDA Warp-Level Primitives" (2018). CUDA C++ Programming Guide,
+// "Synchronization Functions" and "Independent Thread Scheduling". Fan Zheyong, "CUDA Programming: Basics and Practice"
+// (2020), chapter 10, whose kernels explain each barrier. J. Cheng, M. Grossman, T. McKercher, "Professional CUDA C
+// Programming" (2014), chapter 3, for the volatile tail.
 
 #pragma tuner kernel      races
 #pragma tuner size        rows : int = 8192
@@ -28,7 +28,7 @@
 #pragma tuner parameter   threads = 64 128 256 512
 #pragma tuner constraint  branches_are_no_tail_of_old: tail == tree or mistake != no_syncwarp_volatile
 #pragma tuner in          x[rows * 4096] : int
-#pragma tuner fill        x = uniform 1 1000000               // a sum without one of them, or a zero, shows
+#pragma tuner fill        x = uniform 1 1000000               // a missing element, or a zero, shows in the sum
 #pragma tuner out         sum[rows] : int
 #pragma tuner out         largest[rows] : int
 #pragma tuner launch      races
@@ -47,7 +47,7 @@
 #pragma tuner default     tail=tree mistake=none threads=256
 
 enum class Tail {
-  tree,      // all lanes add to what the lane 16, 8, ... further on has, through shared memory
+  tree,      // each lane adds the value of the lane 16, 8, ... places later, through shared memory
   branches,  // the lower half of the lanes finds the sum, the upper half the largest element
 };
 enum class Mistake { none, no_barrier, no_syncwarp, no_syncwarp_volatile };
@@ -59,7 +59,7 @@ constexpr unsigned warp = 32;
 __host__ __device__ inline int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 __host__ __device__ inline int larger(int a, int b) { return a > b ? a : b; }
 
-// Memory that each access goes to, or plain memory.
+// Volatile or plain memory.
 template <bool is_volatile>
 struct Word {
   using type = int;
@@ -78,7 +78,7 @@ __device__ void meet_warp() {
 template <Mistake mistake>
 __device__ void finish_tree(int& sum, int& largest) {
   using Int = typename Word<mistake == Mistake::no_syncwarp_volatile>::type;
-  __shared__ int memory[2][2 * warp];  // beyond the lanes stands what is neutral
+  __shared__ int memory[2][2 * warp];  // neutral elements follow those of the lanes
   const unsigned lane = threadIdx.x;
   memory[0][lane + warp] = memory[1][lane + warp] = 0;
   Int* const sums = memory[0];
@@ -104,7 +104,7 @@ __device__ void finish_branches(int& sum, int& largest) {
   constexpr unsigned half = warp / 2, lower_lanes = 0x0000ffffu, upper_lanes = 0xffff0000u;
   __shared__ int sums[half], largests[half];
   const unsigned lane = threadIdx.x;
-  if (lane < half) sums[lane] = largests[lane] = 0;  // what is read too early
+  if (lane < half) sums[lane] = largests[lane] = 0;  // so that reading too early shows
   __syncwarp();
   if constexpr (mistake != Mistake::no_syncwarp) {
     if (lane < half)
@@ -126,14 +126,14 @@ __device__ void finish_branches(int& sum, int& largest) {
   }
 }
 
-// One block a row.
+// One block for each row.
 template <Tail tail, Mistake mistake, unsigned threads>
 __global__ void __launch_bounds__(threads) races(const int* x, int rows, int* sums, int* largests) {
   static_assert(threads % warp == 0 && threads >= 2 * warp, "at least two warps");
   if (static_cast<int>(blockIdx.x) >= rows) return;
   const int* const row = x + static_cast<long long>(blockIdx.x) * columns;
   __shared__ int memory[2][threads];
-  memory[0][threadIdx.x] = memory[1][threadIdx.x] = 0;  // what is read too early
+  memory[0][threadIdx.x] = memory[1][threadIdx.x] = 0;  // so that reading too early shows
   __syncthreads();
 
   // The first warp takes the first 32 elements, the others all the rest.
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(threads) races(const int* x, int rows, int* su
   if (threadIdx.x == (tail == Tail::tree ? 0 : warp / 2)) largests[blockIdx.x] = largest;
 }
 
-// A thread for each row.
+// One thread for each row.
 __global__ void racesReference(const int* x, int rows, int* sums, int* largests) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (row >= rows) return;

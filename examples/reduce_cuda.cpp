@@ -1,5 +1,5 @@
 // Reductions of device memory from the CUDA runtime. The first run of the first size tunes for at most two seconds
-// unless shipped wisdom knows the GPU; the next process is served at once.
+// unless there is shipped wisdom for the GPU. The next process is served at once.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,11 +1,11 @@
 // The sum of each row by CUB's BlockReduce, whose algorithm is a parameter. CUB comes with the CUDA toolkit and is found
-// without an option; on the host tuner has what this file needs of it.
+// without an option. On the host, tuner provides the part of CUB that this file needs.
 #pragma tuner kernel      rowSumCub
 #pragma tuner type        T = float double int
 #pragma tuner size        rows cols : int = 1024
 #pragma tuner parameter   algorithm = BLOCK_REDUCE_WARP_REDUCTIONS BLOCK_REDUCE_RAKING BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY
 #pragma tuner parameter   threads = 64 128 256 512
-#pragma tuner parameter   items   = 1 2 4 8     // a thread has loaded before the block adds up
+#pragma tuner parameter   items   = 1 2 4 8     // loaded by a thread before the block adds them
 #pragma tuner block       threads
 #pragma tuner grid        rows
 #pragma tuner in          x[rows * cols]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tune on one machine, ship the result as text, serve it read-only on another: the packager's round trip.
+# Tunes on one machine, ships the result as text, and serves it read-only on another, as a packager would.
 #   ship_database.sh TUNE [WORK_FOLDER]     TUNE: the tune program
 set -eu
 tune=$1

@@ -1,20 +1,20 @@
 // The electrostatic potential at each of n points, of m point charges: v[i] = sum over j of q[j] / sqrt(|p[i] - c[j]|^2 + s2).
 //
-// All of it is arithmetic: each charge is loaded once for as many points as a thread owns. More points a thread hide more
-// latency in one warp and take more registers, so that fewer warps fit a multiprocessor. How many registers a thread gets
-// is the compiler's decision, and this file has three ways to overrule it, and one to change the arithmetic:
-// - registers   `--maxrregcount`: at most so many, whatever that spills; 0 leaves out the option. The compiler ignores it
-//               for kernels with __launch_bounds__, so that a configuration has this or min_blocks.
-// - min_blocks  the second argument of __launch_bounds__: as few registers as it takes for so many blocks to be resident
-//               on a multiprocessor; 0 takes a kernel without bounds.
-// - points      that a thread owns: what needs the registers.
-// - fast        `-use_fast_math`: the division and the square root are approximate, and subnormal numbers zero. Without
+// Arithmetic limits it, because each charge is loaded once for all points of a thread. More points in a thread hide
+// more latency in one warp. They also take more registers, so fewer warps fit a multiprocessor. The compiler decides how
+// many registers a thread gets. Three parameters change its decision, and one changes the arithmetic:
+// - registers   `--maxrregcount`, the most registers of a thread, even if that spills. 0 leaves out the option. The
+//               compiler ignores it for kernels with __launch_bounds__, so a configuration has this or min_blocks.
+// - min_blocks  the second argument of __launch_bounds__. The compiler uses so few registers that this many blocks are
+//               resident on a multiprocessor. 0 uses a kernel without bounds.
+// - points      the points of a thread, which need the registers.
+// - fast        `-use_fast_math`: division and square root are approximate, and subnormal numbers become zero. Without
 //               it both are rounded correctly, in a dozen instructions each. It changes nothing for double.
 //
-// All terms are positive, so that the errors of fast arithmetic do not grow: they hide in the rounding of the sum.
+// All terms are positive, so the errors of fast arithmetic do not grow. They are smaller than the rounding of the sum.
 //
-// Sources: CUDA C++ Programming Guide, "Maximum Number of Registers per Thread" and "Launch Bounds"; CUDA C++ Best
-// Practices Guide, "Register Pressure". The sum is that of J. Stone and others, "Accelerating Molecular Modeling
+// Sources: CUDA C++ Programming Guide, "Maximum Number of Registers per Thread" and "Launch Bounds". CUDA C++ Best
+// Practices Guide, "Register Pressure". The sum is from J. Stone and others, "Accelerating Molecular Modeling
 // Applications with Graphics Processors", Journal of Computational Chemistry 28 (2007).
 
 #pragma tuner kernel      coulomb
@@ -63,7 +63,7 @@ __device__ void potentials(const T* x, const T* y, const T* z, const T* cx, cons
   T px[points], py[points], pz[points], sum[points];
 #pragma unroll
   for (int k = 0; k < static_cast<int>(points); ++k) {
-    const unsigned i = min(first + k * threads, end - 1);  // the last point again: it is not stored twice
+    const unsigned i = min(first + k * threads, end - 1);  // repeats the last point, which is stored only once
     px[k] = n > 0 ? x[i] : T(0);
     py[k] = n > 0 ? y[i] : T(0);
     pz[k] = n > 0 ? z[i] : T(0);

@@ -1,23 +1,23 @@
 // C = A * B + beta * C for row-major matrices: A has m rows of k elements, B has k rows of n, C has m rows of n.
 //
-// A block computes a tile of C. It walks along k and brings a tile of A and one of B into shared memory; each thread
-// keeps a small tile of C in registers, so that every element read from shared memory is used several times. The tile
-// of A is stored transposed: what a thread needs of it at one k then lies side by side.
+// A block computes a tile of C. It walks along k and loads a tile of A and one of B into shared memory. Each thread
+// keeps a small tile of C in registers, so it uses every element from shared memory several times. The tile of A is
+// stored transposed. The elements that a thread needs for one k are therefore neighbours.
 //
-// Sources: V. Volkov, J. Demmel, "Benchmarking GPUs to Tune Dense Linear Algebra" (2008), for register tiles; CUDA C++
-// Programming Guide, "Shared Memory" (tiled matrix multiplication); CUDA C++ Best Practices Guide, "Shared Memory and
-// Memory Banks". Products are rounded as the type rounds; no tensor cores.
+// Register tiles are from V. Volkov, J. Demmel, "Benchmarking GPUs to Tune Dense Linear Algebra" (2008). See also the
+// CUDA C++ Programming Guide, "Shared Memory", and the Best Practices Guide, "Shared Memory and Memory Banks". Products
+// are rounded to the element type. No tensor cores are used.
 //
 // Parameters:
-// - threads_x, threads_y  threads of a block along n and along m
-// - rows, columns         of C that one thread computes
-// - tile_k                how far one step walks along k
-// - vector                elements a thread loads from global memory at once
-// - pad                   elements added to each row of the tiles in shared memory. 0 and 4 allow vectors to be read
-//                         from there; 1 and 4 spread the transposed stores over more banks
-// - unroll                steps of the innermost loop over k between two tests for its end
-// - buffers               2: the next tiles are loaded while these are used, for twice the shared memory and some
-//                         registers, with one barrier instead of two
+// - threads_x, threads_y  the threads of a block along n and along m.
+// - rows, columns         the rows and columns of C that one thread computes.
+// - tile_k                the length of one step along k.
+// - vector                the elements that a thread loads from global memory at once.
+// - pad                   the elements added to each row of the tiles in shared memory. 0 and 4 allow vector loads.
+//                         1 and 4 spread the transposed stores over more banks.
+// - unroll                the steps of the innermost loop over k between two tests for its end.
+// - buffers               2: the next tiles are loaded while these are used. This takes twice the shared memory and
+//                         some registers, and saves one of two barriers.
 
 #pragma tuner kernel      gemm
 #pragma tuner type        T = float double
@@ -41,7 +41,7 @@
 #pragma tuner constraint  whole_loads_a:   (tile_m * tile_k) % (threads * vector) == 0
 #pragma tuner constraint  whole_loads_b:   (tile_n * tile_k) % (threads * vector) == 0
 #pragma tuner constraint  whole_rows:      (threads * vector) % tile_k == 0 and (threads * vector) % tile_n == 0
-#pragma tuner constraint  staged_elements: (tile_m + tile_n) * tile_k / threads <= 32   // that a thread holds
+#pragma tuner constraint  staged_elements: (tile_m + tile_n) * tile_k / threads <= 32   // held by a thread
 #pragma tuner scalar      beta : T = 0.5
 #pragma tuner in          a[m * k], b[k * n]
 #pragma tuner inout       c[m * n]
@@ -78,8 +78,8 @@ __device__ bool is_aligned(const T* row, int row_length) {
          (reinterpret_cast<unsigned long long>(row) % (count * sizeof(T)) == 0 && row_length % count == 0);
 }
 
-// `count` elements of which `left` (at most 0: none) lie inside the matrix; zeros for the others. In aligned rows all of
-// them lie inside, or none.
+// `count` elements. The first `left` of them are inside the matrix (none if it is 0 or less); the others are zero. In
+// aligned rows, either all or none are inside.
 template <bool aligned, int count, typename T>
 __device__ Vector<T, count> load(const T* from, int left) {
   Vector<T, count> result = {};
@@ -102,8 +102,8 @@ __host__ __device__ constexpr int shared_width(int needed, int stride) {
   return width;
 }
 
-// Thread t of `threads` owns groups of `width` neighbours, `threads` groups apart: the lanes of a warp then read shared
-// memory without gaps. The place of its element i:
+// Thread t of `threads` owns groups of `width` neighbours, `threads` groups apart, so the lanes of a warp read shared
+// memory without gaps. Returns the place of its element i.
 template <int width, int threads>
 __host__ __device__ constexpr int owned(int t, int i) {
   return i / width * (threads * width) + t * width + i % width;
@@ -121,8 +121,8 @@ struct Tiles {
   static_assert(loads_a * threads * vector == tile_m * tile_k && loads_b * threads * vector == tile_n * tile_k,
                 "every thread loads as much as any other");
 
-  // The threads fill whole rows of a tile, row behind row: where this one's first vector lies, and how far apart all of
-  // its vectors are.
+  // The threads fill a tile row by row. These are the place of this thread's first vector, and the distance between its
+  // vectors.
   template <int tile_width>
   static constexpr int rows_apart = threads * vector / tile_width;
   static_assert(rows_apart<tile_k> * tile_k == threads * vector && rows_apart<tile_n> * tile_n == threads * vector,
@@ -147,7 +147,7 @@ struct Tiles {
   unsigned thread;
   bool aligned_a, aligned_b;
 
-  // Decided once for a tile: a decision for each vector costs the compiler much time.
+  // Decided once for a tile, because a decision for each vector takes the compiler much time.
   __device__ void load_from(int first_k, Staged& staged) const {
     if (aligned_a) load_tile<true, tile_k>(a, m, k, first_row, first_k, staged.a);
     else load_tile<false, tile_k>(a, m, k, first_row, first_k, staged.a);
@@ -218,7 +218,7 @@ struct Tiles {
   }
 };
 
-// 0 <= m, n, k < 2^31 - 1024; a, b, c at addresses that suit a T; c does not overlap a or b.
+// Requires 0 <= m, n, k < 2^31 - 1024. a, b and c are aligned for T. c does not overlap a or b.
 template <typename T, Beta beta_is, int threads_x, int threads_y, int rows, int columns, int tile_k, int vector,
           int pad, int unroll, int buffers>
 __global__ void __launch_bounds__(threads_x* threads_y)
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(threads_x* threads_y)
   if constexpr (buffers == 1) {
     for (int first_k = 0; first_k < k; first_k += tile_k) {
       tile.load_from(first_k, staged);
-      __syncthreads();  // everybody has used the tiles before
+      __syncthreads();  // all threads have used the previous tiles
       tile.store_to(shared, staged);
       __syncthreads();
       tile.multiply(shared, sum);

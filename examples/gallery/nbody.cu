@@ -1,24 +1,26 @@
-// The acceleration of each of n bodies by the gravity of all, in units where the gravitational constant is 1:
+// The acceleration of each of n bodies by the gravity of all. The gravitational constant is 1. The factor 1/n keeps the
+// total mass, and so the size of the results, when n grows.
 //   a[i] = 1/n * sum over j of m[j] * (p[j] - p[i]) / (|p[j] - p[i]|^2 + softening^2)^(3/2)
-// The factor 1/n keeps the total mass, and so the size of the results, when n grows.
 //
-// All threads of a warp look at the same body j at the same time, n * n pairs are visited, and 20 operations are done
-// for each: arithmetic rules, and what matters is how many other instructions are needed to feed it.
+// All threads of a warp use the same body j at the same time. There are n * n pairs with 20 operations each, so
+// arithmetic limits the time. Other instructions should therefore be few.
 //
 // Source: L. Nyland, M. Harris, J. Prins, "Fast N-Body Simulation with CUDA", GPU Gems 3 (2007), chapter 31.
 //
-// The caller chooses the layout of bodies and accelerations in memory: `aos` is x y z mass of body 0, then of body 1,
-// and x y z of acceleration 0; `soa` is all x, then all y and so on. Bodies begin at a multiple of 16 bytes, as
-// allocations do. softening > 0: no pair divides by zero, not even a body and itself.
+// The caller chooses the layout of bodies and accelerations in memory. `aos` has x y z mass of body 0, then of body 1,
+// and x y z of acceleration 0. `soa` has all x, then all y and so on. Bodies begin at a multiple of 16 bytes, as
+// allocations do. softening > 0, so no pair divides by zero, not even a body with itself.
 //
 // Parameters:
-// - threads   of a block that own bodies
-// - bodies    that each of them owns: what is read of body j serves so many pairs
-// - split     so many groups of threads share the bodies j among them and add up at last: more threads for small n
-// - source    of the bodies j: global memory, the read-only cache, or tiles in shared memory as structures or as arrays
-// - tile      bodies j of a tile, for each thread of the block
-// - unroll    pairs of each body between two tests for the end
-// - inverse   how r^-3 is computed: rsqrt(r^2)^3, rsqrt(r^6) or 1 / (r^2 * sqrt(r^2))
+// - threads   the threads of a block that own bodies.
+// - bodies    the bodies of each of these threads. A body j that is read serves so many pairs.
+// - split     the groups of threads that share the bodies j. Their sums are added at the end. More groups give more
+//             threads for a small n.
+// - source    where bodies j are read: in global memory, in the read-only cache, or in tiles in shared memory, as
+//             structures or as arrays.
+// - tile      the bodies j of a tile for each thread of the block.
+// - unroll    the pairs of each body between two tests for the end.
+// - inverse   the formula for r^-3: rsqrt(r^2)^3, rsqrt(r^6) or 1 / (r^2 * sqrt(r^2)).
 
 #pragma tuner kernel      nbody
 #pragma tuner type        T = float double
@@ -54,7 +56,7 @@
 #pragma tuner verify      n=1
 #pragma tuner verify      n=129
 #pragma tuner verify      n=1543
-#pragma tuner tolerance   relative 5e-5 absolute 2e-6   // of sums whose terms cancel: of order 1, however large n is
+#pragma tuner tolerance   relative 5e-5 absolute 2e-6   // terms of the sums cancel; results are of order 1 for any n
 #pragma tuner bytes       7 * n * sizeof(T)
 #pragma tuner flops       20 * n * n
 #pragma tuner default     threads=128 bodies=2 split=2 source=shared_aos tile=1 unroll=8 inverse=rsqrt_cubed
@@ -146,8 +148,8 @@ __device__ void attract(Triple<T>& sum, const Triple<T>& at, const Body<T>& by, 
   sum.z += z * weight;
 }
 
-// Thread (x, y) of a block sums, for bodies x, x + threads, ... of the block's, the pull of the bodies j whose number
-// is y modulo split. n >= 0.
+// Thread (x, y) of a block owns its bodies x, x + threads, and so on. For these it sums the pull of the bodies j whose
+// number is y modulo split. Requires n >= 0.
 template <typename T, Layout layout, int threads, int bodies, int split, Source source, int tile, int unroll,
           Inverse inverse>
 __global__ void __launch_bounds__(threads* split) nbody(const T* body, T* acceleration, T softening, int n) {
@@ -174,7 +176,7 @@ __global__ void __launch_bounds__(threads* split) nbody(const T* body, T* accele
 #pragma unroll
       for (int t = 0; t < tile; ++t) {
         const int place = (t * split + part) * threads + static_cast<int>(threadIdx.x);
-        // Behind the last body: no mass, no pull.
+        // After the last body, the mass is 0, so there is no pull.
         const Body<T> next = place < n - first_j ? load_body<layout, false>(body, first_j + place, n) : Body<T>{};
         to_tile<source, count>(shared, place, next);
       }
@@ -185,7 +187,7 @@ __global__ void __launch_bounds__(threads* split) nbody(const T* body, T* accele
 #pragma unroll
         for (int b = 0; b < bodies; ++b) attract<inverse>(sum[b], at[b], by, softening_squared);
       }
-      __syncthreads();  // everybody has used the tile
+      __syncthreads();  // all threads have used the tile
     }
   } else {
 #pragma unroll unroll
@@ -197,8 +199,8 @@ __global__ void __launch_bounds__(threads* split) nbody(const T* body, T* accele
   }
 
   if constexpr (split > 1) {
-    // The groups but the first leave their sums, the first adds them. Nobody uses a tile any more: a barrier stands
-    // behind each.
+    // All groups except the first store their sums, and the first adds them. The memory of the tiles is free, because a
+    // barrier follows each tile.
     constexpr int triples = threads * bodies * (split - 1);
 #pragma unroll
     for (int b = 0; b < bodies; ++b) {

@@ -1,21 +1,21 @@
 // y = softmax of each row of x: y[r][c] = exp(x[r][c] - max of row r) / sum over the row of exp(x[r][.] - max).
 //
-// Several threads share a row, several rows a block. Every element is needed two or three times: for the maximum, for
-// the sum and for the result. What a thread can keep between these passes, and where, decides how often memory is read.
-// Rows of any length are right: elements past what is kept are read again.
+// Several threads share a row, and several rows share a block. Every element is needed two or three times: for the
+// maximum, for the sum and for the result. A thread can keep elements between these passes, so memory is read less
+// often. Rows may have any length, because elements that are not kept are read again.
 //
-// Sources: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax" (2018), for the one-pass sum; CUDA
-// C++ Programming Guide, "Warp Shuffle Functions", "Intrinsic Functions" (for the error of __expf).
+// The one-pass sum is from M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax" (2018). See also the
+// CUDA C++ Programming Guide, "Warp Shuffle Functions" and "Intrinsic Functions" (the error of __expf).
 //
 // Parameters:
-// - threads      that share a row
-// - block_rows   rows of a block
-// - vector       elements a thread loads and stores at once
-// - sum          two_pass: the maximum first, then the sum; online: both at once, rescaling when the maximum grows
-// - keep, held   a thread keeps so many vectors of its row: in registers or in shared memory; nothing: it reads again
-// - unroll       vectors loaded side by side where they are not kept in registers
-// - exponential  accurate: exp as the library has it; fast: __expf, a few units in the last place worse
-// - cache        streaming: loads and stores hint that nothing will be used again
+// - threads      the threads that share a row.
+// - block_rows   the rows of a block.
+// - vector       the elements that a thread loads and stores at once.
+// - sum          two_pass: the maximum first, then the sum. online: both at once, rescaled when the maximum grows.
+// - keep, held   a thread keeps `held` vectors of its row in registers or in shared memory. nothing: it reads again.
+// - unroll       the vectors that are loaded together if they are not kept in registers.
+// - exponential  accurate: exp of the library. fast: __expf, which is a few units in the last place worse.
+// - cache        streaming: loads and stores hint that nothing will be used again.
 
 #pragma tuner kernel      rowSoftmax
 #pragma tuner type        T = float double
@@ -88,7 +88,7 @@ __device__ T infinity() {
   else return __longlong_as_double(0x7ff0000000000000ll);
 }
 
-// Below every number but -infinity. Finite, so that the difference of two maxima is never NaN.
+// Less than every number except -infinity. Finite, so that the difference of two maxima is never NaN.
 template <typename T>
 __device__ T lowest() {
   if constexpr (sizeof(T) == 4) return -__int_as_float(0x7f7fffff);
@@ -106,8 +106,8 @@ __device__ double power_of_e(double x) {
   return exp(x);
 }
 
-// `count` elements of which `left` (at most 0: none) are in the row. The others are -infinity: they change no maximum,
-// and their exponential is 0.
+// `count` elements. The first `left` of them are in the row (none if it is 0 or less). The others are -infinity: they
+// change no maximum, and their exponential is 0.
 template <Cache cache, int count, typename T>
 __device__ Vector<T, count> load(const T* from, int left, bool aligned) {
   using Word = typename WordOf<count * sizeof(T)>::type;
@@ -179,8 +179,9 @@ __device__ State<T> shuffle_xor(State<T> value, int distance) {
   return {__shfl_xor_sync(all_lanes, value.maximum, distance), __shfl_xor_sync(all_lanes, value.total, distance)};
 }
 
-// The values of the threads of a row combined, in all of them. Called by all threads of the block. `partials`: one
-// value a warp of the block; another array for each call, so that no barrier is needed between two of them.
+// Combines the values of the threads of a row and returns the result to each of them. All threads of the block call it.
+// `partials` has one value for each warp of the block. Each call uses its own array, which saves a barrier between
+// calls.
 template <int threads, typename Value, typename Combine>
 __device__ Value combine_row(Value value, Value* partials, Combine combine) {
 #pragma unroll
@@ -201,14 +202,14 @@ __device__ Value combine_row(Value value, Value* partials, Combine combine) {
 
 enum class Pass { first, middle, last };
 
-// One thread's part of a row: vectors threadIdx.x, threadIdx.x + threads, ... of it, the first `held` of them kept.
+// One thread's part of a row: vectors threadIdx.x, threadIdx.x + threads, and so on. The first `held` are kept.
 template <typename T, int threads, int vector, Keep keep, int held, int unroll, Cache cache>
 struct Part {
   using Elements = Vector<T, vector>;
   const T* row;
   int columns;  // 0: no such row
   bool aligned;
-  Elements* shared;  // of this thread; the next of its vectors is `stride` further
+  Elements* shared;  // of this thread; its vectors are `stride` apart
   int stride;
   Elements registers[keep == Keep::registers ? held : 1];
 
@@ -216,9 +217,10 @@ struct Part {
   __device__ int left(int i) const { return column(i) < columns ? static_cast<int>(columns - column(i)) : 0; }
   __device__ Elements read(int i) const { return load<cache, vector>(row + column(i), left(i), aligned); }
 
-  // visit(vector, number) for each vector of the part, and perhaps for some behind its end. The first pass reads all;
-  // what visit leaves in a vector is kept for the next pass where `keep` has room. `unroll` vectors are read before the
-  // first is visited: the compiler cannot move a load over a store that may hit the same memory.
+  // Calls visit(vector, number) for each vector of the part, and perhaps for some after its end. The first pass reads
+  // all. The value that visit leaves in a vector is kept for the next pass if `keep` has room. `unroll` vectors are
+  // read before the first is visited, because the compiler cannot move a load over a store to memory that may be the
+  // same.
   template <Pass pass, typename Visit>
   __device__ void for_each(Visit visit) {
     int i = 0;
@@ -253,7 +255,7 @@ struct Part {
   }
 };
 
-// rows, columns >= 0; x, y: at addresses that suit a T. y may be x.
+// Requires rows, columns >= 0. x and y are aligned for T. y may be x.
 template <typename T, int threads, int block_rows, int vector, Sum sum, Keep keep, int held, int unroll,
           Exponential exponential, Cache cache>
 __global__ void __launch_bounds__(threads* block_rows) rowSoftmax(const T* x, T* y, int rows, int columns) {

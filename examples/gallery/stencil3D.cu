@@ -1,23 +1,23 @@
-// One explicit step of the heat equation on a grid of nx * ny * nz points, x fastest: the seven-point stencil
+// One explicit step of the heat equation on a grid of nx * ny * nz points, with x fastest. Inner points are updated by
+// the seven-point stencil, and points on the boundary keep their value.
 //   next = u + diffusion * (sum of the six neighbours - 6 * u)
-// for points inside; points on the boundary keep their value.
 //
-// A block owns a rectangle of the x-y plane and marches along z. What it read as the plane above becomes the centre and
-// then the plane below, so that along z every value is read from memory once; along x and y neighbours share values
-// through shared memory or through the caches.
+// A block owns a rectangle of the x-y plane and marches along z. The plane above becomes the centre, and then the plane
+// below. Along z, every value is therefore read from memory once. Along x and y, neighbours share values through shared
+// memory or through the caches.
 //
-// Sources: P. Micikevicius, "3D Finite Difference Computation on GPUs using CUDA" (2009), for marching along z; CUDA
-// C++ Programming Guide, "Read-Only Data Cache Load Function".
+// Marching along z is from P. Micikevicius, "3D Finite Difference Computation on GPUs using CUDA" (2009). See also the
+// CUDA C++ Programming Guide, "Read-Only Data Cache Load Function".
 //
 // Parameters:
-// - block_x, block_y  threads of a block
-// - items_x, items_y  points of a plane that one thread computes, block_x and block_y apart
-// - planes            how many planes a block marches through: more reuse, fewer blocks. Where they are
-//                     few the compiler knows how many; else an argument tells, and one program does for all
-// - neighbours        where they come from: direct (all from global memory), registers (above and below in registers),
-//                     shared (those too, and the plane with its rim in shared memory)
-// - load              plain or read_only (__ldg)
-// - unroll            planes between two turns of the march
+// - block_x, block_y  the threads of a block.
+// - items_x, items_y  the points of a plane that one thread computes. They are block_x and block_y apart.
+// - planes            the planes that a block marches through. More planes give more reuse but fewer blocks. A small
+//                     number is a constant for the compiler. A large one is an argument, so one program serves all.
+// - neighbours        direct: all from global memory. registers: those above and below are kept in registers.
+//                     shared: as registers, and the plane with its rim is in shared memory.
+// - load              plain or read_only (__ldg).
+// - unroll            the planes in one turn of the march.
 
 #pragma tuner kernel      stencil3D
 #pragma tuner type        T = float double
@@ -75,13 +75,13 @@ __device__ T heat(T diffusion, T centre, T west, T east, T south, T north, T bel
   return centre + diffusion * (((west + east) + (south + north)) + (below + above) - T(6) * centre);
 }
 
-// The whole rim of the tile, without its corners, of the plane that begins at `plane`: tile[0][1...tile_x] and so on.
-// What lies outside the grid is left as it is: only points on the boundary have it as neighbours, and they keep
-// their value.
+// Loads the rim of the tile without its corners (tile[0][1...tile_x] and so on) from the plane that begins at `plane`.
+// Leaves places outside the grid as they are. Only points on the boundary have such neighbours, and they keep their
+// value.
 template <int tile_x, int tile_y, int threads, Load how, typename T>
 __device__ void load_rim(T* tile, const T* plane, int first_x, int first_y, int nx, int ny, int thread) {
   constexpr int stride = tile_x + 2;
-#pragma unroll 1  // a few turns: copies of them cost the compiler much time
+#pragma unroll 1  // few turns, and copies of them take the compiler much time
   for (int i = thread; i < 2 * (tile_x + tile_y); i += threads) {
     int x, y;  // in the tile
     if (i < 2 * tile_x) {
@@ -98,8 +98,8 @@ __device__ void load_rim(T* tile, const T* plane, int first_x, int first_y, int 
   }
 }
 
-// nx, ny, nz >= 0; u, next: at addresses that suit a T, not overlapping; known: planes, or 0 where the compiler does not
-// know them.
+// Requires nx, ny, nz >= 0. u and next are aligned for T and do not overlap. `known` is `planes` as a constant, or 0 if
+// the number of planes is only an argument.
 template <typename T, int block_x, int block_y, int items_x, int items_y, int known, Neighbours neighbours, Load how,
           int unroll>
 __global__ void __launch_bounds__(block_x* block_y)
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(block_x* block_y)
   T* const tile = reinterpret_cast<T*>(memory);
 
   const int first_x = static_cast<int>(blockIdx.x) * tile_x, first_y = static_cast<int>(blockIdx.y) * tile_y;
-  if (known > 0) planes = known;  // for the loop, and for the addresses too
+  if (known > 0) planes = known;  // a constant for the loop and the addresses
   const int first_z = static_cast<int>(blockIdx.z) * planes, count = known > 0 ? known : min(planes, nz - first_z);
   const Index plane = Index(nx) * ny;
 
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(block_x* block_y)
     if (known > 0 && z >= nz) break;  // the same for all threads of the block
     const bool is_inside = 0 < z && z < nz - 1;
     if constexpr (is_shared) {
-      __syncthreads();  // everybody has used the plane before
+      __syncthreads();  // all threads have used the previous plane
 #pragma unroll
       for (int j = 0; j < items_y; ++j) {
 #pragma unroll

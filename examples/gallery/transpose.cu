@@ -1,22 +1,22 @@
 // b = a transposed: a has ny rows of nx elements, b has nx rows of ny.
 //
-// Reading along rows and writing along rows cannot both be had without a detour: a block reads a tile row by row,
-// leaves it in shared memory and writes the tile's columns as rows. The detour costs bank conflicts unless the tile is
-// laid out with care, and the order of the blocks decides which parts of memory are busy at the same time.
+// Shared memory allows both reading and writing along rows. A block reads a tile row by row, stores it in shared memory
+// and writes the tile's columns as rows. A bad layout of the tile costs bank conflicts. The order of the blocks decides
+// which parts of memory are busy at the same time.
 //
-// Sources: G. Ruetsch, P. Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009), for tile, padding and diagonal
-// order; CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"; CUDA C++ Programming Guide, "Store Functions
-// Using Cache Hints".
+// Tile, padding and diagonal order are from G. Ruetsch, P. Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009).
+// See also the CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks", and the CUDA C++ Programming Guide,
+// "Store Functions Using Cache Hints".
 //
 // Parameters:
-// - tile_x, tile_y  the tile: tile_y rows of tile_x elements of a
-// - threads         of a block; they share the tile's elements evenly
-// - vector          elements a thread loads and stores at once
-// - loads           vectors a thread has in flight before it stores the first into shared memory
-// - layout          of the tile in shared memory: plain, padded (one element more a row) or swizzled (the columns of a
-//                   row are permuted by the row's number, which needs no more space)
-// - order           of the blocks: along rows of tiles, along columns of tiles, or diagonally
-// - cache           streaming: loads and stores hint that nothing will be used twice
+// - tile_x, tile_y  the tile has tile_y rows of tile_x elements of a.
+// - threads         the threads of a block. They share the tile's elements evenly.
+// - vector          the elements that a thread loads and stores at once.
+// - loads           the vectors that a thread loads before it stores the first into shared memory.
+// - layout          the tile in shared memory: plain, padded (one more element in each row) or swizzled. Swizzled rows
+//                   permute their columns by the row's number, which needs no more space.
+// - order           the order of the blocks: along rows of tiles, along columns of tiles, or diagonally.
+// - cache           streaming: loads and stores hint that nothing will be used again.
 
 #pragma tuner kernel      transpose
 #pragma tuner type        T = float double int16
@@ -57,7 +57,7 @@ enum class Cache { plain, streaming };
 
 using Index = long long;  // nx * ny passes 2^31 on any GPU with 24 GB
 
-// What one load or store instruction moves.
+// The elements that one load or store instruction moves.
 template <unsigned bytes> struct WordOf;
 template <> struct WordOf<2>  { using type = unsigned short; };
 template <> struct WordOf<4>  { using type = unsigned; };
@@ -109,8 +109,8 @@ __device__ bool is_aligned(const T* row, int row_length) {
   return reinterpret_cast<unsigned long long>(row) % (count * sizeof(T)) == 0 && row_length % count == 0;
 }
 
-// Where the tile's element at (row, column) lies. Swizzled: neighbouring rows of a column lie in different banks, and
-// the permutation by exclusive or keeps every column of a row inside it.
+// The place of the tile's element at (row, column). If swizzled, neighbouring rows of a column are in different banks.
+// The exclusive or permutes the columns of a row and keeps them in the row.
 template <Layout layout, int tile_x>
 __device__ int place(int row, int column) {
   if constexpr (layout == Layout::padded) return row * (tile_x + 1) + column;
@@ -118,7 +118,7 @@ __device__ int place(int row, int column) {
   else return row * tile_x + column;
 }
 
-// nx, ny >= 0; a, b: at addresses that suit a T, not overlapping.
+// Requires nx, ny >= 0. a and b are aligned for T and do not overlap.
 template <typename T, int tile_x, int tile_y, int threads, int vector, int loads, Layout layout, Order order,
           Cache cache>
 __global__ void __launch_bounds__(threads) transpose(const T* a, T* b, int nx, int ny) {
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(threads) transpose(const T* a, T* b, int nx, i
   } else {
     x = blockIdx.x / tiles_y;
     y = blockIdx.x % tiles_y;
-    if constexpr (order == Order::diagonal) x = (x + y) % tiles_x;  // each row of tiles begins one further
+    if constexpr (order == Order::diagonal) x = (x + y) % tiles_x;  // each row of tiles begins one tile later
   }
   const Index first_x = Index(x) * tile_x, first_y = Index(y) * tile_y;
 

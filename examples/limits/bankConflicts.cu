@@ -1,4 +1,4 @@
-// Limited by shared memory: the 32 threads of a warp ask one bank for 32 different words, again and again.
+// Limited by shared memory: again and again, the 32 threads of a warp read 32 different words from one bank.
 #pragma tuner kernel      bankConflicts
 #pragma tuner size        n : int = 2^20
 #pragma tuner parameter   block = 256

@@ -1,4 +1,4 @@
-// Limited by latency, and by what its warps wait for: all of a large block at a barrier, while one thread goes on.
+// Limited by latency: all threads of a large block wait at a barrier while one thread works.
 #pragma tuner kernel      barriers
 #pragma tuner size        n : int = 2^18
 #pragma tuner parameter   block = 1024

@@ -1,6 +1,6 @@
-// Limited by the L2 cache: every block reads the same 4 MiB eight times over, which L2 holds and L1 is not asked for.
+// Limited by the L2 cache: every block reads the same 4 MiB eight times. They fit L2, and the loads bypass L1.
 #pragma tuner kernel      cached
-#pragma tuner size        n : int = 2^18   // of four floats each; a power of two
+#pragma tuner size        n : int = 2^18   // vectors of four floats; a power of two
 #pragma tuner parameter   block = 512
 #pragma tuner let         blocks = 4 * sm_count
 #pragma tuner in          a[4 * n] : float
@@ -19,7 +19,7 @@
 // Four blocks a multiprocessor: one wave.
 __global__ void __launch_bounds__(512, 4) cached(const float* a, float* b, int n) {
   const float4* from = reinterpret_cast<const float4*>(a);
-  const int first = blockIdx.x * 512;  // each block begins elsewhere, so that all of L2 is asked at any time
+  const int first = blockIdx.x * 512;  // each block begins at another place, so that all of L2 is busy
   float sum = 0;
 #pragma unroll 4
   for (int k = threadIdx.x; k < 8 * n; k += 512) {

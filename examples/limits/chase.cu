@@ -1,4 +1,4 @@
-// Limited by latency: one thread, and each load's address depends on what the load before brought.
+// Limited by latency: there is one thread, and each load's address is the result of the previous load.
 #pragma tuner kernel      chase
 #pragma tuner size        n : unsigned = 2^26
 #pragma tuner parameter   steps = 4096

@@ -1,4 +1,4 @@
-// Limited by arithmetic of which most is wasted: the threads of a warp part 32 ways, so that one lane works at a time.
+// Limited by arithmetic, most of which is wasted: the threads of a warp take 32 branches, so one lane works at a time.
 #pragma tuner kernel      divergence
 #pragma tuner size        n : int = 2^20
 #pragma tuner parameter   block = 256
@@ -17,7 +17,7 @@ __global__ void divergence(const float* a, float* b, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float x = a[i];
-  // One after the other, whatever the compiler would rather do: each way has a factor of its own.
+  // Each branch has its own factor, so that the compiler cannot merge branches.
 #pragma unroll
   for (int way = 0; way < 32; ++way) {
     if (threadIdx.x % 32 == way) {

@@ -1,4 +1,4 @@
-// Limited by arithmetic of its type: eight independent chains of multiply-adds a thread, and next to no memory.
+// Limited by arithmetic: each thread has eight independent chains of multiply-adds, and almost no memory accesses.
 #pragma tuner kernel      multiplyAdd
 #pragma tuner type        T = float double
 #pragma tuner size        n : int = 2^20

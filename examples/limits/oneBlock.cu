@@ -1,4 +1,4 @@
-// Limited by latency: one block does all the work, and the other multiprocessors have none.
+// Limited by latency: one block does all the work, and the other multiprocessors are idle.
 #pragma tuner kernel      oneBlock
 #pragma tuner size        n : int = 2^22
 #pragma tuner parameter   block = 256

@@ -1,4 +1,4 @@
-// Limited by the launch: there is next to nothing to do.
+// Limited by the launch: there is almost nothing to do.
 #pragma tuner kernel      tiny
 #pragma tuner size        n : int = 256
 #pragma tuner parameter   block = 256
