@@ -89,7 +89,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.evaluate(trials + ".count"), 10008)
         first = self.browser.evaluate("({text: %s.configuration(0), ns: %s.median[0]})" % (trials, trials))
         self.assertRegex(first["text"], r"^block=\d+ cache=\w+ pad=\d rows=\d+ transposed=(true|false) unroll=\d+ vector=\d$")
-        # The winner's exact time is in the page's data, the packed one beside it.
+        # The page has the winner's exact time, and a rounded one among the trials.
         self.assertLess(self.browser.evaluate(
             "(() => { const v = look(data.tunings[0]); return Math.abs(v.bestFirst / v.bestNs - 1); })()"), 1e-4)
 
@@ -215,7 +215,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.evaluate("document.querySelectorAll('h1').length"), 1)
         self.assertEqual(self.browser.evaluate("[...document.querySelectorAll('table')].filter((one) => !one.caption || !one.querySelector('th[scope=col]')).length"), 0)
 
-    def test_has_a_table_behind_each_picture(self):
+    def test_has_a_table_for_each_picture(self):
         self.open("large.html")
         self.browser.evaluate("document.querySelectorAll('.under details').forEach((one) => { one.open = true; })")
         self.browser.wait_for("[...document.querySelectorAll('.under details')].every((one) => one.querySelector('tbody tr'))")
@@ -280,11 +280,11 @@ class Page(unittest.TestCase):
             self.open(name)
             self.assert_quiet()
         self.open("nothing.html")
-        self.assertEqual(self.browser.evaluate("document.querySelector('h1').textContent"), "Nothing is known yet")
+        self.assertEqual(self.browser.evaluate("document.querySelector('h1').textContent"), "There are no results yet")
 
     def test_does_not_wait_for_a_tuning_that_was_killed(self):
         self.open("killed.html")
-        self.assertIn("not finished", self.browser.evaluate("document.getElementById('live').textContent"))
+        self.assertIn("did not finish", self.browser.evaluate("document.getElementById('live').textContent"))
 
     def test_follows_a_running_tuning_and_rests_at_its_end(self):
         running = self.folder / "running.html"

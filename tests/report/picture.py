@@ -34,7 +34,7 @@ def stamp_of(page):
         for name in ("served", "database", "environment", "sessions"):
             tuning.pop(name, None)
     parts = re.findall(r"<style>.*?</style>|<script>.*?</script>", page, re.DOTALL)
-    parts.append(json.dumps([data["tunings"], data["kernels"], data["devices"]], sort_keys=True))
+    parts.append(json.dumps(data["tunings"], sort_keys=True))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 

@@ -6,7 +6,7 @@
 namespace tuner::report::test {
 namespace {
 
-/// Numbers in [0, 1) that are the same everywhere.
+/// Random numbers in [0, 1), the same in every run.
 class Numbers {
  public:
   double next() {
@@ -97,7 +97,7 @@ Tuning sample_tuning(std::size_t trials) {
   const int blocks[] = {32, 64, 128, 256, 512, 1024};
   const char* const caches[] = {"plain", "streaming", "no_allocate"};
   for (std::size_t i = 0; i < trials; ++i) {
-    // Each configuration once: 7919 has no factor in common with the 25920 that there are.
+    // Each configuration once, because 7919 and their number, 25920, have no common factor.
     std::size_t place = i * 7919 % 25920;
     const auto next = [&](std::size_t count) {
       const std::size_t digit = place % count;
@@ -154,7 +154,7 @@ Tuning sample_tuning(std::size_t trials) {
   for (std::size_t i = 0; i < leaders.size(); ++i) {
     leaders[i].created_ms = sample_started_ms() + static_cast<std::int64_t>(9 * trials + 100);
     leaders[i].metrics["dram_throughput"] = 3.1e12 + 1e10 * static_cast<double>(i);
-    // Slower ones take less energy, but for every third.
+    // Slower ones take less energy, except every third.
     leaders[i].metrics["energy"] = 0.05 - 0.002 * static_cast<double>(i) + (i % 3 == 2 ? 0.01 : 0);
     all.push_back(leaders[i]);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Tunings to report, made up the same way every time.
+/// Invented tunings to report, the same in every run.
 
 #include <cstddef>
 #include <string>
@@ -13,11 +13,11 @@ cache::SessionKey sample_key(const std::string& kernel = "sample");
 cache::TrialRecord sample_trial(const std::string& configuration, double median_ns, std::int64_t created_ms = 0);
 std::int64_t sample_started_ms();
 
-/// A search over six parameters with \p trials of them: some fail in every way, eight are finalists, three metrics of
-/// which the finalists have all; six of those are not beaten in both time and energy.
+/// A search over seven parameters with \p trials trials. Some fail, in every way. Eight are finalists. Only these have
+/// all three metrics, and six of them are not beaten in both time and energy.
 Tuning sample_tuning(std::size_t trials);
 
-/// A tuning in which every text is somebody's attempt to be more than text.
+/// A tuning in which every text tries to become code or markup.
 Tuning hostile_tuning();
 
 PageOptions sample_options();

@@ -1,4 +1,4 @@
-// report_sample_pages FOLDER: writes the pages that page_test.py looks at.
+// report_sample_pages FOLDER: writes the pages for page_test.py.
 #include <filesystem>
 #include <fstream>
 #include <vector>

@@ -31,7 +31,7 @@ class Gather : public ::testing::Test {
     cache::Database* const all[] = {&database_};
     return report::gather(all, filter);
   }
-  /// Of the only tuning.
+  /// Gathers the only tuning.
   Tuning gather_one(const cache::Filter& filter = {}) {
     Gathered found = gather(filter);
     EXPECT_EQ(found.tunings.size(), 1u);
@@ -51,7 +51,7 @@ TEST_F(Gather, FindsTrialsBestAndHowItIsServed) {
   EXPECT_EQ(tuning.served.tier, cache::Tier::exact);
 }
 
-TEST_F(Gather, PutsSessionsOfTheSameTuningBehindEachOther) {
+TEST_F(Gather, PutsSessionsOfTheSameTuningAfterEachOther) {
   tune(database_, sample_key(), {"block=32"});
   tune(database_, sample_key(), {"block=64", "block=32"});
   const Tuning tuning = gather_one();

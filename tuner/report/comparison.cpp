@@ -16,7 +16,7 @@ Subject subject(const cache::BestRecord& best, bool across_devices) {
           across_devices ? "" : best.device.key};
 }
 
-/// What counts of several: the latest, with more samples.
+/// Of several results, the latest counts, then the one with more samples.
 bool counts_more(const cache::BestRecord& one, const cache::BestRecord& other) {
   return std::pair(one.measured_ms, one.samples) > std::pair(other.measured_ms, other.samples);
 }
@@ -55,7 +55,7 @@ Compared compared(const cache::BestRecord& a, const cache::BestRecord& b, double
   return out;
 }
 
-/// Worst first within a kind.
+/// The worst comes first within a kind.
 std::pair<int, double> order(const Compared& one) {
   const double ratio = one.ratio.value_or(1);
   return {static_cast<int>(one.change), one.change == Change::faster ? ratio : -ratio};

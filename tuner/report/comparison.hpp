@@ -1,5 +1,5 @@
 #pragma once
-/// Two sets of results side by side: what became faster, what slower, and what their intervals cannot tell apart. Pure.
+/// Compares two sets of results: which became faster, which slower, and which their intervals do not distinguish. Pure.
 
 #include <optional>
 #include <string>
@@ -11,28 +11,27 @@
 namespace tuner::report {
 
 enum class Change { slower, faster, same, only_a, only_b };
-/// "slower", "faster", "cannot be told apart", "only in A", "only in B".
 std::string_view name(Change change);
 
 struct Compared {
   Change change = Change::same;
-  std::optional<cache::BestRecord> a, b;  ///< one of them at least
-  /// Median of B by median of A, and what the intervals of both allow; absent where either is missing.
+  std::optional<cache::BestRecord> a, b;  ///< at least one is present
+  /// The median of B divided by that of A, and its bounds by both intervals. Absent if A or B lacks what it needs.
   std::optional<double> ratio, low, high;
   bool same_source = true;    ///< of the kernel
   bool same_software = true;  ///< driver and compiler
 };
 
 struct CompareOptions {
-  /// What two runs of the same differ by although each has a narrow interval: clocks, memory, temperature. A change
-  /// counts where even the bound next to 1 is further away than this.
+  /// Two runs may differ by this much, although each has a narrow interval, because of clocks, memory and temperature.
+  /// A change counts only if the bound nearest to 1 is further away.
   double margin = 0.01;
-  /// Results are matched across devices: each side is of one.
+  /// Match results of different devices. Each side has only one device.
   bool across_devices = false;
 };
 
-/// Matched by kernel, objective, choices, sizes and device; of several with other software or source the latest on
-/// each side counts. Slower ones first, by how much, then faster, undecided and one-sided ones.
+/// Matches results by kernel, objective, choices, sizes and device. If a side has several, with different software or
+/// sources, the latest counts. Sorted: slower ones first, by how much, then faster, undecided and one-sided ones.
 std::vector<Compared> compare(const std::vector<cache::BestRecord>& a, const std::vector<cache::BestRecord>& b,
                               const CompareOptions& options = {});
 

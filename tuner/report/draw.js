@@ -1,4 +1,4 @@
-// Elements, scales, units and colours: what the pictures are made with. Text reaches the document as text only.
+// Elements, scales, units and colours for the pictures. Text enters the document only as text.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -51,7 +51,7 @@ const showTime = (ns, count) => scaled(ns, TIMES, 1000, count);
 const showRate = (rate) => scaled(rate, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"], 1000);
 const showFlops = (rate) => scaled(rate, ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"], 1000);
 const showJoules = (joules, count) => scaled(joules * 1e9, ["nJ", "\u00b5J", "mJ", "J", "kJ"], 1000, count);
-// How the numbers of a metric are written: those of the energy sensor have units that people expect.
+// Formats the numbers of a metric. Those of the energy sensor have units.
 const showerOf = (metric) => (metric === "energy" ? (joules) => showJoules(joules) : metric === "power" ? (watts) => digits(watts, 3) + THIN + "W" : showNumber);
 const showBytes = (bytes) => (bytes < 1024 ? bytes + THIN + "B" : scaled(bytes, ["B", "KiB", "MiB", "GiB", "TiB"], 1024));
 const showPercent = (share, count) => digits(share * 100, count || (share < 0.0995 ? 2 : 3)) + "%";
@@ -100,7 +100,7 @@ function logTicks(low, high, count) {
   return out.length < 3 ? roundTicks(low, high, Math.min(count, 5)) : out.filter((_, i) => i % every === 0);
 }
 
-// A place on an axis: place(value), ticks(count), and how ticks are written.
+// An axis: place(value), ticks(count), and show(value), which formats a tick.
 function numberScale(low, high, show, log) {
   if (!(high > low)) {
     const pad = Math.abs(low) * 0.05 || 1;
@@ -114,17 +114,14 @@ function bandScale(values) {
   return {band: true, values, place: (i) => (i + 0.5) / values.length, show: (i) => String(values[i]),
           ticks: (count) => values.map((_, i) => i).filter((i) => i % Math.ceil(values.length / Math.max(count, 1)) === 0)};
 }
-// Ticks of times and rates are written without the digits that they do not need.
+// Removes zeros at the end of times and rates, for ticks.
 function plain(text) { return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, ""); }
 
-// ---- colours: the steps differ in lightness, so that everybody can tell them apart ---------------------------------
+// ---- colours: the steps differ in lightness, so that everybody can distinguish them ---------------------------------
 
 const VIRIDIS = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]];
-function isDark() {
-  const chosen = document.documentElement.getAttribute("data-theme");
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-}
-// share 0 recedes into the page, 1 stands out from it.
+function isDark() { return document.documentElement.getAttribute("data-theme") === "dark"; }
+// A share of 0 is like the page, 1 differs most from it.
 function shade(share, from, to) {
   share = (from || 0) + share * ((to === undefined ? 1 : to) - (from || 0));
   const at = Math.min(Math.max(isDark() ? share : 1 - share, 0), 1) * (VIRIDIS.length - 1), low = Math.min(Math.floor(at), VIRIDIS.length - 2);
@@ -140,13 +137,14 @@ function hue(i) {
 
 // ---- frames -------------------------------------------------------------------------------------------------------
 
-// A plot with axes: {node, x(value), y(value), left, right, top, bottom}.
-function frame(width, height, x, y, names, options) {
-  const o = options || {}, node = svg("svg", {viewBox: "0 0 " + width + " " + height, width, height});
-  const top = (o.top || 0) + 26, bottom = height - 44;
+// A plot with axes, below a legend: {node, x(value), y(value), left, right, top, bottom}. `strip`: free space above it.
+function frame(width, plotHeight, x, y, names, entries, strip) {
+  const node = svg("svg"), above = legend(node, width, entries, 12) + 6 + (strip || 0), height = plotHeight + above;
+  put(node, {viewBox: "0 0 " + width + " " + height, width, height});
+  const top = above + 26, bottom = height - 44;
   const ticksY = y.ticks(Math.max(2, Math.floor((bottom - top) / (y.band ? 16 : 44))));
   const textsY = ticksY.map((tick) => shorten(plain(y.show(tick)), width * 0.3));
-  const left = Math.ceil(Math.max(24, ...textsY.map((text) => textWidth(text)))) + 10, right = width - (o.right || 14);
+  const left = Math.ceil(Math.max(24, ...textsY.map((text) => textWidth(text)))) + 10, right = width - 14;
   const px = (value) => left + x.place(value) * (right - left), py = (value) => bottom - y.place(value) * (bottom - top);
   ticksY.forEach((tick, i) => {
     if (!y.band) node.append(svg("line", {class: "grid", x1: left, x2: right, y1: round(py(tick)), y2: round(py(tick))}));
@@ -162,7 +160,7 @@ function frame(width, height, x, y, names, options) {
   }
   node.append(svg("line", {class: "axis", x1: left, x2: right, y1: bottom, y2: bottom}));
   node.append(label((left + right) / 2, height - 5, shorten(names.x, right - left), {"text-anchor": "middle", class: "name"}));
-  node.append(label(0, (o.top || 0) + 12, shorten(names.y, width), {class: "name"}));
+  node.append(label(0, above + 12, shorten(names.y, width), {class: "name"}));
   return {node, x: px, y: py, left, right, top, bottom, width, height};
 }
 
@@ -183,14 +181,14 @@ function legend(node, width, entries, y) {
   return entries.length ? (line + 1) * 20 : 0;
 }
 
-// Points as one path for each colour: ten thousand cost a few milliseconds.
+// Points are one path for each colour, so that ten thousand take only a few milliseconds.
 function dots(points, colour, size, opacity) {
   let path = "";
   for (const point of points) path += "M" + round(point.x) + "," + round(point.y) + "h0";
   return svg("path", {d: path, stroke: colour, "stroke-width": size, "stroke-linecap": "round", fill: "none", opacity});
 }
 
-// ---- looking at points --------------------------------------------------------------------------------------------
+// ---- inspecting points --------------------------------------------------------------------------------------------
 
 const tip = document.getElementById("tip");
 function showTip(lines, x, y) {
@@ -203,7 +201,7 @@ function showTip(lines, x, y) {
 function hideTip() { tip.hidden = true; }
 addEventListener("scroll", hideTip, {passive: true});
 
-// Pointer and arrow keys over `points` ({x, y, lines()}): the nearest, or the next in reading order.
+// Shows one of `points` ({x, y, lines()}): the nearest to the pointer, or the next in reading order for arrow keys.
 function explore(node, points, name) {
   const order = points.map((_, i) => i).sort((a, b) => points[a].x - points[b].x || points[a].y - points[b].y);
   const mark = svg("circle", {class: "focus", r: 7, cx: -20, cy: -20});
@@ -240,7 +238,7 @@ function explore(node, points, name) {
   return node;
 }
 
-// The picture by itself, with the colours that it has on the page.
+// Downloads the picture with the colours that it has on the page.
 function downloadPicture(node, name) {
   const copy = node.cloneNode(true), from = node.querySelectorAll("*"), to = copy.querySelectorAll("*");
   const kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];

@@ -1,7 +1,6 @@
 #pragma once
-/// One HTML file that shows tunings: answer, pictures, tables. It loads nothing, runs only the program's own script
-/// (a Content-Security-Policy with its hash), and whatever stood in a database reaches it as data in JSON that the
-/// script shows as text.
+/// One HTML file that shows tunings: an answer, pictures and tables. It loads nothing. A Content-Security-Policy with
+/// the script's hash lets it run only this script. Contents of a database are JSON, which the script shows as text.
 
 #include <chrono>
 #include <optional>
@@ -13,25 +12,25 @@
 
 namespace tuner::report {
 
-/// A page that is written again while a tuning runs: it loads itself again and keeps the reader's place.
+/// A page that is rewritten while a tuning runs. It reloads itself and keeps the reader's place.
 struct Live {
   std::chrono::milliseconds every{2000};
   std::size_t finished = 0;            ///< trials of this run
-  std::optional<std::size_t> planned;  ///< where that is known
-  std::optional<double> remaining_s;   ///< estimate
+  std::optional<std::size_t> planned;  ///< trials of this run, if known
+  std::optional<double> remaining_s;   ///< an estimate
 };
 
 struct PageOptions {
   std::string tuner;                   ///< version of tuner
   std::int64_t made_ms = 0;            ///< since 1970
-  std::vector<std::string> databases;  ///< where it is from, for people
-  std::optional<Live> live;            ///< absent: final
+  std::vector<std::string> databases;  ///< sources of the results, for people
+  std::optional<Live> live;            ///< nullopt: the page is final
 };
 
-/// The first line of every page, by which a file is known to be one.
+/// The first line of every page. It identifies a file as a page.
 inline constexpr std::string_view kPageMark = "<!doctype html><!-- tuner report -->";
 
-/// \p tunings in the order in which they are listed; the first is shown first.
+/// \p tunings: in the order of the list. The page shows the first one first.
 std::string page(std::span<const Tuning> tunings, const PageOptions& options);
 
 }  // namespace tuner::report

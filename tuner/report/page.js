@@ -1,15 +1,10 @@
-// The page: which tuning is shown, what of it, and that a page of a running tuning follows it.
+// The page: chooses a tuning and its parts, and reloads while the tuning runs.
 
 let data = null;
-// JSON, compressed, in base 64. Texts that many results have in common are stored once.
+// JSON, compressed, in base 64.
 async function read() {
   const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
   data = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
-  for (const one of data.tunings) {
-    for (const name of ["choices", "database", "conditions"]) if (one[name] !== undefined) one[name] = data.texts[one[name]];
-    for (const name of ["tier", "reason", "database"]) one.served[name] = data.texts[one.served[name]];
-    one.sessions = one.sessions || [];
-  }
 }
 const NOTE = "tuner report " + location.pathname;
 const state = {tuning: "", theme: "", x: "", y: "objective", colour: "", a: "", b: "", how: "best", over: "trials", filter: "", scroll: 0};
@@ -22,19 +17,18 @@ function remember() {
 function recall() {
   let text = null;
   try { text = sessionStorage.getItem(NOTE); } catch { text = window.name.startsWith(NOTE) ? window.name.slice(NOTE.length) : null; }
-  try { const kept = JSON.parse(text) || {}; for (const name in state) if (typeof kept[name] === typeof state[name]) state[name] = kept[name]; } catch { /* another page's */ }
+  try { const kept = JSON.parse(text) || {}; for (const name in state) if (typeof kept[name] === typeof state[name]) state[name] = kept[name]; } catch { /* from another page */ }
 }
 
-const kernelOf = (tuning) => data.kernels[tuning.kernel], deviceOf = (tuning) => data.devices[tuning.device];
 const problemOf = (tuning) => [tuning.choices, tuning.sizes].filter(Boolean).join("  ");
-const idOf = (tuning) => [kernelOf(tuning).name, kernelOf(tuning).source, kernelOf(tuning).objective, problemOf(tuning), deviceOf(tuning).key, tuning.environment, tuning.conditions || "", tuning.database].join("|");
+const idOf = (tuning) => [tuning.kernel.name, tuning.kernel.source, tuning.kernel.objective, problemOf(tuning), tuning.device.key, JSON.stringify(tuning.environment), tuning.conditions, tuning.database].join("|");
 
-// A tuning with what follows from it.
+// A tuning with values derived from it.
 function look(tuning) {
-  const kernel = kernelOf(tuning), trials = tuning.trials ? new Trials(tuning.trials, kernel, tuning.bytes) : null;
-  const view = {tuning, kernel, device: deviceOf(tuning), environment: data.environments[tuning.environment], trials, page: data, all: data.tunings, isTime: kernel.is_time};
+  const {kernel, device, environment} = tuning, trials = tuning.trials ? new Trials(tuning.trials, kernel, tuning.bytes) : null;
+  const view = {tuning, kernel, device, environment, trials, all: data.tunings, isTime: kernel.is_time};
   const shower = showerOf(kernel.metric);
-  // Inside, the smallest is the best; people see the metric.
+  // Internally the smallest value is the best. People see the metric itself.
   const outside = (value) => (kernel.is_larger_better ? 1 / value : value);
   view.showSeen = view.isTime ? showTime : shower;
   view.show = (value, count) => view.showSeen(outside(value), count);
@@ -46,7 +40,7 @@ function look(tuning) {
   if (!trials) return view;
   view.failed = trials.first.filter((row) => trials.kind[row] !== "ok").length;
   view.exhaustive = tuning.sessions.some((one) => one.strategy === "exhaustive");
-  // The winner's first measurement is what pictures of all trials mark.
+  // Pictures of all trials mark the winner's first measurement.
   const leader = trials.measured.reduce((best, row) => (best < 0 || trials.objective[row] < trials.objective[best] ? row : best), -1);
   view.bestRow = leader;
   if (tuning.best && tuning.best.row !== undefined) {
@@ -76,21 +70,21 @@ function answerPart(view) {
   }
   if (tuning.flops && view.bestNs > 0) {
     claim(claims, showFlops(tuning.flops / view.bestNs * 1e9));
-    if (!(tuning.flops <= 8 * tuning.bytes)) claims.unshift(claims.pop());  // memory is not what limits it
+    if (!(tuning.flops <= 8 * tuning.bytes)) claims.unshift(claims.pop());  // memory does not limit it
   }
   if (tuning.default_ns > 0 && view.bestNs > 0) {
     const gain = tuning.default_ns / view.bestNs;
-    if (tuning.default === view.bestText) claim(claims, "The kernel\u2019s default", "is the best: nothing tried is ahead of it by more than the noise");
+    if (tuning.default === view.bestText) claim(claims, "The kernel\u2019s default", "is the best: nothing that was tried is faster by more than the noise");
     else claim(claims, digits(gain, 3) + "\u00d7", "as fast as the kernel\u2019s default (" + showTime(tuning.default_ns) + ")");
   }
   if (trials && trials.measured.length > 1 && Number.isFinite(view.bestFirst)) {
     const middle = quantile(ascending(trials.measured.map((row) => trials.objective[row])), 0.5);
-    claim(claims, digits(middle / view.bestFirst, 3) + "\u00d7", (view.isTime ? "as fast as" : kernelOf(tuning).is_larger_better ? "as much as" : "less than") + " the median configuration (" + view.show(middle) + ")");
+    claim(claims, digits(middle / view.bestFirst, 3) + "\u00d7", (view.isTime ? "as fast as" : tuning.kernel.is_larger_better ? "as much as" : "less than") + " the median configuration (" + view.show(middle) + ")");
   }
   if (trials && trials.finalists.length > 1 && best && view.isTime) {
     const winner = trials.finalists.find((one) => trials.configuration(one.row) === view.bestText) || trials.finalists[0];
     const ties = trials.finalists.filter((one) => one !== winner && one.low_ns <= winner.high_ns && one.high_ns >= winner.low_ns).length;
-    if (ties) claim(claims, plural(ties, "other configuration"), "cannot be told from it by the intervals");
+    if (ties) claim(claims, plural(ties, "other configuration"), "cannot be distinguished from it by the intervals");
   }
   const why = tuning.verdict;
   if (why && why.limit) claims.unshift(html("li", {}, "Limited by ", html("b", {text: why.limit}), ": " + why.reason, why.counted ? "" : " (by the model, without counters)"));
@@ -120,7 +114,7 @@ function choice(name, options, value, change, grow) {
   return html("label", {class: grow ? "grow" : null}, name, select);
 }
 
-// A picture with its controls, its table and a way to keep it. `later` runs what draws it, after the answer is seen.
+// A picture with its controls, its table and a download. `later` collects work that is done after the answer is shown.
 function pictureWith(id, title, picture, controls, later) {
   const place = html("div", {class: "picture"}), rows = html("div");
   let node = null;
@@ -157,7 +151,7 @@ function trialsPart(view) {
   const filter = html("input", {type: "search", id: "filter", placeholder: "time<2ms  " + (trials.parameters[0] ? trials.parameters[0].name + "=" + trials.parameters[0].values[0] : "ok"), value: state.filter, spellcheck: "false", autocomplete: "off",
                                 on: {input: () => { clearTimeout(waiting); waiting = setTimeout(apply, 120); }}});
   if (state.filter) table.keep(rowFilter(state.filter, columns));
-  return partOf("trials", "All trials", "A column\u2019s head sorts. The filter takes NAME=VALUE, NAME<NUMBER, NAME>NUMBER and words; all have to hold.",
+  return partOf("trials", "All trials", "Click a column\u2019s head to sort. The filter takes NAME=VALUE, NAME<NUMBER, NAME>NUMBER and words; all must match.",
     html("div", {class: "controls"}, html("label", {class: "grow", for: "filter"}, "Filter", filter)), table.node);
 }
 
@@ -165,18 +159,18 @@ function facts(pairs) {
   return html("dl", {class: "facts"}, ...pairs.filter((pair) => pair[1]).flatMap(([name, value]) => [html("dt", {text: name}), html("dd", {}, value)]));
 }
 
-// The numbers behind the verdict, and the guidelines that the best does not keep.
+// The numbers of the verdict, and the guidelines that the best does not follow.
 function limitPart(view) {
   const why = view.tuning.verdict, list = (texts) => html("ul", {class: "claims"}, ...texts.map((text) => html("li", {text})));
-  const say = !why.limit ? "It cannot be told from what is stored: that takes what this device was seen to reach, which a tuning keeps, or counters (--metrics)."
-    : why.limit.charAt(0).toUpperCase() + why.limit.slice(1) + ": " + why.reason + (why.counted ? ", with hardware counters." : ". By the model alone: counters (--metrics) would tell more.");
-  return partOf("limit", "What limits it", say, why.numbers.length ? list(why.numbers) : null, why.remarks.length ? html("h3", {text: "Guidelines that it does not keep"}) : null, why.remarks.length ? list(why.remarks) : null);
+  const say = !why.limit ? "The stored results do not show it. It takes the best rates of this device, which a tuning stores, or counters (--metrics)."
+    : why.limit.charAt(0).toUpperCase() + why.limit.slice(1) + ": " + why.reason + (why.counted ? ", with hardware counters." : ". This is from the model alone: counters (--metrics) show more.");
+  return partOf("limit", "What limits it", say, why.numbers.length ? list(why.numbers) : null, why.remarks.length ? html("h3", {text: "Guidelines that it does not follow"}) : null, why.remarks.length ? list(why.remarks) : null);
 }
 
 function servedPart(view) {
   const {tuning} = view, served = tuning.served, problem = tuning.sizes.replace(/ /g, ","), choices = tuning.choices.replace(/ /g, ",");
-  const sentence = served.tier === "default" ? "Nothing stored answers a call for this problem: it would run the kernel\u2019s default, or tune."
-    : "A call for exactly this problem on this device is answered by what is stored.";
+  const sentence = served.tier === "default" ? "No stored result answers a call for this problem: it would run the kernel\u2019s default, or tune."
+    : "A stored result answers a call for exactly this problem on this device.";
   const pairs = [["tier", served.tier], ["why", served.reason], ["configuration", served.tier === "default" ? "" : html("code", {text: served.configuration || view.bestText})], ["from", served.database + (served.shipped ? " (shipped)" : "")],
                  ["ask", html("code", {text: "tune explain --kernel " + view.kernel.name + (problem ? " --size " + problem : "") + (choices ? " --choice " + choices : "")})]];
   const parts = [facts(pairs)];
@@ -194,9 +188,9 @@ function madePart(view) {
 
 function resultsPart(open) {
   const columns = [
-    {name: "kernel", key: (one) => kernelOf(one).name, show: (one) => html("button", {type: "button", class: "link", text: kernelOf(one).name, "aria-label": "Show " + kernelOf(one).name + " " + problemOf(one) + " on " + deviceOf(one).name, on: {click: () => choose(one, true)}})},
+    {name: "kernel", key: (one) => one.kernel.name, show: (one) => html("button", {type: "button", class: "link", text: one.kernel.name, "aria-label": "Show " + one.kernel.name + " " + problemOf(one) + " on " + one.device.name, on: {click: () => choose(one, true)}})},
     {name: "problem", key: problemOf, show: problemOf},
-    {name: "device", key: (one) => deviceOf(one).name, show: (one) => deviceOf(one).name},
+    {name: "device", key: (one) => one.device.name, show: (one) => one.device.name},
     {name: "time", number: true, key: (one) => (one.best ? one.best.median_ns : NaN), show: (one) => (one.best ? showTime(one.best.median_ns, 4) : "")},
     {name: "interval", number: true, key: (one) => (one.best ? (one.best.high_ns - one.best.low_ns) / one.best.median_ns : NaN), show: (one) => (one.best ? showInterval(one.best.median_ns, one.best.low_ns, one.best.high_ns) : "")}];
   if (data.tunings.some((one) => one.bytes)) columns.push({name: "rate", number: true, key: (one) => (one.bytes && one.best ? one.bytes / one.best.median_ns : NaN), show: (one) => (one.bytes && one.best ? showRate(one.bytes / one.best.median_ns * 1e9) : "")});
@@ -255,7 +249,7 @@ function show(tuning) {
   if (tuning.verdict) parts.push(limitPart(view));
   parts.push(servedPart(view), madePart(view));
   if (data.tunings.length > 1) parts.splice(trials ? parts.length : 1, 0, resultsPart(!trials));
-  // The answer is painted first; what takes time follows, one part after the other.
+  // The answer is painted first. The slow parts follow, one after the other.
   const main = document.getElementById("main");
   main.replaceChildren(...parts.filter(Boolean).map((one) => {
     if (!one.later) return one;
@@ -289,19 +283,18 @@ function repaint() { paintAll(redraw.slice(), () => document.documentElement.set
 
 function setTheme(theme) {
   state.theme = theme;
-  if (theme) document.documentElement.setAttribute("data-theme", theme);
-  else document.documentElement.removeAttribute("data-theme");
+  document.documentElement.setAttribute("data-theme", theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
   const button = document.getElementById("theme");
   button.textContent = isDark() ? "Light" : "Dark";
   button.setAttribute("aria-label", isDark() ? "Change to the light colours" : "Change to the dark colours");
 }
 
-// A page of a running tuning loads itself again, but not under somebody's hands.
+// The page of a running tuning reloads itself, but not while somebody uses it.
 function follow() {
   const bar = document.getElementById("live"), live = data.live;
   if (!live) return;
-  if (Date.now() - data.made > 600000) {  // whoever wrote it was killed
-    bar.textContent = "This tuning was not finished; its last news are of " + showInstant(data.made) + ".";
+  if (Date.now() - data.made > 600000) {  // the process that wrote it was killed
+    bar.textContent = "This tuning did not finish. It was last updated on " + showInstant(data.made) + ".";
     bar.hidden = false;
     return;
   }
@@ -309,7 +302,7 @@ function follow() {
     frozen = !frozen;
     pause.textContent = frozen ? "Follow" : "Pause";
   }}});
-  bar.append("Tuning: " + showCount(live.finished) + (live.planned ? " of " + showCount(live.planned) : "") + " trials" + (live.remaining_s > 0 ? ", about " + showSeconds(live.remaining_s) + " left" : "") + ". This page follows. ", pause);
+  bar.append("Tuning: " + showCount(live.finished) + (live.planned ? " of " + showCount(live.planned) : "") + " trials" + (live.remaining_s > 0 ? ", about " + showSeconds(live.remaining_s) + " left" : "") + ". This page updates itself. ", pause);
   bar.hidden = false;
   let busy = 0;
   for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchmove"]) addEventListener(event, () => { busy = Date.now(); }, {passive: true});
@@ -323,19 +316,17 @@ function follow() {
 }
 
 function begin() {
-  recall();
   restoring = true;
   history.scrollRestoration = "manual";
-  setTheme(state.theme);
   document.getElementById("theme").addEventListener("click", () => { setTheme(isDark() ? "light" : "dark"); repaint(); remember(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { setTheme(state.theme); repaint(); });
   const list = document.getElementById("shown");
-  data.tunings.forEach((one, i) => list.append(html("option", {value: String(i), text: [kernelOf(one).name, problemOf(one), deviceOf(one).name].join(", ")})));
+  data.tunings.forEach((one, i) => list.append(html("option", {value: String(i), text: [one.kernel.name, problemOf(one), one.device.name].join(", ")})));
   list.addEventListener("change", () => choose(data.tunings[Number(list.value)]));
   document.getElementById("chooser").hidden = data.tunings.length < 2;
   document.getElementById("end").textContent = "Made by tuner " + data.tuner + " on " + showInstant(data.made) + (data.databases.length ? " from " + data.databases.join(", ") : "") + ". Times are medians with 95% intervals.";
   if (!data.tunings.length) {
-    document.getElementById("main").replaceChildren(html("section", {class: "answer", id: "answer"}, html("h1", {text: "Nothing is known yet"}), html("p", {class: "about", text: data.live ? "The first trial is under way." : "tune --kernel NAME finds out."})));
+    document.getElementById("main").replaceChildren(html("section", {class: "answer", id: "answer"}, html("h1", {text: "There are no results yet"}), html("p", {class: "about", text: data.live ? "The first trial is running." : "tune --kernel NAME makes some."})));
     document.documentElement.setAttribute("data-drawn", "true");
   } else {
     const kept = data.tunings.find((one) => idOf(one) === state.tuning) || data.tunings[0];
@@ -352,6 +343,8 @@ function begin() {
   addEventListener("pagehide", remember);
   follow();
 }
+recall();
+setTheme(state.theme);  // before the first paint
 read().then(begin, (error) => {
   document.getElementById("main").textContent = "This page needs a browser of 2023 or newer (DecompressionStream): " + error.message;
 });

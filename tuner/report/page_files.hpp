@@ -11,7 +11,7 @@ struct PageFile {
   std::string_view text;
 };
 
-/// In the order in which scripts have to stand. The text lives as long as the program.
+/// In the order that scripts need. The text lives as long as the program.
 std::span<const PageFile> page_files();
 
 }  // namespace tuner::report

@@ -1,6 +1,6 @@
 // The pictures of one tuning. Each function gives {draw(width), table(), say}, drawn again when the width changes.
 
-// What a point on a picture says.
+// The text for a point of a picture.
 function trialLines(view, row) {
   const trials = view.trials, lines = [];
   const failed = trials.kind[row] !== "ok", half = (trials.numbers.get("half_width") || [])[row];
@@ -29,7 +29,7 @@ function variables(view) {
                 seconds: ["cost of the trial", showSeconds]};
   for (const [name, column] of trials.numbers) {
     if (name === "median_ns" && view.isTime) continue;
-    if (column.every((value) => !(value !== column[0]) || Number.isNaN(value))) continue;  // one value tells nothing
+    if (column.every((value) => !(value !== column[0]) || Number.isNaN(value))) continue;  // a column with one value is useless
     const known = name === "median_ns" ? ["time", (v) => showTime(v)] : more[name] || [name.replace(/^metric /, ""), showerOf(name.replace(/^metric /, ""))];
     add(name, known[0], (row) => column[row], known[1], {log: name === "median_ns"});
   }
@@ -59,7 +59,7 @@ function progressPicture(view, state) {
   const at = trials.numbers.get("at_s"), overTime = () => state.over === "time" && at;
   const place = (k) => (overTime() ? at[rows[k - 1]] : k);
   const bestAt = values.indexOf(sorted[0]), nearAt = best.findIndex((value) => value <= goal);
-  // Where the curve of random draws is computed: every early draw, then ever fewer.
+  // The curve of random draws is computed at every early draw, then at fewer and fewer.
   const ks = [];
   for (let k = 1; k <= n; k = Math.max(k + 1, Math.floor(k * 1.06))) ks.push(k);
   if (ks[ks.length - 1] !== n) ks.push(n);
@@ -68,16 +68,14 @@ function progressPicture(view, state) {
   const say = "The best one came as trial " + showCount(bestAt + 1) + " of " + showCount(n) + (at ? ", after " + showSeconds(at[rows[bestAt]]) : "") +
     "; within 1% of it at trial " + showCount(nearAt + 1) + ". " +
     (draws ? "Drawing at random from the same " + showCount(n) + " configurations gets there after " + plural(draws, "draw") + " on average." : "") +
-    (view.exhaustive ? "" : " A search that tries mostly good ones flatters random draws from what it tried.");
+    (view.exhaustive ? "" : " A search tries mostly good ones, so random draws from what it tried look better than they are.");
   const draw = (width) => {
-    const node = svg("svg"), names = [{text: view.exhaustive ? "all, in order" : "this search", line: "search"}, {text: "random draws, expected", line: "random"}, {text: "random, 10 to 90%", area: "range"}];
-    const top = legend(node, width, names, 12) + 6;
+    const names = [{text: view.exhaustive ? "all, in order" : "this search", line: "search"}, {text: "random draws, expected", line: "random"}, {text: "random, 10 to 90%", area: "range"}];
     const first = best.findIndex(Number.isFinite), high = Math.max(best[first], random[0].mean) * 1.04, low = sorted[0] / 1.02;
-    const f = frame(width, Math.round(Math.min(380, 250 + width * 0.12)) + top,
+    const f = frame(width, Math.round(Math.min(380, 250 + width * 0.12)),
                     numberScale(overTime() ? 0 : 1, overTime() ? at[rows[n - 1]] : n, overTime() ? showSeconds : showCount),
                     numberScale(low, high, (v) => view.show(v), high > 4 * low),
-                    {x: overTime() ? "time of tuning" : "trials", y: "best so far"}, {top});
-    f.node.append(...node.childNodes);
+                    {x: overTime() ? "time of tuning" : "trials", y: "best so far"}, names);
     const clamp = (y) => round(Math.max(f.top, f.y(y)));
     let area = "", back = "";
     for (const one of random) {
@@ -111,14 +109,14 @@ function progressPicture(view, state) {
   return {draw, table, say};
 }
 
-// ---- every trial --------------------------------------------------------------------------------------------------
+// ---- all trials --------------------------------------------------------------------------------------------------
 
 function scatterPicture(view, state) {
   const trials = view.trials, all = variables(view);
   const find = (id, other) => all.find((one) => one.id === id) || all.find((one) => one.id === other) || all[0];
   const jitter = (row) => ((row * 0.6180339887) % 1 - 0.5) * 0.62;
   const say = plural(trials.first.length, "point") + ", one for each configuration tried" +
-    (view.failed ? "; those that failed stand above the axis." : ".");
+    (view.failed ? "; failed ones are above the axis." : ".");
   const draw = (width) => {
     const x = find(state.x, "p " + view.ranking[0].parameter.name), y = find(state.y, "objective"), c = find(state.colour, "trial");
     const rows = trials.first.filter((row) => !Number.isNaN(x.get(row)));
@@ -139,11 +137,9 @@ function scatterPicture(view, state) {
     });
     if (view.bestRow >= 0) entries.push({text: "best", ring: true});
     if (x.values && !y.values && x.values.length < 40) entries.push({text: "median", line: "middle"});
-    const node = svg("svg"), strip = view.failed && rows.some((row) => Number.isNaN(y.get(row))) ? 26 : 0;
-    const top = legend(node, width, entries, 12) + 6;
-    const f = frame(width, Math.round(Math.min(460, 280 + width * 0.16)) + top + strip, scaleOf(x, rows), scaleOf(y, rows.filter((row) => !Number.isNaN(y.get(row)))),
-                    {x: x.name, y: y.name}, {top: top + strip});
-    f.node.append(...node.childNodes);
+    const strip = view.failed && rows.some((row) => Number.isNaN(y.get(row))) ? 26 : 0;
+    const f = frame(width, Math.round(Math.min(460, 280 + width * 0.16)), scaleOf(x, rows), scaleOf(y, rows.filter((row) => !Number.isNaN(y.get(row)))),
+                    {x: x.name, y: y.name}, entries, strip);
     const wide = x.values ? (f.right - f.left) / x.values.length : 0, high = y.values ? (f.bottom - f.top) / y.values.length : 0;
     const bins = new Map(), points = [];
     for (const row of rows) {
@@ -176,7 +172,7 @@ function importancePicture(view) {
     plural(rows.length, "measured configuration") + ": a first-order functional ANOVA, corrected for chance." +
     (sum < 0.985 ? " The other " + showPercent(1 - sum, 2) + " are combinations of parameters and noise." : "") +
     (view.exhaustive ? "" : " A search does not try values evenly, so read it as a hint.");
-  // The least cost of giving up the winner's value.
+  // The least cost of any other value than the winner's.
   const cost = (parameter) => {
     if (view.bestRow < 0) return NaN;
     const place = parameter.places[view.bestRow];
@@ -196,7 +192,7 @@ function importancePicture(view) {
   return {draw, table, say};
 }
 
-// Names with bars; the name above its bar where it is narrow.
+// Names with bars. In a narrow picture, the name is above its bar.
 function barRows(width, rows, name) {
   const names = rows.map((row) => textWidth(row.name)), values = Math.max(...rows.map((row) => textWidth(row.text, 600))) + 10;
   const above = Math.max(...names) > width * 0.36, left = above ? 0 : Math.ceil(Math.max(...names)) + 14, step = above ? 42 : 30;
@@ -223,14 +219,14 @@ function heatPicture(view, state) {
     if (a === b) b = usable.find((one) => one !== a);
     return {a, b, cells: pairCells(trials, a, b, state.how)};
   };
-  const say = "Every combination of two parameters, whatever the others are.";
+  const say = "Every combination of two parameters, for any values of the others.";
   const draw = (width) => {
     const {a, b, cells} = both(), known = ascending(cells.flat().filter(Number.isFinite));
     const low = known[0], high = known[known.length - 1], shareOf = (value) => (high > low ? 1 - Math.log(value / low) / Math.log(high / low) : 1);
     const ys = b.values.map((value) => textWidth(String(value))), left = Math.ceil(Math.min(width * 0.3, Math.max(...ys, 20))) + 10;
     const cellWidth = Math.min(120, (width - left) / a.values.length), cellHeight = Math.max(18, Math.min(40, 420 / b.values.length));
     const top = 62, height = top + cellHeight * b.values.length + 46, node = svg("svg", {viewBox: "0 0 " + width + " " + height, width, height});
-    // The key: from the slowest to the fastest.
+    // The key, from the slowest to the fastest.
     const keyWidth = Math.min(180, width * 0.4);
     for (let i = 0; i < 24; ++i) node.append(svg("rect", {x: round(i * keyWidth / 24), y: 0, width: round(keyWidth / 24 + 0.6), height: 10, fill: shade(1 - i / 23, 0.04, 0.96).css}));
     node.append(label(0, 24, plain(view.show(low))), label(keyWidth, 24, plain(view.show(high)), {"text-anchor": "end"}));
@@ -280,12 +276,12 @@ function finalistsPicture(view) {
     : partOfConfiguration(view.trials, one.row, (parameter) => parameter.places[one.row] !== parameter.places[winner.row]));
   const ties = list.filter((one) => one !== winner && one.low_ns <= winner.high_ns && one.high_ns >= winner.low_ns).length;
   const say = (again ? plural(list.length, "configuration") + " measured again, side by side, so that a change of clocks hits all alike. " : "The fastest " + list.length + "; none was measured again. ") +
-    (ties ? "The intervals of " + (ties === 1 ? "one" : ties) + " reach into the winner\u2019s: they cannot be told apart. " : list.length > 1 ? "The winner\u2019s interval is clear of all others. " : "") +
-    (list.length > 1 ? "Each is named by what it has other than the best" + (common ? "; all have " + common : "") + "." : "");
+    (ties ? "The intervals of " + (ties === 1 ? "one" : ties) + " overlap the winner\u2019s: they cannot be distinguished. " : list.length > 1 ? "The winner\u2019s interval is clear of all others. " : "") +
+    (list.length > 1 ? "Each is named by its differences from the best" + (common ? "; all have " + common : "") + "." : "");
   const draw = (width) => {
     const step = 40, top = 8, bottom = top + list.length * step, height = bottom + 46, node = svg("svg", {viewBox: "0 0 " + width + " " + height, width, height});
     const low = Math.min(...list.map((one) => one.low_ns)), high = Math.max(...list.map((one) => one.high_ns)), pad = (high - low) * 0.06 || low * 0.01;
-    // As many digits as it takes to tell two ticks apart.
+    // Enough digits that two ticks differ.
     const count = Math.max(2, Math.min(6, Math.floor(width / 90))), ticks = roundTicks(low - pad, high + pad, count);
     const need = ticks.length > 1 ? Math.ceil(Math.log10(ticks[ticks.length - 1] / (ticks[1] - ticks[0]))) + 1 : 3;
     const scale = numberScale(low - pad, high + pad, (v) => showTime(v, Math.max(3, need)));
@@ -310,7 +306,7 @@ function finalistsPicture(view) {
     {name: "median", number: true, key: (one) => one.median_ns, show: (one) => showTime(one.median_ns, 5)},
     {name: "from", number: true, key: (one) => one.low_ns, show: (one) => showTime(one.low_ns, 5)},
     {name: "to", number: true, key: (one) => one.high_ns, show: (one) => showTime(one.high_ns, 5)},
-    {name: "behind", number: true, key: (one) => one.median_ns, show: (one) => { const behind = one.median_ns / list[0].median_ns - 1; return behind > 0 ? "+" + digits(behind * 100, 2) + "%" : ""; }},
+    {name: "slower", number: true, key: (one) => one.median_ns, show: (one) => { const slower = one.median_ns / list[0].median_ns - 1; return slower > 0 ? "+" + digits(slower * 100, 2) + "%" : ""; }},
     {name: "samples", number: true, key: (one) => one.samples, show: (one) => String(one.samples)},
     {name: "configuration", words: true, key: (one) => view.trials.configuration(one.row), show: (one) => view.trials.configuration(one.row)}],
     rows: list, mark: (one) => one === winner});
@@ -319,7 +315,7 @@ function finalistsPicture(view) {
 
 // ---- time against energy ------------------------------------------------------------------------------------------
 
-// The latest row of each configuration that can win and of which both are known.
+// The latest row of each configuration that can win and has both.
 function tradeOffRows(trials) {
   const energy = trials.numbers.get("metric energy"), latest = new Map();
   if (!energy) return [];
@@ -328,7 +324,7 @@ function tradeOffRows(trials) {
   return [...latest.values()];
 }
 
-// Those that no other is at least as good as in both, the fastest first.
+// The rows that no other row equals or beats in both, fastest first.
 function frontOf(rows, time, energy) {
   const front = [];
   for (const row of rows.slice().sort((a, b) => time[a] - time[b] || energy[a] - energy[b]))
@@ -344,15 +340,13 @@ function paretoPicture(view, rows) {
       showPercent(1 - energy[last] / energy[first], 2) + " less energy in " + showPercent(time[last] / time[first] - 1, 2) + " more time.") + " Energy is the whole card\u2019s.";
   const lines = (row) => [showTime(time[row]) + ", " + showJoules(energy[row]) + ", " + digits(energy[row] / time[row] * 1e9, 3) + THIN + "W", on.has(row) ? "on the front" : "beaten in both", trials.configuration(row)];
   const draw = (width) => {
-    const node = svg("svg"), names = [{text: "beaten in both", colour: shade(0.45).css}, {text: "front", line: "search"}, {text: "fastest", ring: true}];
-    const top = legend(node, width, names, 12) + 6;
+    const names = [{text: "beaten in both", colour: shade(0.45).css}, {text: "front", line: "search"}, {text: "fastest", ring: true}];
     const span = (values, show) => {
       const low = values.reduce((a, b) => Math.min(a, b)), high = values.reduce((a, b) => Math.max(a, b));
-      const need = Math.min(7, Math.max(3, Math.ceil(Math.log10(high / (high - low))) + 2));  // digits that tell two ticks apart
+      const need = Math.min(7, Math.max(3, Math.ceil(Math.log10(high / (high - low))) + 2));  // digits that distinguish two ticks
       return high > 4 * low ? numberScale(low / 1.06, high * 1.06, (v) => show(v), true) : numberScale(low - (high - low) * 0.05, high + (high - low) * 0.05, (v) => show(v, need));
     };
-    const f = frame(width, 330 + top, span(rows.map((row) => time[row]), showTime), span(rows.map((row) => energy[row]), showJoules), {x: "time", y: "energy of a run"}, {top});
-    f.node.append(...node.childNodes);
+    const f = frame(width, 330, span(rows.map((row) => time[row]), showTime), span(rows.map((row) => energy[row]), showJoules), {x: "time", y: "energy of a run"}, names);
     const points = rows.map((row) => ({x: f.x(time[row]), y: f.y(energy[row]), row, lines: () => lines(row)}));
     f.node.append(dots(points.filter((point) => !on.has(point.row)), shade(0.45).css, 5, 0.7));
     const path = front.map((row, i) => (i ? "H" + round(f.x(time[row])) + "V" + round(f.y(energy[row])) : "M" + round(f.x(time[row])) + "," + round(f.y(energy[row])))).join("");
@@ -376,28 +370,26 @@ function paretoPicture(view, rows) {
 function rooflinePicture(view) {
   const {tuning, device, trials} = view, intensity = tuning.flops / tuning.bytes, rate = (ns) => tuning.flops / ns * 1e9;
   const own = memoryCeiling(tuning, device), memory = own.rate ? [[own.name, own.rate]] : [];
-  const others = view.all.filter((one) => one !== tuning && one.device === tuning.device && one.bytes && one.flops && one.best && view.page.kernels[one.kernel].is_time);
+  const others = view.all.filter((one) => one !== tuning && one.device.key === device.key && one.bytes && one.flops && one.best && one.kernel.is_time);
   const best = rate(view.bestNs), fastest = own.rate;
   const limit = tuning.arithmetic_ceiling && fastest ? Math.min(tuning.arithmetic_ceiling, fastest * intensity) : fastest * intensity;
   const say = "The kernel does " + digits(intensity, 3) + " FLOP for each byte that it has to move; the best configuration reaches " + showFlops(best) +
-    (limit ? ", " + showPercent(best / limit) + " of what " + (tuning.arithmetic_ceiling && tuning.arithmetic_ceiling < fastest * intensity ? "this device\u2019s arithmetic" : "memory") + " allows at that." : ". No ceiling of this device is stored.") ;
+    (limit ? ", " + showPercent(best / limit) + " of what " + (tuning.arithmetic_ceiling && tuning.arithmetic_ceiling < fastest * intensity ? "this device\u2019s arithmetic" : "memory") + " allows there." : ". No ceiling of this device is stored.");
   const draw = (width) => {
-    const node = svg("svg"), names = [{text: "trials", colour: shade(0.45).css}, {text: "best", ring: true}];
+    const names = [{text: "trials", colour: shade(0.45).css}, {text: "best", ring: true}];
     if (others.length) names.push({text: "best of other results on this device", dot: "other"});
-    const top = legend(node, width, names, 12) + 6;
     const xs = [intensity, ...others.map((one) => one.flops / one.bytes)], rates = trials ? trials.measured.map((row) => rate(trials.median[row])) : [];
     const ys = [best, ...rates, ...others.map((one) => one.flops / one.best.median_ns * 1e9)];
     if (limit) ys.push(limit);
     if (tuning.arithmetic_ceiling) ys.push(tuning.arithmetic_ceiling);
     const ridge = tuning.arithmetic_ceiling && fastest ? [tuning.arithmetic_ceiling / fastest] : [];
     const x0 = Math.min(...xs, ...ridge) / 4, x1 = Math.max(...xs, ...ridge) * 4, y0 = ys.reduce((a, b) => Math.min(a, b)) / 1.6, y1 = ys.reduce((a, b) => Math.max(a, b)) * 1.8;
-    const f = frame(width, 330 + top, numberScale(x0, x1, showNumber, true), numberScale(y0, y1, showFlops, true), {x: "FLOP for each byte of least traffic", y: "arithmetic rate"}, {top});
-    f.node.append(...node.childNodes);
+    const f = frame(width, 330, numberScale(x0, x1, showNumber, true), numberScale(y0, y1, showFlops, true), {x: "FLOP for each byte of least traffic", y: "arithmetic rate"}, names);
     for (const [name, bandwidth] of memory) {
       const from = Math.max(x0, y0 / bandwidth), to = Math.min(x1, y1 / bandwidth, tuning.arithmetic_ceiling ? tuning.arithmetic_ceiling / bandwidth : Infinity);
       if (from >= to) continue;
       f.node.append(svg("line", {class: "roof", x1: round(f.x(from)), y1: round(f.y(from * bandwidth)), x2: round(f.x(to)), y2: round(f.y(to * bandwidth))}));
-      // Above the line where there is room to its left, else below it.
+      // Above the line if there is room to its left, otherwise below it.
       const middle = Math.sqrt(from * to), text = name + " " + plain(showRate(bandwidth)), above = f.x(middle) - textWidth(text) - 12 > f.left;
       const tx = f.x(middle) + (above ? -12 : 14);
       f.node.append(label(tx, f.y(middle * bandwidth) + (above ? -6 : 18), shorten(text, above ? tx - f.left : f.right - tx), {class: "name halo", "text-anchor": above ? "end" : "start"}));
@@ -410,7 +402,7 @@ function rooflinePicture(view) {
     const x = f.x(intensity), points = (trials ? trials.measured : []).map((row) => ({x: x + (((row * 0.618) % 1) - 0.5) * 12, y: f.y(rate(trials.median[row])), lines: () => [showFlops(rate(trials.median[row])), ...trialLines(view, row)]}));
     f.node.append(dots(points, shade(0.45).css, 3.4, 0.6));
     for (const one of others) {
-      const place = {x: f.x(one.flops / one.bytes), y: f.y(one.flops / one.best.median_ns * 1e9), lines: () => [showFlops(one.flops / one.best.median_ns * 1e9), view.page.kernels[one.kernel].name, one.choices + " " + one.sizes]};
+      const place = {x: f.x(one.flops / one.bytes), y: f.y(one.flops / one.best.median_ns * 1e9), lines: () => [showFlops(one.flops / one.best.median_ns * 1e9), one.kernel.name, one.choices + " " + one.sizes]};
       f.node.append(svg("circle", {class: "other", cx: round(place.x), cy: round(place.y), r: 4.5}));
       points.push(place);
     }
@@ -424,7 +416,7 @@ function rooflinePicture(view) {
     {name: "rate", number: true, key: (one) => one[2], show: (one) => one[3]}],
     rows: [["best of this", intensity, best, showFlops(best)], ...memory.map((one) => ["this device\u2019s " + one[0], 0, one[1], showRate(one[1])]),
            ...(tuning.arithmetic_ceiling ? [["this device\u2019s arithmetic", 0, tuning.arithmetic_ceiling, showFlops(tuning.arithmetic_ceiling)]] : []),
-           ...others.map((one) => { const value = one.flops / one.best.median_ns * 1e9; return [view.page.kernels[one.kernel].name + " " + one.choices + " " + one.sizes, one.flops / one.bytes, value, showFlops(value)]; })]});
+           ...others.map((one) => { const value = one.flops / one.best.median_ns * 1e9; return [one.kernel.name + " " + one.choices + " " + one.sizes, one.flops / one.bytes, value, showFlops(value)]; })]});
   return {draw, table, say};
 }
 

@@ -1,22 +1,29 @@
-// The trials of one tuning, and what the pictures show, computed from them. Pure.
+// The trials of one tuning, and the statistics that the pictures show. Pure.
 
-// Columns of the trials, with what follows from them.
+// A parameter: its values in order (numbers, words, and "" for none), and the place of each row's value among them.
+function parameterOf(name, rows) {
+  const kind = (value) => (typeof value === "number" ? 0 : value === "" ? 2 : 1);
+  const values = [...new Set(rows)].sort((a, b) => kind(a) - kind(b) || (a < b ? -1 : 1));
+  const places = new Map(values.map((value, place) => [value, place]));
+  return {name, values, places: rows.map((value) => places.get(value))};
+}
+
+// Columns of the trials, with values derived from them.
 class Trials {
   constructor(json, kernel, bytes) {
     this.count = json.count;
-    this.parameters = json.parameters;
-    const states = json.states.places.map((place) => json.states.words[place]);
-    this.kind = states.map((state) => state[0]);
-    this.marks = states.map((state) => state[1]);
-    this.reason = states.map((state) => state[2]);
-    this.numbers = new Map(json.columns.map((one) => [one.name, Float64Array.from(one.numbers, (number) => number ?? NaN)]));
+    this.parameters = json.parameters.map(({name, rows}) => parameterOf(name, rows));
+    this.kind = json.states.map((state) => state[0]);
+    this.marks = json.states.map((state) => state[1]);
+    this.reason = json.states.map((state) => state[2]);
+    this.numbers = new Map(Object.entries(json.columns).map(([name, rows]) => [name, Float64Array.from(rows, (number) => number ?? NaN)]));
     this.finalists = json.finalists;
     this.median = this.numbers.get("median_ns") || new Float64Array(json.count).fill(NaN);
-    // What the search minimises, the reciprocal where the largest wins; NaN for what cannot win.
+    // The search minimises this: the metric, or its reciprocal if the largest wins. NaN for trials that cannot win.
     const judged = kernel.is_time ? this.median : this.numbers.get("metric " + kernel.metric);
     this.objective = new Float64Array(json.count).fill(NaN);
-    this.first = [];      // rows without those that were measured again
-    this.measured = [];   // of these, the ones that can win
+    this.first = [];      // rows with the first measurement of a configuration
+    this.measured = [];   // the ones of these that can win
     for (let row = 0; row < json.count; ++row) {
       if (judged && this.kind[row] === "ok" && this.marks[row].includes("v")) this.objective[row] = kernel.is_larger_better ? 1 / judged[row] : judged[row];
       if (this.marks[row].includes("r")) continue;
@@ -44,14 +51,14 @@ function bestSoFar(values) {
   return Array.from(values, (value) => (best = Number.isNaN(best) || value < best ? (Number.isNaN(value) ? best : value) : best));
 }
 
-// The best of k draws without replacement out of `total` configurations, of which `sorted` have a value (ascending) and
-// the others fail: its expectation, given that one of the draws works, and its 10% and 90% quantiles. Exact: the best is
-// above sorted[i] when all k draws are among the total - i - 1 others.
+// The best of k draws without replacement out of `total` configurations. Those in `sorted` (ascending) have a value; the
+// others fail. Returns its expectation, given that one of the draws works, and its 10% and 90% quantiles. Exact: the
+// best is above sorted[i] when all k draws are among the total - i - 1 others.
 function bestOfDraws(sorted, total, k) {
   let sum = 0, mass = 0, above = 1, low = NaN, high = NaN;
   const works = 1 - chanceNone(total, sorted.length, k);
   for (let i = 0; i < sorted.length; ++i) {
-    // above: that no draw is among the first i. It shrinks by (total - i - k) / (total - i) with each more.
+    // above: the chance that no draw is among the first i. Each step multiplies it by (total - i - k) / (total - i).
     const next = total - i - k > 0 ? above * (total - i - k) / (total - i) : 0;
     const here = above - next;
     sum += here * sorted[i];
@@ -64,14 +71,14 @@ function bestOfDraws(sorted, total, k) {
   return {mean: sum / mass, low, high: Number.isNaN(high) ? sorted[sorted.length - 1] : high};
 }
 
-// That none of k draws out of `total` is among `good`.
+// The chance that none of k draws out of `total` is among `good`.
 function chanceNone(total, good, k) {
   let chance = 1;
   for (let i = 0; i < good && chance > 1e-15; ++i) chance *= Math.max(0, total - i - k) / (total - i);
   return chance;
 }
 
-// Fewest draws whose expected best is at most `limit`; nothing when that needs all of them.
+// The fewest draws whose expected best is at most `limit`; null when even all do not suffice.
 function drawsUntil(sorted, total, limit) {
   let low = 1, high = total;
   if (!(bestOfDraws(sorted, total, high).mean <= limit)) return null;
@@ -84,7 +91,7 @@ function drawsUntil(sorted, total, limit) {
 }
 
 // First-order share of each parameter in the variance of log(objective): the variance between the means of its values,
-// corrected for what chance alone gives (epsilon squared), never below 0.
+// corrected for chance (epsilon squared), never below 0.
 function importance(trials) {
   const rows = trials.measured, logs = rows.map((row) => Math.log(trials.objective[row]));
   const n = rows.length, mean = logs.reduce((a, b) => a + b, 0) / n;
@@ -111,7 +118,7 @@ function pairCells(trials, a, b, how) {
   return lists.map((line) => line.map((list) => (how === "best" ? quantile(ascending(list), 0) : quantile(ascending(list), 0.5))));
 }
 
-// What the device was seen to stream of the kernel's own mix of reads and writes; rate 0 where it was not.
+// The rate that the device reached for the kernel's mix of reads and writes; 0 when it was not measured.
 function memoryCeiling(tuning, device) {
   const {written} = tuning, copied = 1 - Math.abs(1 - 2 * written);
   const alone = (written > 0.5 && device.write_bytes_per_s) || device[(written > 0.5 ? "copy" : "read") + "_bytes_per_s"];

@@ -1,6 +1,6 @@
-// Tables that sort, by buttons in their heads, and show rows as they are asked for.
+// Tables with sort buttons in their heads. They show more rows on request.
 
-// columns: {name, number, show(row), key(row), words}; rows: anything. Only `page` rows are in the document at first.
+// columns: {name, number, show(row), key(row), words}; rows: anything. At first only `page` rows are in the document.
 function sortedTable(caption, columns, rows, options) {
   const o = options || {}, page = o.page || 50;
   let shown = page, order = rows.slice(), by = o.by === undefined ? -1 : o.by, down = !!o.down;
@@ -17,7 +17,7 @@ function sortedTable(caption, columns, rows, options) {
       const missing = (key) => key === undefined || key === "" || Number.isNaN(key);
       order.sort((a, b) => {
         const x = keys.get(a), y = keys.get(b);
-        if (missing(x) || missing(y)) return missing(x) - missing(y);  // last, whichever way
+        if (missing(x) || missing(y)) return missing(x) - missing(y);  // last in both directions
         return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), undefined, {numeric: true}));
       });
     }
@@ -38,7 +38,7 @@ function sortedTable(caption, columns, rows, options) {
   return {node: html("div", {}, count, box, more), keep: (test) => { order = rows.filter(test); shown = page; sort(); }};
 }
 
-// `block_x=32`, `time<20us`, `registers>=64`, or words that have to occur. columns: {name, key(row), show(row)}.
+// `block_x=32`, `time<20us`, `registers>=64`, or words that must occur. columns: {name, key(row), show(row)}.
 function rowFilter(text, columns) {
   const tests = text.trim().split(/\s+/).filter(Boolean).map((part) => {
     const match = /^(.+?)(<=|>=|=|<|>)(.+)$/.exec(part);

@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-cache::SessionKey key_of(const cache::BestRecord& best) { return {best, {}}; }
-
 double seconds_of(const Tuning& tuning) { return tuning.trials.empty() ? 0 : tuning.trials.back().at_s; }
 
 void add_sessions(std::vector<Tuning>& all, cache::Database& database, const cache::Filter& filter) {
@@ -37,7 +35,7 @@ void add_sessions(std::vector<Tuning>& all, cache::Database& database, const cac
   }
 }
 
-/// The best of tunings that are there, and tunings without trials for the others.
+/// Adds best results to their tunings, or as tunings without trials.
 void add_best(std::vector<Tuning>& all, std::size_t begin, cache::Database& database, const cache::Filter& filter) {
   for (cache::BestRecord& best : cache::best_rows(database, filter)) {
     bool known = false;
@@ -45,14 +43,14 @@ void add_best(std::vector<Tuning>& all, std::size_t begin, cache::Database& data
       if (best.identity() == all[i].key.Context::identity()) all[i].best = best, known = true;
     if (known) continue;
     Tuning& tuning = all.emplace_back();
-    tuning.key = key_of(best);
+    tuning.key = {best, {}};
     tuning.best = std::move(best);
     tuning.database = database.path().string();
   }
 }
 
-/// Adds to \p seen, an object, what \p properties say that a device was seen to do at best: of rates the highest, of
-/// times, whose names end in `_ns`, the lowest.
+/// Adds the rates and times of a device in \p properties to the object \p seen. Keeps the highest rate, or the lowest
+/// time (its name ends in `_ns`).
 void unite(Json& seen, const std::string& properties) {
   const auto given = Json::parse(properties, nullptr, false);
   if (!given.is_object()) return;
@@ -63,7 +61,7 @@ void unite(Json& seen, const std::string& properties) {
   }
 }
 
-/// Each tuning measures its device anew: all are judged by what all of one device saw together.
+/// Each tuning measures its device again. All tunings of a device are judged by the best of these measurements.
 void unite_devices(std::vector<Tuning>& all) {
   std::map<std::string, Json> devices;
   for (const Tuning& tuning : all) {
@@ -98,7 +96,7 @@ Gathered gather(std::span<cache::Database* const> databases, const cache::Filter
   std::vector<Tuning>& all = found.tunings;
   for (cache::Database* const one : databases) {
     cache::Database& database = *one;
-    // What is shipped is listed where there is nothing of the user's own.
+    // Shipped results are listed only if the user has none.
     if (!all.empty() && !all.front().shipped) continue;
     const std::size_t begin = all.size();
     add_sessions(all, database, filter);
