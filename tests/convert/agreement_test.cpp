@@ -39,7 +39,7 @@ TEST_F(Agreeing, TheSameNamesInAnotherOrderAreTakenInTheKernels) {
               vector("x", "ReadOnly") + ", " + vector("y", "WriteOnly") + ", " + number("n", "\"7\""));
   EXPECT_THAT(parsed(made).launches[0].arguments, ElementsAre("y", "x", "n"));
   EXPECT_THAT(made.text, HasSubstr("size        n = 7\n")) << "a number may be written as text";
-  EXPECT_THAT(made.left, Contains(HasSubstr("the order that the kernel names them in")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("the order of the kernel's parameters")));
 }
 
 TEST_F(Agreeing, WhatTheKernelWritesToIsAnOutput) {
@@ -71,7 +71,7 @@ __global__ void scale(real* y, unsigned* n) { y[block] = n[0]; }
 )";
   const Conversion made = convert(kernel, vector("y", "WriteOnly") + ", " + vector("n", "ReadOnly", "int32"));
   EXPECT_THAT(made.text, holds("out         y[12] : double", "in          n[12] : int\n")) << "signs do not matter";
-  EXPECT_THAT(made.left, Contains(HasSubstr("y has the type double of the kernel, and not float")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("y has the kernel's type double here instead of float")));
 }
 
 TEST_F(Agreeing, AnArgumentTooManyFillsTheConstantMemoryOfItsSize) {
@@ -107,8 +107,8 @@ __global__ void scale(float* y) { y[block * width * kernel_tuner] = 1; }
   const Conversion made = convert(kernel, vector("y", "WriteOnly"), R"(, {"Name": "width", "Values": "[1, 2, 4]"})");
   EXPECT_THAT(made.text, AllOf(holds("parameter   width = 2\n", "define      block\n"),
                                Not(HasSubstr("define      kernel_tuner"))));
-  EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("parameter width has the one value 2 here")),
-                               Each(Not(HasSubstr("tune does not take it")))));
+  EXPECT_THAT(made.left, AllOf(Contains(HasSubstr("parameter width has only the value 2 here")),
+                               Each(Not(HasSubstr("tune does not accept this file")))));
 }
 
 TEST_F(Agreeing, TheDefaultIsTheValidOneThatDiffersInTheFewestParameters) {
@@ -118,7 +118,7 @@ TEST_F(Agreeing, TheDefaultIsTheValidOneThatDiffersInTheFewestParameters) {
   const Conversion made = convert("__global__ void scale(float* y) { y[block * tile * unroll * most] = 1; }",
                                   vector("y", "WriteOnly"), space);
   EXPECT_THAT(made.text, HasSubstr("default     block=64 tile=1 unroll=1 most=10\n"));
-  EXPECT_THAT(made.left, Contains(HasSubstr("the original's default meets not all conditions")));
+  EXPECT_THAT(made.left, Contains(HasSubstr("the original's default violates a condition")));
 }
 
 TEST_F(Agreeing, AnAnswerThatIsAFormulaIsAReferenceKernel) {

@@ -40,10 +40,11 @@ TEST_F(FromLauncher, AnnotationsBecomeDirectivesBesideTheFile) {
 }
 
 TEST_F(FromLauncher, WhatTheProgramChoosesIsLeft) {
-  EXPECT_THAT(convert("add.cu", kAnnotated).left,
-              ElementsAre(HasSubstr("type T is chosen by the program"), HasSubstr("total of the template is chosen"),
-                          HasSubstr("size n is chosen by the program"), HasSubstr("argument factor is chosen"),
-                          HasSubstr("results are compared")));
+  EXPECT_THAT(
+      convert("add.cu", kAnnotated).left,
+      ElementsAre(HasSubstr("the program chooses type T"), HasSubstr("the program chooses total of the template"),
+                  HasSubstr("the program chooses size n"), HasSubstr("the program chooses argument factor"),
+                  HasSubstr("results are compared")));
 }
 
 TEST_F(FromLauncher, TheFirstAnnotationsOfTheirKindAreReadToo) {
@@ -56,7 +57,7 @@ template<int block_size> __global__ void old(int n, float* C) {}
 __global__ void other(int n) {}
 #pragma kernel_tuner tune(x) values(1)
 )");
-  EXPECT_THAT(made.left, tells("the block's X is taken for block_size", "annotates more than one kernel"));
+  EXPECT_THAT(made.left, tells("the block's X is assumed to be block_size", "annotates more than one kernel"));
   EXPECT_THAT(made.text, HasSubstr("instantiate old<block_size>"));
   EXPECT_EQ(parsed(made).space.parameters().size(), 1u);
 }
@@ -65,7 +66,7 @@ TEST_F(FromLauncher, AnnotationsThatAreNoneAreErrorsWithTheirLine) {
   EXPECT_THAT(error("bad.cu", "\n#pragma kernel tune(a = 1\n__global__ void f() {}"), HasSubstr("bad.cu:2: "));
   EXPECT_THAT(error("none.cu", "#pragma kernel tune(a = 1)\nvoid f();"), HasSubstr("no kernel follows"));
   EXPECT_THAT(error("nothing.cu", "#pragma kernel block_size(1)\n__global__ void f() {}"),
-              HasSubstr("nothing is tuned"));
+              HasSubstr("it has nothing to tune"));
 }
 
 TEST_F(FromLauncher, ValuesAreThoseOfCxx) {
@@ -93,20 +94,20 @@ __global__ void scale(int n, T* y, const Index* x) {}
   EXPECT_THAT(made.text, holds("type        T = double\n", "type        Index = uint64\n", "inout       y[n] : T\n",
                                "in          x[n] : Index\n",
                                "instantiate numbers::v1::scale<T, Index, layout<float, 2>, threads>\n"));
-  EXPECT_THAT(made.left, Not(Contains(HasSubstr("type T is chosen"))));
-  EXPECT_THAT(made.left, Contains(HasSubstr("type Rest is chosen")));
+  EXPECT_THAT(made.left, Not(Contains(HasSubstr("chooses type T"))));
+  EXPECT_THAT(made.left, Contains(HasSubstr("chooses type Rest")));
 }
 
 TEST_F(FromLauncher, NamesThatGrowWithEachLineAreNotFollowed) {
   std::string text = "#pragma kernel tune(x0 = 1, 2)\n";
   for (int i = 1; i < 64; ++i) text += fmt::format("#pragma kernel set(x{0} = x{1} + x{1})\n", i, i - 1);
   EXPECT_THAT(convert("bomb.cu", text + "__global__ void f(int n) {}").left,
-              Contains(HasSubstr("what it means became too long")));
+              Contains(HasSubstr("its replacement is too long")));
 }
 
 TEST_F(FromLauncher, WhatTuneDoesNotTakeIsSaid) {
   EXPECT_THAT(convert("twice.cu", "#pragma kernel tune(n = 1, 2) block_size(n)\n__global__ void f(int n) {}").left,
-              Contains(HasSubstr("tune does not take it as it is")));
+              Contains(HasSubstr("tune does not accept this file")));
 }
 
 TEST_F(FromLauncher, UnknownNamesAndClausesAreLeft) {
@@ -115,7 +116,7 @@ TEST_F(FromLauncher, UnknownNamesAndClausesAreLeft) {
 __global__ void f(float* x) {})")
                         .left;
   EXPECT_THAT(left,
-              tells("'DEVICE_X' is no parameter or size", "'surprise' is not translated", "buffer x has no size"));
+              tells("'DEVICE_X' is not a parameter or size", "'surprise' is not translated", "buffer x has no size"));
 }
 
 std::string of(const std::string& operation, const std::string& operands) {
@@ -222,7 +223,7 @@ TEST_F(Captured, SaysWhatLacksWhichMember) {
     return error("twice.json", text);
   };
   EXPECT_THAT(with_change("\"kernel\"", "\"kern\""),
-              HasSubstr("twice.json: it has no \"kernel\": is this all of a launch"));
+              HasSubstr("twice.json: it has no \"kernel\": is this a complete launch"));
   EXPECT_THAT(with_change("\"block_size\"", "\"blocks\""), HasSubstr("twice.json: its kernel has no \"block_size\""));
   EXPECT_THAT(with_change("\"name\": \"threads\"", "\"name\": 3"), HasSubstr("\"name\" of a parameter is no text"));
   EXPECT_THAT(with_change("\"values\": [32, 64]", "\"values\": 32"),
@@ -255,13 +256,13 @@ TEST_F(FromLauncher, WisdomGivesTheParametersAndWhatWasBest) {
 )");
   EXPECT_THAT(made.text,
               holds("parameter   threads = 32 64 256\n", "default     threads=32 items=2\n", "problem_y = 20\n"));
-  EXPECT_THAT(made.left, tells("on K20 the best of 2 at 1000x20 took 2.5 ms: threads=32 items=2", "add its `source`"));
+  EXPECT_THAT(made.left, tells("on K20, the best of 2 at 1000x20 took 2.5 ms: threads=32 items=2", "add its `source`"));
 }
 
 TEST_F(FromLauncher, WisdomThatIsDamagedIsAnError) {
   const std::string head = "{\"tunable_parameters\": [\"a\"]}\n";
   EXPECT_THAT(error("a.wisdom", head + head), HasSubstr("a.wisdom:2: a second line"));
-  EXPECT_THAT(error("a.wisdom", head + "{\"config\": [null]}"), HasSubstr("a.wisdom:2: null is no value"));
+  EXPECT_THAT(error("a.wisdom", head + "{\"config\": [null]}"), HasSubstr("a.wisdom:2: null cannot be the value"));
   EXPECT_THAT(error("a.wisdom", head + "{\"config\": " + std::string(100'000, '[')), HasSubstr("nested too deeply"));
 }
 

@@ -67,7 +67,7 @@ TEST_F(ResultsFiles, AreOfTheSourceThatIsAskedFor) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].trials.size(), 1u);
   EXPECT_THAT(error_of([&] { tunings({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
-              HasSubstr("for its text as it is now"));
+              HasSubstr("for its present text"));
 }
 
 TEST_F(ResultsFiles, T4HasWhatTheSchemaRequires) {

@@ -95,7 +95,7 @@ TEST(Translate, TakesConjunctionsApart) {
 }
 
 TEST(Translate, TakesAnOperandThatIsChosenForANumberInPythonAlone) {
-  EXPECT_THAT(error_of([] { (void)translate("(a or 4) * 8 <= 16", meaning()); }), HasSubstr("in Python alone"));
+  EXPECT_THAT(error_of([] { (void)translate("(a or 4) * 8 <= 16", meaning()); }), HasSubstr("that only Python has"));
   EXPECT_EQ(translate("(a > 3 or b > 4) * 8 <= 16", meaning()).empty(), false);
   EXPECT_THROW(translate("a & 1.5 == 0", meaning()), python::NotUnderstood);
 }
@@ -108,7 +108,7 @@ TEST(Translate, RefusesWhatItCannotSayExactly) {
                                                        {"(a - b) // 2", "negative"},
                                                        {"a % -b", "negative"},
                                                        {"a ** b", "power"},
-                                                       {"p['x']", "no parameter"},
+                                                       {"p['x']", "not a parameter"},
                                                        {"[1, 2]", "kernel file"},
                                                        {"1 << (a / b)", "fraction"},
                                                        {"(block - 64) % 3 == 1", "negative"},

@@ -69,7 +69,7 @@ TEST_F(TunedResultsTest, AreOfTheSourceThatIsAskedFor) {
   ASSERT_EQ(results.rows.size(), 1u);
   EXPECT_EQ(results.rows[0].configuration.text(), "block=32");
   EXPECT_THAT(error_of([&] { results_of({.kernel = "axpy", .source_hash = std::string(64, 'c')}); }),
-              HasSubstr("as it is now"));
+              HasSubstr("for its present text"));
 }
 
 TEST_F(TunedResultsTest, LeaveOutWhatIsQuarantined) {

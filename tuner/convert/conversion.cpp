@@ -61,7 +61,7 @@ KernelDraft read_draft(const std::string& text, const std::filesystem::path& fil
   if (auto draft = read_launcher_pragmas(text, file)) return std::move(*draft);
   if (text.find("tune_kernel") != std::string::npos) return read_kernel_tuner_script(text, file);
   throw Error(
-      fmt::format("{}: neither a T1 description (JSON), nor a script that calls tune_kernel, nor Kernel Launcher's: a "
+      fmt::format("{}: not a T1 description (JSON), a script that calls tune_kernel, or a file of Kernel Launcher: a "
                   "captured launch, wisdom, or kernels with `#pragma kernel`",
                   file.string()));
 }
@@ -93,7 +93,7 @@ void require_other_file(const std::filesystem::path& output, const std::filesyst
   };
   const char* const what = is_output(file) ? "the file to convert"
                            : !made.source.empty() && is_output(made.source)
-                               ? "the kernel's source, which stays as it is"
+                               ? "the kernel's source, which is never changed"
                                : nullptr;
   if (what)
     throw Error(fmt::format("{}: it is {}; nothing was changed. Give another name", printable(output.string()), what));

@@ -14,10 +14,10 @@ struct Conversion {
 };
 
 /// Converts one of these files:
-/// - a T1 description (schema 1.0.0 and the additions of the public hub of benchmarks): has "ConfigurationSpace"
-/// - a Python script that calls Kernel Tuner's tune_kernel
+/// - A T1 description (schema 1.0.0 and the additions of the public hub of benchmarks). It has "ConfigurationSpace".
+/// - A Python script that calls Kernel Tuner's tune_kernel.
 /// - Kernel Launcher's annotated kernels (`#pragma kernel`), captured launches ("config_space") or wisdom
-///   ("tunable_parameters")
+///   ("tunable_parameters").
 /// \p folder: the folder of the kernel file; paths in the text are relative to it. Runs nothing. Reads only \p file and
 /// the kernel's source. Throws tuner::Error when the file cannot be converted.
 Conversion convert_file(const std::filesystem::path& file, const std::filesystem::path& folder);

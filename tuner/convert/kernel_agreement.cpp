@@ -75,7 +75,7 @@ class Agreement {
       if (!value || std::find(one.values.begin(), one.values.end(), *value) == one.values.end()) continue;
       one.is_macro = false;
       if (one.values.size() > 1)
-        draft_.leave(fmt::format("parameter {} has the one value {} here, because the kernel's text defines it so",
+        draft_.leave(fmt::format("parameter {} has only the value {} here, because the kernel's text defines it",
                                  one.name, *value));
       one.values = {*value};
       one.preset = *value;
@@ -105,7 +105,7 @@ class Agreement {
     }
     if (same) return;
     for (std::size_t i = 0; i < places.size(); ++i) draft_.arguments[places[i]] = std::move(ordered[i]);
-    draft_.leave("the arguments stand in the order that the kernel names them in, which was another one");
+    draft_.leave("the arguments are in the order of the kernel's parameters, which differs from the original's");
   }
 
   bool fits(const DraftArgument& given, const Declared& taken) const {
@@ -224,7 +224,7 @@ class Agreement {
     // Bytes may hold any type.
     const auto type = kernel_type(taken);
     if (type && given.type != "uint8" && !are_alike(given.type, type->name)) {
-      draft_.leave(fmt::format("{} has the type {} of the kernel, and not {}", given.name, type->name, given.type));
+      draft_.leave(fmt::format("{} has the kernel's type {} here instead of {}", given.name, type->name, given.type));
       given.type = type->name;
     }
     if (taken.is_pointer()) see_what_is_written(given, taken);
@@ -241,8 +241,8 @@ class Agreement {
       given.role = Role::inout;
       if (given.fill.empty() && given.file.empty()) given.fill = "constant 0";
       draft_.leave(fmt::format(
-          "buffer {} is WriteOnly, but the kernel adds to it: it is `inout` and zero at first here; where a "
-          "run takes another time on what the one before it left, `prepare` it too",
+          "buffer {} is WriteOnly, but the kernel adds to it: it is `inout` and filled with zeros here; if a "
+          "run takes another time on the results of the run before, also `prepare` it",
           given.name));
     }
   }
@@ -258,7 +258,7 @@ class Agreement {
       if (one.role != Role::in || !taken.is_pointer() || taken.is_to_const()) continue;
       one.role = Role::inout;
       draft_.leave(
-          fmt::format("buffer {} is `inout` here, because nothing else can be written and the kernel takes no `const` "
+          fmt::format("buffer {} is `inout` here, because the kernel has no other output and takes no `const` "
                       "of it",
                       one.name));
     }

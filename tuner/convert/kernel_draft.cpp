@@ -124,12 +124,12 @@ Meaning KernelDraft::meaning() const {
 
 void KernelDraft::add_parameter(const std::string& name, const python::Constant& values) {
   if (!is_identifier(name)) {
-    leave(fmt::format("{} is no name of a parameter", in_quotes(name)));
+    leave(fmt::format("{} cannot be the name of a parameter", in_quotes(name)));
     return;
   }
   const auto has_name = [&](const DraftParameter& one) { return one.name == name; };
   if (std::any_of(parameters.begin(), parameters.end(), has_name)) {
-    leave(fmt::format("a second parameter is called {}: it is left out", name));
+    leave(fmt::format("there are two parameters {}: the second is left out", name));
     return;
   }
   DraftParameter parameter{name, {}, {}};
@@ -148,14 +148,14 @@ void KernelDraft::add_parameter(const std::string& name, const python::Constant&
                            [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; })) {
       text = *value.string();
     } else {
-      leave(fmt::format("a value of parameter {} is no number, truth value or word: say it in another way", name));
+      leave(fmt::format("a value of parameter {} is not a number, truth value or word: write it in another way", name));
       continue;
     }
     if (std::find(parameter.values.begin(), parameter.values.end(), text) == parameter.values.end())
       parameter.values.push_back(std::move(text));
   }
   if (parameter.values.empty()) {
-    leave(fmt::format("parameter {} has no values that were understood", name));
+    leave(fmt::format("no value of parameter {} was understood", name));
     return;
   }
   // A parameter has values of one kind.
@@ -210,7 +210,7 @@ void KernelDraft::add_option(const std::string& option) {
     try {
       (void)Expression::parse(value, {});
     } catch (const Error&) {
-      leave(fmt::format("the macro {} is not translated: its value is no expression of integers", in_quotes(option)));
+      leave(fmt::format("the macro {} is not translated: its value is not an integer expression", in_quotes(option)));
       return;
     }
     macros.emplace_back(option.substr(2, equals == std::string::npos ? equals : equals - 2), value);
@@ -218,7 +218,7 @@ void KernelDraft::add_option(const std::string& option) {
              option.starts_with("-I") && path != std::string::npos) {
     include_paths.push_back(option.substr(path));
   } else if (option.starts_with("-cl-") || !option.starts_with('-') || option.find(' ') != std::string::npos) {
-    leave(fmt::format("the compiler's option {} is none of NVRTC's", in_quotes(option)));
+    leave(fmt::format("NVRTC has no option {}", in_quotes(option)));
   } else {
     options.push_back(option);
   }
@@ -271,7 +271,7 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     if (list.size() == 1 || !parameters[i].preset) continue;
     const auto at = std::find(list.begin(), list.end(), *parameters[i].preset);
     if (at == list.end()) {
-      leave(fmt::format("the default {} of parameter {} is none of its values", printable(*parameters[i].preset),
+      leave(fmt::format("the default {} of parameter {} is not among its values", printable(*parameters[i].preset),
                         parameters[i].name));
       continue;
     }
@@ -306,7 +306,7 @@ std::optional<std::vector<std::string>> KernelDraft::find_default() {
     for (std::size_t count = 0; count <= open.size() && steps < kMostDefaults; ++count) {
       digits = own;
       if (!change(open.size(), count)) continue;
-      if (count > 0 && presets > 0) leave("the original's default meets not all conditions: it is another one here");
+      if (count > 0 && presets > 0) leave("the original's default violates a condition: another default is used here");
       return values();
     }
     return std::nullopt;
@@ -421,10 +421,10 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
     else if (std::find(limits.begin(), limits.end(), one.name) == limits.end())
       macros.emplace_back(one.name, safe_name(one.name));
     else
-      leave(
-          fmt::format("the macro {0} is not defined, which is a limit of the device to kernel files: call it {0}_ in "
-                      "the kernel, and add that to `define`",
-                      one.name));
+      leave(fmt::format(
+          "the macro {0} is not defined, because kernel files use the name for a limit of the device: call it {0}_ in "
+          "the kernel, and add that to `define`",
+          one.name));
   }
   for (std::size_t i = 0; i < constraints.size(); ++i)
     text += fmt::format("#pragma tuner constraint  c{}: {}\n", i + 1, constraints[i]);
@@ -488,7 +488,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
       text += fmt::format(" {}={}", safe_name(parameters[i].name), (*preset)[i]);
     text += '\n';
   } else {
-    leave("no configuration that meets all conditions was found: add a `default`");
+    leave("no configuration that satisfies all conditions was found: add a `default`");
   }
   const auto files = answers();
   const auto computed = files.empty() ? computed_answers() : std::vector<DraftArgument>();
@@ -502,12 +502,12 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   const bool has_answer = !files.empty() || !computed.empty();
   for (const DraftArgument& one : arguments)
     if (!has_answer && !one.answer_formula.empty())
-      leave(fmt::format("{} should come out as {}: say so in a `reference`", one.name, in_quotes(one.answer_formula)));
+      leave(fmt::format("{} should become {}: write a `reference` for it", one.name, in_quotes(one.answer_formula)));
   if (!has_answer && preset) text += "#pragma tuner reference   default\n";
   if (!has_answer)
     leave(
-        "results are compared with those of the kernel itself in its default configuration: write a `reference` that "
-        "is right, or see to it that this one is");
+        "results are compared with those of the kernel's default configuration: write a `reference` that "
+        "is right, or make sure that this one is");
   if (is_inline) {
     text += '\n' + source_text + (source_text.ends_with('\n') ? "" : "\n");
   } else {
@@ -516,7 +516,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   }
   const bool may_be_elsewhere = source_text.empty() || source_text.find("#include \"") != std::string::npos;
   if (!may_be_elsewhere && !occurs_in_code(source_text, kernel))
-    leave(fmt::format("there is no kernel {} in its source: see how it is spelt there", printable(kernel)));
+    leave(fmt::format("the source has no kernel {}: check the spelling", printable(kernel)));
   for (const DraftArgument& one : computed)
     text += fmt::format(
         "\n__global__ void {0}_answer({1}* {0}, long long n) {{\n  const long long i = blockIdx.x * 256LL + "
@@ -532,7 +532,7 @@ Conversion KernelDraft::finished(const fs::path& output_folder) {
   if (!order.empty() && !source_text.empty()) try {
       text = without_what_its_kernel_says(text, read);
     } catch (const Error& error) {
-      leave(fmt::format("tune does not take it as it is: {}", first_line(error.what())));
+      leave(fmt::format("tune does not accept this file: {}", first_line(error.what())));
     }
 
   std::string head = comment_lines(fmt::format("Made from the {} by `tune convert`.", origin));
@@ -558,7 +558,8 @@ bool is_plain(const std::string& text) {
 }
 
 void require_plain(const std::string& text, const fs::path& file) {
-  if (!is_plain(text)) throw Error(fmt::format("{}: {} cannot stand in a kernel file", file.string(), in_quotes(text)));
+  if (!is_plain(text))
+    throw Error(fmt::format("{}: {} is not possible in a kernel file", file.string(), in_quotes(text)));
 }
 
 std::optional<DraftType> element_type(const std::string& name) {

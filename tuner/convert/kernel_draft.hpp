@@ -24,13 +24,13 @@ struct DraftArgument {
   enum class Role { in, out, inout, constant, size, scalar };
   Role role = Role::in;
   std::string name;
-  std::string type = "float";         ///< an element type
-  std::string count;                  ///< elements of a buffer
-  std::string value;                  ///< of a size or scalar
-  std::string fill;                   ///< the text after `fill NAME =`; empty: the default
-  std::filesystem::path file;         ///< a file that fills it instead; empty: none
-  std::filesystem::path answer = {};  ///< a file with the expected result; empty: unknown
-  std::string answer_formula = {};    ///< expected value of element i, in C++; empty: unknown
+  std::string type = "float";         ///< an element type.
+  std::string count;                  ///< elements of a buffer.
+  std::string value;                  ///< of a size or scalar.
+  std::string fill;                   ///< the text after `fill NAME =`; empty: the default.
+  std::filesystem::path file;         ///< a file that fills it instead; empty: none.
+  std::filesystem::path answer = {};  ///< a file with the expected result; empty: unknown.
+  std::string answer_formula = {};    ///< expected value of element i, in C++; empty: unknown.
 };
 
 class KernelDraft {

@@ -57,7 +57,7 @@ std::vector<Clause> clauses_of(const std::string& text) {
       if (text[close] == ')' && --depth == 0) break;
     }
     if (!is_identifier(name) || close >= text.size())
-      throw Error(fmt::format("{} is no annotation such as tune(block = 32, 64)", in_quotes(trimmed_text(text))));
+      throw Error(fmt::format("{} is not an annotation such as tune(block = 32, 64)", in_quotes(trimmed_text(text))));
     Clause clause{name, {}};
     // Template arguments may be types; all other items may be comparisons.
     for (const std::string_view item :
@@ -133,7 +133,7 @@ class PragmaReader {
         for (const std::string& item : clause.items) set(item);
       }
     }
-    if (draft_.parameters.empty()) throw Error(fmt::format("{}: nothing is tuned in it", file_.string()));
+    if (draft_.parameters.empty()) throw Error(fmt::format("{}: it has nothing to tune", file_.string()));
   }
 
   /// A value of a parameter in Python's spelling. Throws Error for any other text.
@@ -175,7 +175,7 @@ class PragmaReader {
     std::string text = equals == std::string::npos ? "" : meaning(item.substr(equals + 1));
     if (text.empty() || text.size() > kLongestMeaning)
       draft_.leave(fmt::format("{} is not followed: {}", in_quotes(item.substr(0, 80)),
-                               text.empty() ? "it sets nothing" : "what it means became too long"));
+                               text.empty() ? "it has no text" : "its replacement is too long"));
     else
       meant_[trimmed_text(item.substr(0, equals))] = '(' + text + ')';
   }
@@ -195,7 +195,7 @@ class PragmaReader {
       const bool is_given = are_given && i < names.size();
       if (!are_given) names.push_back(one.name);
       if (one.name.empty() && !is_given)
-        draft_.leave("a parameter of the template has no name: give `instantiate` all that it is to have");
+        draft_.leave("a parameter of the template has no name: complete `instantiate`");
       if (one.name.empty() || !is_of_type(one)) continue;
       const std::string argument = type_argument(one, i < names.size() ? names[i] : one.name);
       if (i < names.size()) names[i] = argument;
@@ -210,7 +210,7 @@ class PragmaReader {
     if (text == one.name && !is_parameter(text)) {
       draft_.types.emplace_back(one.name, "float");
       draft_.leave(
-          fmt::format("type {0} is chosen by the program, and float here: add the others to `type {0}`", one.name));
+          fmt::format("the program chooses type {0}, which is float here: add the others to `type {0}`", one.name));
     } else if (known && known->count == 1 && text.find('*') == std::string::npos) {
       draft_.types.emplace_back(one.name, known->name);
       return one.name;
@@ -230,7 +230,7 @@ class PragmaReader {
       if (!is_parameter(text) && !is_type(text) &&
           std::any_of(signature_.template_parameters.begin(), signature_.template_parameters.end(),
                       is_template_parameter))
-        draft_.leave(fmt::format("{} of the template is chosen by the program: say its value in `instantiate`", text));
+        draft_.leave(fmt::format("the program chooses {} of the template: give its value in `instantiate`", text));
       list += (list.empty() ? "" : ", ") + (is_expression ? '{' + text + '}' : text);
     }
     if (!list.empty()) draft_.instantiate = fmt::format("{}<{}>", draft_.kernel, list);
@@ -259,7 +259,7 @@ class PragmaReader {
       const auto type = one.is_pointer() ? std::nullopt : element_type(plain_type(one.type));
       if (!type || type->count > 1 || !is_any_of(type->name, {"int", "unsigned", "int64", "uint64"})) continue;
       draft_.sizes.emplace_back(one.name, in_problem.contains(one.name) ? value : "1");
-      draft_.leave(fmt::format("size {} is chosen by the program, and {} here", one.name, draft_.sizes.back().second));
+      draft_.leave(fmt::format("the program chooses size {}, which is {} here", one.name, draft_.sizes.back().second));
     }
   }
 
@@ -273,7 +273,7 @@ class PragmaReader {
     };
     try {
       for (const std::string_view word : words_of(text))
-        if (!is_known(word)) throw Error(fmt::format("{} is no parameter or size", in_quotes(word)));
+        if (!is_known(word)) throw Error(fmt::format("{} is not a parameter or size", in_quotes(word)));
       (void)Expression::parse(text, {});
       return text;
     } catch (const Error& error) {
@@ -314,7 +314,7 @@ class PragmaReader {
       for (const char* name : {"block_size_x", "block_size", "threads_per_block"})
         if (is_parameter(name) && draft_.block[0] == "1") draft_.block[0] = name;
     if (!has_block)
-      draft_.leave(fmt::format("no `block_size` is said: the block's X is taken for {}", draft_.block[0]));
+      draft_.leave(fmt::format("there is no `block_size`: the block's X is assumed to be {}", draft_.block[0]));
     if (has_grid) return;
     for (std::size_t i = 0; i < 3; ++i) {
       const std::string& by = divisor[i].empty() ? draft_.block[i] : divisor[i];
@@ -349,7 +349,7 @@ class PragmaReader {
       } else {
         argument.role = DraftArgument::Role::scalar;
         argument.value = "1";
-        draft_.leave(fmt::format("argument {} is chosen by the program, and 1 here", one.name));
+        draft_.leave(fmt::format("the program chooses argument {}, which is 1 here", one.name));
       }
       draft_.arguments.push_back(std::move(argument));
     }

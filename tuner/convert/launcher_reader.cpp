@@ -32,7 +32,7 @@ class Members {
   const LauncherJson& of(const LauncherJson& object, const char* key, const std::string& what) const {
     const auto found = object.is_object() ? object.find(key) : object.end();
     if (found == object.end())
-      throw Error(fmt::format("{}: {} has no \"{}\": is this all of a launch that Kernel Launcher captured?",
+      throw Error(fmt::format("{}: {} has no \"{}\": is this a complete launch that Kernel Launcher captured?",
                               file_.string(), what, key));
     return *found;
   }
@@ -55,7 +55,7 @@ class Members {
 std::string python_value(const LauncherJson& value, const fs::path& file) {
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   if (value.is_number()) return text_of(value);
-  if (!value.is_string()) throw python::NotUnderstood("it is no value of a kernel: " + beginning_of(value));
+  if (!value.is_string()) throw python::NotUnderstood("it is not a value of a kernel: " + beginning_of(value));
   require_plain(value.get<std::string>(), file);
   return '"' + value.get<std::string>() + '"';
 }
@@ -68,7 +68,7 @@ class CapturedExpressions {
   /// Throws python::NotUnderstood.
   std::string text(const LauncherJson& tree) const {
     if (!tree.is_object()) return python_value(tree, file_);
-    if (!is_operation(tree)) throw python::NotUnderstood("it is no expression: " + beginning_of(tree));
+    if (!is_operation(tree)) throw python::NotUnderstood("it is not an expression: " + beginning_of(tree));
     const std::string what = tree["operator"].get<std::string>();
     const LauncherJson& of = tree["operands"];
     if (what == "parameter" && of.size() == 1 && of[0].is_string() && is_identifier(of[0].get<std::string>()))
@@ -199,9 +199,9 @@ class CaptureReader {
       if (option.is_string())
         draft_.add_option(option.get<std::string>());
       else
-        draft_.leave("an option of the compiler is an expression: " + beginning_of(option));
+        draft_.leave("a compiler option is an expression: " + beginning_of(option));
     for (const LauncherJson& header : kernel_.value("headers", LauncherJson::array()))
-      draft_.leave(fmt::format("the header {} was given by the program: write it where `include_path` finds it",
+      draft_.leave(fmt::format("the program gave the header {}: write it to a folder of `include_path`",
                                header.is_object() ? printable(header.value("file", "")) : ""));
     return std::move(draft_);
   }
@@ -228,7 +228,7 @@ class CaptureReader {
     const LauncherJson& problem = root_["problem_size"];
     for (std::size_t axis = 0; axis < std::min<std::size_t>(problem.size(), 3); ++axis)
       if (!problem[axis].is_number_unsigned() || problem[axis].get<std::uint64_t>() > INT64_MAX)
-        throw Error(fmt::format("{}: its problem size {} is no size", file_.string(), beginning_of(problem)));
+        throw Error(fmt::format("{}: its problem size {} is not a size", file_.string(), beginning_of(problem)));
       else if (problem[axis] != 1)
         draft_.sizes.emplace_back(kProblemNames[axis], std::to_string(problem[axis].get<std::uint64_t>()));
     const LauncherJson& space = members_.of(root_, "config_space", "it");
@@ -281,9 +281,9 @@ class CaptureReader {
 
   void read_macro(const std::string& name, const LauncherJson& value) {
     if (!is_identifier(name))
-      draft_.leave(fmt::format("{} is no name of a macro", in_quotes(name)));
+      draft_.leave(fmt::format("{} cannot be the name of a macro", in_quotes(name)));
     else if (value.is_string())
-      draft_.leave(fmt::format("the macro {} is the text {}: say so in a header or in the kernel", name,
+      draft_.leave(fmt::format("the macro {} is the text {}: define it in a header or in the kernel", name,
                                in_quotes(value.get<std::string>())));
     else
       draft_.macros.emplace_back(name, expression(value, "the macro " + name, "0"));
@@ -315,8 +315,7 @@ class CaptureReader {
     const LauncherJson& data = members_.list(given, "data", where);
     const auto value = known && known->count == 1 ? number_of(known->name, bytes_in(data)) : std::nullopt;
     if (!value)
-      draft_.leave(
-          fmt::format("argument {} has no value of type {} that is known: give both", argument.name, in_quotes(type)));
+      draft_.leave(fmt::format("argument {} has no known value of type {}: give both", argument.name, in_quotes(type)));
     argument.type = known && known->count == 1 ? known->name : "int";
     argument.value = value.value_or("0");
     const bool can_be_size =
@@ -419,7 +418,8 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     const LauncherJson& configuration = one["config"];
     for (const LauncherJson& value : configuration)
       if (!value.is_string() && !value.is_number() && !value.is_boolean())
-        throw Error(fmt::format("{}:{}: {} is no value of a parameter", file.string(), number, beginning_of(value)));
+        throw Error(
+            fmt::format("{}:{}: {} cannot be the value of a parameter", file.string(), number, beginning_of(value)));
     const LauncherJson time = one.value("time", LauncherJson());
     if (configuration.size() != names.size())
       throw Error(fmt::format("{}:{}: it has {} values for {} parameters", file.string(), number, configuration.size(),
@@ -439,7 +439,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
       at->configuration = configuration;
     }
   }
-  if (names.empty()) throw Error(fmt::format("{}: no line of it has \"tunable_parameters\"", file.string()));
+  if (names.empty()) throw Error(fmt::format("{}: no line has \"tunable_parameters\"", file.string()));
   if (!is_identifier(draft.kernel)) draft.kernel = "kernel";
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::sort(values[i].begin(), values[i].end());
@@ -447,7 +447,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     for (const LauncherJson& value : values[i]) list += (list.empty() ? "[" : ", ") + python_value(value, file);
     draft.add_parameter(names[i], python::evaluate(*python::parse(list.empty() ? "[]" : list + ']')));
   }
-  draft.leave("a wisdom file has values that were measured, no kernel: add its `source`, `block`, `grid` and buffers");
+  draft.leave("a wisdom file has measured values but no kernel: add its `source`, `block`, `grid` and buffers");
   const WisdomGroup* most = nullptr;
   for (const WisdomGroup& group : groups) {
     if (!most || group.results > most->results) most = &group;
@@ -455,7 +455,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
     for (std::size_t i = 0; i < names.size(); ++i)
       best += fmt::format(" {}={}", printable(names[i]), printable(text_of(group.configuration[i])));
     for (const std::uint64_t size : group.problem) problem += (problem.empty() ? "" : "x") + std::to_string(size);
-    draft.leave(fmt::format("to compare with: on {} the best of {} at {} took {} ms:{}", printable(group.device),
+    draft.leave(fmt::format("for comparison: on {}, the best of {} at {} took {} ms:{}", printable(group.device),
                             group.results, problem, group.best, best));
   }
   if (most) {
@@ -470,7 +470,7 @@ KernelDraft read_launcher_wisdom(const std::string& text, const fs::path& file) 
   draft.is_inline = true;
   return draft;
 } catch (const LauncherJson::exception& error) {
-  throw Error(fmt::format("{}: a line of it is no JSON, or lacks a member: {}", file.string(), error.what()));
+  throw Error(fmt::format("{}: a line is not JSON, or lacks a member: {}", file.string(), error.what()));
 }
 
 }  // namespace tuner::convert

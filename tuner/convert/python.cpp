@@ -27,7 +27,7 @@ class Evaluator {
   explicit Evaluator(const Names& names) : names_(names) {}
 
   Constant value(const Node& node) {
-    if (++steps_ > 20 * kMostValues) throw NotUnderstood("an expression takes too long to work out");
+    if (++steps_ > 20 * kMostValues) throw NotUnderstood("an expression takes too long to evaluate");
     if (++levels_ > kMostLevels) throw NotUnderstood("an expression is nested too deeply");
     Constant found = value_of(node);
     --levels_;
@@ -97,7 +97,7 @@ class Evaluator {
     double real = 0;
     if (const auto [stop, error] = std::from_chars(begin, end, real); error == std::errc() && stop == end)
       return {real, {}, {}};
-    fail(node, "is no number that is read here");
+    fail(node, "is not a supported number");
   }
 
   Constant name(const Node& node) {
@@ -120,7 +120,7 @@ class Evaluator {
     if (node.text == "not") return {!truth(one), {}, {}};
     if (one.is_integer()) return {negative(node, one.integer()), one.type, {}};
     if (one.is_number()) return {-one.number(), one.type, {}};
-    fail(node, "is the negative of no number");
+    fail(node, "negates something that is not a number");
   }
 
   static std::int64_t negative(const Node& node, std::int64_t number) {
@@ -159,7 +159,7 @@ class Evaluator {
       for (std::uint64_t i = 0; i < count; ++i) all.insert(all.end(), a.list()->begin(), a.list()->end());
       return bounded(node, std::move(all));
     }
-    if (!a.is_number() || !b.is_number()) fail(node, "is arithmetic with what is no number");
+    if (!a.is_number() || !b.is_number()) fail(node, "is arithmetic with something that is not a number");
     const std::string type = a.type.empty() ? b.type : a.type;
     if (a.is_integer() && b.is_integer() && op != "/") return {integers(node, a.integer(), b.integer()), type, {}};
     return {reals(node, a.number(), b.number()), type, {}};
@@ -207,7 +207,7 @@ class Evaluator {
     if (op == "//") return std::floor(a / b);
     if (op == "%") return a - std::floor(a / b) * b;
     if (op == "**") return std::pow(a, b);
-    fail(node, "is no arithmetic of fractions");
+    fail(node, "is not arithmetic of fractions");
   }
 
   static bool equal(const Constant& a, const Constant& b) {
@@ -225,11 +225,11 @@ class Evaluator {
       if (op == "==" || op == "!=") {
         holds = equal(a, b) == (op == "==");
       } else if (op == "in" || op == "not_in") {
-        if (!b.list()) fail(node, "looks into what is no list");
+        if (!b.list()) fail(node, "searches something that is not a list");
         const auto is_a = [&](const Constant& one) { return equal(a, one); };
         holds = std::any_of(b.list()->begin(), b.list()->end(), is_a) == (op == "in");
       } else {
-        if (!a.is_number() || !b.is_number()) fail(node, "compares what is no number");
+        if (!a.is_number() || !b.is_number()) fail(node, "compares something that is not a number");
         const double x = a.number(), y = b.number();
         holds = op == "<" ? x < y : op == "<=" ? x <= y : op == ">" ? x > y : x >= y;
       }
@@ -248,7 +248,7 @@ class Evaluator {
 
   Constant subscript(const Node& node) {
     const Constant from = value(*node.children[0]), index = value(*node.children[1]);
-    if (!from.list()) fail(node, "is a part of what is no list");
+    if (!from.list()) fail(node, "is a part of something that is not a list");
     if (!from.keys.empty()) {
       for (std::size_t i = 0; i < from.keys.size(); ++i)
         if (equal(from.keys[i], index)) return copied(node, (*from.list())[i]);
@@ -277,7 +277,7 @@ class Evaluator {
 
   Constant comprehension(const Node& node) {
     const Constant over = value(*node.children[2]);
-    if (!over.list()) fail(node, "goes through what is no list");
+    if (!over.list()) fail(node, "iterates over something that is not a list");
     const std::string& variable = node.children[1]->text;
     const auto hidden = variables_.find(variable);
     std::optional<Constant> before;
@@ -304,7 +304,7 @@ class Evaluator {
   Constant call(const Node& node) {
     const Node& function = *node.children[0];
     const bool plain = function.kind == Node::Kind::name;
-    if (!plain && function.kind != Node::Kind::attribute) fail(node, "is a call that is not worked out");
+    if (!plain && function.kind != Node::Kind::attribute) fail(node, "is a call that cannot be evaluated");
     const std::string& what = function.text;
     Constants given;
     for (std::size_t i = 1; i < node.children.size(); ++i)
@@ -345,7 +345,7 @@ class Evaluator {
       }
       return {std::move(values), {}, std::move(keys)};
     }
-    fail(node, "is a call that is not worked out");
+    fail(node, "is a call that cannot be evaluated");
   }
 
   static bool is_number_type(const std::string& name) {
@@ -372,7 +372,7 @@ class Evaluator {
   static Constant extreme(const Node& node, const std::string& what, const Constants& all) {
     const Constant* best = &all.front();
     for (const Constant& one : all) {
-      if (!one.is_number()) fail(node, "compares what is no number");
+      if (!one.is_number()) fail(node, "compares something that is not a number");
       if (what == "max" ? one.number() > best->number() : one.number() < best->number()) best = &one;
     }
     return *best;
@@ -382,7 +382,7 @@ class Evaluator {
     std::int64_t product = 1;
     for (const Constant& one : all)
       if (!one.is_integer() || __builtin_mul_overflow(product, one.integer(), &product))
-        fail(node, "is no product of integers");
+        fail(node, "is not a product of integers");
     return {product, {}, {}};
   }
 
@@ -416,8 +416,7 @@ double Constant::number() const {
 std::int64_t Constant::integer() const {
   if (const auto* truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
-  throw NotUnderstood(is_number() ? "a number with a point stands where a whole one is needed"
-                                  : "something else stands where a number is needed");
+  throw NotUnderstood(is_number() ? "a whole number is needed, not one with a point" : "a number is needed");
 }
 
 std::size_t room_of(const Constant& constant) {

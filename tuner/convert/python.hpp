@@ -25,20 +25,20 @@ class NotUnderstood : public Error {
 struct Node;
 using Tree = std::shared_ptr<const Node>;
 
-/// An expression. \p text: an operator (`+ - * / // % ** << >> & | ^ and or not in not_in == != < <= > >=`, `neg`), a
-/// name, an attribute's name, a number as written, or the contents of a string.
+/// An expression. \p text is a name, an attribute's name, a number as written, a string's contents, or an operator.
+/// Operators are `+ - * / // % ** << >> & | ^ and or not in not_in == != < <= > >=` and `neg`.
 struct Node {
   enum class Kind {
     number,
     string,
     name,
     unary,
-    binary,       ///< two children
-    comparison,   ///< chained: children are operands, \p operators the operators between them
-    conditional,  ///< condition, value, other value
-    attribute,    ///< of the only child
-    subscript,    ///< child, index
-    call,         ///< function, then arguments; \p keywords: their names, empty for positional ones
+    binary,       ///< two children.
+    comparison,   ///< chained: children are operands, \p operators the operators between them.
+    conditional,  ///< condition, value, other value.
+    attribute,    ///< of the only child.
+    subscript,    ///< child, index.
+    call,         ///< function, then arguments; \p keywords: their names, empty for positional ones.
     list,
     tuple,
     dictionary,     ///< key, value, key, value…

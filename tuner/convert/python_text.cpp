@@ -34,7 +34,7 @@ class Parser {
   std::size_t at() const { return at_; }
   void end() {
     skip_blanks();
-    if (at_ < text_.size()) fail("goes on with what is no part of an expression");
+    if (at_ < text_.size()) fail("has more text after the expression");
   }
 
  private:
@@ -280,7 +280,7 @@ class Parser {
         --open;
       }
     }
-    fail("ends inside of a call");
+    fail("ends inside a call");
   }
 
   Tree comprehension(Tree value) {
@@ -336,12 +336,11 @@ class Parser {
     const char c = text_[at_];
     if (c == '"' || c == '\'') return strings();
     if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return number();
-    if (!is_name_char(c)) fail("has what is not read here");
+    if (!is_name_char(c)) fail("has an unsupported character");
     const std::size_t before = at_;
     std::string text = name();
     if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'') && text.size() <= 2) {
-      if (text != "r" && text != "R" && text != "b" && text != "u")
-        fail("has a string with a prefix that is not read here");
+      if (text != "r" && text != "R" && text != "b" && text != "u") fail("has a string with an unsupported prefix");
       raw_ = text == "r" || text == "R";
       return strings();
     }

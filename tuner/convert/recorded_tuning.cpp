@@ -59,7 +59,7 @@ std::vector<RecordedTuning> recorded_tunings(std::span<cache::Database> database
   if (tunings.empty())
     throw Error(fmt::format("no tuning{} with a measured configuration is stored{}{}; `tune show --stats` lists all",
                             filter.kernel.empty() ? "" : " of kernel " + filter.kernel,
-                            filter.source_hash.empty() ? "" : " for its text as it is now",
+                            filter.source_hash.empty() ? "" : " for its present text",
                             filter.sizes.empty() && filter.choices.empty() ? "" : " for that problem"));
   return tunings;
 }

@@ -133,7 +133,7 @@ class LineReader {
       const bool decides = begins_with_word(statement, {"if", "elif", "else", "for", "while"});
       if (decides && statement.find("__main__") == std::string::npos && !script_.call) script_.decides = true;
       if (statement.find("tune_kernel(") != std::string::npos && !begins_with_word(statement, {"def"}))
-        script_.no_call = in_quotes(statement.substr(0, 60)) + " is not read: give the call a line of its own";
+        script_.no_call = in_quotes(statement.substr(0, 60)) + " is not supported: put the call on its own line";
       return;
     }
     try {
@@ -186,7 +186,7 @@ class LineReader {
       const bool add = at + 1 < statement.size() && statement[at] == '+' && statement[at + 1] == '=';
       const bool assign = at < statement.size() && statement[at] == '=';
       if (!add && !assign) {
-        if (at < statement.size()) throw NotUnderstood(in_quotes(statement) + " is no plain line");
+        if (at < statement.size()) throw NotUnderstood(in_quotes(statement) + " is not a simple line");
         finish(targets, one);
         return;
       }
@@ -315,7 +315,7 @@ class LineReader {
   /// \p tree, or an undefined name if it is too deep or too large to be walked repeatedly.
   Tree bounded(const Tree& tree) {
     if (is_walked(*tree, 0)) return tree;
-    return std::make_shared<const Node>(Node{Node::Kind::name, "what became too large", {}, {}, {}});
+    return std::make_shared<const Node>(Node{Node::Kind::name, "(too large)", {}, {}, {}});
   }
 
   bool is_walked(const Node& tree, int level) {

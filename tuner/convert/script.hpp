@@ -17,10 +17,10 @@ constexpr int kMostTreeLevels = 400;
 struct Script {
   using Entries = std::vector<std::pair<std::string, python::Tree>>;
 
-  python::Tree call;         ///< null: there is no call
-  bool calls_again = false;  ///< there is another call later
-  std::string no_call;       ///< why a line with the word tune_kernel is not a call; empty: no line has it
-  bool decides = false;      ///< there are branches or loops before the call
+  python::Tree call;         ///< null: there is no call.
+  bool calls_again = false;  ///< there is another call later.
+  std::string no_call;       ///< why a line with the word tune_kernel is not a call; empty: no line has it.
+  bool decides = false;      ///< there are branches or loops before the call.
   std::map<std::string, python::Tree> defined = {};
   std::map<std::string, Entries> items = {};  ///< assigned by key, in order
   python::Names constants = {};

@@ -42,7 +42,7 @@ class ScriptReader {
     script_ = read_script(text);
     if (!script_.call)
       throw Error(fmt::format(
-          "{}: no plain call of tune_kernel was found: {}", file_.string(),
+          "{}: no simple call of tune_kernel was found: {}", file_.string(),
           script_.no_call.empty() ? "a line such as 'results, env = tune_kernel(…)', by that name" : script_.no_call));
     if (script_.calls_again) draft_.leave("the script calls tune_kernel more than once: this is the first call");
     draft_.folder = file_.parent_path();
@@ -71,7 +71,7 @@ class ScriptReader {
     for (std::size_t i = 1; i < script_.call->children.size(); ++i) {
       const std::string& keyword = script_.call->keywords[i - 1];
       if (keyword == "**") {
-        draft_.leave(fmt::format("the call passes {} on, which was not looked into",
+        draft_.leave(fmt::format("the call passes {}, which was not examined",
                                  in_quotes(python::text_of(*script_.call->children[i]))));
       } else if (!keyword.empty()) {
         given_[keyword == "kernel_string" ? "kernel_source" : keyword] = script_.call->children[i];
@@ -99,14 +99,14 @@ class ScriptReader {
       if (value.string()) return *value.string();
     } catch (const NotUnderstood&) {
     }
-    draft_.leave(fmt::format("{} is {}, which is not worked out", name, in_quotes(python::text_of(*tree))));
+    draft_.leave(fmt::format("{} is {}, which cannot be evaluated", name, in_quotes(python::text_of(*tree))));
     return std::nullopt;
   }
 
   void read_kernel() {
     draft_.set_kernel(word("kernel_name").value_or(""));
     if (draft_.instantiate.empty())
-      throw Error(fmt::format("{}: the kernel's name is not a plain text", file_.string()));
+      throw Error(fmt::format("{}: the kernel's name is not a simple text", file_.string()));
     require_plain(draft_.instantiate, file_);
     const std::string source = kernel_source();
     const bool is_text = source.find('\n') != std::string::npos || source.find('{') != std::string::npos;
@@ -127,7 +127,7 @@ class ScriptReader {
     const std::string language = word("lang").value_or("CUDA");
     for (const char* plain : {"CUDA", "cuda", "NVCUDA", "nvcuda", "CUPY", "cupy", "Cupy"})
       if (language == plain) return;
-    draft_.leave(fmt::format("the kernel's language is {}: it has to become CUDA C++", in_quotes(language)));
+    draft_.leave(fmt::format("the kernel's language is {}: translate it to CUDA C++", in_quotes(language)));
   }
 
   /// The name of the source file, or the source itself.
@@ -145,7 +145,7 @@ class ScriptReader {
     file_names(*tree, names, followed_names);
     if (!names.empty()) {
       if (names.size() > 1)
-        draft_.leave(fmt::format("of the files {} the first is taken for the kernel's", python::text_of(*tree)));
+        draft_.leave(fmt::format("of the files {}, the first is assumed to have the kernel", python::text_of(*tree)));
       return names.front();
     }
     draft_.leave(fmt::format("kernel_source is {}, which is not worked out", in_quotes(python::text_of(*tree))));
@@ -187,7 +187,7 @@ class ScriptReader {
       if (known == draft_.sizes.end()) draft_.sizes.emplace_back(name, std::to_string(value.integer()));
       problem_[i] = name;
     } catch (const NotUnderstood& error) {
-      draft_.leave(fmt::format("the problem size {} is not worked out: {}", in_quotes(python::text_of(*part)),
+      draft_.leave(fmt::format("the problem size {} cannot be evaluated: {}", in_quotes(python::text_of(*part)),
                                first_line(error.what())));
     }
   }
@@ -258,7 +258,7 @@ class ScriptReader {
     if (++restrictions_ > kMostRestrictions) return;
     if (is_condition_with_names(tree)) {
       if (has_their_names(tree)) return restriction(*script_.followed(tree.children[0]), level + 1);
-      return draft_.leave(fmt::format("the condition {} is not translated: whose values it is given is not understood",
+      return draft_.leave(fmt::format("the condition {} is not translated: its arguments were not understood",
                                       in_quotes(python::text_of(tree))));
     }
     if (tree.kind == Node::Kind::list || tree.kind == Node::Kind::tuple ||
@@ -368,8 +368,8 @@ class ScriptReader {
           if (one.name == name) one.name += "_";
         draft_.arguments.push_back(std::move(constant));
         draft_.leave(
-            fmt::format("constant memory {} has numbers of its own, also where an argument has the same in the "
-                        "script: that matters where the kernel reads both",
+            fmt::format("constant memory {} has its own numbers, even if an argument has the same in the "
+                        "script: that matters if the kernel reads both",
                         name));
       } catch (const Error& error) {
         draft_.leave(fmt::format("constant memory {} is left out: {}", name, first_line(error.what())));
@@ -407,8 +407,8 @@ class ScriptReader {
     const auto type = element_type(value.type);
     argument.type = type ? type->name : value.is_integer() ? "int" : "float";
     if (!type)
-      draft_.leave(fmt::format("argument {} is a plain number of Python: its type is taken for {}", argument.name,
-                               argument.type));
+      draft_.leave(
+          fmt::format("argument {} is a number of Python: its type is assumed to be {}", argument.name, argument.type));
     const bool whole = value.is_integer() && value.integer() >= 0 &&
                        (argument.type == "int" || argument.type == "unsigned" || argument.type == "int64" ||
                         argument.type == "uint64");
@@ -443,7 +443,7 @@ class ScriptReader {
       argument.fill = array.fill;
     } catch (const Error& error) {
       argument.count = problem_[0].empty() ? "1" : draft_.sizes.empty() ? "1" : draft_.sizes.front().first;
-      draft_.leave(fmt::format("buffer {} is taken for {}[{}]: {}", argument.name, argument.type, argument.count,
+      draft_.leave(fmt::format("buffer {} is assumed to be {}[{}]: {}", argument.name, argument.type, argument.count,
                                first_line(error.what())));
     }
   }
@@ -473,7 +473,7 @@ class ScriptReader {
 
   Array array_of(const Node& tree) {
     if (array_levels_ == kMostArrayLevels || ++arrays_ > kMostArrays)
-      throw NotUnderstood("an array is made of too many others");
+      throw NotUnderstood("an array consists of too many others");
     ++array_levels_;
     struct Level {
       ~Level() { --levels; }
@@ -497,8 +497,7 @@ class ScriptReader {
         } catch (const NotUnderstood&) {
         }
     }
-    if (tree.kind != Node::Kind::call)
-      throw NotUnderstood(in_quotes(python::text_of(tree)) + " is no array that is known");
+    if (tree.kind != Node::Kind::call) throw NotUnderstood(in_quotes(python::text_of(tree)) + " is not a known array");
     return made_by(tree);
   }
 
@@ -563,7 +562,7 @@ class ScriptReader {
       for (const Tree& one : given) text += (text.empty() ? "" : " * ") + shape(*one);
       array.count = text.empty() ? "1" : text;
       array.fill = what == "rand" ? "uniform 0 1" : "uniform -1 1";
-      if (what == "randn") draft_.leave("numbers of a normal distribution are uniform ones from -1 to 1 here");
+      if (what == "randn") draft_.leave("normally distributed numbers are uniform from -1 to 1 here");
       return finish();
     }
     if ((what == "random" || what == "random_sample") && (size || given.size() == 1)) {
@@ -590,7 +589,7 @@ class ScriptReader {
           bounds ? fmt::format("uniform {} {}", number_text(python::evaluate(*given[0], script_.constants).number()),
                                number_text(python::evaluate(*given[1], script_.constants).number()))
                  : "uniform 0 1";
-      if (what == "normal") draft_.leave("numbers of a normal distribution are uniform ones here");
+      if (what == "normal") draft_.leave("normally distributed numbers are uniform here");
       return finish();
     }
     if ((what == "array" || what == "asarray" || what == "ascontiguousarray") && !given.empty()) {
@@ -606,7 +605,7 @@ class ScriptReader {
       }
       return finish();
     }
-    throw NotUnderstood(in_quotes(python::text_of(tree)) + " is no array that is known");
+    throw NotUnderstood(in_quotes(python::text_of(tree)) + " is not a known array");
   }
 
   // ---- the rest ----------------------------------------------------------------------------------------------------
@@ -617,12 +616,12 @@ class ScriptReader {
         for (const python::Constant& one : values.list() ? *values.list() : std::vector<python::Constant>())
           if (one.string()) draft_.add_option(*one.string());
       } catch (const NotUnderstood& error) {
-        draft_.leave(fmt::format("the compiler's options are not worked out: {}", first_line(error.what())));
+        draft_.leave(fmt::format("the compiler's options cannot be evaluated: {}", first_line(error.what())));
       }
     if (const Tree tolerance = argument("atol")) try {
         draft_.tolerance = fmt::format("absolute {}", python::evaluate(*tolerance, script_.constants).number());
       } catch (const Error& error) {
-        draft_.leave(fmt::format("the tolerance is not worked out: {}", first_line(error.what())));
+        draft_.leave(fmt::format("the tolerance cannot be evaluated: {}", first_line(error.what())));
       }
     static const std::set<std::string> read{"kernel_name", "kernel_source", "problem_size", "arguments", "tune_params",
                                             "grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol",

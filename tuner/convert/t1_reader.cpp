@@ -74,7 +74,7 @@ void read_parameters(KernelDraft& draft, const T1Json& space) {
     }
     leave_unknown(draft, one, "parameter " + name + ": ", {"Name", "Type", "Values", "Default"});
   }
-  if (draft.parameters.empty()) throw Error("no parameter of it could be read");
+  if (draft.parameters.empty()) throw Error("none of its parameters could be read");
 }
 
 void read_conditions(KernelDraft& draft, const T1Json& space) {
@@ -98,7 +98,7 @@ void read_problem_size(KernelDraft& draft, const T1Json& kernel) {
     if (list[i].is_number_unsigned() && list[i].get<std::uint64_t>() <= INT64_MAX)
       draft.sizes.emplace_back(std::string("problem_") + "xyz"[i], text_of(list[i]));
     else
-      draft.leave(fmt::format("the problem size {} is no size", in_quotes(beginning_of(list[i]))));
+      draft.leave(fmt::format("the problem size {} is not a size", in_quotes(beginning_of(list[i]))));
 }
 
 /// The hub's grid: the problem divided by the divisors.
@@ -198,7 +198,8 @@ void read_fill(KernelDraft& draft, const T1Json& argument, DraftArgument& buffer
   } else if (const auto text = type == "Generator" ? generated(draft, source, buffer.type) : std::nullopt) {
     buffer.fill = *text;
   } else if (!type.empty() && buffer.role != DraftArgument::Role::out) {
-    draft.leave(fmt::format("buffer {} is filled by {} {}: say how", buffer.name, printable(type), in_quotes(source)));
+    draft.leave(fmt::format("buffer {} is filled by {} {}: write a `fill` for it", buffer.name, printable(type),
+                            in_quotes(source)));
   }
 }
 
@@ -248,7 +249,7 @@ void read_argument(KernelDraft& draft, const T1Json& one, std::set<std::string>&
     read_fill(draft, one, argument);
   } else {
     draft.leave(
-        fmt::format("argument {} lies in memory of the kind {}: it is left out", argument.name, in_quotes(memory)));
+        fmt::format("argument {} is in memory of the kind {}: it is left out", argument.name, in_quotes(memory)));
     return;
   }
   leave_unknown(draft, one, "argument " + argument.name + ": ",
@@ -261,8 +262,8 @@ void read_argument(KernelDraft& draft, const T1Json& one, std::set<std::string>&
     draft.arguments.push_back(std::move(constant));
     while (!names.insert(argument.name).second) argument.name += "_";
     draft.leave(
-        fmt::format("the argument {} and the constant memory behind it were the same numbers and are others here: "
-                    "that matters where the kernel reads both",
+        fmt::format("the argument {} and its constant memory had the same numbers, and have different ones here: "
+                    "that matters if the kernel reads both",
                     argument.name));
   }
   draft.arguments.push_back(std::move(argument));
@@ -282,8 +283,8 @@ void read_answer(KernelDraft& draft, const T1Json& one) {
                                     : std::nullopt)
     output->answer_formula = *formula;
   else
-    draft.leave(fmt::format("{} should come out as {} {}{}: say so in a `reference`", printable(target),
-                            printable(type), in_quotes(source.empty() ? text_at(one, "FillValue") : source),
+    draft.leave(fmt::format("{} should become {} {}{}: write a `reference` for it", printable(target), printable(type),
+                            in_quotes(source.empty() ? text_at(one, "FillValue") : source),
                             threshold.empty() ? "" : fmt::format(" within {}", printable(threshold))));
   if (at(one, "ValidationThreshold").is_number())
     draft.tolerance =
@@ -327,7 +328,7 @@ KernelDraft read_description(const T1Json& root, const fs::path& file) {
   draft.source = source_of(kernel, file);
   read_source(draft);
   if (const std::string language = text_at(kernel, "Language"); language != "CUDA")
-    draft.leave(fmt::format("the kernel is written in {}: it has to become CUDA C++", in_quotes(language)));
+    draft.leave(fmt::format("the kernel is written in {}: translate it to CUDA C++", in_quotes(language)));
   read_problem_size(draft, kernel);
   read_parameters(draft, space);
   read_conditions(draft, space);

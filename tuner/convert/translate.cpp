@@ -90,7 +90,7 @@ class Translator {
   /// Throws for a fraction.
   Piece plain(const Node& node) {
     Piece piece = of(node);
-    if (!piece.denominator.empty()) fail(node, "is a fraction, which is no value here");
+    if (!piece.denominator.empty()) fail(node, "is a fraction, which is not possible here");
     return piece;
   }
 
@@ -99,7 +99,7 @@ class Translator {
     switch (node.kind) {
       case Node::Kind::name: {
         if (const auto name = meaning_.name(node.text)) return {*name, kAtom, {}};
-        fail(node, "is no parameter or size");
+        fail(node, "is not a parameter or size");
       }
       case Node::Kind::unary: {
         if (node.text == "not") return {"not " + in(plain(*node.children[0]), kNot), kNot, {}};
@@ -137,7 +137,7 @@ class Translator {
       default:
         break;
     }
-    fail(node, "cannot be said in a kernel file");
+    fail(node, "cannot be expressed in a kernel file");
   }
 
   /// Names of sizes are kept as names.
@@ -186,7 +186,7 @@ class Translator {
     if (op == "*") return {in(a, kProduct) + " * " + factor(b), kProduct, denominators(a, b)};
     if (op == "/") {
       // Comparing fractions multiplies both sides by the denominators.
-      if (may_be_negative(*node.children[1])) fail(node, "divides by what may be negative");
+      if (may_be_negative(*node.children[1])) fail(node, "divides by something that may be negative");
       // (p / q) / (r / s) = (p * s) / (q * r)
       const std::string below = product(a.denominator, factor(b));
       const Piece top = times(a, b.denominator);
@@ -211,7 +211,7 @@ class Translator {
   static void require_value(const Node& node) {
     if (node.kind == Node::Kind::binary && (node.text == "and" || node.text == "or") &&
         !(is_condition(*node.children[0]) && is_condition(*node.children[1])))
-      fail(node, "is a number to compute with in Python alone");
+      fail(node, "is arithmetic that only Python has");
   }
 
   static bool is_condition(const Node& node) {
@@ -361,7 +361,7 @@ class Translator {
         !may_be_negative(*node.children[1]))
       return {"1 << " + in(plain(*node.children[1]), kSum), kShift, {}};
     if (!exponent || !exponent->denominator.empty() || exponent->text.size() > 1 || exponent->rank != kAtom)
-      fail(node, "is a power that kernel files cannot say");
+      fail(node, "is a power that kernel files cannot express");
     const int times_base = exponent->text[0] - '0';
     if (times_base == 0) return {"1", kAtom, {}};
     Piece all = base;
@@ -414,7 +414,8 @@ class Translator {
       if (!values.list()) throw NotUnderstood(in_quotes(python::text_of(list)) + " is no list");
       std::string text;
       for (const python::Constant& one : *values.list()) {
-        if (!one.is_integer()) throw NotUnderstood(in_quotes(python::text_of(list)) + " has more than integers");
+        if (!one.is_integer())
+          throw NotUnderstood(in_quotes(python::text_of(list)) + " has values that are not integers");
         text += (text.empty() ? "" : ", ") + std::to_string(one.integer());
       }
       return membership_text(a, op, text);
@@ -439,7 +440,7 @@ class Translator {
         const std::size_t at = static_cast<std::size_t>(place->text[0] - '0');
         if (at < meaning_.problem.size()) return {meaning_.problem[at], kAtom, {}};
       }
-    fail(node, "is no parameter or size");
+    fail(node, "is not a parameter or size");
   }
 
   Piece call(const Node& node) {

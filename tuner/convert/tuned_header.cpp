@@ -87,7 +87,7 @@ struct Member {
 class HeaderWriter {
  public:
   HeaderWriter(const TunedResults& results, const HeaderOptions& options) : results_(results), options_(options) {
-    if (results.rows.empty()) throw Error("there is nothing to write a header of");
+    if (results.rows.empty()) throw Error("there are no results for a header");
     name_ = identifier(results.kernel.name);
     for (const auto& [size, value] : results.rows.front().problem.sizes) sizes_.push_back(size);
     for (const TunedSize& row : results.rows) {
@@ -193,8 +193,8 @@ class HeaderWriter {
 //   }});
 //
 // The device is the measured one of the same compute capability with the nearest number of multiprocessors (then of
-// bytes of L2); any other gets the default configuration. The size is the measured one that is nearest by ratios.
-// `dispatch` instantiates what is called once for each configuration that it may choose, and returns what that returns.
+// bytes of L2). Any other device gets the default configuration. The size is the measured one that is nearest by ratios.
+// `dispatch` instantiates the callable once for each configuration that it may choose, and returns its result.
 // Programs that compile at run time find the numbers in `configurations[choose(...)]`.
 )",
                     kHeaderMark, comment(results_.kernel.name), name_, problem, size_values, list(", ", "C::"));
@@ -209,8 +209,8 @@ class HeaderWriter {
 
   static std::string remark_of_sizes(const PortfolioResult& one) {
     std::string text;
-    if (one.unmeasured) text += fmt::format("; at {} of them none was measured", one.unmeasured);
-    if (one.unmatched) text += fmt::format("; at {} only the best itself is known", one.unmatched);
+    if (one.unmeasured) text += fmt::format("; at {} of them, none was measured", one.unmeasured);
+    if (one.unmatched) text += fmt::format("; at {}, only the best itself is known", one.unmatched);
     return text;
   }
 
@@ -233,11 +233,11 @@ class HeaderWriter {
     text_ += "/// The kernel's parameters.\nstruct Configuration {\n";
     for (const Member& member : members_) text_ += fmt::format("  {} {};\n", member.type, member.name);
     text_ +=
-        "};\n\n/// What is known of a device. l2_bytes tells devices apart that have as many multiprocessors; 0: not "
+        "};\n\n/// A device. l2_bytes distinguishes devices with equal numbers of multiprocessors; 0: not "
         "known.\nstruct Device {\n  int compute_capability;  // 90 for 9.0\n  int multiprocessors;\n  long long "
         "l2_bytes = 0;\n};\n\nstruct Size {\n";
     for (const std::string& size : sizes_) text_ += fmt::format("  long long {};\n", size_names_.of(size));
-    text_ += "};\n\n/// What the caller chooses: types and kinds of the operation.\nenum class Problem {\n";
+    text_ += "};\n\n/// The caller's choices: types and kinds of the operation.\nenum class Problem {\n";
     for (const std::string& problem : problems_)
       text_ += fmt::format("  {},{}\n", problem_names_.of(problem), problem.empty() ? "" : "  // " + comment(problem));
     text_ += "};\n\n";
@@ -251,7 +251,7 @@ class HeaderWriter {
         values += (values.empty() ? "" : ", ") + member.literal(*one.find(member.parameter));
       text_ += fmt::format("    {{{}}},  // {}: {}\n", values, number(one), comment(one.text()));
     }
-    text_ += "};\n\n/// The configuration for devices that are like none of the measured ones.\n";
+    text_ += "};\n\n/// The configuration for devices that resemble no measured one.\n";
     text_ += fmt::format("inline constexpr int default_configuration = {};\n\n", default_number());
     text_ += fmt::format(
         "/// A measured problem, with the logarithms of its sizes.\nstruct Row {{\n  Device "
@@ -298,7 +298,7 @@ class HeaderWriter {
     for (const std::string& size : sizes_)
       wanted += fmt::format("{}log2_of(size.{})", wanted.empty() ? "" : ", ", size_names_.of(size));
     text_ += fmt::format(
-        R"(/// The index into `configurations` of what is best for \p problem. A walk over its rows.
+        R"(/// The index in `configurations` of the best one for \p problem. Examines all its rows.
 inline int choose(Problem problem, const Device& device, [[maybe_unused]] const Size& size) {{
   [[maybe_unused]] const auto log2_of = [](long long n) {{ return n > 0 ? std::log2(static_cast<double>(n)) : -64.0; }};
   const auto apart = [](long long a, long long b) {{ return a < b ? b - a : a - b; }};

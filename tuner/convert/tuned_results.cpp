@@ -61,7 +61,7 @@ std::vector<cache::BestRecord> wanted_best(std::span<cache::Database> databases,
     return why.has_value();
   });
   if (rows.empty() && !rejected.empty())
-    throw Error(fmt::format("no best configuration of kernel {} that is stored may be served: {}", options.kernel,
+    throw Error(fmt::format("no stored best configuration of kernel {} may be served: {}", options.kernel,
                             printable(rejected)));
   const auto is_gpu = [](const cache::BestRecord& row) { return row.device.backend != "host"; };
   if (options.device_key.empty() && std::any_of(rows.begin(), rows.end(), is_gpu))
@@ -161,9 +161,8 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
   TunedOptions options = given;
   KnownProblems known = known_problems(wanted_best(databases, options));
   if (known.empty())
-    throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune --kernel {}` finds some",
-                            options.kernel, given.source_hash.empty() ? "" : " for its text as it is now",
-                            options.kernel));
+    throw Error(fmt::format("no best configuration of kernel {} is stored{}; `tune --kernel {}` makes some",
+                            options.kernel, given.source_hash.empty() ? "" : " for its present text", options.kernel));
   TunedResults results;
   results.kernel = known.begin()->second.best->kernel;
   add_times(known, databases, options);
@@ -191,7 +190,7 @@ TunedResults tuned_results(std::span<cache::Database> databases, const TunedOpti
             {size->device, size->problem, Configuration::parse(size->best->configuration), size->best->median_ns, 1});
   }
   if (results.rows.empty())
-    throw Error(fmt::format("all that is known of kernel {} is quarantined; `tune cache` says more", options.kernel));
+    throw Error(fmt::format("all results of kernel {} are quarantined; `tune cache` shows them", options.kernel));
   return results;
 }
 

@@ -29,10 +29,10 @@ struct PortfolioResult {
   cache::DeviceRecord device;
   std::string choices;
   std::size_t configurations = 0;
-  std::size_t sizes = 0;       ///< tuned sizes
-  std::size_t unmeasured = 0;  ///< of these: no configuration of the portfolio was measured; not in the rows
-  std::size_t unmatched = 0;   ///< of these: one configuration is known, which says nothing of others
-  double worst = 0, mean = 0;  ///< shares of the best, over the other sizes
+  std::size_t sizes = 0;       ///< tuned sizes.
+  std::size_t unmeasured = 0;  ///< sizes where no configuration of the portfolio was measured. They have no row.
+  std::size_t unmatched = 0;   ///< sizes with only one known configuration, which shows nothing about others.
+  double worst = 0, mean = 0;  ///< shares of the best, over the other sizes.
 };
 
 struct TunedResults {
@@ -46,10 +46,10 @@ using Objection = std::function<std::optional<std::string>(const cache::Context&
 
 struct TunedOptions {
   std::string kernel;
-  std::string device_key = {};   ///< empty: all GPUs; if there are none, all CPUs
-  std::string source_hash = {};  ///< empty: the source that was measured last
-  Objection objection = {};      ///< results that it rejects are left out
-  std::size_t portfolio = 0;     ///< most configurations for each device and choices; 0: each size's best
+  std::string device_key = {};   ///< empty: all GPUs; if there are none, all CPUs.
+  std::string source_hash = {};  ///< empty: the source that was measured last.
+  Objection objection = {};      ///< leaves out results that it rejects.
+  std::size_t portfolio = 0;     ///< most configurations for each device and choices; 0: each size's best.
 };
 
 /// For the objective time. Leaves out quarantined configurations. Throws tuner::Error when there are no results.
