@@ -5,7 +5,6 @@
 /// A file is changed only when it is known to belong to tuner: it says so, or it has the name and place of the user's
 /// database. If such a file is damaged when it is opened for writing, it is renamed and a new one is started. Any other
 /// file is left as it is.
-/// Any other file is left as it is.
 
 #include <chrono>
 #include <cstdint>

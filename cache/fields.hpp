@@ -14,11 +14,11 @@ namespace tuner::cache {
 // How a field differs from others of its type.
 enum : unsigned {
   kPlain = 0,
-  kOptional = 1,  ///< may be missing in a text
-  kRemark = 2,    ///< may change without making this another record; no checksum covers it
-  kInstant = 4,   ///< milliseconds since 1970; a date in a text
-  kObject = 8,    ///< text that is a JSON object, and is written as an object
-  kProse = 16,    ///< may be long and contain any characters
+  kOptional = 1,  ///< may be missing in a text.
+  kRemark = 2,    ///< may change in the same record; no checksum covers it.
+  kInstant = 4,   ///< milliseconds since 1970; a date in a text.
+  kObject = 8,    ///< text that is a JSON object, and is written as an object.
+  kProse = 16,    ///< may be long and contain any characters.
 };
 
 template <class T, class Record>

@@ -20,8 +20,8 @@ struct FileKind {
   bool memory_fallback = true;
   bool durable = true;  ///< false: no fsync; a power cut may cost the file
   bool must_be_private = false;
-  bool frozen = false;     ///< nobody writes to it any more, so it is read without locks, which some file systems lack
-  bool own_place = false;  ///< any file with this name and place is tuner's, and may be set aside when broken
+  bool frozen = false;     ///< never written again, so it is read without locks, which some file systems lack.
+  bool own_place = false;  ///< any file with this name and place is tuner's, and may be set aside when broken.
 };
 
 /// The low and high 16 bits of user_version.

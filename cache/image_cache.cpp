@@ -95,7 +95,7 @@ std::optional<Image> ImageCache::get(const std::string& key) {
 
 void ImageCache::put(const std::string& key, const std::string& bytes, const std::string& meta) {
   if (key.size() != 64 || key.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    throw CacheError(fmt::format("'{}' is no key of an image (64 lower-case hexadecimal digits)", key));
+    throw CacheError(fmt::format("'{}' is not the key of an image (64 lower-case hexadecimal digits)", key));
   }
   const auto size = static_cast<std::int64_t>(bytes.size() + meta.size());
   if (size > options_.max_bytes / 4) return;

@@ -13,7 +13,7 @@ std::vector<std::filesystem::path> path_list(const char* variable, const char* o
 
 /// The first that is set of `$TUNER_CACHE_DIR`, `$XDG_CACHE_HOME/tuner` and `~/.cache/tuner`, as an absolute path. A
 /// relative `$TUNER_CACHE_DIR` starts at the current folder. A relative `$XDG_CACHE_HOME` is ignored, as the XDG base
-/// directory specification requires. nullopt when none is set.
+/// directory specification requires. nullopt without any of them.
 std::optional<std::filesystem::path> user_cache_dir();
 /// The user's database in that folder: `wisdom.db`.
 std::optional<std::filesystem::path> user_database_file();
@@ -22,9 +22,9 @@ std::optional<std::filesystem::path> user_database_file();
 /// empty.
 std::optional<std::filesystem::path> frozen_database_file();
 
-/// Where tuner may be installed, most likely first: the folder above that of the running program, that of the shared
-/// library with this code, and the prefix that the package's CMake configuration compiled into the program. tuner's own
-/// build compiles in no path, so an installation can be moved.
+/// Places where tuner may be installed, most likely first. They are the folder above that of the running program, the
+/// same for the shared library with this code, and a prefix that the package's CMake configuration compiled in. tuner's
+/// own build compiles in no path, so an installation can be moved.
 const std::vector<std::filesystem::path>& installation_prefixes();
 
 /// Places for shipped wisdom, whether or not they exist: \p application, each part of `$TUNER_DB_PATH`

@@ -192,7 +192,7 @@ Complaint problem_with_configuration(const std::string& text) {
     }
     const auto name = part.substr(0, equals);
     if (!previous.empty() && name <= previous) {
-      return fmt::format("the configuration is not in canonical form: '{}' stands behind '{}'", name, previous);
+      return fmt::format("the configuration is not in canonical form: '{}' is after '{}'", name, previous);
     }
     if (!is_canonical(part.substr(equals + 1))) {
       return fmt::format("the configuration is not in canonical form: '{}' has another way to be written", part);
@@ -206,7 +206,7 @@ Complaint problem_with_configuration(const std::string& text) {
 Complaint problem_with(const TrialRecord& trial) {
   constexpr const char* kinds[] = {"ok", "compile", "launch", "timeout", "wrong", "invalid"};
   if (std::find(std::begin(kinds), std::end(kinds), trial.kind) == std::end(kinds)) {
-    return fmt::format("'{}' is no kind of trial (ok, compile, launch, timeout, wrong, invalid)", trial.kind);
+    return fmt::format("'{}' is not a kind of trial (ok, compile, launch, timeout, wrong, invalid)", trial.kind);
   }
   return first_of(problem_with_configuration(trial.configuration), out_of_bounds(trial));
 }

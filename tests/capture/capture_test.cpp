@@ -171,7 +171,7 @@ TEST_F(CaptureTest, SeesThatABufferHasChanged) {
   std::string bytes = testing::read_file(file);
   bytes.back() = '\7';
   testing::write_file(file, bytes);
-  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("x.before.npy is not what was captured"));
+  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("x.before.npy has changed since it was captured"));
   fs::resize_file(file, bytes.size() - 1);
   EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("that were captured"));
 }
@@ -179,13 +179,13 @@ TEST_F(CaptureTest, SeesThatABufferHasChanged) {
 TEST_F(CaptureTest, SeesThatTheKernelIsAnotherOne) {
   const fs::path path = captured();
   std::ofstream(path / "kernel/add.cu", std::ios::app) << "// changed\n";
-  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("is not the kernel that was captured"));
+  EXPECT_THAT(error_of([&] { read_capture(path); }), HasSubstr("has changed since it was captured"));
 }
 
 TEST_F(CaptureTest, RefusesWhatIsNoCapture) {
   EXPECT_THAT(error_of([&] { read_capture(folder_ / "none"); }), HasSubstr("there is no such file"));
   for (const fs::path& file : {folder_.write("text", "text"), folder_.write("other.json", "{\"a\": 1}")})
-    EXPECT_THAT(error_of([&] { read_capture(file); }), HasSubstr("it is no capture")) << file;
+    EXPECT_THAT(error_of([&] { read_capture(file); }), HasSubstr("it is not a capture")) << file;
   EXPECT_THAT(error_after([](auto& list) { list["version"] = 2; }), HasSubstr("its version is 2"));
   EXPECT_THAT(error_after([](auto& list) { list["sizes"] = 7; }), HasSubstr("capture.json"));
   EXPECT_THAT(error_after([](auto& list) { list["scalars"]["shfit"] = "1"; }), HasSubstr("no scalar 'shfit'"));
@@ -196,7 +196,7 @@ TEST_F(CaptureTest, RefusesWhatIsNoCapture) {
 TEST_F(CaptureTest, ReadsNoFileOutsideOfItsFolder) {
   for (const char* name : {"/etc/passwd", "../add.capture/x.before.npy", "kernel/../../x", ""})
     EXPECT_THAT(error_after([&](auto& list) { list["buffers"]["x"]["before"]["file"] = name; }),
-                HasSubstr("is no file of the capture"))
+                HasSubstr("is not a file of the capture"))
         << name;
 }
 

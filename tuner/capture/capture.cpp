@@ -25,7 +25,7 @@ fs::path own_file(const fs::path& folder, const std::string& name) {
   const fs::path path(name);
   bool inside = !path.empty() && path.is_relative();
   for (const fs::path& part : path) inside = inside && part != "..";
-  if (!inside) throw Error("'" + name + "' is no file of the capture");
+  if (!inside) throw Error("'" + name + "' is not a file of the capture");
   return folder / path;
 }
 
@@ -37,7 +37,7 @@ fs::path checked_file(const fs::path& folder, const Json& listed) {
     throw Error(path.string() + " has " + std::to_string(fs::file_size(path)) + " bytes, not the " +
                 listed.at("bytes").dump() + " that were captured");
   if (cache::sha256_file(path) != listed.at("sha256").get<std::string>())
-    throw Error(path.string() + " is not what was captured: its contents have changed");
+    throw Error(path.string() + " has changed since it was captured");
   return path;
 }
 
@@ -45,12 +45,12 @@ KernelSpec checked_kernel(const fs::path& folder, const Json& listed) {
   KernelSpec spec = read_kernel_file(own_file(folder, listed.at("file").get<std::string>()));
   if (to_record(spec, {}).source_hash == listed.at("sha256").get<std::string>()) return spec;
   throw Error(spec.file +
-              " is not the kernel that was captured, so its application would not be served with the result: it, or "
-              "a file that it includes by an absolute path, has changed. Capture the launch again");
+              " has changed since it was captured, or a file that it includes by an absolute path has. The application "
+              "would not be served with the result. Capture the launch again");
 }
 
 Capture capture_of(const fs::path& folder, const Json& list) {
-  if (list.at("format") != kCaptureFormat) throw Error("it is no capture");
+  if (list.at("format") != kCaptureFormat) throw Error("it is not a capture");
   if (const int version = list.at("version").get<int>(); version != kCaptureVersion)
     throw Error("its version is " + std::to_string(version) + ", and this tuner reads " +
                 std::to_string(kCaptureVersion));
@@ -96,7 +96,7 @@ auto naming(const fs::path& list, Work work) try {
 } catch (const SpecError&) {
   throw;  // names its own place
 } catch (const Json::exception& error) {
-  throw Error(list.string() + ": it is no capture, or a damaged one: " + error.what());
+  throw Error(list.string() + ": it is not a capture, or it is damaged: " + error.what());
 } catch (const std::exception& error) {
   throw Error(list.string() + ": " + error.what());
 }

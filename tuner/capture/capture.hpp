@@ -2,10 +2,10 @@
 /// A captured launch: a folder with the inputs and outputs of one launch of an application (docs/api.md, "Captures").
 /// It is enough to tune the kernel for that launch without the application.
 ///
-///   capture.json         the members of Capture, and the digests of all files of numbers
-///   kernel/…             the kernel file and all files that it needs
-///   NAME.before.npy      a buffer before the launch, if the kernel reads it
-///   NAME.after.npy       a buffer after the launch, if the kernel writes it
+///   capture.json         the members of Capture, and the digests of all files of numbers.
+///   kernel/…             the kernel file and all files that it needs.
+///   NAME.before.npy      a buffer before the launch, if the kernel reads it.
+///   NAME.after.npy       a buffer after the launch, if the kernel writes it.
 
 #include <filesystem>
 #include <optional>
