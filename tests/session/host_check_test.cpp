@@ -87,7 +87,7 @@ TEST(HostCheck, KnowsWhatItHasLookedAt) {
     EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
   }
   EXPECT_FALSE(check.wrong(Configuration{{"does", "well"}}));
-  EXPECT_THAT(check.why_not(), HasSubstr("1 configurations and 30 s are all that is spent on it"));
+  EXPECT_THAT(check.why_not(), HasSubstr("its limit of 1 configurations and 30 s is reached"));
   EXPECT_TRUE(check.wrong(kBadly));
   EXPECT_EQ(check.why_not(), "");
 }

@@ -81,7 +81,7 @@ TEST(SeveralDevices, NeedWorkerProcesses) {
   options.isolation = Isolation::none;
   options.more_devices = {0};
   EXPECT_THAT(testing::error_of([&] { tune_kernel(spec, complete(spec, {}), device, wisdom, options, nullptr); }),
-              HasSubstr("several devices are tuned on by worker processes only"));
+              HasSubstr("tuning on several devices needs worker processes"));
 }
 
 DeviceChoice gpu(int index, int sm_count) {

@@ -495,7 +495,7 @@ TEST_F(TuneSession, SaysOnceWhyTheBestCouldNotBeCheckedAndNamesIt) {
   options.check = &check;
   EXPECT_TRUE(run(evaluator, options, &observer).best);
   EXPECT_THAT(observer.warnings,
-              ::testing::ElementsAre("the best is not looked at for races on the host: there is no compiler"));
+              ::testing::ElementsAre("the best is not checked for races on the host: there is no compiler"));
 }
 
 TEST_F(TuneSession, LeavesOutTheFinalsWhenNoTimeIsLeft) {

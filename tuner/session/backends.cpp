@@ -93,7 +93,7 @@ std::vector<DeviceChoice> choose_devices(std::string_view devices) {
 DeviceChoice choose_alike(std::string_view devices) {
   std::vector<DeviceChoice> kinds = choose_devices(devices);
   if (kinds.size() > 1)
-    throw Error(fmt::format("the devices '{}' are of different kinds, {}: give each kind a command of its own", devices,
+    throw Error(fmt::format("the devices '{}' are of different kinds, {}: give each kind its own command", devices,
                             difference(kinds[0].device.key.text(), kinds[1].device.key.text())));
   return std::move(kinds.front());
 }

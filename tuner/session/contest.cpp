@@ -8,19 +8,19 @@
 namespace tuner {
 namespace {
 
-/// At most this part of the wall time is kept for measuring the finalists again.
+/// The largest part of the wall time that is reserved for measuring the finalists again.
 constexpr double kMostForFinalists = 0.25;
-/// Samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some for warming up and verifying.
+/// The samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some to warm up and verify.
 constexpr double kFinalistSamples = 36;
 
 }  // namespace
 
-/// Its output was seen to be right, and it did not take down what ran it, even after it was measured: then it is in
-/// quarantine.
+/// The output was right, and the process that ran it survived, even after the measurement. (Otherwise the configuration
+/// is in quarantine.)
 bool Contest::is_sound(const Trial& trial) const {
   return (trial.verified || options_.unverified) && trial.measurement() != nullptr && !trial.crashed;
 }
-/// A measurement that was stopped early says "slower than the best of that moment", not how fast.
+/// A measurement that was stopped early shows only that the configuration was slower than the best at that moment.
 bool Contest::can_win(const Trial& trial) const { return is_sound(trial) && !trial.measurement()->abandoned; }
 
 void Contest::tell_of_missing_metrics(const Trial& trial) {
@@ -40,7 +40,7 @@ void Contest::prefer_if_better(std::size_t i) {
   if (objective && (!best_ || *objective < best_objective())) best_ = i;
 }
 
-/// Positions of the fastest, the default among them wherever it stands.
+/// Positions of the fastest trials, and always that of the default.
 std::vector<std::size_t> Contest::leaders() const {
   std::vector<std::size_t> leaders;
   if (!best_) return leaders;
@@ -60,7 +60,7 @@ std::vector<std::size_t> Contest::leaders() const {
 
 double Contest::time_for_finalists() const {
   const double most = kMostForFinalists * options_.budget.wall_time->count();
-  if (time_left() > most) return 0;  // need not be known yet
+  if (time_left() > most) return 0;  // not needed yet
   double seconds = 0;
   for (const std::size_t i : leaders()) {
     const Trial& trial = result.trials[i];
@@ -85,7 +85,7 @@ void Contest::measure_again(const std::vector<std::size_t>& all) {
   const std::vector<Trial> again = evaluator_.remeasure(finalists, time_left());
   for (std::size_t k = 0; k < again.size() && k < all.size(); ++k) {
     result.times += again[k].times;
-    // Lost on the way through no fault of its own: the first measurement stands.
+    // The configuration is not the cause of any other failure, so its first measurement stays.
     const bool guilty = again[k].crashed || std::holds_alternative<WrongResult>(again[k].outcome);
     if (!again[k].measurement() && !guilty) continue;
     Trial& trial = result.trials[all[k]];
@@ -99,9 +99,9 @@ void Contest::measure_again(const std::vector<std::size_t>& all) {
   }
 }
 
-/// The fastest of several owes part of its lead to luck, and to where its code and data happened to lie: one that is
-/// near the default has to be ahead of it once more, loaded anew and with nothing between the two. One that then no
-/// longer works leaves its place to the next.
+/// The fastest of several owes part of its lead to luck, and to the place of its code and data in memory. Therefore a
+/// winner that is near the default must beat it again, loaded anew and alternating with it. If the winner fails now,
+/// the next one takes its place.
 void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
   const auto at = std::find_if(result.trials.rbegin(), result.trials.rend(), [&](const Trial& trial) {
     return trial.configuration == spec_.default_configuration && can_win(trial);
@@ -132,7 +132,7 @@ void Contest::check_winner() {
     if (!wrong) {
       const std::string reason = options_.check->why_not();
       if (observer_ && !reason.empty())
-        observer_->on_warning("the best is not looked at for races on the host: " + reason);
+        observer_->on_warning("the best is not checked for races on the host: " + reason);
       return;
     }
     winner.outcome = *wrong;
@@ -144,7 +144,7 @@ void Contest::check_winner() {
   }
 }
 
-/// By time, leads within the noise are ties (decide()); by any other metric the smallest number wins.
+/// For times, leads within the noise are ties (decide()). For any other metric the smallest number wins.
 void Contest::choose_winner(std::vector<std::size_t> finalists) {
   std::erase_if(finalists, [&](std::size_t i) { return !can_win(result.trials[i]); });
   best_.reset();

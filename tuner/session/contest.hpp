@@ -1,5 +1,5 @@
 #pragma once
-/// The trials of a session: who leads among them, and who wins in the end. Private to the room.
+/// The trials of a session: which one leads, and which one wins. Private to this room.
 
 #include <limits>
 #include <optional>
@@ -31,14 +31,15 @@ class Contest {
   /// Null while nothing has worked.
   const Trial* best() const { return best_ ? &result.trials[*best_] : nullptr; }
   double best_objective() const { return objective_of(*best_); }
-  /// Once: the reason is seldom another for the next trial.
+  /// Warns once, because the reason is usually the same for all trials.
   void tell_of_missing_metrics(const Trial& trial);
 
-  /// Seconds to keep for measuring the leaders again, by what their samples took. Precondition: there is a wall time.
+  /// Seconds to reserve for measuring the leaders again, estimated from their samples. Precondition: there is a wall
+  /// time.
   double time_for_finalists() const;
-  /// Measures the leaders again, side by side: the first measurements were made minutes apart, under other clocks.
+  /// Measures the leaders again, side by side. Their first measurements were made minutes apart, at other clock rates.
   void settle_finalists();
-  /// The winner has to be right by other means too, and so has whoever takes its place.
+  /// Asks SessionOptions::check about the winner. If the winner is wrong, asks about the next one.
   void check_winner();
 
   SessionResult result;

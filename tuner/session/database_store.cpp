@@ -27,7 +27,7 @@ std::vector<Trial> DatabaseStore::resume() {
       Trial trial = from_record(record);
       if (!lacks_metrics(trial)) trials.push_back(std::move(trial));
     } catch (const std::invalid_argument&) {
-      // Not a configuration any more: it is measured again.
+      // The text is no longer a configuration: it is measured again.
     }
   }
   return trials;
@@ -40,7 +40,7 @@ bool DatabaseStore::lacks_metrics(const Trial& trial) const {
 }
 
 std::optional<std::string> DatabaseStore::quarantined(const Configuration& configuration) {
-  if (!options_.resume) return std::nullopt;  // measured again: what is well now is let out
+  if (!options_.resume) return std::nullopt;  // measured again, and released if it works now
   const auto at = quarantine_.find(configuration.text());
   return at == quarantine_.end() ? std::nullopt : std::optional(at->second);
 }

@@ -14,11 +14,12 @@ namespace tuner {
 
 struct StoreOptions {
   cache::SessionSource session;
-  std::string conditions = "{}";  ///< JSON of how it is measured; trials made under others are not reused
+  std::string conditions = "{}";  ///< how it is measured, as JSON; trials made under other conditions are not reused
   Objective objective;
-  bool resume = true;                ///< false: measure everything again
-  std::vector<std::string> metrics;  ///< wanted of every trial: what was measured without one of them is not resumed
-  bool decides = true;               ///< false: trials of part of a space are kept, but name no best configuration
+  bool resume = true;  ///< false: measure everything again
+  /// Every trial needs these metrics. Trials without one of them are measured again.
+  std::vector<std::string> metrics;
+  bool decides = true;  ///< false: no best configuration is stored, because only part of a space was tuned
 };
 
 class DatabaseStore final : public TrialStore {

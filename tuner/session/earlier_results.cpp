@@ -13,19 +13,19 @@
 namespace tuner {
 namespace {
 
-/// Fewer measured trials than this say less than the best configurations of several problems.
+/// With fewer measured trials than this, the best configurations of several problems are more useful.
 constexpr std::ptrdiff_t kFewestTrials = 8;
 constexpr std::size_t kMostBest = 4;
 
-// One is a factor of two in one size. What else differs counts like so many of them.
+// The unit of distance is a factor of two in one size. Other differences count as much as this many of them.
 constexpr double kOtherSource = 2;
-constexpr double kOtherChoice = 1.5;  // each: the same type and size says more than two sizes further
+constexpr double kOtherChoice = 1.5;  // for each choice that differs
 constexpr double kOtherDevice = 2;
 constexpr double kOtherArchitecture = 4;
-/// What all trials of a session are worth beside the best configurations of nearer problems.
+/// All trials of a session are preferred to the best configurations of problems that are nearer by at most this.
 constexpr double kWorthOfTrials = 2;
 
-/// How many words of `T=float operation=sum` differ.
+/// The number of words that differ in texts such as `T=float operation=sum`.
 std::size_t other_choices(const std::string& here, const std::string& there) {
   std::istringstream ours(here), theirs(there);
   std::size_t different = 0;
@@ -37,7 +37,7 @@ std::size_t other_choices(const std::string& here, const std::string& there) {
   }
 }
 
-/// Nothing for what cannot be compared, and for the very same.
+/// nullopt when the two cannot be compared, and when they are the same.
 std::optional<double> distance(const cache::Context& here, const cache::Context& there) {
   if (there.kernel.name != here.kernel.name || there.kernel.objective != here.kernel.objective) return std::nullopt;
   if (there.device.backend != here.device.backend) return std::nullopt;
@@ -56,7 +56,7 @@ struct Found {
   Prior prior;
 };
 
-/// Results at \p there, without any yet.
+/// The place \p there, without results yet.
 Found found(double distance, const cache::Context& here, const cache::Context& there) {
   std::string place = cache::sizes_text(there.problem.sizes);
   if (there.problem.choices != here.problem.choices) place = there.problem.choices + " " + place;
@@ -75,7 +75,7 @@ struct Near {
   cache::Database* database = nullptr;
 };
 
-/// What \p list gives of each database and can be compared with \p here.
+/// The records that \p list finds in each database, if they can be compared with \p here.
 template <typename Record>
 std::vector<Near<Record>> nearest_first(const cache::Context& here, std::span<cache::Database* const> databases,
                                         std::vector<Record> (*list)(cache::Database&, const cache::Filter&)) {
@@ -102,7 +102,7 @@ std::optional<Found> from_trials(const cache::Context& here, std::span<cache::Da
     for (const cache::TrialRecord& record : cache::finished_trials(*database, session.key)) try {
         results.push_back(result_of(record, objective));
       } catch (const std::invalid_argument&) {
-        // Not a configuration: some other program's row.
+        // Another program's row: it has no configuration.
       }
     const auto measured = std::count_if(results.begin(), results.end(), [](const auto& one) { return one.objective; });
     if (measured >= kFewestTrials) return result;
@@ -118,7 +118,7 @@ std::optional<Found> from_best(const cache::Context& here, std::span<cache::Data
     std::vector<Prior::Result>& results = result->prior.results;
     if (results.size() == kMostBest) break;
     if (!seen.insert(best.configuration).second) continue;
-    try {  // the nearer, the better: their own times are of different problems
+    try {  // ranked by nearness: their times are of different problems
       results.push_back({Configuration::parse(best.configuration), static_cast<double>(seen.size())});
     } catch (const std::invalid_argument&) {
       continue;

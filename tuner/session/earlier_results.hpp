@@ -1,6 +1,5 @@
 #pragma once
-/// What the databases know of a kernel at other sizes, for other choices and on other devices: a search may start from
-/// there.
+/// Stored results of a kernel for other sizes, other choices and on other devices. A search can start from them.
 
 #include <optional>
 
@@ -9,10 +8,10 @@
 
 namespace tuner {
 
-/// The trials of the nearest tuning of \p spec, of all its sessions, or, where there is none with trials, the best
-/// configurations known elsewhere. Near, in this order: the same device, the same choices, sizes within small factors,
-/// the same source; another backend is never near. The very problem on the very device is left out unless the driver or
-/// the compiler has changed since: that one is resumed, not guessed from. Nothing when nothing is known.
+/// The trials of the nearest tuning of \p spec, from all its sessions. If no tuning has trials, the best configurations
+/// of other problems and devices. Nearness depends on the device, the choices, the ratio of the sizes, and the source.
+/// Another backend is never near. The same problem on the same device is left out, because it is resumed instead,
+/// unless the driver or the compiler has changed. nullopt when nothing is known.
 std::optional<Prior> earlier_results(Wisdom& wisdom, const KernelSpec& spec, const ProblemSize& size,
                                      const Device& device, const Objective& objective);
 

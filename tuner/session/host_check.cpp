@@ -17,12 +17,12 @@
 namespace tuner {
 namespace {
 
-/// Enough to run each configuration in every order, and no more.
+/// Runs each configuration once in every order.
 MeasureOptions only_verifying(std::uint64_t seed) {
   MeasureOptions measure;
   measure.seed = seed;
   measure.interleave_all = true;
-  measure.second_inputs = false;  // the GPU has seen to that
+  measure.second_inputs = false;  // the GPU has run with them
   measure.abandon_factor = 0;
   measure.min_samples = measure.max_samples = 1;
   measure.max_seconds = 0;
@@ -45,7 +45,7 @@ bool HostCheck::must_stop() const {
   return ending_ || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
 }
 
-/// Of buffers whose sizes do not depend on parameters.
+/// Counts buffers whose sizes do not depend on parameters.
 std::size_t HostCheck::elements(const ProblemSize& size) const try {
   const Bindings names = bindings(spec_, size, limits_);
   double count = 0;
@@ -58,8 +58,7 @@ std::size_t HostCheck::elements(const ProblemSize& size) const try {
   return static_cast<std::size_t>(1e18);
 }
 
-/// Every size keeps what is left when it is divided by some power of two, so that what a kernel silently expects of it
-/// still holds.
+/// Makes each size smaller but keeps its remainder for some power of two, because a kernel may depend on it.
 std::optional<HostCheck::Problem> HostCheck::made_smaller() const {
   for (std::int64_t step = 4096; step >= 16; step /= 2) {
     Problem problem{size_, true};
@@ -85,7 +84,7 @@ const HostCheck::Problem* HostCheck::problem_for(const Configuration& configurat
     limits_ = choose_device("host").device.limits;
     problems_ = problems();
   }
-  if (problems_.empty()) why_not = "no problem small enough is known: add a `verify` line";
+  if (problems_.empty()) why_not = "no problem is small enough: add a `verify` line";
   for (const Problem& problem : problems_) {
     const auto reason = why_invalid(spec_, problem.size, limits_, configuration);
     if (!reason) return &problem;
@@ -121,10 +120,9 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
 
 HostCheck::Answer HostCheck::look_at(const Configuration& configuration) {
   if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_))
-    return {{}, "no kernel file describes it and its reference"};
+    return {{}, "there is no kernel file with a reference"};
   if (spent_s_ >= options_.seconds || tried_++ >= options_.trials)
-    return {{},
-            fmt::format("{} configurations and {} s are all that is spent on it", options_.trials, options_.seconds)};
+    return {{}, fmt::format("its limit of {} configurations and {} s is reached", options_.trials, options_.seconds)};
   std::string unfit;
   const Problem* const problem = problem_for(configuration, unfit);
   if (problem == nullptr) return {{}, unfit};

@@ -1,6 +1,7 @@
 #pragma once
-/// Runs what a GPU's tuning is about to name best on the host backend too, where the order of threads can be chosen: a
-/// race that the GPU's own order hides shows there. On a small problem, in worker processes; times nothing.
+/// Before a tuning on a GPU names a configuration best, runs it on the host backend too. There the order of threads can
+/// be chosen, which shows races that the GPU's own order hides. Uses a small problem and worker processes, and measures
+/// no times.
 
 #include <atomic>
 #include <filesystem>
@@ -19,34 +20,37 @@
 namespace tuner {
 
 struct HostCheckOptions {
-  double seconds = 30;                          ///< for all configurations together; the one that runs then is given up
-  std::size_t trials = 16;                      ///< configurations at most
-  std::uint64_t seed = 1;                       ///< of the inputs
-  std::size_t elements = std::size_t{1} << 20;  ///< of all buffers together, at most
-  std::filesystem::path program = {};           ///< as in IsolatedOptions
-  const std::atomic<bool>* stop = nullptr;      ///< once set, what runs is given up
+  /// The time for all configurations together. A configuration that runs longer is given up.
+  double seconds = 30;
+  std::size_t trials = 16;  ///< the most configurations
+  std::uint64_t seed = 1;   ///< of the inputs
+  /// The most elements in all buffers together.
+  std::size_t elements = std::size_t{1} << 20;
+  std::filesystem::path program = {};  ///< as in IsolatedOptions
+  /// When it is set, the running configuration is given up.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 class HostCheck final : public FinalistCheck {
  public:
-  /// \p spec and options.stop must outlive it. \p size: the problem that is tuned. Starts nothing before it is asked.
+  /// \p spec and options.stop must outlive it. \p size: the problem that is tuned. Starts no process until it is asked.
   HostCheck(const KernelSpec& spec, const ProblemSize& size, HostCheckOptions options = {});
-  /// Gives up what it has begun.
+  /// Gives up the running configuration.
   ~HostCheck() override;
 
-  /// Looks at \p configuration on a thread of its own, but for one after the other: what is expected meanwhile is not.
+  /// Starts checking \p configuration on a background thread. Does nothing while another check is running.
   void expect(const Configuration& configuration) override;
 
-  /// What no order of threads may change is compared on the largest `verify` problem that is small enough, and all
-  /// others. Where there is none, on a smaller problem of the same kind; there a result that is wrong in every order
-  /// counts only if that of the kernel's default configuration is right, as the kernel may not be made for such sizes.
+  /// Uses the largest problem that is small enough: the tuned one or one of a `verify` line. Without such a problem, it
+  /// uses a smaller one of the same kind, which the kernel may not support. A result that is wrong there in every order
+  /// counts only if the kernel's default configuration gives the right one.
   std::optional<WrongResult> wrong(const Configuration& configuration) override;
   std::string why_not() const override { return why_not_; }  // of the last wrong()
 
  private:
   struct Problem {
     ProblemSize size;
-    bool made_smaller = false;  ///< by us: nobody said that the kernel can do it
+    bool made_smaller = false;  ///< not named by anybody, so the kernel may not support it
   };
   struct Answer {
     std::optional<WrongResult> wrong;
@@ -74,7 +78,7 @@ class HostCheck final : public FinalistCheck {
   std::map<Configuration, Answer> answers_;
   std::atomic<bool> ending_ = false;
   Configuration ahead_configuration_;
-  std::future<Answer> ahead_;  // last, as it uses what stands before
+  std::future<Answer> ahead_;  // the last member, because it uses the others
 };
 
 }  // namespace tuner

@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Nothing when the metadata is not what this release writes.
+/// nullopt when this release cannot read the metadata.
 std::optional<Image> image_of(const cache::Image& stored) {
   try {
     Image image;
@@ -41,7 +41,7 @@ std::optional<Image> image_of(const cache::Image& stored) {
   }
 }
 
-/// Those of \p architectures whose PTX a chip of \p key can be given, the nearest first.
+/// The members of \p architectures whose PTX a chip of \p key can run, nearest first.
 std::vector<std::string> earlier_virtual(std::vector<std::string> architectures, const DeviceKey& key) {
   std::erase_if(architectures, [&](const std::string& one) {
     const std::optional<int> capability = virtual_capability(one);
@@ -52,7 +52,7 @@ std::vector<std::string> earlier_virtual(std::vector<std::string> architectures,
   return architectures;
 }
 
-/// The request does not compile, or there is no compiler: trying again in this process is useless.
+/// The request does not compile, or there is no compiler. This process does not try again.
 struct Broken : Error {
   using Error::Error;
 };
@@ -68,7 +68,7 @@ cache::Image to_store(const Image& image) {
 ImageStore image_cache(const std::function<void(std::string_view)>& warn) {
   const auto folder = cache::user_cache_dir();
   if (!folder) return {};
-  // Opened by who needs it first: who is served from files does not.
+  // Opened at the first use: a process that is served from image files never needs it.
   struct Opened {
     Once once;
     std::optional<cache::ImageCache> cache;
@@ -203,7 +203,7 @@ std::shared_ptr<const Module> LoadedModules::from_ptx(const CompileRequest& requ
   return nullptr;
 }
 
-/// Warns. Throws if the image is not to blame: the device is out of memory, or its context is lost.
+/// Warns that an image is skipped. Throws when the cause is not the image: lack of memory, or a lost context.
 void LoadedModules::pass_over(const CompileRequest& request, const LaunchError& why) {
   const Error refused = refusal(request, why);
   if (refused.code() != ErrorCode::compiler) throw refused;
@@ -220,7 +220,7 @@ Error LoadedModules::refusal(const CompileRequest& request, const LaunchError& w
 bool LoadedModules::is_broken(const CompileRequest& request) {
   {
     const std::lock_guard lock(loading_);
-    if (!any_broken_) return false;  // nor is there need for a key
+    if (!any_broken_) return false;  // without computing a key
   }
   const std::string key = image_key(request, own_part_);
   const std::lock_guard lock(loading_);
@@ -246,7 +246,7 @@ std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& reque
   if (const auto* const failed = std::get_if<CompileError>(&result)) {
     const std::string why = request.file_name + ": does not compile for " + request.architecture + ": " +
                             failed->message + '\n' + failed->log;
-    if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // which the next call need not meet
+    if (failed->machine_fault) throw Error(ErrorCode::compiler, why);  // the next call may succeed
     throw Broken(ErrorCode::compiler, why);
   }
   return std::make_shared<const Image>(std::move(std::get<Image>(result)));

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 std::string unknown_kernel(std::string_view name, const std::vector<KernelLibrary::Entry>& known) {
   std::vector<std::string> names;
   for (const KernelLibrary::Entry& entry : known) names.push_back(entry.name);
-  return unknown_name("kernel", name, names) + " A file of your own is given by its path: ./" + printable(name) + ".cu";
+  return unknown_name("kernel", name, names) + " Give your own file by its path: ./" + printable(name) + ".cu";
 }
 
 }  // namespace

@@ -19,16 +19,16 @@ class KernelLibrary {
     std::string name;
     std::string origin;  ///< a path, or "built in"
   };
-  /// All kernels that find() knows by name, sorted; an earlier folder hides a later one.
+  /// All kernels that find() knows by name, sorted. For equal names, the earlier folder wins.
   std::vector<Entry> list() const;
 
   /// Whether \p name_or_path is a path: it contains a slash or ends in .cu.
   static bool is_path(std::string_view name_or_path);
-  /// \p name_or_path: a kernel's name, or a path. Throws Error for an unknown
-  /// name (with the nearest one and all known ones) or unreadable file, SpecError for a malformed one.
+  /// Throws Error for an unknown name (with the nearest one and all known ones) or an unreadable file, and SpecError
+  /// for a malformed file.
   KernelSpec find(std::string_view name_or_path) const;
-  /// What find() finds \p spec with in another process and folder, as long as nothing changes: its file's whole path,
-  /// or the name of a template that is built in. Empty for a kernel whose text is neither's.
+  /// The text with which find() returns \p spec in any process and folder: the absolute path of its file, or the name
+  /// of a template that is built in. Empty when neither has the kernel's text.
   static std::string place_of(const KernelSpec& spec);
 
  private:

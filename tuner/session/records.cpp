@@ -25,7 +25,7 @@ std::string operating_system() {
   return std::string(system.sysname) + ' ' + system.machine;
 }
 
-// The members that a record has in common with what it records: fields() of core's types, in the same order.
+// The members that a record shares with the type that it stores, in the order of fields() in core.
 auto measured(Is<cache::TrialRecord> auto& r) {
   return std::tie(r.samples_ns, r.median_ns, r.low_ns, r.high_ns, r.relative_noise, r.cold, r.throttled, r.converged,
                   r.abandoned, r.clock_mhz, r.metrics, r.message);
@@ -34,8 +34,8 @@ auto used(Is<cache::ResourceRecord> auto& r) {
   return std::tie(r.registers, r.spill_bytes, r.stack_bytes, r.static_shared_bytes, r.constant_bytes, r.blocks_per_sm,
                   r.occupancy);
 }
-/// What a device was seen to do at best, by the names under which DeviceRecord::properties keep it, and in how many
-/// digits: so few that two measurements of it mostly agree.
+/// The best rates that a device has reached, with their names in DeviceRecord::properties and the digits that are
+/// stored. The digits are so few that two measurements usually agree.
 void visit_ceilings(auto& device, auto&& member) {
   member("copy_bytes_per_s", device.ceilings.copy, 3);
   member("read_bytes_per_s", device.ceilings.read, 3);
@@ -60,7 +60,7 @@ std::string properties_text(const Device& device) {
   return '{' + text + '}';
 }
 
-/// Trial::lane among the metrics of a record.
+/// Trial::lane is stored among the metrics of a record.
 constexpr const char* kLane = "lane";
 
 constexpr const char* kTimes[] = {"compile", "load", "verify", "measure", "wait"};
@@ -97,7 +97,7 @@ Device from_record(const cache::DeviceRecord& record) {
   device.limits.sm_count = record.sm_count;
   device.limits.compute_capability = record.compute_capability;
   device.limits.max_shared_bytes = record.max_shared_bytes;
-  // Since 8.0 a multiprocessor has 1 KiB more than a block may take; the host backend does as 9.0.
+  // Since compute capability 8.0, a multiprocessor has 1 KiB more than a block may take. The host backend acts as 9.0.
   device.limits.shared_bytes_per_sm =
       std::max(device.limits.shared_bytes_per_sm, record.max_shared_bytes + std::int64_t{1024});
   device.limits.registers_per_sm = record.registers_per_sm;
@@ -109,7 +109,7 @@ cache::EnvironmentRecord environment_record(const Device& device) {
   return {device.environment.driver, device.environment.compiler, kVersion, operating_system()};
 }
 
-/// Of what \p file holds now; a file that cannot be read has one of its own, and cannot be measured with.
+/// The hash of \p file as it is now. A file that cannot be read has a special one; no kernel can be measured with it.
 std::string hash_of(const std::filesystem::path& file) try {
   return cache::sha256_hex(read_input_file(file, kMaxDataFileBytes, "data file"));
 } catch (const Error&) {
@@ -126,7 +126,7 @@ cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective
     for (const IncludedFile& file : spec.includes->files) parts.push_back(file.text);
   if (spec.reference_includes)
     for (const IncludedFile& file : spec.reference_includes->files) parts.push_back(file.text);
-  std::vector<std::string> hashes;  // of what may be large
+  std::vector<std::string> hashes;  // of data files, which may be large
   hashes.reserve(data.size());
   for (const std::filesystem::path& file : data) parts.emplace_back(hashes.emplace_back(hash_of(file)));
   return {spec.name, cache::sha256_of_parts(parts), objective.name};

@@ -1,5 +1,5 @@
 #pragma once
-/// Between tuner's types and the cache's records.
+/// Converts tuner's types to the cache's records and back.
 
 #include <cache/records.hpp>
 
@@ -12,9 +12,9 @@
 namespace tuner {
 
 cache::DeviceRecord to_record(const Device& device);
-/// As far as a database describes it, which is enough for traffic, arithmetic and most launch shapes.
+/// The parts of a device that a database stores. They are enough for traffic, arithmetic and most launch shapes.
 Device from_record(const cache::DeviceRecord& record);
-/// Gives \p device the ceilings and peaks that \p record knows where it has none.
+/// Copies ceilings and peaks that \p device lacks from \p record.
 void take_ceilings(Device& device, const cache::DeviceRecord& record);
 /// Driver, compiler, tuner's version and the operating system.
 cache::EnvironmentRecord environment_record(const Device& device);

@@ -16,12 +16,12 @@ namespace {
 using Index = EnumeratedSpace::Index;
 using Seconds = std::chrono::duration<double>;
 
-/// How long to wait for an event before limits and wishes to stop are looked at again.
+/// How long to wait for an event before checking limits and requests to stop again.
 constexpr Seconds kPatience{0.05};
-/// Seconds before the end in which FinalistCheck is told who leads: about what it takes.
+/// The check of the leader begins this many seconds before the end. It takes about as long.
 constexpr double kNearTheEnd = 2;
 
-/// Budget::until_unlikely asks for improvements of at least this part.
+/// Budget::until_unlikely counts only improvements of at least this part.
 constexpr double kWorthwhileImprovement = 0.01;
 
 search::Observation observation(Index index, const Trial& trial, const Objective& objective) {
@@ -77,13 +77,13 @@ class Session {
            (options_.budget.wall_time && contest_.elapsed() >= options_.budget.wall_time->count());
   }
 
-  /// Nothing is waited for any more.
+  /// Whether the session must end without waiting for anything.
   bool is_over() const { return options_.grace && -contest_.time_left() >= Seconds(*options_.grace).count(); }
 
-  /// Trials, resumed ones included, after which the budget ends; nothing when it does not count them.
+  /// The budget in trials, including resumed ones; nullopt when the budget does not count trials.
   std::optional<std::size_t> trial_limit() const { return options_.budget.trials_of(space_.size()); }
 
-  /// Returns how many results of elsewhere are valid here.
+  /// Returns how many results of the prior are valid here.
   std::size_t tell_prior() {
     if (!options_.prior) return 0;
     std::vector<search::Observation> elsewhere;
@@ -130,7 +130,7 @@ class Session {
       if (!reason && !exhausted_) submit_proposals();
       expect_winner(reason);
       if (evaluator_.in_flight() == 0) {
-        if (!reason && !exhausted_) continue;  // all that was proposed is in quarantine
+        if (!reason && !exhausted_) continue;  // all proposals are in quarantine
         contest_.result.stop_reason = reason.value_or(StopReason::exhausted);
         return;
       }
@@ -145,7 +145,7 @@ class Session {
       const bool was_usable = evaluator_.usable();
       std::optional<Event> event = evaluator_.next_event(kPatience);
       news = event.has_value();
-      if (!news || !was_usable) continue;  // the trial that lost the device still counts, those behind it do not
+      if (!news || !was_usable) continue;  // the trial that lost the device still counts, later ones do not
       std::visit([&](auto& what) { happened(std::move(what)); }, *event);
     }
   }
@@ -159,7 +159,7 @@ class Session {
 
   void happened(const Compiled& compiled) {
     const std::optional<Index> index = space_.find(compiled.configuration);
-    if (!index || index == default_) return;  // the default runs whatever the strategy thinks of it
+    if (!index || index == default_) return;  // the strategy does not decide about the default
     strategy_->compiled(*index, compiled.resources);
     waiting_.push_back(*index);
   }
@@ -168,7 +168,7 @@ class Session {
     const std::optional<Index> index = space_.find(withdrawn.configuration);
     if (!index) return;
     forget(*index);
-    if (index == default_) return;  // nobody proposed it
+    if (index == default_) return;  // no strategy proposed it
     const search::Observation taken_back{*index, std::nullopt, std::nullopt, true};
     strategy_->learn({&taken_back, 1});
     exhausted_ = false;
@@ -179,13 +179,13 @@ class Session {
     std::erase(waiting_, index);
   }
 
-  /// A counted budget wants every trial it counted; all other ends need not wait for what has not started.
+  /// With a budget in trials, every counted trial must finish. For other reasons, waiting trials are withdrawn.
   static bool ends_early(const std::optional<StopReason>& reason) {
     return reason && *reason != StopReason::trials && *reason != StopReason::fraction;
   }
 
-  /// Looking at the winner by other means takes as long as many trials: it may begin with who leads near the end. Not
-  /// earlier, as who leads then may not win, and only so many are looked at.
+  /// Checking the winner takes as long as many trials, so the check of the leader begins near the end. An earlier
+  /// leader often does not win, and the number of checks is limited.
   void expect_winner(const std::optional<StopReason>& reason) {
     if (options_.check == nullptr || !contest_.best() || contest_.must_not_go_on() || reason == StopReason::device_lost)
       return;
@@ -205,8 +205,8 @@ class Session {
     return out;
   }
 
-  /// The strategy knows more than when it proposed what waits: of results, and from the compiler. Where compilers take
-  /// their time from the device's cores, giving up a compiled configuration saves less than its compile cost.
+  /// By now the strategy knows more results, and the compiler's numbers, so it may order waiting configurations anew.
+  /// When compilers use the device's cores, dropping a compiled configuration saves less than compiling it has cost.
   void put_waiting_in_order() {
     if (waiting_.size() < 2 || traits(device_.key).shares_cores) return;
     const std::optional<std::vector<Index>> order = strategy_->reconsider(waiting_);
@@ -236,12 +236,12 @@ class Session {
 
   void submit_proposals() {
     std::size_t room = evaluator_.capacity() - std::min(evaluator_.capacity(), evaluator_.in_flight());
-    // Half of all at a time, so that they share compiles. One by one, each proposal would need its own compile.
+    // Submits half the capacity at a time, so that proposals share compiles.
     if (traits(device_.key).batch > 0 && room < evaluator_.capacity() / 2) return;
     if (const auto limit = trial_limit()) {
       room = std::min(room, *limit - std::min(*limit, contest_.result.trials.size() + evaluator_.in_flight()));
     }
-    // Whatever comes of the search: nobody shall be worse off than without it.
+    // The default comes first, so that a tuning never ends with something slower.
     if (room > 0 && default_ && !default_is_known_) {
       submit(*default_);
       --room;
@@ -253,14 +253,14 @@ class Session {
         return;
       }
       for (const Index index : proposals) {
-        if (index == default_ && default_is_known_) continue;  // its trial is, or will be, the answer
+        if (index == default_ && default_is_known_) continue;  // it has been submitted
         submit(index);
         if (room > 0) --room;
       }
     }
   }
 
-  /// Or refuses it, which counts as a trial.
+  /// Runs a configuration. If it is in quarantine, records a failed trial instead.
   void submit(Index index) {
     const Configuration configuration = space_.configuration(index);
     if (index == default_) default_is_known_ = true;
@@ -276,7 +276,7 @@ class Session {
 
   static LaunchError quarantined(const std::string& reason) { return {"quarantined, not run again: " + reason}; }
 
-  /// Whatever became of it, and whether or not it ran.
+  /// Learns from a trial, whether or not it ran, and reports it.
   void conclude(Trial trial) {
     if (const std::optional<Index> index = space_.find(trial.configuration)) {
       const search::Observation seen = observation(*index, trial, options_.objective);
@@ -327,10 +327,10 @@ class Session {
   EnumeratedSpace space_;
   std::unique_ptr<search::Strategy> strategy_;
   bool exhausted_ = false;
-  std::optional<Index> default_;   // the kernel's own configuration, where it is valid here
-  bool default_is_known_ = false;  // or about to be
-  std::vector<Index> submitted_;   // and neither finished nor withdrawn
-  std::vector<Index> waiting_;     // compiled, for the device
+  std::optional<Index> default_;   // the kernel's default, if it is valid here
+  bool default_is_known_ = false;  // it has a trial, or was submitted
+  std::vector<Index> submitted_;   // neither finished nor withdrawn
+  std::vector<Index> waiting_;     // compiled, and waiting for the device
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-/// A tuning session: strategy x evaluator x budget -> trials, each stored as it happens, and the best one verified
-/// against the rest. Knows nothing of backends: the evaluator does the work.
+/// A tuning session: a strategy proposes configurations, an evaluator runs them within a budget, and each trial is
+/// stored as it happens. At the end the best is compared with its rivals. A session does not depend on any backend.
 
 #include <atomic>
 #include <cstdint>
@@ -17,33 +17,33 @@
 
 namespace tuner {
 
-/// Where a session keeps its trials: a seam, so that sessions run without a database in tests. DatabaseStore
-/// (database_store.hpp) is the real one.
+/// Stores the trials of a session. An interface, so that tests run sessions without a database. DatabaseStore
+/// (database_store.hpp) is the implementation.
 class TrialStore {
  public:
   virtual ~TrialStore() = default;
   /// Finished trials of an interrupted session with the same kernel, device, problem and conditions.
   virtual std::vector<Trial> resume() = 0;
-  /// Why \p configuration must not be run again on this device (it crashed); nothing when it may.
+  /// Why \p configuration must not run again on this device: it crashed. nullopt when it may run.
   virtual std::optional<std::string> quarantined(const Configuration& configuration) = 0;
-  /// Keeps \p trial; may batch, and never blocks a session for long. Problems become warnings, not exceptions.
+  /// Stores \p trial, perhaps later with others. Never blocks a session for long. Problems become warnings.
   virtual void append(const Trial& trial) = 0;
-  /// Flushes. \p best, when given, is verified and becomes the stored best. \p done: the session was not
-  /// interrupted and need not be resumed.
+  /// Flushes. \p best, if not null, is verified and becomes the stored best. \p done: the session was not interrupted,
+  /// so it need not be resumed.
   virtual void finish(const Trial* best, bool done) = 0;
 };
 
-/// Looks at what is about to be named best by other means than those that found it: a seam, like TrialStore. HostCheck
-/// (host_check.hpp) is the real one.
+/// Checks a configuration by other means before it is named best. An interface, like TrialStore. HostCheck
+/// (host_check.hpp) is the implementation.
 class FinalistCheck {
  public:
   virtual ~FinalistCheck() = default;
-  /// \p configuration leads near the end: wrong() is likely to be asked of it, and may find it looked at. Returns at
-  /// once; told again and again.
+  /// Announces that wrong() will probably be called for \p configuration, so that a check can begin. Returns at once.
+  /// May be called repeatedly.
   virtual void expect(const Configuration& configuration) = 0;
-  /// What is wrong with \p configuration; nothing when it is right, or could not be looked at (why_not()).
+  /// Explains why \p configuration is wrong. nullopt when it is right, or could not be checked (see why_not()).
   virtual std::optional<WrongResult> wrong(const Configuration& configuration) = 0;
-  /// Why the last configuration was not looked at: a sentence's end, empty when it was.
+  /// Why the last configuration was not checked, as the end of a sentence; empty when it was.
   virtual std::string why_not() const = 0;
 };
 
@@ -51,10 +51,10 @@ class FinalistCheck {
 struct Prior {
   struct Result {
     Configuration configuration;
-    std::optional<double> objective;  ///< nothing: it failed there
+    std::optional<double> objective;  ///< nullopt: the configuration failed there
   };
-  std::vector<Result> results;  ///< only their order and ratios count
-  double weight = 1;            ///< trust relative to a measurement, 0..1
+  std::vector<Result> results;  ///< only the order and ratios of their objectives count
+  double weight = 1;            ///< trust relative to a measurement: 0..1
   std::string origin;           ///< for people: "n=16777216 on NVIDIA H200"
 };
 
@@ -64,23 +64,23 @@ struct SessionOptions {
   std::map<std::string, double> strategy_options;
   std::uint64_t seed = 1;
   Objective objective;
-  std::optional<Prior> prior;  ///< told to the strategy before it begins; those without a model ignore it
+  std::optional<Prior> prior;  ///< given to the strategy at the start; strategies without a model ignore it
   /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
   double finalist_factor = 1.03;
   std::size_t max_finalists = 8;
-  /// Measure the best again although none comes near it: metrics are collected of what is measured again.
+  /// Measure the best again even if it has no rival, because metrics are collected only then.
   bool remeasure_one = false;
-  /// What is wrong by it is not named best; the next best is. Behind the wall time. Null: nothing is asked.
+  /// Checks the winner after the wall time. If the winner is wrong, the next best takes its place. May be null.
   FinalistCheck* check = nullptr;
-  /// Nothing is compared: what ran can be the best too. Whoever keeps it says so.
+  /// Results are not verified, and any configuration that ran can be the best. A stored result must say so.
   bool unverified = false;
   /// If set, a session waits at most this long after the wall time for the configuration that still runs. If empty, it
   /// waits until that ends. Only for evaluators that can be destroyed while a configuration runs.
   std::optional<std::chrono::milliseconds> grace;
-  /// Where the wall time begins; nothing: when the session does.
+  /// When the wall time begins; nullopt: with the session.
   std::optional<std::chrono::steady_clock::time_point> started;
-  /// Set from a signal handler or another thread: the session takes back what waits for a compiler or the device, lets
-  /// the device finish what it runs, and ends.
+  /// A signal handler or another thread sets it to end the session. The session withdraws waiting configurations and
+  /// lets the running one finish.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -90,20 +90,21 @@ std::string_view text(StopReason reason);
 struct SessionResult {
   std::vector<Trial> trials;  ///< resumed ones first, then in order of completion
   std::size_t resumed = 0;
-  std::optional<Trial> best;  ///< verified, but for SessionOptions::unverified; absent when nothing worked
-  /// Configurations that the measurements cannot tell from the best; it was preferred for being simpler.
+  /// Verified, except with SessionOptions::unverified. nullopt when no configuration worked.
+  std::optional<Trial> best;
+  /// Configurations that the measurements cannot tell from the best, which was preferred because it is simpler.
   std::vector<Configuration> ties;
   double product = 0;
   std::size_t valid = 0;
   StopReason stop_reason = StopReason::exhausted;
   TrialTimes times;               ///< summed over the trials of this run
-  std::vector<LaneReport> lanes;  ///< where there were several
+  std::vector<LaneReport> lanes;  ///< empty when there was only one
   double wall_seconds = 0;
 };
 
-/// Tunes \p spec for \p size on \p device through \p evaluator. \p store may be null: nothing is kept.
-/// The default configuration is the first trial and always a finalist: the winner is not slower beyond the noise. A
-/// wall time is kept up to the one configuration that runs when it ends; measuring the finalists again is part of it.
+/// Tunes \p spec for \p size on \p device with \p evaluator. \p store may be null; then nothing is stored. The default
+/// configuration is the first trial and always a finalist, so the winner is not slower than it beyond the noise. The
+/// wall time includes measuring the finalists again, and is exceeded only by the configuration that runs when it ends.
 /// Throws Error when the space has no valid configuration (naming the constraint that rules out most), and
 /// std::invalid_argument for an unknown strategy.
 SessionResult run_session(const KernelSpec& spec, const ProblemSize& size, const Device& device, Evaluator& evaluator,

@@ -22,8 +22,8 @@
 namespace tuner {
 namespace {
 
-/// How to measure for the session's objective: only a slow configuration can be given up for being slow, and what is
-/// minimised has to be known of every configuration.
+/// The settings of measuring for the session's objective. Slow configurations are abandoned early only if the objective
+/// is time. Any other objective must be measured for every configuration.
 MeasureOptions measuring(const TuningOptions& options, std::vector<std::string> metrics) {
   MeasureOptions measure = options.measure;
   measure.metrics = std::move(metrics);
@@ -77,19 +77,20 @@ SessionResult tune_kernel(const KernelSpec& spec, const ProblemSize& size, const
   if (isolate && options.reference)
     throw Error(ErrorCode::invalid_argument, spec.file + ": kernel '" + spec.name +
                                                  "' is verified by a C++ function, which worker processes cannot "
-                                                 "run: tune it without isolation");
+                                                 "run. Tune it without isolation");
   if (!isolate && (!options.more_devices.empty() || !options.hosts.empty()))
     throw Error(ErrorCode::invalid_argument,
-                "several devices are tuned on by worker processes only: leave isolation on, or name one device");
+                "tuning on several devices needs worker processes: leave isolation on, or name one device");
   const bool has_answers = options.reference || options.measure.captured.has_answers();
   if (options.measure.verify && spec.reference_kind() == ReferenceKind::none && !has_answers)
     throw Error(
         ErrorCode::invalid_argument,
         spec.file + ": kernel '" + spec.name +
             "' has no reference, so no configuration could be verified and "
-            "none named best. Write a kernel that computes the outputs in the plainest way and name it, "
-            "'#pragma tuner reference NAME', or take what the default configuration computes for right: "
-            "'#pragma tuner reference default'. --unverified measures it all the same, for nobody to be served with");
+            "none named best. Write a kernel that computes the outputs in the simplest way and name it: "
+            "'#pragma tuner reference NAME'. Or compare with the results of the default configuration: "
+            "'#pragma tuner reference default'. --unverified measures without a reference, but no call is served with "
+            "the result");
   const MeasureOptions measure = measuring(options, measurable_metrics(options, device, observer));
   DatabaseStore store(wisdom.user(), spec, size, device,
                       {.session = {options.session.strategy, options.session.seed, options.origin},

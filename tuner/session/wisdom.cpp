@@ -13,15 +13,15 @@
 namespace tuner {
 namespace {
 
-/// What \p work returns. Throws Error where the frozen database \p file is broken.
+/// Returns the result of \p work. Throws Error when the frozen database \p file is broken.
 template <class Work>
 auto with_frozen(const std::filesystem::path& file, const Work& work) try {
   return work();
 } catch (const cache::CacheError& error) {
   throw Error(ErrorCode::cache,
               "TUNER_FROZEN=" + file.string() + ": " + error.what() +
-                  ". Every process of a job must find the same file there (tune freeze -o FILE makes one); without the "
-                  "variable each is served from the databases of its machine");
+                  ". Every process of a job must find the same file there (tune freeze -o FILE makes one). Without the "
+                  "variable, each is served from the databases of its machine");
 }
 
 cache::Database open_user(const WisdomOptions& options) {
@@ -29,7 +29,8 @@ cache::Database open_user(const WisdomOptions& options) {
     return with_frozen(*frozen, [&] { return cache::Database::open_frozen(*frozen, {.warn = options.warn}); });
   const auto file = options.database.empty() ? cache::user_database_file() : std::optional(options.database);
   if (!file && options.warn) {
-    options.warn("no cache folder: set TUNER_CACHE_DIR or HOME; results are kept in memory and end with this process");
+    options.warn(
+        "no cache folder: set TUNER_CACHE_DIR or HOME; results stay in memory and are lost when this process ends");
   }
   if (!file || (options.read_only && !std::filesystem::exists(*file)))
     return cache::Database::in_memory({.warn = options.warn});
@@ -47,10 +48,8 @@ Wisdom::Wisdom(const WisdomOptions& options) : user_(open_user(options)), warn_(
 void Wisdom::require_not_frozen(const std::string& what) const {
   if (!frozen()) return;
   throw Error(ErrorCode::cache, "TUNER_FROZEN=" + user_.path().string() +
-                                    " is set: everything is answered from that file, and nothing is "
-                                    "added to it. To " +
-                                    what +
-                                    ", unset TUNER_FROZEN; `tune freeze` makes a new file of what is found then");
+                                    " is set: that file answers everything, and nothing is added to it. To " + what +
+                                    ", unset TUNER_FROZEN; then make a new file with `tune freeze`");
 }
 
 template <class Ask>
@@ -87,7 +86,7 @@ std::vector<cache::Database*> Wisdom::databases(const std::string& device_key) {
       if (is_new) known->second = cache::lacks_device(shipped.file, device_key);
       if (known->second) continue;
     }
-    // Each row has its checksum: the file need not be read whole for one of them.
+    // Each row has a checksum, so there is no need to read the whole file.
     if (!std::exchange(shipped.opened, true))
       shipped.database =
           cache::Database::open_shipped(shipped.file, {.warn = warn_, .check_bytes = 0, .check_digest = false});
@@ -111,7 +110,7 @@ cache::WisdomMatch Wisdom::lookup(const KernelSpec& spec, const ProblemSize& siz
   const cache::Context query = context_of(spec, size, device, objective);
   return answer([&] {
     cache::WisdomMatch match = cache::lookup(query, databases(query.device.key), valid, around);
-    // Only for what the device's own results do not answer does it matter what others have.
+    // Other devices' results matter only when the device's own do not answer.
     if (!match || match.tier > cache::Tier::nearest_size) match = cache::lookup(query, databases(), valid, around);
     return match;
   });

@@ -1,5 +1,5 @@
 #pragma once
-/// The databases of this process: the user's own and the shipped ones, opened once, asked together.
+/// The databases of this process: the user's own and the shipped ones. Each is opened once, and lookups ask all.
 
 #include <filesystem>
 #include <functional>
@@ -21,49 +21,49 @@
 namespace tuner {
 
 struct WisdomOptions {
-  /// The user's database; empty: the frozen one that $TUNER_FROZEN names, and no other, else the one in the default
-  /// place.
+  /// The user's database. If empty: only the frozen database that $TUNER_FROZEN names, or, when that is not set, the
+  /// database in the default place.
   std::filesystem::path database;
-  bool shipped = true;  ///< look for shipped databases at all
+  bool shipped = true;  ///< also use shipped databases
   std::function<void(std::string_view)> warn;
-  bool read_only = false;  ///< the user's database is not written, nor made; one that is broken is an error
+  bool read_only = false;  ///< the user's database is neither written nor created; a broken one is an error
 };
 
 class Wisdom {
  public:
-  /// Never fails, unless it is to read only: what cannot be opened is replaced by memory, with a warning. Throws Error
-  /// for a frozen database that cannot be used, and so does every question about one that breaks in use.
+  /// If a database cannot be opened, warns and uses memory instead. With read_only, throws instead. Throws Error for a
+  /// frozen database that cannot be used. Later questions throw, too, if a frozen database has changed.
   explicit Wisdom(const WisdomOptions& options);
 
-  /// The frozen one where that is all there is.
+  /// The user's database, or the frozen one.
   cache::Database& user() { return user_; }
-  /// Whether everything is answered from one frozen database: nothing is stored, and nobody tunes.
+  /// Whether one frozen database answers everything. Then nothing is stored, and tuning is not possible.
   bool frozen() const { return user_.is_frozen(); }
-  /// Throws Error, saying what to do instead of \p what ("tune"), where everything is frozen.
+  /// Throws Error when the database is frozen. The message explains how to do \p what ("tune") instead.
   void require_not_frozen(const std::string& what) const;
-  /// The user's own first, then the shipped ones, without those that name their devices and lack \p device_key (empty:
-  /// all). Each is opened when it is first asked for. Thread-safe.
+  /// The user's database first, then the shipped ones. Leaves out shipped ones that are known to have no results for \p
+  /// device_key; empty: leaves out none. Opens each at its first use. Thread-safe.
   std::vector<cache::Database*> databases(const std::string& device_key = {});
 
-  /// The best known configuration of \p spec for \p size on \p device. Candidates that the kernel's space, its
-  /// constraints or the device's limits reject are passed over, and listed in the answer, as are those that are \p
-  /// broken: known not to compile or load. \p around: see cache::lookup.
+  /// The best known configuration of \p spec for \p size on \p device. Skips candidates that the kernel's space, its
+  /// constraints or the device's limits reject, and those in \p broken, which do not compile or load. The answer lists
+  /// skipped candidates. \p around: see cache::lookup.
   cache::WisdomMatch lookup(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                             const Objective& objective = {}, const cache::Sizes& around = {},
                             const std::set<Configuration>& broken = {});
 
-  /// Sizes with a result of their own on \p device, with the choices of \p like: each from that of \p like on, and
-  /// within a factor of two, as the sizes of a class are.
+  /// Sizes that were measured on \p device with the choices of \p like. Each is between one and two times that of
+  /// \p like, because calls for such sizes are served alike.
   std::vector<cache::Sizes> measured_sizes(const KernelSpec& spec, const ProblemSize& like, const Device& device);
-  /// Whether some configuration of \p spec is in quarantine on \p device, for whatever problem.
+  /// Whether any configuration of \p spec is in quarantine on \p device, for any problem.
   bool has_quarantine(const KernelSpec& spec, const Device& device);
 
  private:
   struct Shipped {
     std::filesystem::path file;
-    std::map<std::string, bool> lacks;  // by the key of a device: cache::lacks_device()
+    std::map<std::string, bool> lacks;  // cache::lacks_device() by device key
     bool opened = false;
-    std::optional<cache::Database> database;  // none: it is closed, or cannot be used
+    std::optional<cache::Database> database;  // nullopt: closed, or not usable
   };
   template <class Ask>
   auto answer(const Ask& ask);
