@@ -72,11 +72,12 @@ inline double cost(const Configuration& configuration) {
          50 * distance(configuration.find("unroll")->integer(), 2);
 }
 
+inline Trial cost_of(const Configuration& configuration) { return measured(configuration, cost(configuration)); }
+
 class FakeEvaluator final : public Evaluator {
  public:
   using Answer = std::function<Trial(const Configuration&)>;
-  explicit FakeEvaluator(
-      Answer answer = [](const Configuration& c) { return measured(c, cost(c)); }, std::size_t capacity = 3)
+  explicit FakeEvaluator(Answer answer = cost_of, std::size_t capacity = 3)
       : answer_(std::move(answer)), capacity_(capacity) {}
 
   std::size_t capacity() const override { return capacity_; }
