@@ -1,4 +1,4 @@
-// The right to tune, among processes.
+// Claims: which of several processes may tune.
 #include <csignal>
 
 #include <gtest/gtest.h>

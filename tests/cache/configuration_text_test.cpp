@@ -1,4 +1,4 @@
-// One grammar for configurations on both sides of the cache: what it stores, tuner can read, and the other way round.
+// Configurations have the same grammar in the cache and in core: each accepts the other's texts.
 
 #include <stdexcept>
 
@@ -11,7 +11,7 @@
 namespace tuner::cache::test {
 namespace {
 
-/// As Configuration::text() writes it, and parse() reads it.
+/// Whether Configuration::text() writes \p text and parse() reads it.
 bool is_text_of_a_configuration(const std::string& text) {
   try {
     const auto configuration = Configuration::parse(text);

@@ -1,4 +1,4 @@
-// What is broken must cost a warning, never a crash, a wrong answer or the user's other files.
+// A broken file may cause a warning, but never a crash, a wrong answer or damage to other files of the user.
 
 #include <cmath>
 #include <mutex>
@@ -28,12 +28,12 @@ using tuner::testing::wait_for;
 
 constexpr const char* kRecipes = "CREATE TABLE recipes(name TEXT); INSERT INTO recipes VALUES('soup')";
 
-/// The folder is the user's cache folder: its `wisdom.db` is tuner's own, whatever it holds.
+/// The folder is the user's cache folder, so any `wisdom.db` in it is tuner's own.
 struct Damage : FileTest {
   const EnvironmentVariable own{"TUNER_CACHE_DIR", folder.path().string()};
 };
 
-/// The database takes results and gives them back.
+/// Expects that the database stores and finds results.
 void expect_usable(Database& database) {
   store_best(database, session_key(4242), "block=7", 7);
   const auto match = find(database, query(4242));
@@ -95,7 +95,7 @@ TEST_F(Damage, SetsADatabaseOfAnotherProgramAsideUnharmed) {
   EXPECT_EQ(read_file(folder / names[1]), before);
 }
 
-/// More than fits into the limited files of these tests.
+/// Adds more than fits into the limited files of these tests.
 void add_large_trials(SessionWriter& writer) {
   for (int i = 0; i < 200; ++i) {
     auto failed = failed_trial("block=" + std::to_string(i), "compile", "failed");
@@ -104,7 +104,7 @@ void add_large_trials(SessionWriter& writer) {
   }
 }
 
-/// Opens in every way; nothing in the folder may change.
+/// Opens the file in every way, and expects that nothing in the folder changes.
 void expect_untouched(const fs::path& folder, const fs::path& file, const std::string& reason) {
   const auto before = read_file(file);
   const auto names = names_in(folder);
@@ -200,7 +200,7 @@ TEST_F(Strict, WritingSaysThatItDidNotHappen) {
 
 TEST_F(Damage, LeavesAFileOfANewerTunerAlone) {
   make();
-  execute(file, "PRAGMA user_version = 6488163");  // 99, to be read from 99 on
+  execute(file, "PRAGMA user_version = 6488163");  // version 99, readable from version 99 on
   const auto before = read_file(file);
   {
     auto database = open();
@@ -236,7 +236,7 @@ TEST_F(Damage, WhileWorkingCostsNoTrial) {
   auto database = open();
   SessionWriter writer(database, session_key());
   for (int i = 0; i < 20; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
-  writer.flush();  // what writes over a file in the middle of a commit, past its locks, may spoil the commit
+  writer.flush();  // overwriting the file during a commit, without its locks, could damage the commit
   write_file(file, std::string(fs::file_size(file), '\x5a'));
   for (int i = 20; i < 40; ++i) writer.add(trial("block=" + std::to_string(i), 10 + i));
   writer.set_best("block=3");
@@ -285,7 +285,7 @@ TEST_F(BitFlips, AreNeverServedAndNeverCrash) {
     const TemporaryFolder flipped;
     warnings.texts.clear();
     auto options = warnings.options();
-    options.check_bytes = flip % 2 == 0 ? options.check_bytes : 0;  // also as a large file, which is not checked
+    options.check_bytes = flip % 2 == 0 ? options.check_bytes : 0;  // also like a large file, which is not checked
     auto database = Database::open_user(flipped.write("wisdom.db", changed), options);
     for (int shift = 8; shift < 24; ++shift) {
       const auto match = find(database, query(1 << shift));
@@ -293,7 +293,7 @@ TEST_F(BitFlips, AreNeverServedAndNeverCrash) {
         ASSERT_EQ(match.best->configuration, "block=" + std::to_string(shift) + " vector=4") << "bit " << bit;
         ASSERT_EQ(match.best->median_ns, 100.0 * shift) << "bit " << bit;
       } else if (match) {
-        // A neighbour may stand in for a row that was lost, but only with what was really measured for it.
+        // A neighbour may replace a lost row, but only with values that were really measured for it.
         const auto n = match.best->problem.sizes.at("n");
         ASSERT_EQ(match.best->median_ns, 100.0 * std::log2(static_cast<double>(n))) << "bit " << bit;
       }
@@ -367,7 +367,7 @@ TEST_F(UnwritablePlace, MayBeAFolderOfTheSameName) {
 
 TEST_F(UnwritablePlace, WithoutPermissionStillServesWhatItHolds) {
   if (::geteuid() == 0) {
-    // Root may write anywhere: become somebody else for this test, to whom the folder belongs.
+    // Root may write anywhere, so this test runs as another user, who owns the folder.
     ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
     ASSERT_EQ(::seteuid(65534), 0);
   }

@@ -198,7 +198,7 @@ TEST(Import, ServesANegativeZeroLikeAnyOther) {
   EXPECT_EQ(find(database, query()).tier, Tier::exact);
 }
 
-/// As if \p configuration had taken \p median_ns in a file that somebody made, later than whatever is known.
+/// A forged text in which \p configuration took \p median_ns, later than all stored results.
 std::string claim(double median_ns) {
   auto text = valid_text();
   const auto set = [&](const std::string& name, double value) {
@@ -309,7 +309,7 @@ TEST(Merge, KeepsTheLaterMeasurementWhateverTheOrder) {
   }
 }
 
-/// A session and a best result of a clock that was a year ahead.
+/// A session and a best result from a clock that was a year ahead.
 Database of_a_clock_ahead() {
   auto database = Database::in_memory();
   SessionWriter writer(database, session_key());

@@ -28,7 +28,7 @@ using tuner::testing::TemporaryFolder;
 using tuner::testing::wait_until;
 using tuner::testing::write_file;
 
-/// Keeps what a database says.
+/// Collects the warnings of a database.
 struct Warnings {
   std::vector<std::string> texts;
   OpenOptions options() {
@@ -61,18 +61,19 @@ WisdomMatch find(Database& database, const Context& query, const Accept& accept 
 
 /// Names in a folder, sorted.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
-/// What doctor() says of a file; of one that cannot be opened, why.
+/// The findings of doctor() for a file, or why it cannot be opened.
 std::vector<std::string> findings(const std::filesystem::path& file);
-/// Makes \p file what version \p version (4, 5) of the schema would have made of what it holds.
+/// Rewrites \p file with version \p version (4 or 5) of the schema. Keeps its contents.
 void rewrite_as_version(const std::filesystem::path& file, int version);
-/// Runs \p sql on a database, or makes one, past the library that is tested.
+/// Runs \p sql on a database without the tested library. Creates the file if needed.
 void execute(const std::filesystem::path& file, const std::string& sql);
-/// The first line that `PRAGMA integrity_check` gives.
+/// The first line of `PRAGMA integrity_check`.
 std::string integrity(const std::filesystem::path& file);
 /// Permission bits.
 unsigned mode_of(const std::filesystem::path& file);
 
-/// How often SQLite's virtual machine does \p many steps while \p action runs. To read a row takes some twenty.
+/// Counts how often SQLite's virtual machine makes \p many steps while \p action runs. Reading a row takes about
+/// twenty.
 int steps_of(Database& database, const auto& action, int many = 1) {
   int steps = 0;
   auto* const connection = database.store().connection().getHandle();
@@ -83,7 +84,7 @@ int steps_of(Database& database, const auto& action, int many = 1) {
   return steps;
 }
 
-/// A test of a database in a file, which open() makes.
+/// A test of a database in a file, which open() creates.
 class FileTest : public ::testing::Test {
  protected:
   Database open() { return Database::open_user(file, warnings.options()); }
@@ -98,10 +99,10 @@ class FileTest : public ::testing::Test {
   Warnings warnings;
 };
 
-/// A test of a database, which is in memory until the test asks for a file.
+/// A test of a database in memory, or in a file once the test asks for one.
 class DatabaseTest : public FileTest {
  protected:
-  /// Opens the file, after what was open is closed.
+  /// Closes the open database and opens the file.
   void use_file() {
     database = Database::in_memory();
     database = open();

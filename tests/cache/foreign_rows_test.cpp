@@ -1,4 +1,4 @@
-// Rows of another's database: their checksums are right, and what they say may be anything.
+// Rows of another user's database: their checksums are right, but their contents may be anything.
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
@@ -17,7 +17,7 @@ void put_row(Database& database, const auto& record) {
   database.store().write([&] { put(database.store(), record); });
 }
 
-/// What a text may not say, each as a change of what is good.
+/// Invalid contents, each as a change of valid ones.
 const std::pair<const char*, void (*)(Context&, std::string&)> kChanges[] = {
     {"a value", [](Context&, std::string& configuration) { configuration = std::string("block=") + kCode; }},
     {"a parameter", [](Context&, std::string& configuration) { configuration = "a;b=1"; }},

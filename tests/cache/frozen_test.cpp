@@ -1,4 +1,4 @@
-// Databases that answer the same everywhere.
+// Frozen databases, which give the same answers everywhere.
 
 #include <cache/browse.hpp>
 #include <cache/exchange.hpp>
@@ -69,7 +69,7 @@ TEST_F(Frozen, HasOneAnswerForEachProblemWhateverTheSoftware) {
 TEST_F(Frozen, SettlesTiesTheSameWayWhateverTheSoftware) {
   store_best(source, key_with_driver("another", 1 << 12), "block=128", 40);
   auto database = frozen();
-  const std::int64_t between = 1 << 11;  // two that are equally far
+  const std::int64_t between = 1 << 11;  // equally far from two results
   EXPECT_EQ(find(database, query(between)).best->configuration,
             find(database, key_with_driver("another", between)).best->configuration);
 }
@@ -110,7 +110,7 @@ TEST_F(Frozen, IsRefusedWhenAnyByteOfItHasChanged) {
     write_file(folder / "damaged.db", damaged);
     ++tried;
     try {
-      // What nobody reads, such as free space in a page, may differ.
+      // Unused bytes, such as free space in a page, may differ.
       auto database = Database::open_frozen(folder / "damaged.db");
       EXPECT_EQ(export_wisdom(database), export_wisdom(source)) << "byte " << at;
     } catch (const CacheError&) {
@@ -145,7 +145,7 @@ TEST_F(Frozen, IsAnErrorOfEveryQuestionOnceARowIsDamagedInUse) {
   fs::permissions(file, fs::perms::owner_all);
   const auto written = fs::last_write_time(file);
   execute(file, "UPDATE best SET median_ns = 1");
-  fs::last_write_time(file, written);  // as bits flip
+  fs::last_write_time(file, written);  // flipped bits do not change the time either
   for (int question = 0; question < 2; ++question)
     EXPECT_THAT(error_of([&] { find(database, query()); }), HasSubstr("rows of it are damaged"));
 }

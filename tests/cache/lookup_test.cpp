@@ -11,7 +11,7 @@
 namespace tuner::cache::test {
 namespace {
 
-/// Adds a result for each of \p problems, with a configuration that tells its number.
+/// Adds a result for each of \p problems. Its configuration contains the problem's index.
 void import_many(Database& database, const std::vector<Sizes>& problems) {
   auto one = Database::in_memory();
   store_best(one, session_key(1), "block=0", 1000);

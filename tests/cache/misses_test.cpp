@@ -33,7 +33,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<MissRecord>& misses) {
 
 class Misses : public DatabaseTest {
  protected:
-  /// The file as version 4 made it, with one best configuration.
+  /// A file of version 4 with one best configuration.
   void make_version_4() {
     make();
     rewrite_as_version(file, 4);
@@ -115,7 +115,7 @@ TEST_F(Misses, AreAddedToAFullTableWithoutReadingAllOfIt) {
   for (std::int64_t n = 0; n < kMaxMisses; ++n) all.push_back(miss(128 * n, 1, 3));
   remember_misses(database, all);
   const auto steps_for = [&](std::int64_t first) {
-    // To look at each row once takes some thousand.
+    // Reading each row once takes several thousand steps.
     const auto remember = [&] { remember_misses(database, {all.begin() + first, all.begin() + first + 500}); };
     return steps_of(database, remember, 100);
   };

@@ -1,4 +1,4 @@
-// Several processes at one file, and processes that die.
+// Several processes that share a file, and processes that die.
 
 #include <csignal>
 #include <random>
@@ -54,7 +54,7 @@ TEST(Processes, LoseNothingWhenEightOfThemWrite) {
   EXPECT_EQ(integrity(folder / "wisdom.db"), "ok");
 }
 
-/// Whether somebody has the lock of SQLite's that only one writer has.
+/// Whether a process holds SQLite's lock for writing.
 bool is_locked_for_writing(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   struct flock lock {};
@@ -99,7 +99,7 @@ TEST(Processes, ThatAreKilledLoseNoAcknowledgedTrial) {
       return true;
     });
     ::close(ends[1]);
-    // Killed after a random number of acknowledgements, which may be in the middle of anything.
+    // Killed after a random number of acknowledgements, at any point of its work.
     const unsigned wanted = 1 + random() % 25;
     std::uint32_t last = 0;
     for (unsigned seen = 0; seen < wanted; ++seen) {

@@ -54,7 +54,7 @@ class CaptureTest : public ::testing::Test {
                         std::memcpy(to, reinterpret_cast<const char*>(values.data()) + offset, bytes);
                       });
   }
-  /// A whole capture, published.
+  /// A complete, published capture.
   fs::path captured(const std::string& name = "add.capture", float x = 1) {
     const auto writer = begun(name);
     writer->set_configuration(Configuration{{"block", 64}});
@@ -65,7 +65,7 @@ class CaptureTest : public ::testing::Test {
     EXPECT_TRUE(writer->publish());
     return writer->path();
   }
-  /// What reading says once \p change was made to capture.json.
+  /// The error of reading the capture after \p change of capture.json.
   std::string error_after(const std::function<void(nlohmann::json&)>& change) {
     const fs::path path = captured("changed-" + std::to_string(++changes_));
     nlohmann::json list = nlohmann::json::parse(testing::read_file(path / kCaptureFile));

@@ -35,7 +35,7 @@ class KernelCopyTest : public ::testing::Test {
     write("app/kernels/copy.cu", kDirectives + directives);
     return read_kernel_file(folder_ / "app/kernels/copy.cu");
   }
-  /// Where it was copied to.
+  /// The place of the copy.
   fs::path copied(const KernelSpec& spec) { return folder_ / "copy" / copy_kernel(spec, folder_ / "copy"); }
   fs::path copied(const std::string& directives) { return copied(kernel(directives)); }
   std::string original() { return hash(folder_ / "app/kernels/copy.cu"); }

@@ -1,4 +1,4 @@
-/// Descriptions that say something else than the kernel's own text.
+/// Descriptions that contradict the kernel's text.
 
 #include <tuner/convert/text_macros.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 class Agreeing : public test::ConvertTest {
  protected:
-  /// Of a T1 description with these \p arguments, and the parameters `block` and \p more, of \p kernel.
+  /// Converts a T1 description of \p kernel with \p arguments and the parameters `block` and \p more.
   Conversion convert(const std::string& kernel, const std::string& arguments, const std::string& more = "") {
     write("scale.cu", kernel);
     return ConvertTest::convert("scale.json",

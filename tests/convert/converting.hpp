@@ -1,5 +1,5 @@
 #pragma once
-/// For tests of what is made of a file.
+/// Converts files in tests.
 
 #include <string>
 
@@ -17,11 +17,11 @@ class ConvertTest : public ::testing::Test {
   Conversion convert(const std::string& name, const std::string& text) {
     return convert_file(folder_.write(name, text), folder_.path());
   }
-  /// Why nothing can be made of it.
+  /// The error when the text cannot be converted.
   std::string error(const std::string& name, const std::string& text) {
     return error_of([&] { (void)convert(name, text); });
   }
-  /// The kernel file as tune reads it.
+  /// The converted kernel file, as tune reads it.
   KernelSpec parsed(const Conversion& made) {
     return read_kernel_file(folder_.write("made.tuner.cu", made.text).string());
   }
@@ -29,13 +29,13 @@ class ConvertTest : public ::testing::Test {
   const testing::TemporaryFolder folder_;
 };
 
-/// Of a text that holds each of \p parts.
+/// Matches a text that contains each of \p parts.
 template <typename... Parts>
 auto holds(const Parts&... parts) {
   return AllOf(HasSubstr(parts)...);
 }
 
-/// Of texts, for each of \p parts one that holds it.
+/// Matches texts of which, for each of \p parts, one contains it.
 template <typename... Parts>
 auto tells(const Parts&... parts) {
   return AllOf(Contains(HasSubstr(parts))...);

@@ -1,4 +1,4 @@
-// Kernels of Kernel Launcher: annotated, captured and with results that were remembered.
+// Kernels of Kernel Launcher: annotated kernels, captured launches and wisdom.
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@ TEST(Portfolio, OfOneLosesLeastWhereItLosesMost) {
 }
 
 TEST(Portfolio, ExchangesWhatGreedTookFirst) {
-  // Greed takes the compromise (4) and then lacks a place; two pairs cover everything.
+  // A greedy choice takes the compromise (4) and then lacks a place. Two pairs cover everything.
   const Shares shares{{1.0, 0.1, 0.8}, {1.0, 0.1, 0.8}, {0.1, 1.0, 0.8}, {0.1, 1.0, 0.8}};
   const Portfolio two = choose_portfolio(shares, 2);
   EXPECT_THAT(two.chosen, ElementsAre(0, 1));
@@ -40,7 +40,7 @@ TEST(Portfolio, OfNothingIsEmpty) {
   EXPECT_THAT(choose_portfolio(Shares{{}, {}}, 4).chosen, IsEmpty());
 }
 
-/// Configurations are as good as their tile is near each size's: what real kernels look like.
+/// Configurations are better the nearer their tile is to the best of a size, as for real kernels.
 TEST(Portfolio, OfFourReachesNinetySevenPercentOfManySizes) {
   Shares shares;
   for (int size = 0; size < 24; ++size) {

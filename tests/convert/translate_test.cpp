@@ -61,7 +61,7 @@ TEST(Translate, SaysInAKernelFileWhatPythonSays) {
   }
 }
 
-/// What an expression of Python means, and what its translation means, for all small values.
+/// An expression of Python and its translation have equal results for all small values.
 TEST(Translate, KeepsFractionsUntilTheyAreCompared) {
   for (const char* text :
        {"a % (b / c) == 0", "a / b == c / d", "a / b <= c", "(a + b / c) * 2 > d", "a % ((b * c) / d) == 0",

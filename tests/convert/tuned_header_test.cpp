@@ -24,7 +24,7 @@ TunedResults sample(std::vector<TunedSize> rows) {
   return results;
 }
 
-/// Compiles \p program, which includes \p header as "tuned.hpp", with the system's compiler and runs it: the exit code.
+/// Compiles \p program, which includes \p header as "tuned.hpp", and runs it. Returns its exit code.
 int run(const std::string& header, const std::string& program) {
   const testing::TemporaryFolder folder;
   folder.write("tuned.hpp", header);
