@@ -104,7 +104,7 @@ TEST_F(DatabaseStoreTest, ForgetsEarlierTrialsWhenAskedToMeasureAgain) {
 }
 
 TEST_F(DatabaseStoreTest, QuarantinesWhatTookItsWorkerDownAndNothingElse) {
-  Trial crashed = failed(one_, LaunchError{"killed by signal 11"});  // it never told of its resources
+  Trial crashed = failed(one_, LaunchError{"killed by signal 11"});  // its resources were never reported
   crashed.crashed = true;
   store().append(crashed);
   EXPECT_TRUE(store().quarantined(one_));

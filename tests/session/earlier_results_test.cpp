@@ -33,8 +33,8 @@ class EarlierResults : public ::testing::Test {
     return device;
   }
 
-  /// Tunes \p size on \p device from the configuration numbered \p first to that numbered \p trials; the best has
-  /// unroll=2 and block=\p block.
+  /// Tunes \p size on \p device with the configurations from index \p first up to \p trials. The best has unroll=2 and
+  /// block=\p block.
   void tuned(const ProblemSize& size, const Device& device, std::size_t trials = 10, std::int64_t block = 64,
              EnumeratedSpace::Index first = 0) {
     DatabaseStore store(wisdom_->user(), spec_, size, device, {});

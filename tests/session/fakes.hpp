@@ -90,7 +90,7 @@ class FakeEvaluator final : public Evaluator {
   }
   std::size_t in_flight() const override { return compiling_.size() + waiting_.size() + taken_back_.size(); }
   std::optional<Event> next_event(
-      std::chrono::duration<double>) override {  // last in, first out: trials need not come back in order
+      std::chrono::duration<double>) override {  // last in, first out, because trials may finish in any order
     if (!taken_back_.empty()) {
       Withdrawn event{taken_back_.front()};
       taken_back_.pop_front();
@@ -132,7 +132,7 @@ class FakeEvaluator final : public Evaluator {
   }
 
   std::vector<Configuration> submitted, remeasured, withdrawn;
-  bool tells_of_compiling = false;  // submissions are Compiled first, in the order given
+  bool tells_of_compiling = false;  // reports each submission as Compiled first, in order
   bool preferred = false;
   Answer again;
   std::size_t lost_after = 0;

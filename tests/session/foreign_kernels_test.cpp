@@ -1,5 +1,5 @@
-// Kernels that were written for no tuner, each in a file that stays as it is, tuned from a few lines beside it. Built
-// for each backend (TUNER_TEST_BACKEND).
+// Kernels that were not written for a tuner. Their files stay unchanged, and a few lines beside them describe the
+// tuning. Built for each backend (TUNER_TEST_BACKEND).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// In the style of convolutions: its parameters are macros, its weights constant memory.
+/// A convolution: its parameters are macros, and its weights are in constant memory.
 constexpr const char* kConvolution = R"(
 #include "sizes.h"
 #ifndef block_size_x
@@ -73,7 +73,7 @@ constexpr const char* kConvolutionDirectives = R"(
 #pragma tuner tolerance    relative 1e-5
 )";
 
-/// Elements of several numbers, and arguments that are worked out.
+/// Elements of several numbers, and computed arguments.
 constexpr const char* kPoints = R"(
 namespace geometry {
 __constant__ float2 origin[1];
@@ -110,7 +110,7 @@ __global__ void twice(float4* to, const float2* from, int n) {
 }
 )";
 
-/// Appends to a list whose length it counts: run twice without a new list, it writes behind its end.
+/// Appends to a list and counts its length. A second run without a new list writes after its end.
 constexpr const char* kFilter = R"(
 extern "C" __global__ void keep_positive(int* kept, unsigned* count, const int* x, int n) {
   const int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -165,7 +165,7 @@ class ForeignKernels : public ::testing::Test {
     std::filesystem::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text;
   }
-  /// What comes of \p configuration of a kernel file with these \p directives.
+  /// The outcome of \p configuration of a kernel file with \p directives.
   Trial trial(const std::string& directives, const char* configuration, std::size_t samples = 1) {
     write("tuned/kernel.cu", directives);
     const KernelSpec spec = read_kernel_file(folder_ / "tuned/kernel.cu");
@@ -258,7 +258,7 @@ TEST_F(ForeignKernels, StartEachRunFromWhatPreparesIt) {
   }
 }
 
-#ifndef TUNER_TEST_NEEDS_GPU  // where such writes may hit anything
+#ifndef TUNER_TEST_NEEDS_GPU  // a GPU may write to any memory here
 TEST_F(ForeignKernels, WriteBehindTheirListWhereNothingPreparesIt) {
 #if defined(TUNER_SANITIZED)
   GTEST_SKIP() << "sanitizers end the process at what this kernel writes out of bounds";

@@ -1,4 +1,4 @@
-// A race that a GPU hides: lanes of one warp run in step, so that a barrier between them is not missed.
+// A race that a GPU hides: lanes of one warp run in step, so a missing barrier between them does not show.
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,7 +39,6 @@ __global__ void race(const int* a, int* c, int n) {
 }
 )";
 
-/// Remembers warnings.
 class Warned final : public Observer {
  public:
   void on_warning(std::string_view message) override { all += std::string(message) + '\n'; }

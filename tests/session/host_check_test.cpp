@@ -1,4 +1,4 @@
-// Real workers, but no GPU: what is asked about is what a GPU would have named best.
+// Real workers but no GPU: the tests ask about configurations that a GPU could name best.
 #include <atomic>
 #include <string>
 

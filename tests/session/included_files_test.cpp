@@ -1,4 +1,4 @@
-// An edited header is another kernel: no image and no result of before may answer for it.
+// A kernel with an edited header is another kernel: earlier images and results must not answer for it.
 
 #include <filesystem>
 #include <fstream>

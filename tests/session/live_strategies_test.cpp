@@ -52,7 +52,7 @@ TEST_P(LiveStrategy, TunesAKernelOnTheHost) {
   MeasureOptions measure;
   measure.min_samples = 3;
   InProcessOptions here;
-  here.batch = 16;  // one compile holds the whole space: whatever a strategy tries first
+  here.batch = 16;  // one compile covers the whole space, for every strategy
   InProcessEvaluator evaluator(*backend, spec, size, measure, std::move(here));
   SessionOptions options;
   options.strategy = GetParam();

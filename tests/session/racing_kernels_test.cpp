@@ -1,4 +1,4 @@
-// Kernels with a race that are right in every order of uninterrupted threads: on the host they are never named best.
+// Kernels with a race that does not show while threads run without interruption. The host never names them best.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,8 @@
 namespace tuner {
 namespace {
 
-/// The directives that all kernels here share; `safe` is what mends them. One block: several would meet by chance.
+/// The directives that all kernels here share. `safe` corrects the race. One block, because several would meet by
+/// chance.
 constexpr const char* kDirectives = R"(
 #pragma tuner kernel      race
 #pragma tuner size        n : int = 128

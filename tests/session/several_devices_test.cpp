@@ -1,4 +1,4 @@
-// Devices that share the work of one session, and how they are chosen. No GPU: the CPU takes part twice.
+// Devices that share the work of one session, and how they are chosen. Needs no GPU: the CPU takes part twice.
 
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-/// The wisdom that the build ships, as a program on that GPU would meet it.
+/// The shipped wisdom, as a program on each GPU finds it.
 #include <cstdlib>
 #include <map>
 #include <string>

@@ -11,7 +11,7 @@ using namespace tuner::testing;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
-/// Finds everything wrong that unrolls more than once.
+/// Rejects every configuration that unrolls more than once.
 struct FussyCheck final : FinalistCheck {
   void expect(const Configuration& configuration) override {
     ++expectations;
@@ -24,7 +24,7 @@ struct FussyCheck final : FinalistCheck {
   }
   std::string why_not() const override { return reason; }
 
-  std::optional<Configuration> expected;  // the last, before it was asked
+  std::optional<Configuration> expected;  // the last one before wrong() was called
   std::size_t expectations = 0;
   std::vector<Configuration> asked;
   std::string reason;
@@ -130,7 +130,7 @@ TEST_F(TuneSession, NamesWhatIsNearTheDefaultOnlyWhenItIsAheadOnceMoreAloneWithI
   spec_.default_configuration = first_;
   for (const bool holds : {true, false}) {
     FakeEvaluator evaluator;
-    std::size_t asked = 0;  // the optimum is 10% ahead among the finalists, and then again or no more
+    std::size_t asked = 0;  // the optimum leads by 10% among the finalists; alone, it may lead again or not
     evaluator.again = [&](const Configuration& c) {
       const bool alone = evaluator.remeasured.size() == 2 && asked++ >= 2;
       return measured(c, c == optimum_ && (holds || !alone) ? 9000 : 10'000);
@@ -296,9 +296,9 @@ TEST_F(TuneSession, MaximisesTheNamedMetricWhereItsLargestWins) {
 }
 
 TEST_F(TuneSession, MeasuresALoneBestAgainWhereItsMetricsAreWanted) {
-  options_.finalist_factor = 1.0;
   spec_.default_configuration = optimum_;
-  FakeEvaluator without, with;
+  const auto answer = [&](const Configuration& c) { return measured(c, c == optimum_ ? 500 : cost(c)); };
+  FakeEvaluator without(answer), with(answer);
   run(without);
   EXPECT_TRUE(without.remeasured.empty());
   options_.remeasure_one = true;

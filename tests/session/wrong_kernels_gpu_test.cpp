@@ -1,4 +1,4 @@
-// Those ways in which data/wrong.cu goes wrong that a GPU shows for certain: all but races and strays that fault.
+// The mistakes of data/wrong.cu that a GPU always shows: all except races and stray accesses that fault.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ TEST(WrongKernelsOnAGpu, AreNeverVerified) {
   if (gpu_count() == 0) GTEST_SKIP() << "needs a GPU: " << why_no_gpu();
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
   MeasureOptions measure;
-  measure.abandon_factor = 0;  // each is looked at to its end
+  measure.abandon_factor = 0;  // every configuration is verified completely
   IsolatedEvaluator evaluator(spec, {}, measure);
   for (const char* mistake :
        {"none", "just_behind", "just_before", "copies_behind", "last_element", "small_grid", "adds_up", "first_runs",

@@ -1,4 +1,4 @@
-// Every way in which data/wrong.cu goes wrong: on the host none is ever verified, so that none is named best.
+// All mistakes of data/wrong.cu: the host never verifies one, so it never names one best.
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -26,7 +26,7 @@ struct Wrong {
   const char* says;  ///< in the message
 };
 
-/// A fault is what tells of them, and a sanitizer's to report: it ends the process.
+/// These mistakes show by a fault. A sanitizer would report it and end the process.
 bool ends_a_sanitized_process([[maybe_unused]] std::string_view mistake) {
 #if defined(TUNER_ASAN)
   return mistake == "far_behind" || mistake == "very_far_behind" || mistake == "far_before" || mistake == "overflow";
@@ -40,7 +40,7 @@ constexpr Wrong kWrong[] = {
     {"earlier_neighbour", "c["},
     {"shared_again", "c["},
     {"warp_tail", "sum[0]"},
-    // Which run shows these first is chance: cores race in the timed ones too.
+    // Any run may show these first, because cores race in timed runs, too.
     {"sum_of_blocks", "sum[0] is"},
     {"histogram", "counts["},
     {"block_before", "c["},
@@ -95,7 +95,7 @@ TEST(WrongKernels, AreNeverVerifiedOnTheHost) {
       std::cout << "skipped under a sanitizer: " << wrong.mistake << '\n';
       continue;
     }
-    // Blocks that one core runs never meet.
+    // Blocks on one core never run at the same time.
     if (wrong.mistake == std::string("sum_of_blocks") && std::thread::hardware_concurrency() < 2) continue;
     const Trial trial = runner.evaluate(Configuration{{"mistake", wrong.mistake}}, image, 0);
     EXPECT_FALSE(trial.verified);

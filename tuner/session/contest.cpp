@@ -8,6 +8,9 @@
 namespace tuner {
 namespace {
 
+/// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
+constexpr double kFinalistFactor = 1.03;
+constexpr std::size_t kMostFinalists = 8;
 /// The largest part of the wall time that is reserved for measuring the finalists again.
 constexpr double kMostForFinalists = 0.25;
 /// The samples of a finalist (MeasureOptions::finalist_rounds and finalist_samples), and some to warm up and verify.
@@ -49,10 +52,10 @@ std::vector<std::size_t> Contest::leaders() const {
     const Trial& trial = result.trials[i];
     if (!is_sound(trial) || !options_.objective(*trial.measurement())) continue;
     if (trial.configuration == spec_.default_configuration) the_default = i;
-    if (can_win(trial) && objective_of(i) <= best_objective() * options_.finalist_factor) leaders.push_back(i);
+    if (can_win(trial) && objective_of(i) <= best_objective() * kFinalistFactor) leaders.push_back(i);
   }
   std::sort(leaders.begin(), leaders.end(), [&](auto a, auto b) { return objective_of(a) < objective_of(b); });
-  if (leaders.size() > options_.max_finalists) leaders.resize(options_.max_finalists);
+  if (leaders.size() > kMostFinalists) leaders.resize(kMostFinalists);
   if (the_default && std::find(leaders.begin(), leaders.end(), *the_default) == leaders.end())
     leaders.push_back(*the_default);
   return leaders;
@@ -149,11 +152,10 @@ void Contest::choose_winner(std::vector<std::size_t> finalists) {
   std::erase_if(finalists, [&](std::size_t i) { return !can_win(result.trials[i]); });
   best_.reset();
   result.ties.clear();
-  if (finalists.empty()) {
-    for (std::size_t i = 0; i < result.trials.size(); ++i) prefer_if_better(i);
-    return;
-  }
-  if (!options_.objective.is_time()) {
+  const bool by_interval = !finalists.empty() && options_.objective.is_time();
+  if (finalists.empty())
+    for (std::size_t i = 0; i < result.trials.size(); ++i) finalists.push_back(i);
+  if (!by_interval) {
     for (const std::size_t i : finalists) prefer_if_better(i);
     return;
   }

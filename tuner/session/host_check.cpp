@@ -118,7 +118,7 @@ std::optional<Trial> HostCheck::evaluate(const Problem& problem, const Configura
   return std::nullopt;
 }
 
-HostCheck::Answer HostCheck::look_at(const Configuration& configuration) {
+HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
   if (spec_.reference_kind() == ReferenceKind::none || !IsolatedEvaluator::can_isolate(spec_))
     return {{}, "there is no kernel file with a reference"};
   if (spent_s_ >= options_.seconds || tried_++ >= options_.trials)
@@ -143,10 +143,6 @@ HostCheck::Answer HostCheck::look_at(const Configuration& configuration) {
   }
   return {{},
           std::holds_alternative<CompileError>(trial->outcome) ? "it does not compile for the host" : first_line(said)};
-}
-
-HostCheck::Answer HostCheck::look(const Configuration& configuration) try {
-  return look_at(configuration);
 } catch (const Error& error) {
   return {{}, first_line(error.what())};
 }

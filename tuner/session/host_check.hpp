@@ -57,7 +57,6 @@ class HostCheck final : public FinalistCheck {
     std::string why_not;
   };
   Answer look(const Configuration& configuration);
-  Answer look_at(const Configuration& configuration);
   bool must_stop() const;
   void take_ahead();
   std::vector<Problem> problems() const;

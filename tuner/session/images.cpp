@@ -152,7 +152,9 @@ std::shared_ptr<const Module> LoadedModules::load(const CompileRequest& request)
     } catch (const Broken& broken) {
       if (kept)
         if (auto module = from_ptx(request, key, why)) return module;
-      remember(key, broken);
+      const std::lock_guard lock(loading_);
+      modules_[key].failure = broken.what();
+      any_broken_ = true;
       throw;
     }
     if (kept) cache::keep_image(request.architecture, key, to_store(*image));
@@ -226,12 +228,6 @@ bool LoadedModules::is_broken(const CompileRequest& request) {
   const std::lock_guard lock(loading_);
   const auto at = modules_.find(key);
   return at != modules_.end() && !at->second.module && !at->second.failure.empty();
-}
-
-void LoadedModules::remember(const std::string& key, const Error& failure) {
-  const std::lock_guard lock(loading_);
-  modules_[key].failure = failure.what();
-  any_broken_ = true;
 }
 
 std::shared_ptr<const Image> LoadedModules::compiled(const CompileRequest& request) {

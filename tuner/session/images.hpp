@@ -63,7 +63,6 @@ class LoadedModules {
   std::shared_ptr<const Module> loaded(const Image& image, const std::string& key, LaunchError& why);
   Error refusal(const CompileRequest& request, const LaunchError& why) const;
   void pass_over(const CompileRequest& request, const LaunchError& why);
-  void remember(const std::string& key, const Error& failure);
 
   Backend& backend_;
   const std::function<void(std::string_view)> warn_;

@@ -105,10 +105,6 @@ Device from_record(const cache::DeviceRecord& record) {
   return device;
 }
 
-cache::EnvironmentRecord environment_record(const Device& device) {
-  return {device.environment.driver, device.environment.compiler, kVersion, operating_system()};
-}
-
 /// The hash of \p file as it is now. A file that cannot be read has a special one; no kernel can be measured with it.
 std::string hash_of(const std::filesystem::path& file) try {
   return cache::sha256_hex(read_input_file(file, kMaxDataFileBytes, "data file"));
@@ -140,7 +136,10 @@ ProblemSize from_record(const cache::ProblemRecord& record) {
 
 cache::Context context_of(const KernelSpec& spec, const ProblemSize& size, const Device& device,
                           const Objective& objective) {
-  return {to_record(spec, objective), to_record(device), environment_record(device), to_record(size)};
+  return {to_record(spec, objective),
+          to_record(device),
+          {device.environment.driver, device.environment.compiler, kVersion, operating_system()},
+          to_record(size)};
 }
 
 cache::TrialRecord to_record(const Trial& trial) {

@@ -16,8 +16,6 @@ cache::DeviceRecord to_record(const Device& device);
 Device from_record(const cache::DeviceRecord& record);
 /// Copies ceilings and peaks that \p device lacks from \p record.
 void take_ceilings(Device& device, const cache::DeviceRecord& record);
-/// Driver, compiler, tuner's version and the operating system.
-cache::EnvironmentRecord environment_record(const Device& device);
 /// The source hash covers the kernel file's text and the files that it includes.
 cache::KernelRecord to_record(const KernelSpec& spec, const Objective& objective);
 cache::ProblemRecord to_record(const ProblemSize& size);

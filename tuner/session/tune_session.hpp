@@ -65,9 +65,6 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   Objective objective;
   std::optional<Prior> prior;  ///< given to the strategy at the start; strategies without a model ignore it
-  /// Configurations within this factor of the best are measured again, interleaved, before a winner is named.
-  double finalist_factor = 1.03;
-  std::size_t max_finalists = 8;
   /// Measure the best again even if it has no rival, because metrics are collected only then.
   bool remeasure_one = false;
   /// Checks the winner after the wall time. If the winner is wrong, the next best takes its place. May be null.

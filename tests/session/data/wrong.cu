@@ -1,5 +1,5 @@
-// A kernel that is wrong, each time in one way that is easily made: `mistake` says in which. There is no `verify` line
-// to help. tests/session/wrong_kernels_test.cpp knows what each of them is told.
+// A kernel with common mistakes: `mistake` selects one. There is no `verify` line to help. The expected messages are in
+// tests/session/wrong_kernels_test.cpp.
 #pragma tuner kernel      wrong
 #pragma tuner size        n : int = 1000
 #pragma tuner parameter   mistake = none next_neighbour earlier_neighbour shared_again warp_tail sum_of_blocks \
@@ -22,28 +22,28 @@
 
 enum class Mistake {
   none,
-  next_neighbour,     // no barrier before what the next thread wrote is read
-  earlier_neighbour,  // no barrier before what the thread before wrote is read
+  next_neighbour,     // no barrier before it reads the next thread's value
+  earlier_neighbour,  // no barrier before it reads the previous thread's value
   shared_again,       // no barrier before shared memory is written again
-  warp_tail,          // no __syncwarp() where the last warp goes on alone
+  warp_tail,          // no __syncwarp() where only the last warp continues
   sum_of_blocks,      // blocks add to one sum without an atomic
   histogram,          // threads count without atomics
-  block_before,       // reads what another block writes
-  just_behind,        // writes the element behind the last
+  block_before,       // reads an element that another block writes
+  just_behind,        // writes the element after the last
   just_before,        // writes the element before the first
-  copies_behind,      // no test for the end: what is behind the input is copied behind the output
-  far_behind,         // writes 1 MB behind the end
-  very_far_behind,    // writes 4 GB behind the end
+  copies_behind,      // no test for the end: copies from after the input to after the output
+  far_behind,         // writes 1 MB after the end
+  very_far_behind,    // writes 4 GB after the end
   far_before,         // writes 1 MB before the beginning
-  overflow,           // writes where an index overflowed to
-  last_element,       // leaves the last element out
-  small_grid,         // a block too few
+  overflow,           // writes to the place of an overflowed index
+  last_element,       // leaves out the last element
+  small_grid,         // one block too few
   adds_up,            // adds to an output that was never set
   unset_shared,       // adds to shared memory that was never set
-  first_runs,         // writes in its first runs only
-  earlier_results,    // gives what its first run computed
-  later_results,      // gives what a run a little later computed
-  one_input,          // is right only for the input it saw first
+  first_runs,         // writes only in its first runs
+  earlier_results,    // gives the results of its first run
+  later_results,      // gives the results of a slightly later run
+  one_input,          // is right only for its first input
   changes_input,      // writes to its input
   infinite            // divides by zero once
 };
