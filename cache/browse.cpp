@@ -16,9 +16,6 @@ namespace {
 
 /// Selects records with a context by the fields of a Filter.
 constexpr const char* kFiltered = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR key = ?2)";
-/// Selects rows of the quarantine by a Filter and a configuration.
-constexpr const char* kQuarantineFiltered =
-    " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2) AND (?3 = '' OR quarantined = ?3)";
 
 }  // namespace
 
@@ -79,45 +76,40 @@ std::vector<SessionRecord> sessions(Database& database, const Filter& filter) {
 std::vector<QuarantineRecord> quarantined(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
-    static const std::string sql = select_all<QuarantineRecord>() + kQuarantineFiltered +
+    static const std::string sql = select_all<QuarantineRecord>() + kOfFilter +
                                    " ORDER BY device_key, kernel, objective, source, choices, sizes, quarantined";
-    return take_sound<QuarantineRecord>(store, Query(store, sql, filter.kernel, filter.device_key, std::string()));
+    return take_sound<QuarantineRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
   });
 }
 
 bool has_quarantined(Database& database, const Filter& filter) {
   auto& store = database.store();
   return store.read([&] {
-    static const std::string& sql =
-        *new std::string(fmt::format("SELECT 1 FROM quarantine{} LIMIT 1", kQuarantineFiltered));
-    return Query(store, sql, filter.kernel, filter.device_key, std::string()).next();
+    static const std::string& sql = *new std::string(fmt::format("SELECT 1 FROM quarantine{} LIMIT 1", kOfFilter));
+    return Query(store, sql, filter.kernel, filter.device_key).next();
   });
 }
 
 std::int64_t lift_quarantine(Database& database, const Filter& filter, const std::string& configuration) {
   auto& store = database.store();
-  static const std::string sql = std::string("DELETE FROM quarantine") + kQuarantineFiltered;
+  static const std::string sql = fmt::format("DELETE FROM quarantine{} AND (?3 = '' OR quarantined = ?3)", kOfFilter);
   std::int64_t lifted = 0;
-  store.write([&] {
-    Query(store, sql, filter.kernel, filter.device_key, configuration).run();
-    lifted = store.connection().getChanges();
-  });
+  store.write([&] { lifted = removed_rows(store, sql, filter.kernel, filter.device_key, configuration); });
   return lifted;
 }
 
 Removed remove_results(Database& database, const Filter& filter) {
   auto& store = database.store();
-  static const std::string of_device = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)";
-  static const std::string best = std::string("DELETE FROM best") + kFiltered,
-                           trial =
-                               fmt::format("DELETE FROM trial WHERE of IN (SELECT session FROM session{})", kFiltered),
-                           session = std::string("DELETE FROM session") + kFiltered,
-                           quarantine = "DELETE FROM quarantine" + of_device, miss = "DELETE FROM miss" + of_device;
+  const auto from = [](const char* table, const char* condition) {
+    return fmt::format("DELETE FROM {}{}", table, condition);
+  };
+  static const std::string best = from("best", kFiltered), session = from("session", kFiltered),
+                           trial = from("trial WHERE of IN (SELECT session FROM session", kFiltered) + ")",
+                           quarantine = from("quarantine", kOfFilter), miss = from("miss", kOfFilter);
   Removed removed;
   store.write([&] {
     const auto rows = [&](const std::string& sql) {
-      Query(store, sql, filter.kernel, filter.device_key).run();
-      return std::int64_t{store.connection().getChanges()};
+      return removed_rows(store, sql, filter.kernel, filter.device_key);
     };
     removed.best = rows(best);
     removed.trials = rows(trial);

@@ -134,9 +134,9 @@ class Reader {
 std::string entries_text(const std::vector<Entry>& entries) {
   std::string text;
   const auto append = [&](const auto& record) {
-    Json line = Json::object();
-    visit_fields(record, JsonWriter(line));
-    (text += dump(line)) += '\n';
+    LineWriter line(kPlain);
+    visit_fields(record, line);
+    (text += line.line()) += '\n';
   };
   std::optional<std::pair<std::string, EnvironmentRecord>> section;
   const auto append_under_header = [&](const auto& record) {

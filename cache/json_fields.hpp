@@ -33,60 +33,47 @@ template <class T>
 inline constexpr bool kIsRecord =
     std::is_same_v<T, ResourceRecord> || std::is_same_v<T, DeviceRecord> || std::is_same_v<T, EnvironmentRecord>;
 
-/// Adds each field to an object. NaN and infinities become null; empty optional fields are left out.
-class JsonWriter {
- public:
-  /// Leaves out fields that have any flag of \p without.
-  explicit JsonWriter(Json& object, unsigned without = kPlain) : object_(object), without_(without) {}
+/// Whether an optional field is left out.
+template <class T>
+bool is_nothing(const T& field) {
+  if constexpr (requires { field.has_value(); }) return !field.has_value();
+  if constexpr (requires { field.empty(); }) return field.empty();
+  return false;
+}
 
-  template <class T>
-  void operator()(const char* name, const T& field, unsigned how) {
-    if ((how & without_) != 0 || ((how & kOptional) != 0 && is_nothing(field))) return;
-    object_[name] = json_of(field, how);
+/// NaN and infinities become null.
+template <class T>
+Json json_of(const T& field, unsigned how = kPlain) {
+  if constexpr (std::is_same_v<T, double>) {
+    return std::isfinite(field) ? Json(field == 0 ? 0.0 : field) : Json();  // one zero: SQLite does not store -0
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return (how & kInstant) != 0 ? Json(instant_text(field)) : Json(field);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if ((how & kObject) == 0) return field;
+    auto object = parsed(field);
+    return object.is_object() ? object : Json::object();
+  } else if constexpr (std::is_same_v<T, Sizes>) {
+    return sizes_text(field);
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    auto list = Json::array();
+    for (const double number : field) list.push_back(json_of(number));
+    return list;
+  } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+    auto object = Json::object();
+    for (const auto& [name, number] : field) object[name] = json_of(number);
+    return object;
+  } else if constexpr (kIsRecord<T>) {
+    auto object = Json::object();
+    visit_fields(field, [&](const char* name, const auto& member, unsigned flags) {
+      if ((flags & kOptional) == 0 || !is_nothing(member)) object[name] = json_of(member, flags);
+    });
+    return object;
+  } else if constexpr (requires { field.has_value(); }) {
+    return field ? json_of(*field, how) : Json();
+  } else {
+    return field;
   }
-
-  template <class T>
-  static Json json_of(const T& field, unsigned how = kPlain) {
-    if constexpr (std::is_same_v<T, double>) {
-      return std::isfinite(field) ? Json(field == 0 ? 0.0 : field) : Json();  // one zero: SQLite does not store -0
-    } else if constexpr (std::is_same_v<T, std::int64_t>) {
-      return (how & kInstant) != 0 ? Json(instant_text(field)) : Json(field);
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      if ((how & kObject) == 0) return field;
-      auto object = parsed(field);
-      return object.is_object() ? object : Json::object();
-    } else if constexpr (std::is_same_v<T, Sizes>) {
-      return sizes_text(field);
-    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-      auto list = Json::array();
-      for (const double number : field) list.push_back(json_of(number));
-      return list;
-    } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
-      auto object = Json::object();
-      for (const auto& [name, number] : field) object[name] = json_of(number);
-      return object;
-    } else if constexpr (kIsRecord<T>) {
-      auto object = Json::object();
-      visit_fields(field, JsonWriter(object));
-      return object;
-    } else if constexpr (requires { field.has_value(); }) {
-      return field ? json_of(*field, how) : Json();
-    } else {
-      return field;
-    }
-  }
-
-  template <class T>
-  static bool is_nothing(const T& field) {
-    if constexpr (requires { field.has_value(); }) return !field.has_value();
-    if constexpr (requires { field.empty(); }) return field.empty();
-    return false;
-  }
-
- private:
-  Json& object_;
-  unsigned without_;
-};
+}
 
 /// Sets each field from an object. Strict: throws MemberError for a member that is missing or has another type.
 class JsonReader {

@@ -56,10 +56,8 @@ std::vector<MissRecord> misses(Database& database, const Filter& filter) {
   auto& store = database.store();
   auto found = store.read([&] {
     if (!has_misses(store)) return std::vector<MissRecord>();
-    static const std::string& sql =
-        *new std::string(select_all<MissRecord>() + fmt::format(" WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR "
-                                                                "device_key = ?2) AND NOT ({}) ORDER BY id",
-                                                                kTunedMeanwhile));
+    static const std::string& sql = *new std::string(
+        select_all<MissRecord>() + fmt::format("{} AND NOT ({}) ORDER BY id", kOfFilter, kTunedMeanwhile));
     return take_sound<MissRecord>(store, Query(store, sql, filter.kernel, filter.device_key));
   });
   std::stable_sort(found.begin(), found.end(), [](const MissRecord& a, const MissRecord& b) {
@@ -70,13 +68,9 @@ std::vector<MissRecord> misses(Database& database, const Filter& filter) {
 
 std::int64_t forget_misses(Database& database, const Filter& filter) {
   auto& store = database.store();
+  static const std::string& sql = *new std::string(std::string("DELETE FROM miss") + kOfFilter);
   std::int64_t forgotten = 0;
-  store.write([&] {
-    Query(store, "DELETE FROM miss WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)", filter.kernel,
-          filter.device_key)
-        .run();
-    forgotten = store.connection().getChanges();
-  });
+  store.write([&] { forgotten = removed_rows(store, sql, filter.kernel, filter.device_key); });
   return forgotten;
 }
 

@@ -60,9 +60,9 @@ struct Binder {
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
       query.bind(Blob{{reinterpret_cast<const char*>(field.data()), field.size() * sizeof(double)}});
     } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
-      query.bind(dump(JsonWriter::json_of(field)));
+      query.bind(dump(json_of(field)));
     } else if constexpr (std::is_same_v<T, std::optional<ResourceRecord>>) {
-      query.bind(field ? std::optional(dump(JsonWriter::json_of(*field))) : std::nullopt);
+      query.bind(field ? std::optional(dump(json_of(*field))) : std::nullopt);
     } else {
       query.bind(field);
     }
@@ -102,14 +102,14 @@ struct Taker {
   }
 };
 
-/// Writes the same text as JsonWriter with dump(), but builds no JSON object: this runs for each row that is read.
+/// Writes a record as a line of JSON. Builds no JSON object, because this runs for each row that is read.
 class LineWriter {
  public:
   explicit LineWriter(unsigned without) : without_(without) {}
 
   template <class T>
   void operator()(const char* name, const T& field, unsigned how) {
-    if ((how & without_) != 0 || ((how & kOptional) != 0 && JsonWriter::is_nothing(field))) return;
+    if ((how & without_) != 0 || ((how & kOptional) != 0 && is_nothing(field))) return;
     (text_ += text_.empty() ? "{\"" : ",\"").append(name).append("\":");
     if constexpr (std::is_same_v<T, bool>) {
       text_ += field ? "true" : "false";
@@ -119,9 +119,9 @@ class LineWriter {
     } else if constexpr (std::is_same_v<T, Sizes>) {
       quote(sizes_text(field));
     } else if constexpr (std::is_same_v<T, std::string>) {
-      (how & kObject) == 0 ? quote(field) : void(text_ += dump(JsonWriter::json_of(field, how)));
+      (how & kObject) == 0 ? quote(field) : void(text_ += dump(json_of(field, how)));
     } else {
-      text_ += dump(JsonWriter::json_of(field, how));
+      text_ += dump(json_of(field, how));
     }
   }
   std::string line() const { return text_.empty() ? "{}" : text_ + '}'; }
@@ -246,6 +246,16 @@ void put(Statements& store, const Record& record) {
   row.bind(checksum(record));
   if constexpr (kHasPlace<Record>) row.bind(place_of(record.problem.sizes));
   row.run();
+}
+
+/// The rows that match a Filter, in tables with a device key.
+inline constexpr const char* kOfFilter = " WHERE (?1 = '' OR kernel = ?1) AND (?2 = '' OR device_key = ?2)";
+
+/// Runs \p sql, which removes rows. Returns how many.
+template <class... Arguments>
+std::int64_t removed_rows(Store& store, const std::string& sql, const Arguments&... arguments) {
+  Query(store, sql, arguments...).run();
+  return store.connection().getChanges();
 }
 
 /// The undamaged trials of a session, in order; warns of the others.
