@@ -11,6 +11,9 @@
 namespace tuner {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Eq;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 constexpr const char* kDoesDirectives = R"(
@@ -38,31 +41,34 @@ KernelSpec does_kernel(const std::string& body, const std::string& directives = 
 }
 const Configuration kBadly{{"does", "badly"}};
 
+/// An answer that finds nothing wrong, for \p reason; "": it was checked.
+auto could_not(const auto& reason) {
+  return AllOf(Field(&HostCheck::Answer::wrong, Eq(std::nullopt)), Field(&HostCheck::Answer::why_not, reason));
+}
+
 TEST(HostCheck, FindsRacesOnASmallerProblemAndLeavesWhatIsRightAlone) {
   const KernelSpec spec = read_kernel_file(std::string(TUNER_SOURCE_DIR) + "/tests/session/data/wrong.cu");
   HostCheck check(spec, {{{"n", 1 << 24}}, {}});
   for (const char* race : {"next_neighbour", "sum_of_blocks"}) {
-    const auto wrong = check.wrong(Configuration{{"mistake", race}});
-    ASSERT_TRUE(wrong) << race << check.why_not();
+    const auto [wrong, why_not] = check.ask(Configuration{{"mistake", race}});
+    ASSERT_TRUE(wrong) << race << why_not;
     EXPECT_THAT(wrong->message, HasSubstr("on the host backend: "));
     EXPECT_THAT(wrong->message, HasSubstr("on n=4096"));
   }
-  EXPECT_FALSE(check.wrong(Configuration{{"mistake", "none"}}));
-  EXPECT_EQ(check.why_not(), "");
+  EXPECT_THAT(check.ask(Configuration{{"mistake", "none"}}), could_not(""));
 }
 
 TEST(HostCheck, DoesNotBelieveAProblemOfItsOwnMakingThatTheDefaultIsWrongOnToo) {
   const KernelSpec spec =
       does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];", "#pragma tuner default does=badly");
   HostCheck check(spec, {});
-  EXPECT_FALSE(check.wrong(kBadly));
-  EXPECT_THAT(check.why_not(), HasSubstr("c[0] is "));
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("c[0] is ")));
 }
 
 TEST(HostCheck, TakesAVerifyProblemAtItsWord) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = n < 1000000 ? i + int(does) : a[i];",
                                       "#pragma tuner default does=badly\n#pragma tuner verify n=777");
-  const auto wrong = HostCheck(spec, {}).wrong(kBadly);
+  const auto wrong = HostCheck(spec, {}).ask(kBadly).wrong;
   ASSERT_TRUE(wrong);
   EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
 }
@@ -70,8 +76,7 @@ TEST(HostCheck, TakesAVerifyProblemAtItsWord) {
 TEST(HostCheck, SaysThatAKernelIsForGpusOnly) {
   const KernelSpec spec = does_kernel("if (i < n) c[i] = __nv_texture_of_a_gpu(a, i);");
   HostCheck check(spec, {});
-  EXPECT_FALSE(check.wrong(kBadly));
-  EXPECT_THAT(check.why_not(), HasSubstr("does not compile"));
+  EXPECT_THAT(check.ask(kBadly), could_not(HasSubstr("does not compile")));
 }
 
 TEST(HostCheck, KnowsWhatItHasLookedAt) {
@@ -82,14 +87,13 @@ TEST(HostCheck, KnowsWhatItHasLookedAt) {
   HostCheck check(spec, {}, options);
   check.expect(kBadly);
   for (int i = 0; i < 2; ++i) {
-    const auto wrong = check.wrong(kBadly);
-    ASSERT_TRUE(wrong) << check.why_not();
+    const auto [wrong, why_not] = check.ask(kBadly);
+    ASSERT_TRUE(wrong) << why_not;
     EXPECT_THAT(wrong->message, HasSubstr("on n=777"));
   }
-  EXPECT_FALSE(check.wrong(Configuration{{"does", "well"}}));
-  EXPECT_THAT(check.why_not(), HasSubstr("its limit of 1 configurations and 30 s is reached"));
-  EXPECT_TRUE(check.wrong(kBadly));
-  EXPECT_EQ(check.why_not(), "");
+  EXPECT_THAT(check.ask(Configuration{{"does", "well"}}),
+              could_not(HasSubstr("its limit of 1 configurations and 30 s is reached")));
+  EXPECT_TRUE(check.ask(kBadly).wrong);
 }
 
 TEST(HostCheck, EndsWhenItIsStopped) {
@@ -99,8 +103,7 @@ TEST(HostCheck, EndsWhenItIsStopped) {
   options.stop = &stop;
   HostCheck check(spec, {}, options);
   check.expect(kBadly);
-  EXPECT_FALSE(check.wrong(kBadly));
-  EXPECT_EQ(check.why_not(), "it was interrupted");
+  EXPECT_THAT(check.ask(kBadly), could_not("it was interrupted"));
 }
 
 TEST(HostCheck, GivesUpWhenItsTimeIsSpent) {
@@ -108,8 +111,7 @@ TEST(HostCheck, GivesUpWhenItsTimeIsSpent) {
   HostCheckOptions options;
   options.seconds = 0.01;
   HostCheck check(spec, {}, options);
-  EXPECT_FALSE(check.wrong(kBadly));
-  EXPECT_EQ(check.why_not(), "it takes longer than 0.01 s there");
+  EXPECT_THAT(check.ask(kBadly), could_not("it takes longer than 0.01 s there"));
 }
 
 }  // namespace

@@ -17,14 +17,13 @@ struct FussyCheck final : FinalistCheck {
     ++expectations;
     if (asked.empty()) expected = configuration;
   }
-  std::optional<WrongResult> wrong(const Configuration& configuration) override {
+  Answer ask(const Configuration& configuration) override {
     asked.push_back(configuration);
-    if (configuration.find("unroll")->integer() == 1) return std::nullopt;
-    return WrongResult{"on the host backend: a race"};
+    if (configuration.find("unroll")->integer() == 1) return {std::nullopt, reason};
+    return {WrongResult{"on the host backend: a race"}, {}};
   }
-  std::string why_not() const override { return reason; }
 
-  std::optional<Configuration> expected;  // the last one before wrong() was called
+  std::optional<Configuration> expected;  // the last one before ask() was called
   std::size_t expectations = 0;
   std::vector<Configuration> asked;
   std::string reason;

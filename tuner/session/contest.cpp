@@ -131,11 +131,10 @@ void Contest::confirm_winner(const std::vector<std::size_t>& finalists) {
 void Contest::check_winner() {
   while (options_.check != nullptr && best_ && !must_not_go_on()) {
     Trial& winner = result.trials[*best_];
-    const std::optional<WrongResult> wrong = options_.check->wrong(winner.configuration);
+    const auto [wrong, why_not] = options_.check->ask(winner.configuration);
     if (!wrong) {
-      const std::string reason = options_.check->why_not();
-      if (observer_ && !reason.empty())
-        observer_->on_warning("the best is not checked for races on the host: " + reason);
+      if (observer_ && !why_not.empty())
+        observer_->on_warning("the best is not checked for races on the host: " + why_not);
       return;
     }
     winner.outcome = *wrong;

@@ -159,12 +159,11 @@ void HostCheck::expect(const Configuration& configuration) {
   ahead_ = std::async(std::launch::async, [this, configuration] { return look(configuration); });
 }
 
-std::optional<WrongResult> HostCheck::wrong(const Configuration& configuration) {
+HostCheck::Answer HostCheck::ask(const Configuration& configuration) {
   take_ahead();
   auto answer = answers_.find(configuration);
   if (answer == answers_.end()) answer = answers_.emplace(configuration, look(configuration)).first;
-  why_not_ = answer->second.why_not;
-  return answer->second.wrong;
+  return answer->second;
 }
 
 }  // namespace tuner

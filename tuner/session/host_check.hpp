@@ -44,17 +44,12 @@ class HostCheck final : public FinalistCheck {
   /// Uses the largest problem that is small enough: the tuned one or one of a `verify` line. Without such a problem, it
   /// uses a smaller one of the same kind, which the kernel may not support. A result that is wrong there in every order
   /// counts only if the kernel's default configuration gives the right one.
-  std::optional<WrongResult> wrong(const Configuration& configuration) override;
-  std::string why_not() const override { return why_not_; }  // of the last wrong()
+  Answer ask(const Configuration& configuration) override;
 
  private:
   struct Problem {
     ProblemSize size;
     bool made_smaller = false;  ///< not named by anybody, so the kernel may not support it
-  };
-  struct Answer {
-    std::optional<WrongResult> wrong;
-    std::string why_not;
   };
   Answer look(const Configuration& configuration);
   bool must_stop() const;
@@ -73,7 +68,6 @@ class HostCheck final : public FinalistCheck {
   std::map<std::string, std::unique_ptr<IsolatedEvaluator>> evaluators_;  // by problem
   double spent_s_ = 0;
   std::size_t tried_ = 0;
-  std::string why_not_;
   std::map<Configuration, Answer> answers_;
   std::atomic<bool> ending_ = false;
   Configuration ahead_configuration_;

@@ -38,13 +38,15 @@ class TrialStore {
 class FinalistCheck {
  public:
   virtual ~FinalistCheck() = default;
-  /// Announces that wrong() will probably be called for \p configuration, so that a check can begin. Returns at once.
+  /// Says nothing when the configuration is right.
+  struct Answer {
+    std::optional<WrongResult> wrong;
+    std::string why_not;  ///< why it could not be checked, as the end of a sentence
+  };
+  /// Announces that ask() will probably be called for \p configuration, so that a check can begin. Returns at once.
   /// May be called repeatedly.
   virtual void expect(const Configuration& configuration) = 0;
-  /// Explains why \p configuration is wrong. nullopt when it is right, or could not be checked (see why_not()).
-  virtual std::optional<WrongResult> wrong(const Configuration& configuration) = 0;
-  /// Why the last configuration was not checked, as the end of a sentence; empty when it was.
-  virtual std::string why_not() const = 0;
+  virtual Answer ask(const Configuration& configuration) = 0;
 };
 
 /// Results of the same kernel at another size or on another device.
