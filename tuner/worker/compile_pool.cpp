@@ -21,7 +21,7 @@ CompilePool::CompilePool(const IsolatedOptions& options, CompilePoolEvents event
 }
 
 void CompilePool::push(CompileJob job) {
-  for (Worker& worker : workers_)  // what has its second try shares it with no newcomer
+  for (Worker& worker : workers_)  // a second try is compiled without newcomers
     if (covers(worker.jobs, job.request) && !worker.jobs.front().again) return worker.jobs.push_back(std::move(job));
   queue_.push(std::move(job));
 }
@@ -101,7 +101,7 @@ void CompilePool::react(const std::vector<pollfd>& fds) {
 void CompilePool::handle(Worker& worker, Message message) {
   if (const auto* opened = std::get_if<Opened>(&message)) {
     if (compiler_.empty()) compiler_ = opened->compiler;
-    if (opened->compiler != compiler_)  // its images would be stored, and compared, as the other's
+    if (opened->compiler != compiler_)  // its images would be stored, and compared, as those of the other compiler
       return give_up(*worker.host, fmt::format("it compiles with {}, others with {}", opened->compiler, compiler_));
     worker.open = true;
     worker.slot.expect_nothing();
@@ -150,7 +150,7 @@ void CompilePool::lost(Worker& worker, const Loss& loss) {
   start(worker);
 }
 
-/// Gives \p jobs, which are then empty, a second try, each program by itself, if this was the first.
+/// If this was the first try of \p jobs, moves them to a second one, in which each program is compiled by itself.
 bool CompilePool::try_again(std::vector<CompileJob>& jobs) {
   const auto is_second = [](const CompileJob& job) { return job.again; };
   if (std::any_of(jobs.begin(), jobs.end(), is_second)) return false;
@@ -167,7 +167,7 @@ void CompilePool::start_failed(Worker& worker, const std::string& message, bool 
   start(worker);
 }
 
-/// The last host's end is the end of all.
+/// Stops using \p host. Throws WorkerError when it was the last one.
 void CompilePool::give_up(Host& host, const std::string& reason) {
   if (!std::exchange(host.in_use, false)) return;
   if (std::none_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.in_use; })) throw WorkerError(reason);
@@ -178,7 +178,7 @@ void CompilePool::give_up(Host& host, const std::string& reason) {
     for (CompileJob& job : std::exchange(worker.jobs, {})) urgent_.push_back(std::move(job));
   }
   if (options_.warn)
-    options_.warn(fmt::format("the compilers of {} are given up, the others go on: {}",
+    options_.warn(fmt::format("the compilers of {} are given up, the others continue: {}",
                               host.name.empty() ? "this host" : host.name, reason));
 }
 

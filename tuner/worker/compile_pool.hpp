@@ -1,7 +1,7 @@
 #pragma once
-/// The compile workers of a session: takes configurations, gives their images. Batches, splits batches that fail,
-/// replaces workers whose compiler crashed or hung, does without those of a host that cannot start them. Lives in the
-/// session's event loop. Internal to the worker room.
+/// The compile workers of a session: takes configurations and returns their images. Compiles in batches, splits batches
+/// that fail, and replaces workers whose compiler crashed or hung. A host that cannot start workers is no longer used.
+/// Lives in the session's event loop. Internal to the worker room.
 
 #include <cstddef>
 #include <deque>
@@ -19,7 +19,7 @@ namespace tuner::worker {
 
 using CompiledImage = std::variant<std::shared_ptr<const Image>, CompileError>;
 
-/// What the pool tells its session.
+/// Called by the pool to inform its session.
 struct CompilePoolEvents {
   std::function<void(const std::string& identity)> opened;  ///< for each worker
   std::function<void(CompileJob job, CompiledImage result)> compiled;
@@ -27,23 +27,22 @@ struct CompilePoolEvents {
 
 class CompilePool {
  public:
-  /// \p options: complete. \p times: counts its work there. Both must outlive it.
+  /// \p options: complete. \p times: the pool adds its work to it. Both must outlive the pool.
   CompilePool(const IsolatedOptions& options, CompilePoolEvents events, SessionTimes& times);
-  /// Starts all workers. Like react(), throws WorkerError when none of any host can be started or kept alive.
+  /// Starts all workers. Like react(), throws WorkerError when no host can start workers or keep them alive.
   void start();
 
-  /// For the next compile, or the running one that makes it anyway.
+  /// Adds \p job to the next compile, or to a running one that makes its image anyway.
   void push(CompileJob job);
-  /// Forgets what waits of \p configurations.
+  /// Forgets the waiting jobs of \p configurations.
   void withdraw(std::span<const Configuration> configurations) { queue_.withdraw(configurations); }
-  /// Before all others, together with nothing but what has the same program.
+  /// Adds \p job before all others. It shares its compile only with jobs of the same program.
   void push_first(CompileJob job) { urgent_.push_front(std::move(job)); }
   /// Gives waiting jobs to idle workers.
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
-  /// Ends all workers. Idle compilers may clean up behind themselves (temporary files); those that take long are
-  /// killed.
+  /// Ends all workers. Idle compilers may remove their temporary files first; those that take long are killed.
   void stop();
 
  private:

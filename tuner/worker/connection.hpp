@@ -1,5 +1,5 @@
 #pragma once
-/// The worker's end of its pipes: blocking, for one thread.
+/// The worker's end of its pipes. Blocks; for one thread.
 
 #include <poll.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ class Connection {
     return message;
   }
 
-  /// Whether the session has recalled what it asked for last. Does not wait.
+  /// Whether the session has recalled its last request. Does not wait.
   bool recalled() {
     for (pollfd in{in_, POLLIN, 0}; ::poll(&in, 1, 0) > 0;) read_some();
     return std::any_of(inbox_.begin(), inbox_.end(),

@@ -71,7 +71,7 @@ RunLanes EvaluationLoop::make_lanes() {
   return {options_, open, carried_files(), std::move(events), times_};
 }
 
-/// What other hosts may lack, as far as a message holds it.
+/// The files that other hosts may lack, as many as fit into a message.
 std::map<std::string, std::string> EvaluationLoop::carried_files() const {
   std::map<std::string, std::string> carried;
   if (options_.hosts.empty()) return carried;
@@ -83,7 +83,7 @@ std::map<std::string, std::string> EvaluationLoop::carried_files() const {
       std::string bytes = read_input_file(file, left, "data file");
       left -= static_cast<std::int64_t>(bytes.size());
       carried.emplace(file.string(), std::move(bytes));
-    } catch (const Error&) {  // the workers' matter: theirs may be another
+    } catch (const Error&) {  // the workers report it, if their host lacks the file too
     }
   return carried;
 }
@@ -101,7 +101,7 @@ CompilePool EvaluationLoop::make_pool() {
   return {options_, std::move(events), times_};
 }
 
-// ---------------------------------------------------------------- what the caller asks for
+// ---------------------------------------------------------------- requests of the caller
 
 void EvaluationLoop::submit(Configuration configuration, double best_ns) {
   lanes_.set_best(best_ns);
@@ -182,7 +182,8 @@ CompileRequest EvaluationLoop::request_for(const Configuration& configuration) c
   return compile_request(spec_, size_, device_->limits, architecture_of(device_->key), configuration);
 }
 
-/// Sends on what had to wait until the device and, for the image store, the compiler were known.
+/// Continues with the configurations that had to wait until the device and, for the image store, the compiler were
+/// known.
 void EvaluationLoop::route_waiting() {
   if (!device_ || (options_.images.get && !compiler_)) return;
   if (measure_.verify && spec_.has_reference_program() && reference_tries_ == 0) {
@@ -255,7 +256,7 @@ void EvaluationLoop::compiled(CompileJob job, CompiledImage result, bool from_st
 
 void EvaluationLoop::reference_compiled(CompileJob job, CompiledImage result) {
   if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&result)) return lanes_.set_reference(*image);
-  // Once more: it may have been the compiler's process that died, not the reference's fault.
+  // Once more: the compiler's process may have died without any fault of the reference.
   if (++reference_tries_ <= 2) return pool_.push_first(std::move(job));
   const CompileError& error = std::get<CompileError>(result);
   throw Error(fmt::format("{}: the reference does not compile: {}\n{}", spec_.file, error.message, error.log));
@@ -271,7 +272,7 @@ void EvaluationLoop::finished(int lane, RunJob job, std::vector<Trial> trials) {
     return tell(std::move(trials.front()));
   }
   finals_.measured(lane, job, trials);
-  tell_finalists();  // the last device may have been lost with them
+  tell_finalists();  // this device may have been the last to measure them
 }
 
 void EvaluationLoop::given_up(int lane, const std::string& reason, bool unusable) {
@@ -279,11 +280,11 @@ void EvaluationLoop::given_up(int lane, const std::string& reason, bool unusable
   report.lost = reason;
   report.unusable = unusable;
   tell_of_lanes();
-  if (options_.warn) options_.warn(fmt::format("{} is given up, the others go on: {}", report.name, reason));
+  if (options_.warn) options_.warn(fmt::format("{} is given up, the others continue: {}", report.name, reason));
   tell_finalists();
 }
 
-/// A configuration that never ran.
+/// Tells the trial of a configuration that never ran.
 void EvaluationLoop::finish(Configuration configuration, Outcome outcome, double compile_s) {
   Trial trial{std::move(configuration), std::move(outcome)};
   trial.times.compile = compile_s;
@@ -306,7 +307,7 @@ void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double
   run_finalists();
 }
 
-/// Once all of them are compiled.
+/// Runs the finalists once all of them are compiled.
 void EvaluationLoop::run_finalists() {
   const std::optional<RunJob> job = finals_.job();
   if (!job) return;
@@ -314,7 +315,7 @@ void EvaluationLoop::run_finalists() {
   tell_finalists();
 }
 
-/// Once all of them were measured, by lanes that are still in use.
+/// Tells the finalists' trials once all lanes that are still in use have measured all of them.
 void EvaluationLoop::tell_finalists() {
   const bool asked = !finals_lanes_.empty();
   std::erase_if(finals_lanes_, [this](int lane) { return !lanes_.in_use(static_cast<std::size_t>(lane)); });

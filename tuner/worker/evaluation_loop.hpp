@@ -1,7 +1,7 @@
 #pragma once
-/// The event loop behind IsolatedEvaluator: what becomes of a configuration between submit() and its trial. Knows the
-/// way of each (image store, compile pool, run lanes, finalists), not how workers are kept alive. Runs on a thread of
-/// its own, because worker processes die with the thread that started them. Internal to the worker room.
+/// The event loop of IsolatedEvaluator: takes each configuration from submit() to its trial, through the image store,
+/// the compile pool and the run lanes. Does not know how workers are kept alive. Runs on its own thread, because worker
+/// processes die with the thread that started them. Internal to the worker room.
 
 #include <cstddef>
 #include <deque>
@@ -38,7 +38,7 @@ class EvaluationLoop {
   void submit(Configuration configuration, double best_ns);
   void prefer(std::span<const Configuration> order) { lanes_.prefer(order); }
   void withdraw(std::span<const Configuration> configurations);
-  /// They come as News::finalists once all were measured again.
+  /// Measures \p finalists again. Their trials come together, as News::finalists.
   void remeasure(std::vector<Configuration> finalists, double seconds);
 
  private:
@@ -76,7 +76,7 @@ class EvaluationLoop {
   CompilePool pool_;
   std::optional<Device> device_;
   std::optional<std::string> compiler_;
-  std::deque<CompileJob> waiting_;     // for the device and the compiler to be known
+  std::deque<CompileJob> waiting_;     // until the device and the compiler are known
   std::set<Configuration> compiling_;  // submitted, and neither compiled nor withdrawn
   ImageShelf shelf_;
   Finals finals_;

@@ -1,6 +1,6 @@
 #pragma once
-/// The members of every struct that travels between a session and its workers, listed once: fields(value) ties them
-/// together, and serialise.hpp writes and reads what it finds there.
+/// Lists the members of every struct that travels between a session and its workers. fields(value) ties them together;
+/// serialise.hpp writes and reads them.
 
 #include <concepts>
 #include <tuple>

@@ -6,7 +6,7 @@
 namespace tuner::worker {
 namespace {
 
-/// The value that the part \p q of \p sorted lies below.
+/// The value below which the part \p q (0 to 1) of \p sorted lies.
 double quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(at);
@@ -47,7 +47,7 @@ bool Finals::complete(int lane) const {
                      [lane](const Finalist& one) { return one.failed || one.trials.contains(lane); });
 }
 
-/// A kernel that is wrong on one device is wrong; what devices found that are no longer in use does not count.
+/// A kernel that is wrong on one device is wrong. Trials of devices that are no longer in use do not count.
 const Trial& Finals::trial(const Finalist& one, int decider, std::span<const int> lanes) const {
   if (one.failed) return *one.failed;
   for (const int lane : lanes) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Finalists that are measured again, on each lane at the same time: one lane decides between them, what the others see
-/// tells how far their devices are from its. Internal to the worker room.
+/// Finalists that are measured again, on each lane at the same time. One lane decides between them. The times of the
+/// other lanes show how far their devices are from its device. Internal to the worker room.
 
 #include <map>
 #include <memory>
@@ -26,15 +26,15 @@ class Finals {
   void begin(std::vector<Configuration> configurations, double seconds);
   std::vector<Finalist>& finalists() { return finalists_; }
 
-  /// What to run, once all are compiled or have failed to; it may be empty.
+  /// The job that runs those that compiled. Nothing while some are not compiled yet; empty when none compiled.
   std::optional<RunJob> job() const;
-  /// Some of them, or all. Those that were measured by themselves have no Trial::round.
+  /// Takes the trials of some of the finalists, or of all. A finalist that was measured alone has no Trial::round.
   void measured(int lane, const RunJob& job, const std::vector<Trial>& trials);
-  /// The trials, in order, once each of \p lanes has measured all: those of the lane on which most worked, but what was
-  /// wrong or crashed on any lane did so. Ends this round.
+  /// The trials, in order, once each of \p lanes has measured all. They are those of the lane on which most finalists
+  /// worked. A finalist that was wrong or crashed on any lane has that trial. Ends this round.
   std::optional<std::vector<Trial>> take(std::span<const int> lanes);
 
-  /// Fills in LaneReport::offset of \p lane by all rounds that have ended.
+  /// Fills in LaneReport::offset of \p lane from all rounds that have ended.
   void describe(int lane, LaneReport& report) const;
 
  private:

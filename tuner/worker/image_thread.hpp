@@ -1,6 +1,6 @@
 #pragma once
-/// Talks to the image store off the session's event loop: a slow disk must not keep the device waiting. Internal to
-/// the worker room.
+/// Talks to the image store outside of the session's event loop: a slow disk must not keep the device waiting. Internal
+/// to the worker room.
 
 #include <condition_variable>
 #include <deque>
@@ -11,12 +11,12 @@
 
 namespace tuner::worker {
 
-/// Runs tasks one after the other on a thread of its own; finishes what was queued before it is destroyed.
+/// Runs tasks one after the other on its own thread. The destructor waits until all queued tasks have run.
 class ImageThread {
  public:
   ImageThread() : thread_([this](const std::stop_token& stopping) { work(stopping); }) {}
 
-  /// \p first: before everything that waits (someone waits for the answer).
+  /// \p first: run it before all tasks that wait, because someone waits for its answer.
   void post(std::function<void()> task, bool first) {
     {
       const std::lock_guard lock(mutex_);
@@ -44,7 +44,7 @@ class ImageThread {
   std::mutex mutex_;
   std::condition_variable_any there_;
   std::deque<std::function<void()>> tasks_, urgent_;
-  std::jthread thread_;  // stops and ends before the others go
+  std::jthread thread_;  // last, so that it ends before the members that it uses are destroyed
 };
 
 }  // namespace tuner::worker

@@ -36,13 +36,13 @@ IsolatedOptions with_defaults(IsolatedOptions options) {
 
 }  // namespace
 
-/// In the order of their lives: the loop's thread uses what stands before it.
+/// The order of the members matters: the loop's thread uses those before the loop.
 struct IsolatedEvaluator::State {
   State(const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure, IsolatedOptions given)
       : options(with_defaults(std::move(given))),
         loop(spec, complete(spec, size), std::move(measure), options, mailbox) {}
 
-  /// Has the loop call \p member, on its thread.
+  /// Calls \p member of the loop on the loop's thread.
   template <typename... Parameters, typename... Arguments>
   void post(void (worker::EvaluationLoop::*member)(Parameters...), Arguments... arguments) {
     mailbox.post([this, member, arguments...] { (loop.*member)(arguments...); });
@@ -84,7 +84,7 @@ const Device& IsolatedEvaluator::device() {
 
 std::size_t IsolatedEvaluator::capacity() const {
   const IsolatedOptions& options = state_->options;
-  // Older proposals cost a search that does not learn nothing, and more of them keep its batches full.
+  // A search that does not learn loses nothing by early proposals, and more of them keep its batches full.
   const std::size_t batches = options.search_learns ? 2 : 4;
   return std::max(batches * options.batch * options.all_compile_workers(), 4 * options.lanes());
 }

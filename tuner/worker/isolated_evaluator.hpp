@@ -1,7 +1,7 @@
 #pragma once
-/// Evaluates configurations in worker processes (program `tuner-worker`): a pool that compiles and one that runs on
-/// each of the session's devices. A kernel or compiler that crashes or hangs costs one failed trial; its process is
-/// replaced and nothing else is lost. This process never touches a device.
+/// Evaluates configurations in worker processes (program `tuner-worker`): a pool of compile workers, and one run worker
+/// for each of the session's devices. A kernel or compiler that crashes or hangs costs one failed trial. Its process is
+/// replaced, and nothing else is lost. This process never touches a device.
 
 #include <chrono>
 #include <cstddef>
@@ -26,24 +26,24 @@ namespace worker {
 class WorkerLink;
 }
 
-/// The worker program is missing, does not speak this version, or cannot open the device however often it is started.
+/// The worker program is missing, is of another release, or cannot open the device however often it is started.
 class WorkerError : public Error {
  public:
   using Error::Error;
 };
 
-/// It is the device that cannot be used: other workers would not help.
+/// The device itself cannot be used: another worker would not help.
 class DeviceLostError : public WorkerError {
  public:
   using WorkerError::WorkerError;
 };
 
-/// Another machine that takes part in a session: it runs worker processes of its own.
+/// Another machine that takes part in a session with its own worker processes.
 struct RemoteHost {
   std::string name;
   std::vector<int> devices;  ///< its ordinals, a lane for each
   std::size_t compile_workers = 0;
-  /// Starts a worker there. Called on a thread of the evaluator's own; throws WorkerError.
+  /// Starts a worker there. Called on the evaluator's own thread. Throws WorkerError.
   std::function<std::unique_ptr<worker::WorkerLink>()> start;
 };
 
@@ -61,12 +61,12 @@ struct IsolatedOptions {
   /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
   std::optional<std::chrono::milliseconds> grace = {};
   std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
-  /// What is known of the device already: compiling then starts before the run worker has opened it.
+  /// The device, if it is known already. Compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
   std::vector<RemoteHost> hosts = {};  ///< besides this one
   ImageStore images;
-  /// Told when a lane is given up while others go on, and once what the kernel prints. Called on a thread of the
-  /// evaluator's own; may be empty.
+  /// Receives a warning when a lane is given up while others continue, and once the text that a kernel prints. Called
+  /// on the evaluator's own thread. May be empty.
   std::function<void(std::string_view)> warn = {};
 
   /// Compile workers on all hosts.
@@ -82,7 +82,7 @@ struct IsolatedOptions {
   }
 };
 
-/// What an evaluator's life took besides the times of its trials.
+/// The work of an evaluator besides the times of its trials.
 struct SessionTimes {
   double start = 0;          ///< seconds until the run worker was ready for its first configuration
   double compile = 0;        ///< seconds, summed over compile workers
@@ -94,8 +94,8 @@ struct SessionTimes {
 
 class IsolatedEvaluator : public Evaluator {
  public:
-  /// Whether \p spec can travel to a worker: its source is a kernel file that parses to a kernel of the same name
-  /// with the same parameters. Kernels described in code, or verified by a C++ function, cannot.
+  /// Whether \p spec can be sent to a worker: its source is a kernel file that parses to a kernel of the same name with
+  /// the same parameters. Kernels that are described in code, or verified by a C++ function, cannot be sent.
   static bool can_isolate(const KernelSpec& spec);
 
   /// Starts the workers and returns at once; the device is opened meanwhile. \p spec must outlive it. Throws

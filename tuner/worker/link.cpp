@@ -54,7 +54,7 @@ const std::optional<WorkerEnd>& WorkerLink::ended() {
   if (end_) return end_;
   const auto now = std::chrono::steady_clock::now();
   if (!asked_since_) asked_since_ = now;
-  receive_errors();  // who still says something must not wait for us
+  receive_errors();  // a worker that still prints must not wait for this process
   if (std::optional<WorkerEnd> end = ask_end())
     end_ = with_last_words(std::move(*end));
   else if (now - *asked_since_ > longest_end_)
@@ -76,7 +76,7 @@ WorkerEnd WorkerLink::with_last_words(WorkerEnd end) {
 
 void WorkerLink::send(const Message& message) {
   outgoing_.push_back(encode(message));
-  flush();  // a closed pipe shows again when answers are read
+  flush();  // a closed pipe is noticed again when answers are read
 }
 
 bool WorkerLink::flush() {
@@ -118,7 +118,7 @@ void WorkerLink::receive_errors() {
   char bytes[4096];
   for (int i = 0; i < 64; ++i) {  // a kernel that prints for ever must not keep the session here
     const ssize_t count = ::read(errors_, bytes, sizeof bytes);
-    if (count == 0) ::close(std::exchange(errors_, -1));  // poll() would tell of its end for ever
+    if (count == 0) ::close(std::exchange(errors_, -1));  // otherwise poll() would report its end again and again
     if (count <= 0) return;
     said_.append(bytes, static_cast<std::size_t>(count));
     if (said_.size() > 2 * kept) said_.erase(0, said_.size() - kept);

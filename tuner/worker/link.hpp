@@ -1,6 +1,6 @@
 #pragma once
-/// A worker as a session sees it: a pair of pipes that messages go through, one for what it says, and its end. It is a
-/// process of this machine (process.hpp), or of another, whose pipes somebody carries. Not thread-safe.
+/// A worker as a session sees it: two pipes for messages, one for the text that it prints, and how it ended. The worker
+/// is a process of this machine (process.hpp), or of another host, whose bytes are carried here. Not thread-safe.
 
 #include <chrono>
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace tuner::worker {
 
 /// How a worker ended.
 struct WorkerEnd {
-  std::string text;  ///< "killed by signal 11 (Segmentation fault)", "ended with status 1", with its last lines
-  bool from_outside = false;  ///< by a signal that nothing it ran would raise: killed by a person, or short of memory
+  std::string text;  ///< "killed by signal 11 (Segmentation fault)" or "ended with status 1", and its last lines
+  bool from_outside = false;  ///< a person or the system killed it: no kernel raises such a signal
 };
 
 class WorkerLink {
@@ -33,36 +33,36 @@ class WorkerLink {
   int error_fd() const { return errors_; }
   bool wants_write() const { return !outgoing_.empty(); }
 
-  /// Queues \p message and sends as much as the pipe takes at once.
+  /// Queues \p message and sends as much as fits into the pipe now.
   void send(const Message& message);
   /// Sends more; false when the worker has closed its end.
   bool flush();
-  /// Reads what is there; false at the pipe's end.
+  /// Reads all bytes that have arrived; false at the pipe's end.
   bool receive();
   /// The next message. Throws ProtocolError.
   std::optional<Message> next() { return decoder_.next(); }
-  /// Reads what it said on standard output and error; keeps the end of it.
+  /// Reads the text that it printed on standard output and error; keeps the last lines.
   void receive_errors();
-  /// What it has said since this was last called.
+  /// The text that it printed since the last call.
   std::string take_said() { return std::exchange(said_, {}); }
 
-  /// It and all that it started.
+  /// Kills the worker and all processes that it started.
   virtual void kill() = 0;
-  /// Whether it was stopped, or went on, since this was last asked: then it was not its own fault that it was late.
+  /// Whether somebody stopped or continued the process since the last call. Then a late answer is not its own fault.
   virtual bool was_stopped() = 0;
-  /// Its end, once there is one: nothing that it started lives on. Some that a driver holds never die: \p longest_end
-  /// after this was first asked such a one counts as lost, and is left to the system.
+  /// How it ended, once it has ended and no process that it started is left. A driver can hold a process for ever.
+  /// Such a worker counts as lost when `longest_end` has passed since the first call.
   const std::optional<WorkerEnd>& ended();
-  /// Waits for that.
+  /// Waits until it has ended.
   WorkerEnd wait();
 
  protected:
   explicit WorkerLink(std::chrono::seconds longest_end) : longest_end_(longest_end) {}
-  /// Its end, without what was said, if it has ended by now.
+  /// How it ended, without the text that it printed; nothing while it has not ended.
   virtual std::optional<WorkerEnd> ask_end() = 0;
   /// Takes the session's ends of the three pipes.
   void take_pipes(int to, int from, int errors);
-  /// Closes the ends that are read from: what the worker still writes is lost.
+  /// Closes the pipes that are read from. Anything that the worker still writes is lost.
   void close_inputs();
 
  private:
@@ -78,7 +78,7 @@ class WorkerLink {
   std::string said_;
 };
 
-/// Starts a worker. Throws WorkerError when that cannot be done.
+/// Starts a worker. Throws WorkerError when it cannot be started.
 using StartWorker = std::function<std::unique_ptr<WorkerLink>()>;
 
 /// Two descriptors, closed with it unless they are taken.

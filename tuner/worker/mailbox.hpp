@@ -1,6 +1,6 @@
 #pragma once
-/// All that an evaluator's two threads share: the caller's thread posts commands and waits for news, the event loop's
-/// takes commands and tells news. Every function may be called by any thread. Internal to the worker room.
+/// All data that an evaluator's two threads share. The caller's thread posts commands and waits for news. The event
+/// loop's thread takes commands and tells news. Thread-safe. Internal to the worker room.
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@
 
 namespace tuner::worker {
 
-/// What the loop has told and the caller has not taken.
+/// News that the loop has told and the caller has not taken.
 struct News {
   std::deque<Event> events;
   std::optional<std::vector<Trial>> finalists;
@@ -34,7 +34,7 @@ struct News {
 
 class Mailbox {
  public:
-  /// Throws WorkerError when there is no event descriptor to be had.
+  /// Throws WorkerError when no event descriptor can be made.
   Mailbox() : wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (wake_fd_ < 0) throw WorkerError(std::string("no event descriptor: ") + std::strerror(errno));
   }
@@ -66,8 +66,8 @@ class Mailbox {
     }
     changed_.notify_all();
   }
-  /// Waits until \p take, which is given the news, returns something that is true, and returns that; what it returned
-  /// last when \p patience passed first. Throws the failure when there is nothing before it.
+  /// Calls \p take with the news until it returns something that is true, and returns that. Returns its last answer
+  /// when \p patience has passed. Throws the failure when the loop has ended and \p take returned nothing true.
   template <typename Take>
   auto wait(Take take, std::chrono::duration<double> patience = std::chrono::hours(24 * 365)) {
     std::unique_lock lock(mutex_);

@@ -24,12 +24,13 @@
 namespace tuner::worker {
 namespace {
 
-/// A compiler in this process frees what it took for one program and takes as much for the next: kept in between.
+/// A compiler in this process frees its memory after each program and needs as much for the next one. The process
+/// therefore keeps it.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   constexpr int mebibyte = 1 << 20;
   ::mallopt(M_TRIM_THRESHOLD, 256 * mebibyte);
-  ::mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);  // the most that it takes
+  ::mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);  // the largest value that mallopt() accepts
   ::mallopt(M_TOP_PAD, 16 * mebibyte);
 #endif
 }
@@ -59,7 +60,7 @@ class CompileWorker {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// What no second worker could mend.
+/// An error that another worker would meet as well.
 struct FinalError : Error {
   using Error::Error;
 };
@@ -76,9 +77,9 @@ class RunWorker {
   RunWorker(Connection& connection, const Open& open) : connection_(connection) {
     finally([&] { spec_ = parse_kernel_file(open.source, open.file_name, open.sources); });
     const Device device = find_device(open.backend, open.device);
-    connection_.send(Opened{device, {}});  // it is known long before it is open
+    connection_.send(Opened{device, {}});  // at once: opening the device takes longer
     backend_ = open_backend(device, OwnKernels::of_trials);
-    // No room for its buffers: the device is open, and stays as small as it is.
+    // The device is open: if the buffers do not fit now, they will not fit for another worker either.
     finally([&] { runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure); });
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
   }
@@ -104,7 +105,7 @@ class RunWorker {
     return tell(runner_->remeasure(finalists, message.seconds));
   }
 
-  bool answer(const Recall&) { return true; }  // of what has begun already
+  bool answer(const Recall&) { return true; }  // too late: the work has begun
 
  private:
   bool tell(std::vector<Trial> trials) {
@@ -140,7 +141,7 @@ int work(Worker worker, Connection& connection) {
   }
 }
 
-/// Answers what comes from \p in until it is told to quit, the pipe ends, or its device is lost. Returns the process's
+/// Answers the messages from \p in until one says quit, the pipe ends, or the device is lost. Returns the process's
 /// exit status.
 int serve(int in, int out) {
   Connection connection(in, out);
@@ -173,15 +174,15 @@ int main(int argc, char** argv) {
   const int in = std::atoi(argv[1]);
   const int out = std::atoi(argv[2]);
   const auto parent = static_cast<pid_t>(std::atol(argv[3]));
-  // A worker never outlives its session, even while it runs a kernel and reads no pipe. The parent may have died
-  // before prctl() was called: then nobody would tell.
+  // A worker never outlives its session, even while it runs a kernel and reads no pipe. If the parent died before
+  // prctl() was called, no signal comes.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return EXIT_FAILURE;
   // The session decides what Ctrl-C means; a closed pipe is seen by write().
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that must not grow
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that must not grow is seen by write() too
   for (const int fd : {in, out})
-    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return 2;  // compilers that it starts must not hold the pipes
+    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return 2;  // compilers that this process starts must not hold the pipes
   return tuner::worker::serve(in, out);
 }

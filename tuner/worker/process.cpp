@@ -54,7 +54,7 @@ void reap_some_time(pid_t pid) {
       }
     }).detach();
     ending.has_thread = true;
-  } catch (const std::system_error&) {  // too many threads: the next one that starts takes it along
+  } catch (const std::system_error&) {  // too many threads: a thread of the next call waits for this process too
   }
 }
 
@@ -71,7 +71,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool waits)
   posix_spawn_file_actions_adddup2(&actions, requests.read, kWorkerIn);
   posix_spawn_file_actions_adddup2(&actions, answers.write, kWorkerOut);
 
-  // A group of its own: Ctrl-C at the terminal reaches the session only.
+  // The worker leads a new process group, so that Ctrl-C at the terminal reaches the session only.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, defaults;
@@ -125,7 +125,7 @@ std::optional<WorkerEnd> WorkerProcess::ask_end() {
     return WorkerEnd{"lost", false};  // somebody else has reaped it
   }
   if (ended.si_pid == 0) return std::nullopt;
-  ::kill(-pid_, SIGKILL);  // what it started; until it is reaped, nobody else can have its number
+  ::kill(-pid_, SIGKILL);  // all that it started; no other process can have its number before it is reaped
   int status = 0;
   ::waitpid(pid_, &status, 0);
   reaped_ = true;

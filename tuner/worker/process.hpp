@@ -1,5 +1,5 @@
 #pragma once
-/// A worker process of this machine. Owned by the thread that started it, which must live as long as it:
+/// A worker process of this machine. The thread that started it must live as long as the process, because
 /// PR_SET_PDEATHSIG follows the thread.
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ class WorkerProcess final : public WorkerLink {
  public:
   /// Starts \p program; throws WorkerError if that fails. If \p waits, the destructor waits for the program's end.
   explicit WorkerProcess(const std::filesystem::path& program, bool waits = true);
-  /// Kills it if it still runs. Without `waits`, another thread reaps it.
+  /// Kills the program if it still runs. Without `waits`, another thread reaps it.
   ~WorkerProcess() override;
 
   pid_t pid() const { return pid_; }

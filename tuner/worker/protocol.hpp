@@ -1,6 +1,6 @@
 #pragma once
-/// What a session and its workers say to each other over a pair of pipes. A message is a header (magic, version,
-/// type, length) and its values. Anything else is a ProtocolError: a worker that talks nonsense is replaced.
+/// The messages of a session and its workers over a pair of pipes. A message is a header (magic, version, type, length)
+/// and its values. Anything else is a ProtocolError, and the worker is replaced.
 ///
 ///   session                          worker
 ///   open                        →
@@ -9,10 +9,10 @@
 ///                               ←    prepared | failed
 ///   compile, evaluate, remeasure →
 ///                               ←    phase …, compiled | ran
-///   recall                      →    (what was not begun before it comes back as ran, without a trial)
+///   recall                      →    (work that has not begun comes back as ran, without a trial)
 ///   quit, or the pipe's end     →
 ///
-/// The work of one message is done before the next is begun: answers come in the order of the requests.
+/// A worker finishes one message before it begins the next. Answers come in the order of the requests.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct Open {
   ProblemSize size;
   MeasureOptions measure;
 };
-/// \p image: of the reference, or nothing where there is none.
+/// \p image: of the reference; nothing for a kernel without one.
 struct Prepare {
   std::optional<Image> image;
 };
@@ -61,7 +61,7 @@ struct Evaluate {
 struct Remeasure {
   std::vector<Configuration> configurations;
   std::vector<Image> images;  ///< one for each
-  double seconds = 0;         ///< then no further round begins
+  double seconds = 0;         ///< after them no further round begins
 };
 struct Recall {};
 struct Quit {};
@@ -71,7 +71,7 @@ struct Opened {
   std::string compiler;          ///< compile workers: Compiler::identity()
 };
 struct Prepared {};
-/// It cannot be opened or prepared; \p message says why. \p final: starting another worker would not help.
+/// The worker cannot be opened or prepared; \p message gives the reason. \p final: another worker would not help.
 struct Failed {
   std::string message;
   bool final = false;
@@ -84,7 +84,7 @@ struct CompileAnswer {
   CompileResult result;
   double seconds = 0;
 };
-/// One trial for each configuration that was asked for; none when it was recalled.
+/// One trial for each requested configuration; none when it was recalled.
 struct Ran {
   std::vector<Trial> trials;
   bool usable = true;  ///< false: the worker ends now, its device context is lost
@@ -109,7 +109,7 @@ using Message = std::variant<Open, Prepare, Compile, Evaluate, Remeasure, Recall
 /// Header and values.
 std::vector<std::byte> encode(const Message& message);
 
-/// Takes messages out of a stream of bytes that arrives in any pieces.
+/// Takes messages out of a stream of bytes that arrives in pieces of any size.
 class Decoder {
  public:
   void feed(std::span<const std::byte> bytes);

@@ -8,7 +8,7 @@
 namespace tuner::worker {
 namespace {
 
-constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: slow at worst, never hanging
+constexpr double kBetweenPhasesSeconds = 60;  // copying, comparing, allocating: may be slow, but never hangs
 
 Trial failed_trial(const Configuration& configuration, const Loss& loss, Phase phase) {
   Trial trial;
@@ -111,7 +111,7 @@ void RunLane::handle(Message message) {
     state_ = State::prepared;
     slot_.expect_nothing();
     tell_suspect();
-    (void)slot_.take_said();  // nothing that a configuration printed
+    (void)slot_.take_said();  // no configuration printed this
     if (times_.start == 0) times_.start = seconds_since(started_);
     idle_since_ = Clock::now();
   } else if (auto* answer = std::get_if<Ran>(&message); answer != nullptr && !sent_.empty()) {
@@ -130,7 +130,7 @@ void RunLane::handle(Message message) {
 
 void RunLane::ran(Ran answer) {
   const bool begun = !answer.trials.empty();
-  // A recall takes back all that has not begun: perhaps what nobody meant to recall too, which then runs after all.
+  // A recall takes back all jobs that have not begun. Jobs that were not meant run later.
   const bool recalling = std::any_of(sent_.begin(), sent_.end(), [](const RunJob& one) { return one.recalled; });
   if (begun ? answer.trials.size() != sent_.front().configurations.size() : !recalling)
     throw ProtocolError("a trial is missing");
@@ -157,7 +157,7 @@ void RunLane::ran(Ran answer) {
     else
       suspect_.emplace(std::move(job), std::move(answer.trials));
   }
-  if (!answer.usable) slot_.end({});  // its answer has told what happened
+  if (!answer.usable) slot_.end({});  // its answer was the trial
 }
 
 /// Gives \p job a second try, if this was its first.
@@ -167,7 +167,7 @@ bool RunLane::try_again(RunJob& job) {
   return true;
 }
 
-/// A kernel prints in each of its many runs: the first lines are shown, and no others.
+/// A kernel prints in each of its many runs. Only the first lines of the first run are shown.
 void RunLane::tell_what_was_printed(const Configuration& configuration) {
   std::string said = slot_.take_said();
   if (said.empty() || std::exchange(queue_.printed, true)) return;
@@ -177,10 +177,11 @@ void RunLane::tell_what_was_printed(const Configuration& configuration) {
   if (end != std::string::npos) said.resize(end);
   while (said.ends_with('\n')) said.pop_back();
   if (options_.warn)
-    options_.warn(fmt::format("the kernel prints, which is shown once, here with {}:\n{}", configuration.text(), said));
+    options_.warn(fmt::format("the kernel prints; its first lines are shown once, here with {}:\n{}",
+                              configuration.text(), said));
 }
 
-/// \p loss without a message: its last answer has already told what happened.
+/// A \p loss without a message: the worker's last answer has already told the trial.
 void RunLane::lost(const Loss& loss) {
   if (state_ == State::preparing && !loss.innocent)
     return start_failed(
@@ -205,7 +206,7 @@ void RunLane::lost(const Loss& loss) {
     start_worker();
 }
 
-/// What was only queued in its pipe is innocent.
+/// Jobs that were only queued in the worker's pipe did not cause its loss: they wait for a worker again.
 void RunLane::take_back_sent() {
   for (; !sent_.empty(); sent_.pop_back()) {
     if (sent_.back().recalled)
@@ -215,8 +216,8 @@ void RunLane::take_back_sent() {
   }
 }
 
-/// A worker was lost over \p job: of several finalists nobody knows which of them is to blame. Each is measured by
-/// itself then, all in the time of one round.
+/// A worker was lost while it ran \p job. One of several finalists may be the cause, so each of them is then measured
+/// alone, all in the time of one round.
 void RunLane::fail(RunJob job, const Loss& loss) {
   if (job.configurations.size() > 1) {
     job.finals_s = *job.finals_s / static_cast<double>(job.configurations.size());
@@ -243,12 +244,12 @@ void RunLane::retire() {
     queue_.ready.push_front(std::move(job));
     suspect_.reset();
   }
-  if (suspect_ && suspect_->first.finals_s) suspect_.reset();  // the others measure them too
+  if (suspect_ && suspect_->first.finals_s) suspect_.reset();  // other lanes measure finalists too
   tell_suspect();
   own_.clear();
 }
 
-/// \p reference: the kernel's reference is to blame, if it happens again.
+/// \p reference: the worker ran the kernel's reference. A second such failure is the reference's fault.
 void RunLane::start_failed(const std::string& message, bool reference) {
   const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == options_.max_start_failures;
   if (!is_last) return start_worker();

@@ -1,6 +1,6 @@
 #pragma once
-/// A device's run worker with what it is to run: feeds it, watches its deadlines, replaces it when a kernel takes it
-/// down. Lives in the session's event loop. Internal to the worker room.
+/// The run worker of a device and its jobs. Sends it jobs, watches its deadlines, and replaces it when a kernel ends
+/// it. Lives in the session's event loop. Internal to the worker room.
 
 #include <cstddef>
 #include <deque>
@@ -23,28 +23,28 @@ struct RunJob {
   std::vector<std::shared_ptr<const Image>> images;  ///< one for each
   std::optional<double> finals_s;                    ///< finalists: Remeasure::seconds
   double compile_s = 0;
-  bool again = false;     ///< its worker was stopped or killed from outside: this is its second try
-  bool recalled = false;  ///< nobody wants it any more, if it has not begun
-  /// A device was lost with it, on this lane: another tries it. Its trial, if none does.
+  bool again = false;     ///< this is its second try, because its worker was stopped or killed from outside
+  bool recalled = false;  ///< not needed any more, if it has not begun
+  /// The lane whose device was lost while it ran. Another lane tries it again. If none does, this is its trial.
   std::optional<std::pair<int, Trial>> lost_with = {};
 
   const Configuration& first() const { return configurations.front(); }
 };
 
-/// A worker found the kernel's text or its reference at fault; where workers of other devices do not, it was its
-/// device.
+/// A worker failed because of the kernel's text or its reference. If workers of other devices succeed, the device was
+/// the cause.
 class PrepareError : public Error {
  public:
   using Error::Error;
 };
 
-/// What the lanes of a session have in common.
+/// Data that the lanes of a session share.
 struct RunQueue {
-  std::deque<RunJob> ready;  ///< compiled, for whichever lane has room first
-  /// The compiled reference, or null where there is none; nothing until that is known. Every new worker gets it first.
+  std::deque<RunJob> ready;  ///< compiled; the first lane with room takes the next
+  /// The compiled reference; null for a kernel without one; nothing until it is known. Every new worker gets it first.
   std::optional<std::shared_ptr<const Image>> reference;
-  double best_ns = 0;    ///< the fastest known so far, for jobs that are still to be sent; 0: none
-  bool printed = false;  ///< a kernel did, and it was shown
+  double best_ns = 0;    ///< the fastest known so far, for jobs that are sent from now on; 0: none
+  bool printed = false;  ///< the text that a kernel printed was shown
 
   void set_best(double ns) {
     if (ns > 0 && (best_ns <= 0 || ns < best_ns)) best_ns = ns;
@@ -53,32 +53,32 @@ struct RunQueue {
 
 struct RunLaneEvents {
   std::function<void(const Device& device)> opened;  ///< by each new worker
-  /// Several finalists come one by one when a worker was lost over them together.
+  /// Finalists come one by one after a worker was lost while it ran several of them.
   std::function<void(int lane, RunJob job, std::vector<Trial> trials)> finished;
-  std::function<void(Configuration configuration)> withdrawn;  ///< withdraw() was in time after all
+  std::function<void(Configuration configuration)> withdrawn;  ///< recall() was in time
 };
 
 class RunLane {
  public:
-  /// Configurations that a worker holds at most. The first is running, the second waits in the worker's pipe: so that
-  /// the device need not wait for ours.
+  /// A worker holds at most so many configurations. The first is running. The second waits in the worker's pipe, so
+  /// that the device need not wait for this process.
   static constexpr std::size_t kDepth = 2;
 
-  /// \p number: of the lane, for the events. \p open: the first message to each worker. \p times: counts its start and
-  /// restarts there. It, \p queue and \p options must outlive the lane.
+  /// \p number: of the lane, for the events. \p open: the first message to each worker. \p times: counts start and
+  /// restarts. \p times, \p queue and \p options must outlive the lane.
   RunLane(int number, const IsolatedOptions& options, StartWorker start, Open open, RunLaneEvents events,
           RunQueue& queue, SessionTimes& times);
   /// Starts the worker. Like react(), throws WorkerError when workers cannot be started or kept alive; react() throws
   /// PrepareError too.
   void start();
 
-  /// Its worker waits for jobs, or runs one.
+  /// Whether its worker waits for jobs or runs one.
   bool prepared() const { return state_ == State::prepared && slot_.running(); }
 
-  /// For this lane alone.
+  /// Adds a job for this lane alone.
   void push_own(RunJob job) { own_.push_back(std::move(job)); }
-  /// Calls back what waits in the worker's pipe, and tells of what waits for another worker, if it is of
-  /// \p configurations. Of what runs nothing is called back: should it crash, only another recall() tells of it early.
+  /// Recalls the jobs of \p configurations that wait in the worker's pipe, and calls tell_suspect() if the suspect is
+  /// one of them. A running job is not recalled. If it takes its worker down, only another recall() tells it early.
   void recall(std::span<const Configuration> configurations);
   /// Sends jobs until the worker holds \p depth of them.
   void schedule(std::size_t depth);
@@ -88,11 +88,11 @@ class RunLane {
   void kill() { slot_.end({}); }
   /// Kills the worker, and waits for its end.
   void stop() { slot_.stop(); }
-  /// Kills the worker for good: what it had not begun, and what its device was lost with for the first time, goes to
-  /// the others; what was for it alone is dropped.
+  /// Kills the worker and starts no other. Jobs that had not begun go to the other lanes, as does the suspect, if no
+  /// device was lost with it before. Jobs for this lane alone are dropped.
   void retire();
-  /// Tells of the trial that a worker was lost with, which waits for the next worker otherwise: where that one cannot
-  /// use the device, it may be the device that is to blame.
+  /// Tells the trial of the suspect, the job that a worker was lost with. Without this call, the trial waits until the
+  /// next worker is prepared: if that worker cannot use the device, the device may be the cause.
   void tell_suspect();
 
  private:
@@ -105,7 +105,7 @@ class RunLane {
   void tell_what_was_printed(const Configuration& configuration);
   void lost(const Loss& loss);
   void take_back_sent();
-  /// Where \p job waits for a worker.
+  /// The queue in which \p job waits for a worker.
   std::deque<RunJob>& waiting(const RunJob& job) { return job.finals_s ? own_ : queue_.ready; }
   void fail(RunJob job, const Loss& loss);
   void start_failed(const std::string& message, bool reference);

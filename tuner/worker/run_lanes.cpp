@@ -23,7 +23,7 @@ RunLanes::RunLanes(const IsolatedOptions& options, const Open& open, const std::
     for (const int device : host.devices) add(device, host.start, false);
 }
 
-/// Calls \p work for each lane in use. The last one's end is the end of all.
+/// Calls \p work for each lane in use, and gives lanes up that throw. Rethrows when it is the last one.
 template <typename Work>
 void RunLanes::for_each(Work work) {
   const auto is_last = [this] {
@@ -118,7 +118,7 @@ void RunLanes::react(const std::vector<pollfd>& fds) {
 }
 
 void RunLanes::stop() {
-  for (Entry& entry : lanes_) entry.lane.kill();  // all at once: a GPU's takes its time
+  for (Entry& entry : lanes_) entry.lane.kill();  // all at once: a process that uses a GPU ends slowly
   for (Entry& entry : lanes_) entry.lane.stop();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// The lanes of a session, a run worker for each device, and the one queue that they take their work from. A lane whose
-/// device cannot be used any more is given up while others go on. Lives in the session's event loop. Internal to the
-/// worker room.
+/// The lanes of a session, a run worker for each device, and the queue from which they take their work. A lane whose
+/// device can no longer be used is given up, and the others continue. Lives in the session's event loop. Internal to
+/// the worker room.
 
 #include <cstddef>
 #include <deque>
@@ -17,37 +17,37 @@
 namespace tuner::worker {
 
 struct RunLanesEvents : RunLaneEvents {
-  /// It is not used any more, and what was for it alone will not finish.
-  /// \p unusable: it is its device that cannot be used, whatever the kernel.
+  /// The lane is no longer used. Jobs for it alone will not finish.
+  /// \p unusable: its device cannot be used for any kernel.
   std::function<void(int lane, const std::string& reason, bool unusable)> given_up;
 };
 
 class RunLanes {
  public:
-  /// A lane for each of the options' devices, and for those of its hosts. \p open: the first message to each worker,
-  /// but for the device. \p carried: MeasureOptions::carried of other hosts. \p options and \p times must outlive it.
+  /// Makes a lane for each device of \p options and of its hosts. \p open: the first message to each worker, without
+  /// the device. \p carried: MeasureOptions::carried of other hosts. \p options and \p times must outlive the lanes.
   RunLanes(const IsolatedOptions& options, const Open& open, const std::map<std::string, std::string>& carried,
            RunLanesEvents events, SessionTimes& times);
   RunLanes(const RunLanes&) = delete;
   RunLanes& operator=(const RunLanes&) = delete;
 
-  /// Like react(), throws WorkerError when no lane can be kept alive, and PrepareError when the kernel is at fault.
+  /// Like react(), throws WorkerError when no lane can be kept alive, and PrepareError when the kernel is the cause.
   void start();
-  /// RunQueue::reference.
+  /// Sets RunQueue::reference.
   void set_reference(std::shared_ptr<const Image> image) { queue_.reference = std::move(image); }
   void set_best(double best_ns) { queue_.set_best(best_ns); }
   void push(RunJob job) { queue_.ready.push_back(std::move(job)); }
-  /// To every lane that is prepared, or that is used where none is. Which these are.
+  /// Adds \p job to every prepared lane, or, before the first is prepared, to every lane in use. Returns these lanes.
   std::vector<int> push_to_all(const RunJob& job);
-  /// Evaluator::prefer(), of what was not sent to a worker yet.
+  /// Evaluator::prefer(), for jobs that were not sent to a worker yet.
   void prefer(std::span<const Configuration> order);
-  /// Evaluator::withdraw(): the configurations that were taken out. What waits in a worker's pipe is recalled.
+  /// Evaluator::withdraw(). Returns the configurations that were taken out. Jobs in a worker's pipe are recalled.
   std::vector<Configuration> withdraw(std::span<const Configuration> configurations);
-  /// Evenly: no worker gets a second job while another has none, or is on its way.
+  /// Sends jobs evenly: no worker gets a second job while another has none or is still starting.
   void schedule();
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
   void react(const std::vector<pollfd>& fds);
-  /// Tells of all that devices were lost with, which waits for another try: there will be none.
+  /// Tells the trials of all jobs that devices were lost with. No lane will try them again.
   void tell_suspects();
   /// Kills the workers.
   void stop();
@@ -70,7 +70,8 @@ class RunLanes {
   RunLanesEvents events_;
   RunQueue queue_;
   std::deque<Entry> lanes_;
-  // By reason: told once another lane is prepared. Until then the kernel may be at fault, which is told once.
+  // Lanes with a PrepareError, and its text. It is reported as theirs once another lane is prepared; until then the
+  // kernel may be the cause.
   std::vector<std::pair<int, std::string>> at_fault_;
 };
 

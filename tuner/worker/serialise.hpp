@@ -1,7 +1,7 @@
 #pragma once
-/// Values to bytes and back, for messages between processes of one machine and one build: little-endian, lengths
-/// before contents. Reading never trusts a length. transfer() says once, for both directions, what a type consists of;
-/// a struct travels when there is a function fields() for it (fields.hpp).
+/// Values to bytes and back, for messages between processes of one build: little-endian, lengths before contents.
+/// Reading never trusts a length. transfer() serves both directions. A struct can be sent if a function fields() for it
+/// exists (fields.hpp).
 
 #include <concepts>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace tuner::worker {
 
-/// Bytes that are no message of this protocol.
+/// The bytes are not a message of this protocol.
 class ProtocolError : public Error {
  public:
   using Error::Error;
@@ -60,7 +60,7 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-/// A type whose greatest value last() tells; the least is 0. Travels as one byte.
+/// A type with values from 0 to last(). Takes one byte.
 constexpr bool last(bool) { return true; }
 template <typename T>
 concept Bounded = std::same_as<T, bool> ||(std::is_enum_v<T>&& requires(T value) { last(value); });
@@ -72,7 +72,7 @@ template <typename T>
 concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
-/// Text or numbers that lie side by side.
+/// Text or numbers in one piece of memory.
 template <typename T>
 concept Flat =
     std::same_as<T, std::string> || std::same_as<T, std::vector<std::byte>> || std::same_as<T, std::vector<double>>;
@@ -80,7 +80,8 @@ concept Flat =
 template <typename Stream, typename T>
 void transfer(Stream& stream, T& value);
 
-/// The number of elements before the contents, each of which takes at least \p bytes: checked against what is left.
+/// The number of elements, which stands before them. Each takes at least \p bytes, so the number is checked against the
+/// bytes that are left.
 template <typename Stream>
 std::size_t transfer_count(Stream& stream, std::size_t size, std::size_t bytes) {
   std::uint64_t count = size;
@@ -92,7 +93,7 @@ std::size_t transfer_count(Stream& stream, std::size_t size, std::size_t bytes) 
   return static_cast<std::size_t>(count);
 }
 
-/// Reading, element by element: a length costs no memory that the bytes behind it do not fill.
+/// Reads one element after the other, so that a false length takes no more memory than the bytes that follow it.
 template <typename Element, typename Stream, typename T>
 void transfer_elements(Stream& stream, T& values) {
   std::size_t count = transfer_count(stream, values.size(), 1);
@@ -121,7 +122,7 @@ void transfer_container(Stream& stream, std::optional<T>& value) {
   if constexpr (Stream::reading) value = there ? std::optional<T>(std::in_place) : std::nullopt;
   if (there) transfer(stream, *value);
 }
-/// Alternative \p index of \p value, empty. Throws ProtocolError when there is none.
+/// Makes \p value hold an empty alternative \p index. Throws ProtocolError when there is none.
 template <typename... T>
 void choose(std::variant<T...>& value, std::size_t index) {
   const auto choose_one_of = [&]<std::size_t... Each>(std::index_sequence<Each...>) {
@@ -152,7 +153,7 @@ template <typename Stream, typename T>
 void transfer(Stream& stream, T& value) {
   if constexpr (std::is_const_v<T>) {
     static_assert(!Stream::reading);
-    transfer(stream, const_cast<std::remove_const_t<T>&>(value));  // which writing does not change
+    transfer(stream, const_cast<std::remove_const_t<T>&>(value));  // writing does not change it
   } else if constexpr (Bounded<T>) {
     auto number = static_cast<std::uint8_t>(value);
     transfer(stream, number);

@@ -41,7 +41,7 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
   const auto is_the_same = [&] { return running() && generation_ == generation; };
   if (fds[first + 1].revents != 0) process_->receive_errors();
   if (process_->wants_write()) process_->flush();
-  // Also at the deadline: it may be this process that was stopped, and the answer long there.
+  // Also at the deadline: if this process was stopped, the answer may have come in time.
   const bool late = deadline_ && Clock::now() >= *deadline_;
   if (fds[first].revents != 0 || late) {
     const bool open = process_->receive();
@@ -65,7 +65,7 @@ std::optional<Loss> WorkerSlot::react(const std::vector<pollfd>& fds, const std:
   return loss_ && generation_ == generation ? take_loss() : std::nullopt;
 }
 
-/// What became of it, if it has ended by now.
+/// How the worker was lost; nothing while its process has not ended.
 std::optional<Loss> WorkerSlot::take_loss() {
   const std::optional<WorkerEnd>& end = process_->ended();
   if (!end) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
-/// A worker process in the session's event loop: its descriptors in poll(), its deadline, what became of it. Shared by
-/// the compile pool and the run lane. Internal to the worker room.
+/// A worker process in the session's event loop: its descriptors in poll(), its deadline, and how it was lost. Used by
+/// the compile pool and the run lanes. Internal to the worker room.
 
 #include <poll.h>
 
@@ -20,7 +20,7 @@ namespace tuner::worker {
 /// How a worker was lost.
 struct Loss {
   bool hung = false;      ///< killed at its deadline
-  bool innocent = false;  ///< stopped or killed from outside: what it ran is not to blame
+  bool innocent = false;  ///< stopped or killed from outside, not by the work that it did
   std::string message;    ///< "killed by signal 11 (Segmentation fault)", "did not answer for 3.0 s"
 };
 
@@ -31,16 +31,16 @@ class WorkerSlot {
     process_ = start();
     ++generation_;
   }
-  /// Takes messages: there is one, and it is not about to end.
+  /// Whether there is a worker that takes messages.
   bool running() const { return process_ != nullptr && !loss_; }
-  /// Kills it, and waits for its end.
+  /// Kills the worker and waits for its end.
   void stop() {
     process_.reset();
     deadline_.reset();
     first_fd_.reset();
     loss_.reset();
   }
-  /// Kills it and does not wait: react() returns \p loss once it has ended.
+  /// Kills the worker and does not wait. react() returns \p loss once it has ended.
   void end(Loss loss);
   void quit() {
     if (process_) process_->send(Quit{});
@@ -50,7 +50,7 @@ class WorkerSlot {
 
   void send(const Message& message) { process_->send(message); }
   std::string take_said() { return process_ ? process_->take_said() : std::string(); }
-  /// It must answer or report within \p seconds.
+  /// The worker must answer or report within \p seconds.
   void expect_within(double seconds) {
     limit_s_ = seconds;
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -59,9 +59,9 @@ class WorkerSlot {
 
   /// Adds its descriptors; react() is called with the same vector after poll().
   void collect(std::vector<pollfd>& fds, std::optional<Clock::time_point>& wake_up);
-  /// Reads and writes what can be, and calls \p handle for each message. Returns how it was lost, once it has ended: a
-  /// process whose kernel hangs may take seconds to die, in which others go on. \p handle may throw ProtocolError,
-  /// which counts as a loss.
+  /// Reads and writes without waiting, and calls \p handle for each message. Returns how the worker was lost, once its
+  /// process has ended; a process whose kernel hangs may take seconds to end. \p handle may throw ProtocolError, which
+  /// counts as a loss.
   std::optional<Loss> react(const std::vector<pollfd>& fds, const std::function<void(Message)>& handle);
 
  private:
@@ -71,9 +71,9 @@ class WorkerSlot {
   std::optional<Clock::time_point> deadline_;
   double limit_s_ = 0;
   std::optional<std::size_t> first_fd_;
-  std::optional<Loss> loss_;      // how it was lost, while it has not ended
-  bool by_itself_ = false;        // its end will tell how
-  std::uint64_t generation_ = 0;  // of the process: a message may have it replaced
+  std::optional<Loss> loss_;      // while the lost worker has not ended
+  bool by_itself_ = false;        // loss_ is filled in from its end
+  std::uint64_t generation_ = 0;  // number of the process; changes when a message leads to its replacement
 };
 
 }  // namespace tuner::worker
