@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostColumns = 256;
 
-/// Fields of one line; a field may stand in double quotes, in which a comma is text.
+/// Fields of one line. Within double quotes a comma is text.
 std::vector<std::string> fields_of(const std::string& line, const std::string& place) {
   using Separator = boost::escaped_list_separator<char>;
   std::vector<std::string> fields;
@@ -36,7 +36,7 @@ double number(const std::string& text, const std::string& place, const std::stri
 
 struct Columns {
   std::vector<std::string> names;
-  std::map<std::string, std::size_t> results;  // those that hold what became of a configuration
+  std::map<std::string, std::size_t> results;  // columns with the outcome of a configuration
   std::vector<std::size_t> parameters;
 };
 

@@ -12,7 +12,7 @@ namespace tuner::replay {
 namespace {
 
 using nlohmann::json;
-/// Names of members and numbers of elements (from 0), from the outermost value inwards.
+/// Names of members and numbers of elements (from 0), from the outermost value to the innermost.
 using Path = std::vector<std::string>;
 
 /// `file:line:column: `; both count from 1, columns in bytes.
@@ -23,8 +23,8 @@ std::string place_at(std::string_view text, std::size_t position, const std::str
   return origin + ':' + std::to_string(line) + ':' + std::to_string(column) + ": ";
 }
 
-/// Builds what a text holds as far as it goes, and finds the place of the value at a path: of a name given twice the
-/// last one, as the value.
+/// Builds the value of a text, up to the text's end if that comes too early. Finds the place of the value at a path;
+/// if a name is given twice, that of its last value.
 class Builder final : public nlohmann::json_sax<json> {
  public:
   Builder(std::string_view text, const std::string& origin, Path wanted = {})
@@ -40,7 +40,7 @@ class Builder final : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
   bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // no text holds any
+  bool binary(binary_t&) override { return false; }  // never called for text
   bool start_object(std::size_t) override { return open(json::object()); }
   bool start_array(std::size_t) override { return open(json::array()); }
   bool end_object() override { return close(); }
@@ -79,7 +79,7 @@ class Builder final : public nlohmann::json_sax<json> {
     return passed();
   }
   void add(json value);
-  /// At the beginning of a value.
+  /// Call this at the beginning of a value.
   void arrive();
   std::size_t beginning() const { return text_.find_first_not_of(" \t\r\n,:\xEF\xBB\xBF", end_of_last_); }
 
@@ -87,10 +87,10 @@ class Builder final : public nlohmann::json_sax<json> {
   const std::string& origin_;
   Path wanted_;
   boost::interprocess::ibufferstream stream_;
-  std::size_t end_of_last_ = 0;  // one past what was read before
+  std::size_t end_of_last_ = 0;  // one past the last token
   std::vector<json> open_;
-  Path path_;               // within the open ones
-  bool has_entry_ = false;  // a complete one at depth 2
+  Path path_;               // within the open values
+  bool has_entry_ = false;  // an entry at depth 2 is complete
 };
 
 void Builder::add(json value) {
@@ -110,7 +110,7 @@ void Builder::arrive() {
 
 bool Builder::parse_error(std::size_t position, const std::string&, const json::exception& error) {
   if (position > text_.size() && has_entry_) {
-    // Deeper than 2 the writer was in the middle of an entry: closing it would make up half a result.
+    // An entry at depth 2 that is not complete is dropped: to close it would make up half a result.
     for (; open_.size() > 2; open_.pop_back()) path_.pop_back();
     while (!open_.empty()) close();
     return false;
@@ -130,7 +130,7 @@ json built(std::string_view text, const std::string& origin) {
   return std::move(Builder(text, origin).root);
 }
 
-/// Adds the way from \p here to \p wanted; false when it is not in there.
+/// Adds the way from \p here to \p wanted to \p path; false when \p wanted is not in \p here.
 bool find(const json& here, const json& wanted, Path& path) {
   if (&here == &wanted) return true;
   if (!here.is_structured()) return false;

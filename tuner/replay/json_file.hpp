@@ -1,5 +1,5 @@
 #pragma once
-/// JSON with its faults placed: what the readers of recordings share. Internal to the room.
+/// JSON whose errors have a place; shared by the readers of recordings. Internal to the room.
 
 #include <functional>
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace tuner::replay {
 
-/// A text, what it holds, and where in the text that stands.
+/// A JSON text, its value, and the place of each part of the value in the text.
 class JsonFile {
  public:
-  /// \p text must outlive this. When it ends too early (an interrupted writer), the open brackets are closed, and an
-  /// entry at depth 2 that is not complete is dropped. Throws RecordingError with line and column when it is not JSON
-  /// or nested too deeply, and without when it is too large.
+  /// \p text must outlive this. If it ends too early because its writer was interrupted, open brackets are closed, and
+  /// an incomplete entry at depth 2 is dropped. Throws RecordingError with line and column when \p text is not JSON or
+  /// nested too deeply, and without a place when it is too large.
   JsonFile(std::string_view text, std::string origin);
 
   const nlohmann::json& root() const { return root_; }
   const std::string& origin() const { return origin_; }
 
-  /// Throws RecordingError: `file:line:column: ` of member \p key of \p object (a value in root()) or, where there is
-  /// none, of \p object itself, then \p complaint.
+  /// Throws RecordingError: `file:line:column: ` and \p complaint. The place is that of member \p key of \p object,
+  /// a value in root(), or of \p object itself if it has no such member.
   [[noreturn]] void fail(const nlohmann::json& object, const std::string& key, const std::string& complaint) const;
 
  private:
@@ -33,20 +33,20 @@ class JsonFile {
   nlohmann::json root_;
 };
 
-/// Complains of a member of an object: JsonFile::fail(), perhaps with more words.
+/// Complains about a member of an object: JsonFile::fail(), perhaps with more words.
 using Fail = std::function<void(const nlohmann::json& object, const std::string& key, const std::string& complaint)>;
 
-/// Member \p key of \p object; null when there is none, or \p object is something else.
+/// Member \p key of \p object; null when it is missing or \p object is not an object.
 const nlohmann::json& member(const nlohmann::json& object, const std::string& key);
-/// That, when it is text, else nothing.
+/// The text of this member; empty when it is not text.
 std::string text_or_empty(const nlohmann::json& object, const std::string& key);
-/// That as a number, \p fallback when it is absent or null. Fails for anything else.
+/// This member as a number; \p fallback when it is absent or null. Fails for anything else.
 double number_or(const nlohmann::json& object, const std::string& key, double fallback, const Fail& fail);
-/// The same of a time: fails where it is negative.
+/// As number_or(), for a time. Fails if it is negative.
 double time_or(const nlohmann::json& object, const std::string& key, double fallback, const Fail& fail);
-/// That as a number of which less is better: of a rate the reciprocal, because ratios of reciprocals are those of the
-/// rates. \p name: of the objective. Fails where a rate is not above 0, or a time negative. Precondition: it is a
-/// number.
+/// This member as a number of which less is better. A rate becomes its reciprocal, because ratios of reciprocals are
+/// ratios of rates. \p name: of the objective. Fails if a rate is not above 0 or a time is negative. Precondition: the
+/// member is a number.
 double objective(const nlohmann::json& object, const std::string& key, std::string_view name, bool rate,
                  const Fail& fail);
 
@@ -56,7 +56,7 @@ Value json_value(const nlohmann::json& value);
 /// True for rates such as GB/s, GFLOP/s, GFLOPS/W and GFLOP/J, of which more is better.
 bool is_rate(std::string_view objective);
 
-/// The formats that parse_recording() tells apart. Throw RecordingError.
+/// Readers of the two JSON formats of parse_recording(). They throw RecordingError.
 Recording parse_kernel_tuner(const JsonFile& file);
 Recording parse_t4(const JsonFile& file);
 

@@ -25,15 +25,15 @@ std::vector<std::string> parameter_names(const JsonFile& file) {
   return names;
 }
 
-/// Kernel Tuner asks its user for the direction of an objective that is none of its own, and keeps it in newer files.
+/// Kernel Tuner asks its user for the direction of an objective that it does not know. Newer files have the answer.
 bool larger_is_better(const JsonFile& file, const std::string& objective) {
   const nlohmann::json& given = member(file.root(), "objective_higher_is_better");
   if (given.is_boolean()) return given.get<bool>();
   if (is_rate(objective)) return true;
   if (objective.find("time") == std::string::npos && objective.find("energy") == std::string::npos)
     file.fail(file.root(), "objective",
-              "whether more or less '" + objective +
-                  "' is better is not said; add \"objective_higher_is_better\": true or false to the file");
+              "the file does not tell whether a larger '" + objective +
+                  "' is better; add \"objective_higher_is_better\": true or false to it");
   return false;
 }
 
@@ -59,7 +59,7 @@ Recording parse_kernel_tuner(const JsonFile& file) {
       if (!entry.contains(parameter)) fail(entry, "", it + "has no value of '" + parameter + "'");
       trial.configuration.set(parameter, json_value(entry[parameter]));
     }
-    // A failure may stand in place of the time alone; a time in place of another objective is of another unit.
+    // Some files have a failure in place of the time even if the objective is another. A time there has another unit.
     const std::string measured = entry.contains(name) ? name : "time";
     const nlohmann::json& result = member(entry, measured);
     if (const std::string why = text_or_empty(entry, "__error__"); !why.empty()) {

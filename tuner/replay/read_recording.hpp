@@ -1,7 +1,7 @@
 #pragma once
-/// Reads recordings from files: the recorded spaces' CSV, Kernel Tuner's cache files, T4 results and what `tune export`
-/// writes, plain or gzip, and tuner's databases.
-/// Tolerant of what is seen in the wild (missing closing braces, misspelt units, omitted fields), strict about what
+/// Reads recordings from files: CSV of recorded spaces, Kernel Tuner's cache files, T4 results, the text of
+/// `tune export`, all of them plain or gzip, and tuner's databases.
+/// Accepts faults that real files have (missing closing braces, misspelt units, omitted fields). Refuses faults that
 /// would falsify a comparison (no parameters, no objective, rows of another width).
 
 #include <cstddef>
@@ -15,34 +15,35 @@
 
 namespace tuner::replay {
 
-// Recordings come from strangers: what is larger than anybody's space is refused before it fills the memory.
+// Recordings come from strangers: a file that is larger than any real space is refused before it fills the memory.
 inline constexpr std::size_t kMostFields = std::size_t{1} << 22;  ///< of a CSV, rows times columns
 inline constexpr std::size_t kMostJsonValues = std::size_t{1} << 24;
 inline constexpr std::size_t kMostJsonDepth = 64;
 
-/// Spaces with fewer measured configurations than this compare nothing.
+/// A space with fewer measured configurations cannot compare strategies.
 inline constexpr std::size_t kFewestMeasured = 8;
 
 /// Receives one sentence for each part of a database that is left out.
 using Warn = std::function<void(const std::string&)>;
 
-/// All recordings of a file, whose format is told by its content: one, or of tuner's own results (a database, opened
-/// read-only, or text of `tune export`) one for each kernel, source, device, software, conditions and problem of which
-/// at least kFewestMeasured configurations were measured; the others are left out with a warning. Throws RecordingError
-/// naming the file and, where there is one, line and column, and when nothing is left.
+/// All recordings of a file. Its content decides about its format. A file of another program is one recording. tuner's
+/// own results are a database, which is opened read-only, or the text of `tune export`. They give one recording for
+/// each kernel, source, device, software, conditions and problem. One with fewer than kFewestMeasured measured
+/// configurations is left out with a warning. Throws RecordingError with the file and, if known, line and column;
+/// also when no recording is left.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn = {});
 
 /// The one recording in \p text of another program; \p origin names it in messages. JSON with a list "results" is T4
-/// (Torring et al., "Towards a benchmarking suite for kernel tuners", 2023), with an object "cache" a cache file of
-/// Kernel Tuner (versions 1.0 and 1.1), in which closing braces that an interrupted run left out are supplied and a
-/// half-written last entry is dropped. Where a larger objective is better its reciprocal is recorded.
+/// (Torring et al., "Towards a benchmarking suite for kernel tuners", 2023). JSON with an object "cache" is a cache
+/// file of Kernel Tuner (versions 1.0 and 1.1). If an interrupted run left out closing braces, they are supplied, and a
+/// half-written last entry is dropped. If a larger objective is better, its reciprocal is recorded.
 Recording parse_recording(std::string_view text, const std::string& origin);
 
 /// CSV: a header of parameter names, `eval_time_s` and `objective`; one row a configuration; an empty objective is a
 /// failure. An optional column `outcome` holds the words of OutcomeKind. At most kMostFields fields.
 Recording parse_csv(std::string_view text, const std::string& origin);
 
-/// Of what `tune export --all` writes and of a database file, as read_recordings().
+/// As read_recordings(), for the text of `tune export --all` and for a database file.
 std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn = {});
 std::vector<Recording> read_database(const std::filesystem::path& file, const Warn& warn = {});
 

@@ -1,6 +1,6 @@
 #pragma once
-/// A recording: what became of every configuration of a space on some device, so that search strategies can be run
-/// against it in milliseconds. Read from files (read_recording.hpp) or made from the trials of a database.
+/// A recording: the outcome of every configuration of a space on one device. Search strategies can be run against it in
+/// milliseconds. Read from files (read_recording.hpp) or made from the trials of a database.
 
 #include <cstddef>
 #include <optional>
@@ -15,12 +15,12 @@
 
 namespace tuner::replay {
 
-/// What became of one configuration.
+/// The outcome of one configuration.
 struct RecordedRow {
   std::optional<double> objective;  ///< smaller is better, in the recording's own unit; nothing: it failed
-  double eval_seconds = 0;          ///< what trying it cost: compiling, verifying, measuring and overhead
+  double eval_seconds = 0;          ///< time for compiling, verifying, measuring and overhead
   OutcomeKind kind = OutcomeKind::ok;
-  std::optional<Resources> resources = {};  ///< what the compiler told; known for tuner's own databases only
+  std::optional<Resources> resources = {};  ///< reported by the compiler; only tuner's own databases have them
 };
 
 struct RecordedTrial : RecordedRow {
@@ -38,14 +38,14 @@ struct Recording {
   std::optional<double> optimum() const;
 };
 
-/// A file that is not a recording. what() names the file, the line where one is known, and what was expected.
+/// A file is not a recording. what() names the file, the line if it is known, and the mistake.
 class RecordingError : public Error {
  public:
   using Error::Error;
 };
 
-/// From trials in any order, such as those of a database; of a configuration given twice the last trial counts.
-/// Throws RecordingError when the trials do not assign the same parameters, or when there are none.
+/// Makes a recording of trials in any order, such as those of a database. If a configuration is given twice, its last
+/// trial counts. Throws RecordingError when the trials do not assign the same parameters, or when there are none.
 Recording make_recording(std::string name, std::span<const RecordedTrial> trials, std::string unit = "ms");
 
 }  // namespace tuner::replay

@@ -29,7 +29,7 @@ struct Run {
   std::optional<std::size_t> trials_to_percent;
 };
 
-/// Where repeats end.
+/// A repeat ends at the first of these.
 struct Limits {
   double seconds = 0;
   std::size_t trials = 0;
@@ -43,13 +43,13 @@ Limits limits_of(const Budget& budget, const Recording& recording, const Scorer&
   return limits;
 }
 
-/// What a caller who knows his limits tells the strategy: the trials he expects.
+/// The number of trials that a repeat is expected to make, for the strategy.
 std::size_t expected_trials(const Limits& limits, const Scorer& scorer) {
   const double draws = scorer.random_draws() * limits.seconds / scorer.times().back();
   return std::isfinite(draws) ? std::min(limits.trials, static_cast<std::size_t>(draws) + 1) : limits.trials;
 }
 
-/// What the strategy thinks now of the proposals that wait.
+/// Lets \p strategy put the proposals that wait in another order, or take some back.
 void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>& waiting) {
   if (waiting.size() < 2) return;
   auto order = strategy.reconsider(waiting);
@@ -62,7 +62,7 @@ void reconsider(search::Strategy& strategy, std::vector<EnumeratedSpace::Index>&
   waiting = std::move(*order);
 }
 
-/// What \p prior tells of configurations that \p recording has too.
+/// The results in \p prior of configurations that \p recording has too.
 std::vector<search::Observation> elsewhere(const Recording& prior, const Recording& recording) {
   std::vector<search::Observation> out;
   for (EnumeratedSpace::Index row = 0; row < prior.rows.size(); ++row)
@@ -115,7 +115,7 @@ Run run_once(const Recording& recording, const Scorer& scorer, const Limits& lim
   return run;
 }
 
-/// Repeats are handed to threads one by one; where a repeat runs changes nothing but its CPU time.
+/// Threads take the repeats one by one. The thread of a repeat changes nothing except its CPU time.
 std::vector<Run> run_repeats(const Recording& recording, const Scorer& scorer, const std::string& strategy,
                              const ReplayOptions& options) {
   const Limits limits = limits_of(options.budget, recording, scorer);
@@ -158,7 +158,7 @@ ReplayResult summarise(const Recording& recording, const Scorer& scorer, const s
   return result;
 }
 
-/// Of the strategy numbered \p number, the means over the spaces.
+/// The means of strategy \p number over the spaces.
 ReplayAggregate aggregate(const ReplayReport& report, std::size_t number, const std::string& strategy) {
   ReplayAggregate mean{strategy};
   const double share = 1 / static_cast<double>(report.spaces.size());

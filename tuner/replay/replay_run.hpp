@@ -1,6 +1,5 @@
 #pragma once
-/// Runs search strategies against recordings and scores them: the whole of `tune replay` but its command line and what
-/// it prints.
+/// Runs search strategies against recordings and scores them: `tune replay` without its command line and its output.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +19,14 @@ struct ReplayOptions {
   std::vector<std::string> strategies{"auto"};
   std::size_t repeats = 100;
   std::uint64_t seed = 1;  ///< repeat r runs with seed + r
-  /// Ends a repeat early. Wall time is recorded time. A repeat always ends at 1.1 times the last scored time, unless
-  /// a limit on trials, fraction or wall time is given: then only at that limit.
+  /// Ends a repeat early. Wall time is recorded time. A limit on trials, fraction or wall time replaces the usual end
+  /// of a repeat, which is at 1.1 times the last scored time.
   Budget budget;
   std::map<std::string, double> strategy_options;
-  /// Proposals outstanding at a time, as on a machine that compiles so far ahead of the device: the strategy proposes
-  /// without the results of those before, and may reconsider (Strategy::reconsider()) what waits. At least 1.
+  /// Number of proposals that are outstanding at a time, as on a machine that compiles ahead of the device. The
+  /// strategy proposes without their results, and may reconsider (Strategy::reconsider()) those that wait. At least 1.
   std::size_t ahead = 1;
-  /// The same kernel at another size or on another device, told to each strategy before it begins
+  /// The same kernel at another size or on another device. Each strategy gets it before it begins
   /// (Strategy::seed_prior()). Must outlive run_replay().
   const Recording* prior = nullptr;
   /// Each is proposed before anything else in the spaces that hold it, as a tuning does with a kernel's default.
@@ -41,9 +40,9 @@ struct ReplayResult {
   std::string strategy;
   Score score;
   double mean_trials = 0;                      ///< of one repeat
-  double cpu_ms_per_proposal = 0;              ///< the strategy's own, and looking rows up
-  std::size_t repeats_at_optimum = 0;          ///< that found the optimum by the last scored time
-  std::vector<std::size_t> trials_to_percent;  ///< of each repeat that found an objective within 1% of it: trials
+  double cpu_ms_per_proposal = 0;              ///< of the strategy and of looking up rows
+  std::size_t repeats_at_optimum = 0;          ///< repeats that found the optimum by the last scored time
+  std::vector<std::size_t> trials_to_percent;  ///< trials until 1% from the optimum, of each repeat that came so far
 };
 
 struct ReplaySpace {
@@ -73,7 +72,7 @@ struct ReplayReport {
   std::vector<ReplayResult> results;        ///< by space, then strategy
   std::vector<ReplayAggregate> aggregates;  ///< by strategy
 
-  /// Of the space numbered \p space, by strategy. Names need not be unique.
+  /// The results of space \p space, by strategy. Names need not be unique.
   std::span<const ReplayResult> results_of(std::size_t space) const {
     const std::size_t strategies = results.size() / spaces.size();
     return std::span(results).subspan(space * strategies, strategies);
@@ -84,11 +83,12 @@ struct ReplayReport {
 using ReplayObserver = std::function<void(const ReplayResult&)>;
 
 /// Throws std::invalid_argument for an unknown strategy or option, RecordingError for a recording without valid rows.
-/// The same options give the same report (but its CPU times), however many threads there are.
+/// The same options give the same report, except for CPU times, with any number of threads.
 ReplayReport run_replay(const std::vector<Recording>& recordings, const ReplayOptions& options,
                         const ReplayObserver& observer = {});
 
-/// One panel a space: mean best so far relative to the optimum over time, random search dashed.
+/// A picture with a panel for each space: the mean best so far over time, relative to the optimum. Random search is
+/// dashed.
 std::string svg_report(const ReplayReport& report);
 
 }  // namespace tuner::replay

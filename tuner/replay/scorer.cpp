@@ -12,10 +12,11 @@ namespace tuner::replay {
 
 namespace {
 
-// The time axis begins when random search is this far from the median to the optimum, and ends when it is that far.
+// The time axis begins when random search has come this part of the way from the median to the optimum, and ends when
+// it has come that part.
 constexpr double kStart = 0.01, kEnd = 0.95;
 constexpr std::size_t kPoints = 1000;  // on the time axis
-constexpr std::size_t kSamples = 500;  // of the bootstrap behind the standard error
+constexpr std::size_t kSamples = 500;  // of the bootstrap that gives the standard error
 
 int sign(double v) { return (v > 0) - (v < 0); }
 
@@ -27,7 +28,7 @@ double end_slope(double h0, double h1, double secant0, double secant1) {
   return slope;
 }
 
-/// The slopes that keep the shape of a piecewise cubic through (x, y). \p x: strictly ascending, at least two.
+/// The slopes with which a piecewise cubic through (x, y) keeps its shape. \p x: strictly ascending, at least two.
 ///
 /// Source: Fritsch, Butland, "A method for constructing local monotone piecewise cubic interpolants", SIAM J. Sci.
 /// Stat. Comput. 5 (1984); end slopes by the three-point formula with Moler's limits.
@@ -56,7 +57,7 @@ std::vector<double> slopes(std::span<const double> x, std::span<const double> y)
 double draws_until(double portion, std::span<const double> ascending) {
   const std::size_t count = ascending.size();
   const double optimum = ascending.front();
-  std::vector<double> copy(ascending.begin(), ascending.end());  // which median() puts in another order
+  std::vector<double> copy(ascending.begin(), ascending.end());  // median() changes its order
   const double median = boost::math::statistics::median(copy);
   const double target = optimum + (median - optimum) * (1 - portion);
   // The first of the descending list at or below the target.
@@ -154,7 +155,7 @@ double Scorer::score_of(std::span<const double> mean_rank, std::vector<double>* 
     const double value = ascending_[static_cast<std::size_t>(std::nearbyint(mean_rank[i]))];
     if (curve) curve->push_back(value);
     const double room = baseline_[i] - optimum();
-    // Where random search is expected at the optimum itself there is nothing to win, only to lose.
+    // If random search is expected at the optimum itself, no strategy can gain anything.
     if (room > 0) sum += (baseline_[i] - value) / room;
   }
   return sum / static_cast<double>(mean_rank.size());

@@ -1,7 +1,7 @@
 #pragma once
-/// The score by which the auto-tuning community compares search strategies on a recorded space: how far a strategy's
-/// best-so-far runs ahead of random search's expected one, averaged over the time in which random search goes from
-/// 1% to 95% of the way to the optimum. 0 is random search, 1 is the optimum at once.
+/// The score by which the auto-tuning community compares search strategies on a recorded space. It tells how far a
+/// strategy's best so far is ahead of the best that random search is expected to have. It is the mean over the time in
+/// which random search goes from 1% to 95% of the way to the optimum. 0 is random search, 1 is the optimum at once.
 ///
 /// Source: Willemsen, Nugteren, Filipovic, van Werkhoven, "A methodology for comparing optimization algorithms for
 /// auto-tuning", Future Generation Computer Systems 159 (2024), in the form of the package autotuning_methodology.
@@ -22,11 +22,11 @@ struct Score {
   double value = 0;
   double standard_error = 0;       ///< bootstrap over the repeats; 0 for one repeat
   double relative_to_optimum = 0;  ///< optimum / mean best at the last time point, 0..1
-  double random_to_optimum = 0;    ///< the same of the random baseline
+  double random_to_optimum = 0;    ///< the same for random search
   std::vector<double> curve;       ///< objective at each time point
 };
 
-/// \p optimum / \p objective; 1 at the optimum, be it 0.
+/// \p optimum / \p objective; 1 at the optimum, even if that is 0.
 inline double share_of_optimum(double optimum, double objective) {
   return objective == optimum ? 1 : optimum / objective;
 }
@@ -41,13 +41,13 @@ class Scorer {
   /// Random search's expected best at each time.
   std::span<const double> baseline() const { return baseline_; }
   double optimum() const { return ascending_.front(); }
-  /// Evaluations that random search makes until the last time point; one where they take no time.
+  /// Evaluations that random search makes until the last time point; 1 if evaluations take no time.
   double random_draws() const { return seconds_a_draw_ > 0 ? times_.back() / seconds_a_draw_ : 1; }
   /// A run that costs this many seconds has reached every time point.
   double horizon() const { return 1.1 * times_.back(); }
 
-  /// \p rows: the configurations of one repeat in the order first evaluated, one after another. A repeat without any
-  /// valid result has the worst rank.
+  /// \p rows: the configurations of one repeat in the order of their evaluation. A repeat without a valid result has
+  /// the worst rank.
   RankCurve rank_curve(std::span<const EnumeratedSpace::Index> rows) const;
 
   /// \p repeats: at least one.

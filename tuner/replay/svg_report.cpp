@@ -19,10 +19,10 @@ constexpr double kRight = 24;
 constexpr double kTop = 40;
 constexpr double kBottom = 44;
 constexpr std::size_t kColumns = 3;
-/// More than a character of 12 pixels takes on average in the fonts that people have: nothing is cut.
+/// More than the mean width of a character of 12 pixels in common fonts, so that no text is cut.
 constexpr double kCharacter = 7.2;
 constexpr double kLegendLine = 20;
-/// Okabe and Ito's colours: told apart by everybody.
+/// Okabe and Ito's colours, which colour-blind people can tell apart too.
 constexpr std::array<std::string_view, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#7F3C8D", "#999900"};
 
@@ -35,7 +35,7 @@ std::string stroke_of(std::size_t strategy) {
 constexpr std::string_view kRandomStroke = "stroke=\"#555\" stroke-width=\"1.6\" stroke-dasharray=\"5 4\"";
 
 double width_of(std::string_view text) {
-  // Continuation bytes of UTF-8 take no room.
+  // Continuation bytes of UTF-8 have no width.
   return kCharacter *
          static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -81,7 +81,7 @@ std::string panel(const ReplayReport& report, std::size_t number) {
   const std::vector<double>& times = space.times;
   const double early = share_of_optimum(space.optimum, space.baseline[space.baseline.size() / 20]);
   const double low = std::clamp(std::floor(std::min(early, 1.0) * 10) / 10, 0.0, 0.9);  // at the lower edge
-  // To pixels: times and fractions of the optimum.
+  // Convert times and fractions of the optimum to pixels.
   const double begin = times.front(), length = times.back() > begin ? times.back() - begin : 1;
   const auto x = [&](double time) { return kLeft + (time - begin) / length * (kPlotRight - kLeft); };
   const auto y = [&](double fraction) {

@@ -4,7 +4,7 @@ namespace tuner::replay {
 
 namespace {
 
-/// Seconds a unit of `metadata.timeunit`; milliseconds, misspelt ones too, when it does not say.
+/// Seconds in a unit of `metadata.timeunit`. Milliseconds are the default, and may be misspelt.
 double seconds_a_unit(const nlohmann::json& file) {
   const std::string word = text_or_empty(member(file, "metadata"), "timeunit");
   if (word.starts_with("mic") || word == "us") return 1e-6;
@@ -12,7 +12,7 @@ double seconds_a_unit(const nlohmann::json& file) {
   return word.starts_with("s") ? 1 : 1e-3;
 }
 
-/// Compiling, running, checking and overhead; the search's own time is left out.
+/// Time for compiling, running, checking and overhead, without the search's own.
 double eval_time(const nlohmann::json& times, const Fail& fail) {
   double sum = 0;
   for (const char* part : {"compilation", "compilation_time", "framework", "validation"})
