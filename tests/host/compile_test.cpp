@@ -102,7 +102,7 @@ TEST(HostCompile, NamesTheExpressionThatDoesNotExist) {
 
 TEST(HostCompile, SaysWhereABraceIsLeftOpen) {
   EXPECT_THAT(refusal("__global__ void k(int* x) {\n  if (x != nullptr) { *x = '}';  // }\n}\n"),
-              StartsWith("test.cu: a '{' is not closed: the text ends inside of it\n"));
+              StartsWith("test.cu: a '{' is not closed before the end of the text\n"));
 }
 
 TEST(HostCompile, GivesTheMessageOfAFailedStaticAssertion) {

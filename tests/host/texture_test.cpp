@@ -29,7 +29,7 @@ TextureReading reading_by_index() {
   return reading;
 }
 
-/// What `tex1D<float>` gives at each of \p at.
+/// The value of `tex1D<float>` at each of \p at.
 std::vector<float> read(std::uint64_t texture, const std::vector<float>& at) {
   static const auto module = load(
       "__global__ void k(cudaTextureObject_t t, const float* at, float* to) {\n"
@@ -104,7 +104,7 @@ TEST(HostTextures, AreReadEitherByIndexOrByPlace) {
   };
   EXPECT_THAT(said("tex1Dfetch<float>(t, 1)", array->texture({})), HasSubstr("tex1Dfetch reads linear memory"));
   EXPECT_THAT(said("tex1D<float>(t, 1)", linear->texture(reading_by_index())),
-              HasSubstr("otherwise than with tex1Dfetch"));
+              HasSubstr("is 'fetched' without tex1Dfetch"));
 }
 
 TEST(HostTextures, AreReadFarOutside) {
@@ -155,12 +155,13 @@ TEST(HostTextures, SayWhatIsWrongWithAnAccess) {
     return text(run("__global__ void k(unsigned long long o, float* to) {\n  " + statement + "\n}", "k", shape(1, 1),
                     object, static_cast<float*>(nullptr)));
   };
-  EXPECT_THAT(said("*to = tex2D<float>(o, 0, 0);", 0), HasSubstr("what is no texture or surface object (test.cu:2)"));
-  EXPECT_THAT(said("*to = tex1D<float>(o, 0);", array->texture({})), HasSubstr("of another number of dimensions"));
+  EXPECT_THAT(said("*to = tex2D<float>(o, 0, 0);", 0),
+              HasSubstr("a value that is not a texture or surface object (test.cu:2)"));
+  EXPECT_THAT(said("*to = tex1D<float>(o, 0);", array->texture({})), HasSubstr("with another number of dimensions"));
   EXPECT_THAT(said("*to = tex2D<float4>(o, 0, 0).x;", array->texture({})),
               HasSubstr("as a type that is not as large as its elements"));
   EXPECT_THAT(said("*to = tex2D<float4>(o, 0, 0).x;", array->texture({Outside::clamp, true})),
-              HasSubstr("as another type than the float"));
+              HasSubstr("of floats, or of vectors of floats, as another type"));
   EXPECT_THAT(said("surf2Dwrite(1.0f, o, 8, 0);", array->surface()),
               HasSubstr("beyond the edge of a surface (test.cu:2)"));
   EXPECT_THAT(said("surf2Dwrite(1.0f, o, 2, 0);", array->surface()), HasSubstr("between two elements"));

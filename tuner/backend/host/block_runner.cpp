@@ -16,14 +16,15 @@ namespace context = boost::context::detail;
 
 namespace {
 
-// The runner whose kernel this OS thread is inside of.
+// The runner whose kernel runs on this OS thread.
 thread_local BlockRunner* running = nullptr;
 
-// After so many for each of its threads a block switches half as often: bounds what a long kernel pays.
+// After so many switches for each of its threads, a block switches half as often. This bounds the cost for a long
+// kernel.
 constexpr std::uint64_t kSwitchesOfThread = 16;
 
-// Other blocks run on meanwhile, on other OS threads: what they write between a load and the store that depends on it
-// is lost where an atomic is missing.
+// During a pause, other blocks continue on other OS threads. If they write between a load and the store that depends on
+// it, and the update is not atomic, their value is lost.
 constexpr std::chrono::microseconds kPause{50};
 constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
 
@@ -241,7 +242,7 @@ void BlockRunner::drop_fibers() {
   dirty_ = false;
 }
 
-// ---------------------------------------------------------------- what else a kernel asks for
+// ---------------------------------------------------------------- other functions that kernels call
 
 void BlockRunner::yield(tuner_host::Block* block) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
@@ -274,7 +275,7 @@ void BlockRunner::switch_at_access() {
   runner.switch_to(self, to);
 }
 
-/// Draws how many updates come before the next pause: in some blocks few, in others many.
+/// Draws the number of updates before the next pause: few in some blocks, many in others.
 void BlockRunner::plan_pause() {
   accesses_->updates = 0;
   if (pauses_of_block_ == 0 || pauses_of_launch_ == 0) return;
@@ -316,7 +317,7 @@ void (*BlockRunner::leave(const char* what, const void* address, char** stack))(
   Fiber* self = current();
   if (stacks_.in_guard(address)) {
     left_because_ = "stack overflow";
-    left_address_ = nullptr;  // of no buffer
+    left_address_ = nullptr;  // not an address of a buffer
   }
   left_shared_ = address != nullptr && shared_.is_beyond(address);
   if (left_shared_) left_address_ = nullptr;
@@ -362,7 +363,7 @@ std::string BlockRunner::deadlock() const {
   }
   std::string text = "barrier divergence: in " + place() + " of " + std::to_string(state_->threads) + " threads";
   for (const auto& [where, threads] : waiting) text += " " + std::to_string(threads) + " wait at " + where + ",";
-  return text + " " + std::to_string(state_->threads - state_->live) + " have returned: nobody can go on";
+  return text + " " + std::to_string(state_->threads - state_->live) + " have returned: no thread can continue";
 }
 
 }  // namespace tuner::host

@@ -1,9 +1,9 @@
 #pragma once
-/// Runs thread blocks, one after the other, on one operating-system thread: kernel threads that meet others are fibers
-/// (Boost.Context); those that do not are plain calls on one fiber. Not thread-safe; each OS thread has its own.
+/// Runs thread blocks, one after the other, on one operating-system thread. Kernel threads that wait for others are
+/// fibers (Boost.Context); all others are plain calls on one fiber. Not thread-safe; each OS thread has its own runner.
 ///
-/// The detail layer of Boost.Context is used because a fiber that can never end (a divergent barrier, a fault) must be
-/// dropped without unwinding its stack, which boost::context::fiber does not offer.
+/// This uses the detail layer of Boost.Context, because a fiber that can never end (a divergent barrier, a fault) must
+/// be dropped without unwinding its stack. boost::context::fiber cannot do that.
 
 #include <array>
 #include <cstddef>
@@ -23,18 +23,18 @@
 
 namespace tuner::host {
 
-/// The kernel of one launch, as every worker sees it.
+/// The kernel of one launch, the same for all workers.
 struct Kernel {
   tuner_host::Entry* run = nullptr;
   tuner_host::GetContext* context = nullptr;
   void* const* arguments = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;
-  bool cooperative = false;                     ///< its blocks may meet
-  const unsigned short* order = nullptr;        ///< in which threads are started, as tuner_host::Block has it
+  bool cooperative = false;                     ///< its blocks may wait for each other
+  const unsigned short* order = nullptr;        ///< tuner_host::Block::order
   tuner_host::GetAccesses* accesses = nullptr;  ///< switch threads at memory accesses too; null: do not
   std::uint64_t seed = 0;                       ///< of those switches
-  GridBarrier* barrier = nullptr;               ///< where they do
+  GridBarrier* barrier = nullptr;               ///< of a cooperative launch
   const int* stop = nullptr;                    ///< not 0: a worker failed or time is up
   std::uintptr_t text_begin = 0, text_end = 0;  ///< where the module's code lies
 };
@@ -49,22 +49,22 @@ class BlockRunner {
 
   /// Before the first block of a launch.
   void begin(const Kernel& kernel);
-  /// Runs block number \p index. What went wrong, or nothing. A block left because of kernel.stop gives nothing.
+  /// Runs block number \p index. Returns its error, or nothing. A block that ends because of kernel.stop has no error.
   std::optional<std::string> run(std::uint64_t index);
-  /// The address that the failure of the last run() was about; nullptr when it was about none.
+  /// The address at which the last run() failed; nullptr when its error has no address.
   const void* fault_address() const { return left_address_; }
   /// After the last block of a launch.
   void end();
 
-  /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock and may
-  /// be left at any instruction.
+  /// For signal handlers on this OS thread. Whether \p pc is in the kernel's own code, which holds no lock, so that it
+  /// can be left at any instruction.
   bool in_kernel(std::uintptr_t pc) const;
-  /// Whether the launch is to be left as soon as possible.
+  /// Whether the launch must end as soon as possible.
   bool must_stop() const;
-  /// The runner whose launch this OS thread is inside of, or nullptr.
+  /// The runner whose launch runs on this OS thread, or nullptr.
   static BlockRunner* of_this_thread();
-  /// Where a signal handler must continue to leave the kernel: a function and the stack to run it on. \p what is the
-  /// failure, or nullptr when the kernel is only to be stopped.
+  /// The function with which a signal handler must continue to leave the kernel, and its \p stack. \p what: the error;
+  /// nullptr when the kernel is only stopped.
   void (*leave(const char* what, const void* address, char** stack))();
 
  private:
@@ -88,7 +88,7 @@ class BlockRunner {
   Fiber* next(bool started_first = true);
   void switch_to(Fiber* from, Fiber* to);
   void wait(Fiber* self);
-  /// Leaves the block; failure_ has been set in a statement of its own, since nothing on this stack is destroyed.
+  /// Leaves the block. Objects on this stack are not destroyed, so failure_ must be set in an earlier statement.
   [[noreturn]] void abandon();
   [[noreturn]] void leave_silently();
   void finished(Fiber* self);
@@ -123,7 +123,7 @@ class BlockRunner {
   tuner_host::Context* context_ = nullptr;
   const Kernel* kernel_ = nullptr;
   tuner_host::Accesses* accesses_ = nullptr;
-  // Of the block that runs: its random numbers, the mean weight between switches, and how many until that doubles.
+  // Of the running block: its random numbers, the mean weight between switches, and how many switches until it doubles.
   std::uint64_t random_ = 0, mean_ = 0, doubles_after_ = 0;
   unsigned pauses_of_block_ = 0, pauses_of_launch_ = 0;  // that are left
   std::optional<std::string> failure_;
@@ -134,14 +134,14 @@ class BlockRunner {
   Fiber* barrier_tail_ = nullptr;
   unsigned barrier_waiting_ = 0;
   int barrier_sum_ = 0;
-  // Warp collectives that some lanes wait in, by warp.
+  // Warp collectives in which lanes wait, by warp.
   std::array<Meeting*, 32> meetings_{};
   std::deque<Meeting> meeting_pool_;
   Meeting* free_meetings_ = nullptr;
 
   const char* left_because_ = nullptr;
   const void* left_address_ = nullptr;
-  bool left_shared_ = false;  // it was behind the block's dynamic shared memory
+  bool left_shared_ = false;  // because of an access beyond the block's dynamic shared memory
 };
 
 /// The table that kernels are bound to.

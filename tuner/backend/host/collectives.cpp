@@ -1,5 +1,5 @@
-// The side of BlockRunner in which kernel threads meet: the block's barrier, and warp collectives. The last to come
-// computes the results of all and makes the others ready.
+// The part of BlockRunner in which kernel threads wait for each other: the block's barrier, and warp collectives. The
+// last thread to come computes the results of all and makes the others ready.
 
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr const char* kWarpNames[] = {"__syncwarp",        "__shfl_sync",       
                                       "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
                                       "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync"};
 
-// What a lane reads that CUDA leaves undefined (a lane outside the mask or the block): NaN in every floating type.
+// The result that CUDA leaves undefined (of a lane outside the mask or the block). It is NaN in every floating type.
 constexpr unsigned long long kUndefined = ~0ULL;
 
 std::string hex(unsigned mask) {
@@ -71,7 +71,7 @@ int BlockRunner::meet_block(tuner_host::Block* block, int operation, int predica
 
 void BlockRunner::complete_barrier(Fiber* self) {
   if (barrier_head_->waits_at == kBlockNames[tuner_host::kGridBarrier]) meet_other_blocks(*barrier_head_);
-  // The sign bit says that every thread brought a true predicate.
+  // The sign bit is set if the predicate of every thread is true.
   const bool all = static_cast<unsigned>(barrier_sum_) == barrier_waiting_;
   const int result = all ? static_cast<int>(static_cast<unsigned>(barrier_sum_) | 0x80000000u) : barrier_sum_;
   state_->waiting -= barrier_waiting_;
@@ -88,7 +88,7 @@ void BlockRunner::complete_barrier(Fiber* self) {
   if (self != nullptr) self->waits_at = nullptr;
 }
 
-/// While all threads of this block wait. \p first: the one that came first.
+/// Call this while all threads of this block wait. \p first: the one that came first.
 void BlockRunner::meet_other_blocks(const Fiber& first) {
   if (kernel_->barrier == nullptr) {
     failure_ = std::string(first.waits_at) + " (" + site_text(first.file, first.line) + ") in " + place() +
@@ -103,7 +103,7 @@ void BlockRunner::meet_other_blocks(const Fiber& first) {
   if (meeting == GridBarrier::Meeting::stopped) leave_silently();
   if (meeting == GridBarrier::Meeting::met) return;
   failure_ = "barrier divergence: " + place() + " waits at " + first.waits_at + " (" +
-             site_text(first.file, first.line) + ") and another block has returned: nobody can go on";
+             site_text(first.file, first.line) + ") and another block has returned: no block can continue";
   abandon();
 }
 

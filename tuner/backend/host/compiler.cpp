@@ -29,7 +29,7 @@
 namespace tuner::host {
 namespace {
 
-constexpr const char* kUnit = "unit.cpp";  // what is compiled: the kernel's text with ours before and behind it
+constexpr const char* kUnit = "unit.cpp";  // the translation unit: the kernel's text between parts of ours
 constexpr const char* kHooks = "hooks.o";
 
 // Hidden symbols and no unique ones: two kernels may hold different things under one name, and a unique symbol would
@@ -37,7 +37,7 @@ constexpr const char* kHooks = "hooks.o";
 std::vector<std::string> plain_flags(bool gnu) {
   std::vector<std::string> result{"-O2", "-std=c++17", "-fPIC", "-w", "-fvisibility=hidden", "-pthread",
                                   "-ffp-contract=off", "-fdiagnostics-color=never", "-fno-math-errno", "-pipe",
-                                  // A large frame meets the guard page, not what lies behind it.
+                                  // A large frame must touch the guard page, not the memory beyond it.
                                   "-fstack-clash-protection"};
   if (gnu) result.push_back("-fno-gnu-unique");
   return result;
@@ -53,8 +53,8 @@ std::vector<std::string> flags(bool gnu) {
   return result;
 }
 
-/// \p message, which is about a macro of a parameter and names the line of ours that defines it, with the place in the
-/// kernel where \p log says, before its next error, that the macro stands.
+/// \p message is about a macro of a parameter, and its place is our definition of the macro. Returns it with the place
+/// in the kernel that uses the macro, which is in \p log before the next error.
 std::string where_it_is_used(const std::string& message, const std::string& log) {
   constexpr std::string_view note = "note: in expansion of macro ";
   const std::size_t begin = log.find(message), error = message.find("error:");
@@ -66,7 +66,7 @@ std::string where_it_is_used(const std::string& message, const std::string& log)
          " (a parameter is a macro there: " + log.substr(name, log.find('\n', name) - name) + ')';
 }
 
-/// The compiler's first error, without what comes before it ("In file included from", "In instantiation of").
+/// The compiler's first error, without the lines before it ("In file included from", "In instantiation of").
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
@@ -75,7 +75,7 @@ std::string first_error(const std::string& log) {
   return first_line(log);
 }
 
-/// A bracket that nothing closes is found behind the text, where what is ours begins.
+/// A compiler reports a missing '}' after the end of the kernel's text, in a part of ours.
 bool leaves_a_brace_open(const std::string& source) {
   const std::string code = code_of(source);
   return std::count(code.begin(), code.end(), '{') > std::count(code.begin(), code.end(), '}');
@@ -97,7 +97,7 @@ constexpr std::string_view kMachineFaults[] = {"Killed signal terminated program
                                                "No space left on device",          "Cannot allocate memory",
                                                "Resource temporarily unavailable", "virtual memory exhausted"};
 
-/// Stands for the kernel file's folder. Deep, so that headers in folders around that one have a place too.
+/// Takes the place of the kernel file's folder. Deep, so that headers in the folders above it have a place too.
 constexpr const char* kOwnFolder = "own/1/2/3/4/5/6/7/8";
 
 void write_below(const std::filesystem::path& folder, const std::filesystem::path& name, std::string_view text) {
@@ -128,7 +128,7 @@ const std::string& shim_hash() {
   return hash;
 }
 
-/// For those who gave no function to be warned with.
+/// The default of HostOptions::warn.
 void warn_once(const std::string& message) {
   static std::mutex mutex;
   static auto& told = *new std::set<std::string>;  // never destroyed: see above
@@ -142,17 +142,18 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// The one option of NVRTC with a meaning here. Fast arithmetic would make the host's results wrong where a GPU's are
-/// inexact (`-ffast-math` knows neither NaN nor infinity), and registers are the compiler's own here.
+/// The only option of NVRTC that the host compiler follows. Fast arithmetic would make results wrong here that are only
+/// inexact on a GPU (`-ffast-math` knows neither NaN nor infinity). Limits on registers have no meaning here.
 bool unoptimised(const CompileRequest& request) {
   return std::any_of(request.options.begin(), request.options.end(),
                      [](const CompileOption& option) { return is_device_debug(option.text); });
 }
 
-/// Whether a compiler failed for want of room, memory or processes, or was killed, and not because of its source.
+/// Whether a compiler was killed, or failed because disk space, memory or processes were missing, not because of its
+/// source.
 bool is_machine_fault(const ProcessResult& result) {
   if (result.exit_code == 128 + SIGKILL || result.exit_code == 128 + SIGTERM) return true;
-  // The driver's words for what became of the programs that it starts, and the texts of ENOSPC, ENOMEM and EAGAIN.
+  // The compiler driver's messages about its programs, and the texts of ENOSPC, ENOMEM and EAGAIN.
   return std::any_of(std::begin(kMachineFaults), std::end(kMachineFaults),
                      [&](std::string_view words) { return result.output.find(words) != std::string::npos; });
 }
@@ -260,7 +261,7 @@ HostCompiler::SharedFolder HostCompiler::shim_folder() const {
   if (!shim_ || !std::all_of(shim_files().begin(), shim_files().end(), is_there)) {
     auto folder = std::make_shared<const PrivateDirectory>();
     for (const ShimFile& file : shim_files()) write_below(folder->path(), file.name, file.text);
-    shim_ = std::move(folder);  // only when it is whole
+    shim_ = std::move(folder);  // only now that it is complete
   }
   return shim_;
 }
@@ -282,7 +283,7 @@ std::optional<CompileError> HostCompiler::compile_hooks(const CompileRequest& re
     if (auto error = run_compiler(request, {shim, shim}, arguments, log)) return error;
     if (cache_) cache_->store(key, read_file(part));
   }
-  std::filesystem::rename(part, object);  // a compile that was stopped leaves no half of it
+  std::filesystem::rename(part, object);  // so that a stopped compile leaves no partial object
   return std::nullopt;
 }
 
@@ -297,7 +298,7 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
       command, {.timeout_s = options_.compile_timeout_s, .stop = request.stop, .temporary_directory = folders.unit});
   for (const auto& folder : {folders.unit, folders.shim}) replace_all(result.output, folder.string() + '/', "");
   if (!result.error.empty()) return CompileError{"cannot run " + result.error, "", true};
-  if (result.stopped) return CompileError{"nobody waits for it any more", "", true};
+  if (result.stopped) return CompileError{"the compile was cancelled", "", true};
   if (result.timed_out) {
     std::ostringstream message;
     message << joined(compiler.command) << " did not end within " << options_.compile_timeout_s << " s";
@@ -305,10 +306,10 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   }
   if (result.exit_code != 0) {
     std::string message = first_error(result.output);
-    const bool is_behind_the_text =
+    const bool is_after_the_text =
         message.starts_with("tuner_host_entry.h:") || message.starts_with("instantiation of ");
-    if (is_behind_the_text && leaves_a_brace_open(request.source))
-      message = request.file_name + ": a '{' is not closed: the text ends inside of it";
+    if (is_after_the_text && leaves_a_brace_open(request.source))
+      message = request.file_name + ": a '{' is not closed before the end of the text";
     const std::string file = '/' + message.substr(0, message.find(':'));
     if (file.ends_with(std::string("/") + kUnit)) message = where_it_is_used(message, result.output);
     if (message.empty())
@@ -341,12 +342,12 @@ CompileResult HostCompiler::compile(const CompileRequest& request) {
     }
   }
   if (auto error = build(request, program, includes, image)) return *std::move(error);
-  // A file that was changed meanwhile may have been read before or after.
+  // The key must be the same as before: a header that changed in the meantime may have been read before or after.
   if (!key.empty() && key == object_key(request, program.unit, includes_of(request))) cache_->store(key, image.code);
   return image;
 }
 
-/// As the text is; where that fails and there are host functions, without them.
+/// Compiles \p program. If that fails and the text has host functions, compiles it without them.
 std::optional<CompileError> HostCompiler::build(const CompileRequest& request, const ProgramText& program,
                                                 const Includes& includes, Image& image) {
   const std::size_t text = std::hash<std::string>{}(request.source);
@@ -381,12 +382,12 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
   const bool gnu = is_gnu(found().version);
   const std::filesystem::path folder = std::filesystem::path(request.file_name).parent_path();
   std::vector<std::string> headers{"-I" + folders.shim.string()};
-  // Where no header of the author was changed, the shim's come before those beside the kernel.
+  // If no header of the author was changed, the shim's headers come before those in the kernel's folder.
   if (program.headers.empty()) headers.insert(headers.end(), {"-iquote", folders.shim.string()});
   if (!program.headers.empty()) headers.insert(headers.end(), {"-iquote", own.string()});
   headers.insert(headers.end(), {"-iquote", folder.empty() ? "." : folder.string()});
   for (const std::string& path : request.include_paths) {
-    // First what was changed of it.
+    // Changed copies of its headers come first.
     if (!program.headers.empty())
       headers.push_back("-I" + (own / std::filesystem::path(path).lexically_relative(folder.empty() ? "." : folder))
                                    .lexically_normal()
@@ -400,12 +401,12 @@ std::optional<CompileError> HostCompiler::run_compiler(const CompileRequest& req
     return run_compiler(request, folders, arguments, image.log);
   };
   if (request.interleaved) {
-    // Two steps: a linker that is told of the sanitizer takes its library too.
+    // Two steps, because -fsanitize at linking would add the sanitizer's library.
     const std::filesystem::path hooks = folders.shim / kHooks, part = directory.path() / "unit.o";
     if (auto error = compile_hooks(request, folders.shim, image.log)) return error;
     std::vector<std::string> instrumented = plain_flags(gnu);
     instrumented.insert(instrumented.end(), {"-O1", "-fsanitize=thread", "-D__tuner_interleaved"});
-    // Without it, clang has a hook for the write of `x += 1`, but none for the read before it.
+    // Without this, clang has a hook for the write of `x += 1`, but none for the read before it.
     if (!gnu) instrumented.insert(instrumented.end(), {"-mllvm", "-tsan-instrument-read-before-write"});
     if (auto error = failed(instrumented, {"-c", "-o", part.string(), source.string()})) return error;
     std::vector<std::string> linking = plain_flags(gnu);

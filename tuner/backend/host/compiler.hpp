@@ -29,12 +29,12 @@ class HostCompiler final : public Compiler {
 
  private:
   struct Found {
-    std::vector<std::string> command;  // the program and arguments that CXX gives it; empty: none
+    std::vector<std::string> command;  // the program and its arguments from CXX; empty: none was found
     std::string version;               // first line of --version
-    std::string tried;                 // for the message when there is none
+    std::string tried;                 // for the message when none was found
   };
   const Found& found() const;
-  /// Why \p command is no compiler; fills found_ in when it is one.
+  /// The reason why \p command is not a compiler. If it is one, fills in found_ and returns nothing.
   std::string try_compiler(const std::vector<std::string>& command, bool by_name) const;
   std::string object_key(const CompileRequest& request, const std::string& unit, const Includes& includes) const;
   std::optional<CompileError> build(const CompileRequest& request, const ProgramText& program, const Includes& includes,
@@ -60,7 +60,7 @@ class HostCompiler final : public Compiler {
   mutable std::mutex shim_mutex_, hooks_mutex_;
   mutable SharedFolder shim_;
   std::mutex with_host_functions_mutex_;
-  std::set<std::size_t> with_host_functions_;  // hashes of texts that compile without these alone
+  std::set<std::size_t> with_host_functions_;  // hashes of texts that compile only without their host functions
 };
 
 }  // namespace tuner::host

@@ -53,7 +53,7 @@ double number(T value) {
   }
 }
 
-// Through memcpy: buffers may be shifted to any alignment of their elements by `verify offset=`.
+// With memcpy, because `verify offset=` may shift buffers away from the alignment of their elements.
 template <typename T>
 T load(const void* from, std::size_t i) {
   T value;
@@ -146,7 +146,7 @@ Comparison compare(const void* actual, const void* expected, ElementType type, s
 }
 
 std::uint64_t fingerprint(const void* from, std::size_t bytes) {
-  // Four independent chains, because one is bound by the latency of its multiplications.
+  // Four independent chains, because a single one is limited by the latency of its multiplications.
   std::uint64_t chains[4] = {1, 2, 3, 4};
   const std::size_t words = bytes / 8;
   std::size_t i = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Fills, comparisons and fingerprints of host memory; their arithmetic is tuner/backend/fill_value.hpp.
+/// Fills, comparisons and fingerprints of host memory. Their arithmetic is in tuner/backend/fill_value.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace tuner::host {
 
 void fill(void* to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed);
-/// Integers must be equal; floating types as in fill_value::differs.
+/// Integers must be equal. Floating types are compared by fill_value::differs.
 Comparison compare(const void* actual, const void* expected, ElementType type, std::size_t count,
                    const Tolerance& tolerance);
 std::uint64_t fingerprint(const void* from, std::size_t bytes);

@@ -1,5 +1,5 @@
 #pragma once
-/// File descriptors: an owner, and writing until all of it is written.
+/// An owner of a file descriptor, and a function that writes until all bytes are written.
 
 #include <unistd.h>
 
@@ -21,14 +21,14 @@ class Descriptor {
   }
   explicit operator bool() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
-  /// False when closing told of an error: a write that never reached the disk.
+  /// False when closing fails: then a write did not reach the disk.
   bool reset() { return descriptor_ < 0 || ::close(std::exchange(descriptor_, -1)) == 0; }
 
  private:
   int descriptor_;
 };
 
-/// False when the descriptor takes no more; errno says why.
+/// False when the descriptor takes no more; errno has the reason.
 inline bool write_all(int descriptor, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());

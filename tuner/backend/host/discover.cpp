@@ -44,7 +44,7 @@ std::int64_t last_level_cache() {
   return size > 0 ? size : std::int64_t{8} << 20;
 }
 
-/// Bytes a second of \p work(begin, end) over parts of \p words on \p threads threads; the best of several runs.
+/// Runs \p work(begin, end) for parts of \p words on \p threads threads. Bytes a second, the best of several runs.
 template <typename Work>
 double rate(unsigned threads, std::size_t words, double bytes_a_word, Work work) {
   double best = 0;
@@ -74,7 +74,7 @@ std::uint64_t sum(const std::uint64_t* data, std::size_t words) {
   return a + b + c + d;
 }
 
-std::atomic<std::uint64_t> sink{0};  // keeps the compiler from dropping reads
+std::atomic<std::uint64_t> sink{0};  // so that the compiler does not drop the reads
 
 }  // namespace
 
@@ -85,7 +85,7 @@ Device discover(unsigned threads, const std::string& compiler) {
   device.key.sm_count = static_cast<int>(threads);
   device.key.l2_bytes = last_level_cache();
   device.limits.sm_count = static_cast<int>(threads);
-  device.limits.max_blocks_per_sm = 1;      // what an operating-system thread has of a grid at a time
+  device.limits.max_blocks_per_sm = 1;      // an operating-system thread runs one block at a time
   device.limits.max_shared_bytes = 232448;  // 227 KiB, as compute capability 9.0
   device.limits.shared_bytes_per_sm = 233472;
   device.key.max_shared_bytes = device.limits.max_shared_bytes;

@@ -1,5 +1,5 @@
 #pragma once
-/// What is known about this machine's CPU.
+/// Properties of this machine's CPU.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace tuner::host {
 
-/// Limits are those of a GPU, so that the same spaces can be searched. \p compiler: name and version.
+/// The limits are those of a GPU, so that the same spaces can be searched. \p compiler: name and version.
 Device discover(unsigned threads, const std::string& compiler);
 
-/// Streams through memory with \p threads threads; about 0.1 s. Measured once in a process.
+/// Measures the memory's rates with \p threads threads, in about 0.1 s and once in a process.
 const Ceilings& ceilings(unsigned threads, std::int64_t cache_bytes);
 
-/// Reads through a buffer (at most 64 MiB) so that nothing else is left in the last-level cache.
+/// Reads a buffer of at most 64 MiB, so that the last-level cache holds nothing else.
 void flush_cache(std::int64_t cache_bytes);
 
 }  // namespace tuner::host

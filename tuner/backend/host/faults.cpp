@@ -14,7 +14,7 @@
 namespace tuner::host {
 namespace {
 
-// Ignored by default, and used by others (Go's runtime) for the same purpose because a spurious one does no harm.
+// Ignored by default. Go's runtime uses it for the same purpose, because a signal without a cause does no harm.
 constexpr int kStopSignal = SIGURG;
 constexpr std::array<int, 5> kFaults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr std::size_t kSignalStackBytes = 65536;
@@ -77,7 +77,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   } else if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) {
     earlier.sa_handler(signal);
   } else if (signal != kStopSignal) {
-    sigaction(signal, &earlier, nullptr);  // the instruction faults again and meets the default action
+    sigaction(signal, &earlier, nullptr);  // the instruction faults again, now with the default action
   }
 }
 
@@ -107,7 +107,7 @@ void install(int signal) {
 void uninstall(int signal) {
   struct sigaction now {};
   sigaction(signal, nullptr, &now);
-  // Somebody who came later keeps the signal, and with it the way to ours.
+  // A handler that was installed after ours keeps the signal, and may still call ours.
   if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != &on_signal) return;
   sigaction(signal, &previous[static_cast<std::size_t>(signal)], nullptr);
 }
@@ -141,7 +141,7 @@ SignalStack::SignalStack() {
   stack.ss_size = kSignalStackBytes;
   stack_t earlier{};
   sigaltstack(&stack, &earlier);
-  if ((earlier.ss_flags & SS_DISABLE) == 0) {  // a sanitizer's: it frees it itself at the thread's end
+  if ((earlier.ss_flags & SS_DISABLE) == 0) {  // a sanitizer's stack, which it frees itself when the thread ends
     sigaltstack(&earlier, nullptr);
     munmap(memory_, kSignalStackBytes);
     memory_ = nullptr;

@@ -1,13 +1,13 @@
 #pragma once
-/// Turns faults inside kernels into failures of their launch, and stops kernels that do not end. Only where it is
-/// safe: when the interrupted instruction lies in the kernel's own code, which holds no lock. A fault anywhere else
-/// stays what it was (the process dies; tuner/worker isolates it). x86-64 and AArch64 Linux; elsewhere it does nothing.
+/// Turns faults inside kernels into errors of their launch, and stops kernels that do not end. It acts only if the
+/// interrupted instruction is in the kernel's own code, which holds no lock. A fault anywhere else ends the process;
+/// tuner/worker isolates it. Works on x86-64 and AArch64 Linux, and does nothing on other systems.
 
 #include <pthread.h>
 
 namespace tuner::host {
 
-/// Installs the handlers for as long as one of these lives; earlier handlers are called for what is not ours.
+/// Installs the handlers while an object of this class lives. Signals from outside of kernels go to earlier handlers.
 class FaultHandlers {
  public:
   /// \p faults: also SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP; otherwise only the request to stop.
@@ -20,7 +20,7 @@ class FaultHandlers {
   bool faults_;
 };
 
-/// A stack for signal handlers, for the calling thread: a fiber that overflowed its own has none left.
+/// A stack for signal handlers of the calling thread: a fiber that overflowed its own stack has none left.
 class SignalStack {
  public:
   SignalStack();
@@ -32,7 +32,7 @@ class SignalStack {
   void* memory_ = nullptr;
 };
 
-/// Asks a worker thread to leave its kernel. Repeat until it has: a thread inside the C library is left alone.
+/// Asks a worker thread to leave its kernel. Repeat this until it has: a thread inside the C library does not react.
 void request_stop(pthread_t thread);
 
 }  // namespace tuner::host

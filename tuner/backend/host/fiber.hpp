@@ -1,5 +1,6 @@
 #pragma once
-/// What BlockRunner's two files share: the one that runs fibers, and the one in which they meet. Private to them.
+/// Shared by the two files of BlockRunner: block_runner.cpp runs fibers, collectives.cpp lets them wait for each other.
+/// Private to them.
 
 #include <array>
 #include <string>
@@ -16,7 +17,7 @@ struct BlockRunner::State : tuner_host::Block {
 struct BlockRunner::Fiber {
   tuner_host::Thread thread{};
   boost::context::detail::fcontext_t context = nullptr;
-  Fiber* link = nullptr;  // in the ready list or the barrier's
+  Fiber* link = nullptr;  // to the next in the list of ready or of waiting fibers
   StackPool::Stack stack;
   sanitizer::FiberState sanitizer;
   int result = 0;
@@ -26,7 +27,7 @@ struct BlockRunner::Fiber {
   int line = 0;
 };
 
-// What one lane brings to a collective and takes from it; lives on the lane's own stack while it waits.
+// The value of one lane for a collective, and its result. Lives on the lane's own stack while it waits.
 struct BlockRunner::Request {
   unsigned long long value = 0;
   unsigned long long result = 0;

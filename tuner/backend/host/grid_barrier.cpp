@@ -22,7 +22,7 @@ GridBarrier::Meeting GridBarrier::meet(const int* stop) {
   while (meetings_ == before) {
     if (__atomic_load_n(stop, __ATOMIC_RELAXED) != 0) return Meeting::stopped;
     if (returned_ != 0) return Meeting::left_alone;
-    changed_.wait_for(lock, std::chrono::milliseconds(5));  // nobody tells of a stop
+    changed_.wait_for(lock, std::chrono::milliseconds(5));  // a stop sends no notification
   }
   return Meeting::met;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the blocks of a cooperative launch meet, each of which runs on an operating-system thread of its own.
+/// The barrier of the blocks of a cooperative launch. Each block runs on its own operating-system thread.
 
 #include <condition_variable>
 #include <cstdint>
@@ -11,11 +11,11 @@ class GridBarrier {
  public:
   enum class Meeting {
     met,
-    left_alone,  ///< a block has returned and will never come
-    stopped,     ///< the launch is to be left
+    left_alone,  ///< a block has returned without coming here
+    stopped,     ///< the launch must end
   };
 
-  /// Before a launch of \p blocks, while nobody is in here.
+  /// Call this before a launch of \p blocks, while no thread waits here.
   void begin(std::uint64_t blocks);
   /// Waits until all blocks are here; \p stop as in Kernel.
   Meeting meet(const int* stop);
@@ -26,7 +26,7 @@ class GridBarrier {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t blocks_ = 0, waiting_ = 0, returned_ = 0;
-  std::uint64_t meetings_ = 0;  // that are over
+  std::uint64_t meetings_ = 0;  // number of those that have ended
 };
 
 }  // namespace tuner::host

@@ -133,7 +133,7 @@ class HostBackend final : public Backend {
    public:
     explicit Deadline(double timeout_s) : timeout_s_(timeout_s), begin_(Clock::now()) {}
     double timeout_s() const { return timeout_s_; }
-    /// Seconds left, never 0 where there is a limit; 0 for none.
+    /// Seconds left, more than 0; 0 if there is no limit.
     double left() const {
       if (timeout_s_ <= 0) return 0;
       return std::max(1e-9, timeout_s_ - std::chrono::duration<double>(Clock::now() - begin_).count());
@@ -144,7 +144,7 @@ class HostBackend final : public Backend {
     Clock::time_point begin_;
   };
 
-  /// Why \p function cannot be started with \p shape at all.
+  /// The reason why \p function cannot be started with \p shape.
   std::optional<std::string> refusal(const host::HostModule& module, std::size_t function,
                                      const LaunchShape& shape) const {
     if (function >= module.entries().size()) return "the module has no function " + std::to_string(function);
@@ -169,7 +169,7 @@ class HostBackend final : public Backend {
     return std::nullopt;
   }
 
-  /// Why \p launch's arguments are not those of its kernel.
+  /// The reason why \p launch's arguments do not fit its kernel.
   static std::optional<std::string> mismatch(const Launch& launch, const host::HostModule& module) {
     const tuner_host::EntryInfo& entry = *module.entries()[launch.function];
     const std::string& name = module.expression(launch.function);

@@ -1,6 +1,6 @@
 #pragma once
-/// The backend that every machine has: compiles kernel files with the system's C++ compiler against a small header
-/// that gives CUDA C++ its meaning, and runs thread blocks as fibers on the CPU's cores. How it works: README.md here.
+/// The backend that every machine has. It compiles kernel files with the system's C++ compiler against a small header
+/// that gives CUDA C++ its meaning. It runs thread blocks as fibers on the CPU's cores. README.md here has the details.
 
 #include <filesystem>
 #include <functional>
@@ -16,12 +16,12 @@ struct HostOptions {
   /// The C++ compiler, a name or a path. Empty: `$CXX` (which may have arguments: `ccache g++`), then c++, g++, clang++
   /// on the PATH.
   std::string compiler;
-  /// Told what is not as its owner may think: a CXX that cannot be used, a cache folder of somebody else. Left out:
-  /// standard error, each sentence once in a process.
+  /// Receives warnings for the user: CXX cannot be used, or the cache folder belongs to another user. Default: standard
+  /// error, each sentence once in a process.
   std::function<void(const std::string&)> warn;
   double compile_timeout_s = 60;
-  /// Where compiled objects are kept; the folder `host-objects` is made in it. Left out: `$TUNER_CACHE_DIR`,
-  /// `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`. An unwritable folder costs time, nothing else.
+  /// The folder that has, or gets, the folder `host-objects` for compiled objects. Default: `$TUNER_CACHE_DIR`,
+  /// `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`. If it cannot be written, only time is lost.
   std::optional<std::filesystem::path> cache_directory;
   bool cache_objects = true;
   std::uint64_t max_cache_bytes = std::uint64_t{256} << 20;  ///< oldest objects go first
@@ -32,11 +32,11 @@ struct HostOptions {
   bool catch_faults = true;
 };
 
-/// Never fails for want of a compiler: that is a CompileError of each compile, which names what was tried.
-/// Throws Error when threads or stacks cannot be had.
+/// Does not fail if there is no compiler: then each compile is a CompileError that names the compilers that were tried.
+/// Throws Error when threads or stacks cannot be made.
 std::unique_ptr<Backend> make_host_backend(const HostOptions& options = {});
 
-/// The device that such a backend has. Starts no threads; asks the compiler for its version.
+/// The device of such a backend. Starts no threads; asks the compiler for its version.
 Device host_device(const HostOptions& options = {});
 
 /// Only the compiler, for processes that compile and never run.

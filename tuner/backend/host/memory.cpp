@@ -18,17 +18,17 @@
 namespace tuner::host {
 namespace {
 
-// Of address space on both sides of a buffer; it costs no memory. The widest holds whatever a 32-bit index of 4-byte
-// elements reaches when it overflows; a limit on address space (ulimit -v) may leave room for less.
+// Bytes of address space on each side of a buffer, which cost no memory. The widest fence catches every 32-bit index of
+// 4-byte elements that overflows. A limit on address space (ulimit -v) may leave room only for the other.
 #if defined(TUNER_HOST_TSAN)
-constexpr std::size_t kFences[] = {std::size_t{64} << 20};  // ThreadSanitizer keeps account of every page
+constexpr std::size_t kFences[] = {std::size_t{64} << 20};  // ThreadSanitizer needs memory for every page
 #else
 constexpr std::size_t kFences[] = {std::size_t{8} << 30, std::size_t{64} << 20};
 #endif
 
-constexpr std::size_t kCheckedBytes = std::size_t{64} << 20;  // below, asking costs more than it tells
+constexpr std::size_t kCheckedBytes = std::size_t{64} << 20;  // for less, the check is not worth its time
 
-/// What the system can still give, bytes: /proc/meminfo, proc(5).
+/// Free memory of the system, bytes: /proc/meminfo, proc(5).
 std::uint64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::uint64_t total = 0;
@@ -42,7 +42,7 @@ std::uint64_t available_bytes() {
 
 std::atomic<std::uint64_t> allocated{0};  // by all backends of this process
 
-/// The same less what was allocated and has not been touched yet, which the system counts as available.
+/// Free memory without pages that were allocated here and never touched: the system counts these as free.
 std::uint64_t unclaimed_bytes() {
   std::uint64_t pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
@@ -122,7 +122,7 @@ class Memory final : public DeviceMemory {
 }  // namespace
 
 std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) {
-  // The system promises more than it has and ends processes later.
+  // The system allows more than it has, and kills processes later.
   if (bytes > kCheckedBytes && bytes > unclaimed_bytes()) no_room(bytes);
   return std::make_unique<Memory>(bytes);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Memory of the host backend, between pages that nobody may touch: an access far outside a buffer is a fault instead
-/// of a write to somebody else's data. What lies between a buffer's end and its page's end is the caller's to watch.
+/// Memory of the host backend, between pages without access: an access far outside of a buffer is a fault and cannot
+/// change other data. The caller watches the bytes between a buffer's end and the end of its page.
 
 #include <cstddef>
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace tuner::host {
 
-/// Begins at a page and ends at one where \p bytes is a multiple of 4096. Throws Error when there is no room.
+/// The buffer begins at a page. If \p bytes is a multiple of 4096 it also ends at one. Throws Error when memory is
+/// missing.
 std::unique_ptr<DeviceMemory> allocate(std::size_t bytes);
 
 }  // namespace tuner::host

@@ -20,8 +20,8 @@
 namespace tuner::host {
 namespace {
 
-/// The loader has a lock of its own, but none that says to thread sanitizers that a module which is loaded where
-/// another was comes after it.
+/// The loader has its own lock, but ThreadSanitizer does not see it. Without this one, it would report a race between
+/// two modules that are loaded at the same address one after the other.
 std::mutex loader_mutex;
 
 struct Text {
@@ -48,11 +48,11 @@ int find_text(dl_phdr_info* info, std::size_t, void* data) {
 std::variant<std::unique_ptr<HostModule>, LaunchError> HostModule::load(const Image& image) {
   std::unique_ptr<HostModule> module(new HostModule);
   std::string path;
-  // Sanitizers read the file again, from another process, to name places in it: they need a real one.
+  // Sanitizers read the file again from another process, to name places in it: they need a real file.
   if (!sanitizer::kActive) module->descriptor_ = memfd_create("tuner-kernel", MFD_CLOEXEC);
   if (module->descriptor_ >= 0) {
-    // The descriptor stays open while the module is loaded: dlopen knows libraries by their path, and a second
-    // module under the same number would silently be the first one.
+    // The descriptor stays open while the module is loaded. dlopen knows libraries by their path: for a second module
+    // with the same number it would silently return the first.
     path = "/proc/self/fd/" + std::to_string(module->descriptor_);
   } else {
     std::error_code error;
@@ -108,7 +108,7 @@ HostModule::~HostModule() {
   const std::string path = path_.empty() ? "/proc/self/fd/" + std::to_string(descriptor_) : path_;
   void* still_there = handle_ != nullptr ? dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) : nullptr;
   if (still_there != nullptr) dlclose(still_there);
-  // A library that the loader keeps (thread-local destructors) keeps its descriptor too; see load().
+  // If the loader keeps a library because of thread-local destructors, its descriptor stays open too; see load().
   if (descriptor_ >= 0 && (still_there == nullptr || !path_.empty())) close(descriptor_);
   if (!path_.empty()) unlink(path_.c_str());
 }

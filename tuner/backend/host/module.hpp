@@ -14,24 +14,24 @@ namespace tuner::host {
 
 class HostModule final : public Module {
  public:
-  /// LaunchError when \p image is no shared object of this machine, or one made for another version of the engine.
+  /// LaunchError when \p image is not a shared object of this machine, or is of another version of the engine.
   static std::variant<std::unique_ptr<HostModule>, LaunchError> load(const Image& image);
   ~HostModule() override;
   HostModule(const HostModule&) = delete;
   HostModule& operator=(const HostModule&) = delete;
 
-  /// All zero: a CPU has neither registers per thread nor occupancy to tell.
+  /// All zero: a CPU has neither registers of a thread nor occupancy.
   Resources resources(std::size_t function, const LaunchShape& shape) const override;
 
   std::vector<std::string> parameter_types(std::size_t function) const override;
 
   Variable variable(std::size_t function) const override { return variables_.at(function); }
 
-  /// Null where the expression is a variable's.
+  /// Null for the expression of a variable.
   const std::vector<const tuner_host::EntryInfo*>& entries() const { return entries_; }
   const std::string& expression(std::size_t function) const { return expressions_[function]; }
   tuner_host::GetContext* context() const { return context_; }
-  /// Null where the image is not interleaved.
+  /// Null when the image is not interleaved.
   tuner_host::GetAccesses* accesses() const { return accesses_; }
   std::uintptr_t text_begin() const { return text_begin_; }
   std::uintptr_t text_end() const { return text_end_; }
@@ -41,7 +41,7 @@ class HostModule final : public Module {
 
   void* handle_ = nullptr;
   int descriptor_ = -1;
-  std::string path_;  // to be removed; empty for a memory file
+  std::string path_;  // of a file that the destructor removes; empty for a memory file
   tuner_host::GetContext* context_ = nullptr;
   tuner_host::GetAccesses* accesses_ = nullptr;
   std::vector<const tuner_host::EntryInfo*> entries_;

@@ -23,10 +23,10 @@ std::string checksum(const std::byte* data, std::size_t bytes) {
   return cache::sha256_hex({reinterpret_cast<const char*>(data), bytes});
 }
 
-/// Why what is behind \p descriptor must not be trusted with code to run; empty when it may be.
+/// The reason why code from the file or folder of \p descriptor must not be run; empty when it may be.
 std::string distrust(int descriptor) {
   struct stat status {};
-  if (fstat(descriptor, &status) != 0) return "cannot be looked at";
+  if (fstat(descriptor, &status) != 0) return "cannot be examined";
   if (status.st_uid != geteuid()) return "belongs to another user";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "may be written to by others";
   return {};
@@ -58,7 +58,7 @@ std::optional<std::vector<std::byte>> ObjectCache::find(const std::string& key) 
   const Descriptor folder = open_folder();
   if (!folder) return std::nullopt;
   const std::string name = object_name(key);
-  // O_NONBLOCK: opening a pipe would wait for its writer.
+  // O_NONBLOCK, because opening a pipe would wait for its writer.
   const Descriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!file || !distrust(file.get()).empty() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
@@ -86,7 +86,7 @@ bool ObjectCache::store(const std::string& key, const std::vector<std::byte>& ob
   if (!cache::make_private_folder(directory_)) return false;
   const Descriptor folder = open_folder();
   if (!folder) return false;
-  // One name for each writer: two that store the same object do not meet.
+  // Each writer has its own name, so that two can store the same object at the same time.
   char temporary[64];
   std::snprintf(temporary, sizeof temporary, "%.16s.%ld.%p", key.c_str(), static_cast<long>(getpid()),
                 static_cast<const void*>(&object));

@@ -1,5 +1,5 @@
 #pragma once
-/// Compiled objects by content, in a folder of its owner's alone. Never needed: whatever goes wrong costs a compile.
+/// Compiled objects by content, in a folder that only its owner can write. An error only costs a compile.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace tuner::host {
 
-/// Code that is run is taken from a folder only when nobody else can have written it: the folder and each object are
-/// opened once, looked at and read through that descriptor.
+/// Objects are code that will run, so an object that another user may have written is not used. The folder and each are
+/// opened once. Their owner is checked and their bytes are read through that descriptor.
 class ObjectCache {
  public:
-  /// \p directory is made (0700) with the first store(). The objects in it take at most \p max_bytes. \p warn is told
-  /// why nothing is kept there, where that is for its owner to mend.
+  /// The first store() makes \p directory (0700). The objects in it take at most \p max_bytes. \p warn receives the
+  /// reason when nothing is kept there and the user can change that.
   ObjectCache(std::filesystem::path directory, std::uint64_t max_bytes,
               const std::function<void(const std::string&)>& warn = {});
 
-  /// The object stored under \p key (hexadecimal), checked against its own checksum, and marked as used.
+  /// The object stored under \p key (hexadecimal). Checks its checksum and marks it as used.
   std::optional<std::vector<std::byte>> find(const std::string& key) const;
-  /// Atomic: a reader sees all of it or nothing. False when it could not be written.
+  /// Atomic: a reader finds the whole object or none. False when it could not be written.
   bool store(const std::string& key, const std::vector<std::byte>& object) const;
 
  private:

@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kMaxThreads = 1024;
 constexpr std::chrono::milliseconds kStopInterval{5};
 
-// A process's other threads handle its signals; these keep only what a kernel itself can cause.
+// Other threads of the process handle its signals; these threads take only signals that a kernel itself can cause.
 void block_signals() {
   sigset_t set;
   sigfillset(&set);
@@ -40,14 +40,14 @@ struct Pool::Impl {
   PoolOptions options;
   std::mutex mutex;
   std::condition_variable start, done;
-  std::vector<std::unique_ptr<BlockRunner>> runners;  // of each thread; made where a failure can be thrown
+  std::vector<std::unique_ptr<BlockRunner>> runners;  // one for each thread; made by the constructor, which may throw
   std::vector<std::thread> threads;
   std::uint64_t launch = 0;  // number of the current launch; changes wake the workers
   unsigned busy = 0;
   bool quit = false;
   Kernel kernel;
   std::uint64_t blocks = 0, chunk = 1;
-  std::uint64_t first_block = 0, step = 1;  // block number i to be run is (first_block + i * step) % blocks
+  std::uint64_t first_block = 0, step = 1;  // the i-th block to run is (first_block + i * step) % blocks
   std::vector<unsigned short> thread_order;
   std::atomic<std::uint64_t> next_block{0};
   int stop = 0;  // atomic access only
@@ -59,7 +59,7 @@ struct Pool::Impl {
     return step == 1 && first_block == 0 ? i : static_cast<std::uint64_t>((first_block + Wide{i} * step) % blocks);
   }
 
-  /// Any step without a common divisor with the number of blocks visits each block once.
+  /// A step that has no common divisor with the number of blocks visits each block once.
   void set_order(const ThreadOrder& order, std::size_t threads_of_block) {
     first_block = 0;
     step = 1;

@@ -28,9 +28,9 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   unsigned threads() const;
-  /// Runs all blocks of \p kernel in \p order and waits; kernel.stop, order and barrier are set here. Nothing when
-  /// all went well. \p timeout_s: 0 for none. One caller at a time. A cooperative kernel has no more blocks than there
-  /// are threads().
+  /// Runs all blocks of \p kernel in \p order and waits for their end. Sets kernel.stop, order and barrier. Returns the
+  /// error, or nothing. \p timeout_s: 0 for none. One caller at a time. A cooperative kernel has at most threads()
+  /// blocks.
   std::optional<std::variant<LaunchError, Timeout>> run(Kernel kernel, const ThreadOrder& order, double timeout_s);
 
  private:

@@ -33,7 +33,7 @@ bool is_of_this_user(int descriptor, mode_t type) {
   return fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT) == type && status.st_uid == geteuid();
 }
 
-/// The locked lock file of an abandoned directory; nothing where there is any doubt.
+/// The lock file, now locked, if the directory \p path is abandoned; nothing if that is not certain.
 Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory || !is_of_this_user(directory.get(), S_IFDIR)) return Descriptor();
@@ -45,13 +45,13 @@ Descriptor lock_if_abandoned(const std::filesystem::path& path) {
   return lock;
 }
 
-/// What is to be removed when a process exits whose compilers are never destroyed.
+/// The directories that are removed when the process exits, because some compilers are never destroyed.
 struct Registry {
   std::mutex mutex;
   std::map<std::filesystem::path, pid_t> owners;
 
   static Registry& process() {
-    static Registry& registry = *new Registry;  // never destroyed: it is used while the process exits
+    static Registry& registry = *new Registry;  // never destroyed, because it is used while the process exits
     return registry;
   }
   void add(const std::filesystem::path& path) {
@@ -65,7 +65,7 @@ struct Registry {
     owners.erase(path);
   }
   void remove_all() {
-    // A child may have been forked while another thread held the lock: it must end all the same.
+    // If a child was forked while another thread held the lock, it stays locked: the child must end nevertheless.
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return;
     std::error_code ignored;
@@ -97,7 +97,7 @@ PrivateDirectory::PrivateDirectory() : owner_(getpid()) {
                 "; set TMPDIR to a folder that can be written");
   }
   path_ = name;
-  // The mark is written under the lock: whoever reads it finds the lock taken.
+  // The mark is written under the lock: a process that reads the mark finds the lock taken.
   lock_ = Descriptor(open((path_ / kLock).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!lock_ || flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 ||
       !write_all(lock_.get(), std::as_bytes(std::span(kMark)))) {

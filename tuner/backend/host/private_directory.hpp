@@ -1,6 +1,6 @@
 #pragma once
-/// A directory for this process alone (0700), removed with all that is in it: when its owner goes, at the latest when
-/// the process exits.
+/// A directory for this process alone (0700). It is removed with its contents when the object is destroyed, or when the
+/// process exits.
 
 #include <sys/types.h>
 
@@ -10,9 +10,9 @@
 
 namespace tuner::host {
 
-/// The lock on a file in it is the sign of life: it is seen from other process-id namespaces and ends with the process.
-/// Directories left by processes that were killed are removed when the next is made: those of this user whose lock is
-/// free and whose lock file says that it is ours. A forked child leaves those of its parent alone.
+/// A locked file in it shows that its process lives. The lock ends with the process, and processes of other process-id
+/// namespaces see it. A killed process leaves its directory; the next process of this user removes it, if its lock is
+/// free and its lock file has tuner's mark. A forked child does not remove directories of its parent.
 class PrivateDirectory {
  public:
   /// Under $TMPDIR or /tmp. Throws Error.
@@ -22,7 +22,7 @@ class PrivateDirectory {
   PrivateDirectory& operator=(const PrivateDirectory&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
-  /// Removes what was left under \p parent.
+  /// Removes the directories in \p parent that killed processes left.
   static void remove_abandoned(const std::filesystem::path& parent);
 
  private:

@@ -24,18 +24,18 @@ namespace tuner::host {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kStopCheckInterval{20};  // between two looks at ProcessOptions::stop
+constexpr std::chrono::milliseconds kStopCheckInterval{20};  // between two checks of ProcessOptions::stop
 
 struct Program {
   std::string path;
-  std::vector<char*> arguments, environment;  // as execve wants them
+  std::vector<char*> arguments, environment;  // for execve
 };
 
-/// A signal that this process's keeper gets when this process dies.
+/// Handles the signal that the keeper gets when its parent dies.
 void end_group(int) { ::kill(0, SIGKILL); }
 
-/// Keeps \p output and \p report under new numbers and closes everything else: a pipe of another thread's program would
-/// not end before this process does.
+/// Moves \p output and \p report to new numbers and closes all other descriptors: otherwise a pipe of another thread's
+/// program would stay open until this process ends.
 void close_others(int& output, int& report) {
   for (int* kept : {&output, &report}) *kept = ::fcntl(*kept, F_DUPFD_CLOEXEC, 16);
   ::dup3(output, 3, O_CLOEXEC);
@@ -65,9 +65,9 @@ void close_others(int& output, int& report) {
   ::_exit(127);
 }
 
-/// The first process of a group of its own: it starts the program, waits for it and passes its end on. When the thread
-/// that started it dies, by kill -9 too, the system tells it, and it takes the group with it. Runs in the child of a
-/// process with threads: only what is safe in signal handlers.
+/// The keeper, which leads a new process group. It starts the program, waits for it, and exits as the program did. When
+/// the thread that started the keeper dies, even by kill -9, the system sends it a signal, and it kills the group. This
+/// runs in the child of a process with threads, so it only calls functions that are safe in signal handlers.
 [[noreturn]] void keep(const Program& program, int output, int report, pid_t parent) {
   ::setpgid(0, 0);
   struct sigaction ending {};
@@ -81,14 +81,14 @@ void close_others(int& output, int& report) {
   sigdelset(&others, SIGTERM);
   sigprocmask(SIG_SETMASK, &others, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(127);  // it died before it could be told
+  if (::getppid() != parent) ::_exit(127);  // the parent died before prctl(): no signal will come
   close_others(output, report);
 
   const pid_t child = ::fork();
   if (child == 0) execute(program, output, report);
   const int error = errno;
   if (child < 0) (void)!::write(report, &error, sizeof error);
-  ::close(output);  // whose end says that the program has ended
+  ::close(output);  // so that it ends when the program ends
   ::close(report);
   int status = 127 << 8;
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -146,7 +146,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
     result.error = arguments[0] + ": " + std::strerror(why);
     return result;
   }
-  ::setpgid(keeper, keeper);  // whoever comes first
+  ::setpgid(keeper, keeper);  // here and in the keeper, because either may run first
   int error = 0;
   ssize_t reported;
   do {
@@ -171,13 +171,13 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
     if (count <= 0) break;
     if (result.output.size() < kMostOutput) result.output.append(buffer, static_cast<std::size_t>(count));
   }
-  // The output has ended, so the program has: unless it closed its output and went on.
+  // The output has ended, and with it the program, unless it closed its output and continues.
   const auto has_ended = [keeper] {
     siginfo_t ended{};
     return ::waitid(P_PID, static_cast<id_t>(keeper), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0;
   };
   while (!has_ended() && !must_end()) ::poll(nullptr, 0, 1);
-  ::kill(-keeper, SIGKILL);  // what the program left running; nobody else can have the number before it is waited for
+  ::kill(-keeper, SIGKILL);  // all that the program left running; no other process can have this number before waitpid
   int status = 0;
   while (::waitpid(keeper, &status, 0) < 0 && errno == EINTR) {
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Tells AddressSanitizer and ThreadSanitizer about fibers, when tuner is built with them; nothing otherwise.
+/// Tells AddressSanitizer and ThreadSanitizer about fibers, if tuner is built with them; otherwise does nothing.
 /// compiler-rt: sanitizer/common_interface_defs.h, sanitizer/tsan_interface.h.
 
 #include <cstddef>
@@ -35,7 +35,7 @@ inline constexpr bool kActive = true;
 inline constexpr bool kActive = false;
 #endif
 
-/// What a sanitizer knows of one fiber, or of the operating-system thread's own stack.
+/// A sanitizer's data about one fiber, or about the operating-system thread's own stack.
 struct FiberState {
   void* fake_stack = nullptr;
   const void* bottom = nullptr;
@@ -58,8 +58,8 @@ inline void adopt_thread([[maybe_unused]] FiberState& fiber) {
   fiber.tsan = __tsan_get_current_fiber();
 #endif
 }
-/// \p from will run again only when \p returns. Always inlined: ThreadSanitizer counts a function's entry on one fiber
-/// and its exit on the other.
+/// \p from will run again only if \p returns. Always inlined, because ThreadSanitizer would count this function's entry
+/// on one fiber and its exit on the other.
 [[gnu::always_inline]] inline void before_switch([[maybe_unused]] FiberState& from,
                                                  [[maybe_unused]] const FiberState& to, [[maybe_unused]] bool returns) {
 #if defined(TUNER_HOST_ASAN)
@@ -69,7 +69,7 @@ inline void adopt_thread([[maybe_unused]] FiberState& fiber) {
   __tsan_switch_to_fiber(to.tsan, 0);
 #endif
 }
-/// First thing after a switch: \p self runs, \p from has been left.
+/// Call this first after a switch from \p from to \p self.
 inline void after_switch([[maybe_unused]] FiberState& self, [[maybe_unused]] FiberState& from) {
 #if defined(TUNER_HOST_ASAN)
   __sanitizer_finish_switch_fiber(self.fake_stack, &from.bottom, &from.bytes);

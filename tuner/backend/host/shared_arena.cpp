@@ -15,7 +15,7 @@ namespace tuner::host {
 namespace {
 
 constexpr unsigned char kCanary = 0xd7;
-/// Reserved behind the pages, so that an index far too large meets nobody else's memory.
+/// Reserved after the pages, so that an index that is far too large reaches no other memory.
 constexpr std::size_t kBeyond = std::size_t{64} << 20;
 
 }  // namespace
@@ -41,7 +41,7 @@ void SharedArena::resize(std::size_t bytes) {
     char* const from = base_ + std::min(open, open_);
     if (::mprotect(from, std::max(open, open_) - std::min(open, open_), more ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
       throw Error(ErrorCode::out_of_memory,
-                  std::string("host backend: shared memory of blocks cannot be had: ") + std::strerror(errno));
+                  std::string("host backend: no room for the shared memory of blocks: ") + std::strerror(errno));
     open_ = open;
   }
   bytes_ = bytes;

@@ -1,6 +1,6 @@
 #pragma once
-/// The dynamic shared memory of the blocks that one operating-system thread runs: as long as the launch says, and what
-/// a kernel does beyond that shows.
+/// The dynamic shared memory of the blocks that one operating-system thread runs. It has the size of the launch, and
+/// accesses beyond it are found.
 
 #include <cstddef>
 
@@ -8,20 +8,20 @@ namespace tuner::host {
 
 class SharedArena {
  public:
-  /// Up to \p most bytes. Throws Error when the address space is full.
+  /// \p most: the largest size. Throws Error when the address space is full.
   explicit SharedArena(std::size_t most);
   ~SharedArena();
   SharedArena(const SharedArena&) = delete;
   SharedArena& operator=(const SharedArena&) = delete;
 
-  /// The same for its life; aligned to a page.
+  /// Never changes; aligned to a page.
   void* begin() const { return base_; }
   std::size_t bytes() const { return bytes_; }
-  /// From now on there are so many bytes: behind them up to the end of their page canaries, then nothing.
+  /// Sets the size. Canaries follow up to the end of the last page; memory beyond it cannot be accessed.
   void resize(std::size_t bytes);
-  /// Whether nobody wrote behind them since this was last asked.
+  /// Whether no canary was overwritten since the last call.
   bool is_intact();
-  /// Whether \p address lies where there is nothing.
+  /// Whether \p address is in the reserved memory that cannot be accessed.
   bool is_beyond(const void* address) const;
 
  private:
@@ -30,7 +30,7 @@ class SharedArena {
   char* base_ = nullptr;
   const std::size_t page_, most_;
   std::size_t bytes_ = 0;
-  std::size_t open_ = 0;  // bytes of pages that are there
+  std::size_t open_ = 0;  // bytes that can be accessed: whole pages
 };
 
 }  // namespace tuner::host

@@ -13,8 +13,8 @@
 namespace tuner::host {
 namespace {
 
-// Each guard page splits a mapping, and a process may have 65530 of them (vm.max_map_count): on a machine with many
-// cores guards for all stacks would leave none for anybody else.
+// Each guard page splits a mapping, and a process may have 65530 mappings (vm.max_map_count). On a machine with many
+// cores, guards for all stacks would use up all of them.
 constexpr std::size_t kMostGuards = 8192;
 std::atomic<std::size_t> guards_in_use{0};
 

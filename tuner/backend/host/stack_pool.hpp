@@ -1,6 +1,6 @@
 #pragma once
-/// Stacks for fibers: one mapping for each operating-system thread, cut into equal slots that are used again and
-/// again. Pages are taken from the system when they are first touched.
+/// Stacks for fibers: one mapping for each operating-system thread, divided into equal slots. Slots are used again. The
+/// system gives a page when it is first touched.
 
 #include <cstddef>
 
@@ -15,13 +15,12 @@ class StackPool {
   StackPool& operator=(const StackPool&) = delete;
 
   struct Stack {
-    char* bottom = nullptr;  ///< lowest usable address; a guard page lies below where the system has room for it
-    char* top =
-        nullptr;  ///< highest; staggered from stack to stack, so that equal frames fall into different cache sets
+    char* bottom = nullptr;  ///< lowest usable address, above a guard page if the system has room for one
+    char* top = nullptr;     ///< highest; differs between stacks, so that equal frames use different cache sets
     std::size_t bytes() const { return static_cast<std::size_t>(top - bottom); }
   };
   Stack stack(std::size_t index) const;
-  /// Where all of them lie.
+  /// The memory of all stacks.
   const char* begin() const { return base_; }
   std::size_t bytes() const { return slot_ * count_; }
   /// Whether \p address lies in a guard page: a stack overflow.
@@ -30,7 +29,7 @@ class StackPool {
  private:
   char* base_ = nullptr;
   std::size_t count_, slot_, page_;
-  std::size_t guards_ = 0;  // the first so many slots have a guard page
+  std::size_t guards_ = 0;  // number of slots with a guard page; these are the first
 };
 
 }  // namespace tuner::host

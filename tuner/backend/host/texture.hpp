@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays of the host backend: what the shim's texture and surface functions read and write. Private to this folder.
+/// Arrays of the host backend, for the texture and surface functions of the shim. Private to this folder.
 
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace tuner::host {
 
-/// Throws Error for elements that a GPU has no textures of.
+/// Throws Error for elements that textures on a GPU cannot have.
 std::unique_ptr<DeviceArray> allocate_array(const ArrayShape& shape);
 
 }  // namespace tuner::host

@@ -10,7 +10,7 @@
 namespace tuner::host {
 namespace {
 
-/// Past `(…)` when one stands at \p at, else \p at.
+/// The place after `(…)` if that begins at \p at, else \p at.
 std::size_t skip_parentheses(std::string_view text, std::size_t at) {
   at = skip_space(text, at);
   return text.substr(at, 1) == "(" ? std::min(after_brackets(text, at), text.size()) : at;
@@ -21,8 +21,8 @@ struct Declaration {
   std::string text;
 };
 
-/// The declaration `extern __shared__ [alignment] T name[];`, its words in any order that C++ allows, that starts at
-/// \p begin; an empty text when there is none.
+/// The declaration `extern __shared__ [alignment] T name[];` that begins at \p begin. Its words may have any order that
+/// C++ allows. The text is empty when there is none.
 Declaration dynamic_array(std::string_view source, std::size_t begin) {
   constexpr std::size_t npos = std::string_view::npos;
   std::size_t at = begin;
@@ -58,7 +58,7 @@ Declaration dynamic_array(std::string_view source, std::size_t begin) {
   if (after_alignment != std::string::npos)
     type.erase(after_alignment, skip_parentheses(type, after_alignment + 9) - after_alignment);
   type = qualifiers + type;
-  // thread_local: initialised on each worker thread, whose dynamic shared memory never moves.
+  // thread_local, because each worker thread initialises it with its own dynamic shared memory, which never moves.
   return {end + 1, "static thread_local " + type + "* const " + name + " = ::__tuner_dynamic_shared<" + type + ">();"};
 }
 
@@ -96,7 +96,7 @@ std::string own_text(const std::string& source) {
 namespace {
 
 std::string unit_of(const CompileRequest& request, const Includes& includes, const std::string& source) {
-  // Everything of ours comes before the first word of the kernel's author, whose macros may have any name.
+  // All text of ours comes before the kernel's text, because the author's macros may have any name.
   std::string unit = "#include \"tuner_host.h\"\n#include \"tuner_host_entry.h\"\n";
   for (const std::string header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h"}) {
     const auto names_it = [&header](const std::string& text) { return text.find(header) != std::string::npos; };
@@ -129,13 +129,13 @@ std::string unit_of(const CompileRequest& request, const Includes& includes, con
   return unit;
 }
 
-/// The author's headers that have a place relative to the kernel file, each as \p change makes it.
+/// The author's headers that have a place relative to the kernel file, each changed by \p change.
 template <typename Change>
 std::vector<IncludedFile> own_headers(const CompileRequest& request, const Includes& includes, Change change) {
   const std::filesystem::path parent = std::filesystem::path(request.file_name).parent_path().lexically_normal();
   const std::filesystem::path folder = parent.empty() ? std::filesystem::path(".") : parent;
   std::vector<IncludedFile> headers;
-  bool changed = !request.carried.empty();  // they are nowhere else
+  bool changed = !request.carried.empty();  // this host does not have these files
   for (const IncludedFile& file : includes.files) {
     const std::filesystem::path path = std::filesystem::path(file.path).lexically_normal();
     if (path.is_absolute() != folder.is_absolute()) continue;

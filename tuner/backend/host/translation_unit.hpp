@@ -1,5 +1,5 @@
 #pragma once
-/// The C++ text that a kernel file and the kernels wanted from it become.
+/// Makes the C++ text that is compiled for a kernel file and the requested kernels.
 
 #include <string>
 #include <vector>
@@ -9,26 +9,27 @@
 
 namespace tuner::host {
 
-/// What is compiled for a request.
+/// The C++ text for a request.
 struct ProgramText {
   std::string unit;
-  /// The author's headers, by paths from the kernel file's folder, which may lead out of it; all of those that can be
-  /// named so, where one of them is not as the author wrote it, or not on this host.
+  /// Copies of the author's headers, by paths from the kernel file's folder, which may lead out of it. Empty if no
+  /// header had to be changed and all are on this host.
   std::vector<IncludedFile> headers;
 
   friend bool operator==(const ProgramText&, const ProgramText&) = default;
 };
 
-/// One translation unit for all of \p request's expressions; function i is exported as symbol(i). Line numbers of the
-/// author's files are kept. \p includes: what the kernel file reads.
+/// One translation unit for all expressions of \p request. Function i is exported as symbol(i). Line numbers of the
+/// author's files stay the same. \p includes: the headers that the kernel file reads.
 ProgramText whole_program(const CompileRequest& request, const Includes& includes);
 /// The same without the host functions of the author's files (core/host_functions.hpp).
 ProgramText program_without_host_functions(const CompileRequest& request, const Includes& includes);
 std::string symbol(std::size_t function);
 
-/// \p source, a kernel file's or a header's of its author, with what no header of ours can give its meaning: each
-/// `extern __shared__ T name[];` as a pointer to the block's dynamic shared memory, `static __shared__` without its
-/// first word, and `__noinline__` by a name of ours, as the C++ library's own attributes use that word.
+/// Rewrites the words of \p source, a kernel file or a header of its author, to which no header of ours can give a
+/// meaning. Each `extern __shared__ T name[];` becomes a pointer to the block's dynamic shared memory.
+/// `static __shared__` loses its first word. `__noinline__` gets a name of ours, because the C++ library's own
+/// attributes use that word.
 std::string own_text(const std::string& source);
 
 }  // namespace tuner::host

@@ -1,5 +1,5 @@
 #pragma once
-/// The part of cooperative groups that kernels need: CUDA C++ Programming Guide, "Cooperative Groups": grid_group,
+/// The parts of cooperative groups that kernels need (CUDA C++ Programming Guide, "Cooperative Groups"): grid_group,
 /// thread_block, thread_block_tile, thread_group, coalesced_group and their collectives.
 
 #include "tuner_host.h"
@@ -21,7 +21,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-/// All threads of the grid. It can meet where the launch is cooperative.
+/// All threads of the grid. They can wait for each other if the launch is cooperative.
 class grid_group {
  public:
   static void sync(TUNER_HOST_HERE) {
@@ -52,7 +52,7 @@ class thread_block_tile {
 
  public:
   thread_block_tile() = default;
-  /// A tile of a block is one of any parent: `thread_block_tile<32> tile = tiled_partition<32>(block)`.
+  /// A tile of a block is also a tile without a parent: `thread_block_tile<32> tile = tiled_partition<32>(block)`.
   template <typename Other>
   thread_block_tile(const thread_block_tile<N, Other>&) {}
   static constexpr unsigned size() { return N; }
@@ -101,7 +101,7 @@ inline thread_block_tile<N, Parent> tiled_partition(const Parent&) {
   return {};
 }
 
-/// Consecutive threads, as many as the program says when it runs: a block, or a part of one. It can only meet.
+/// Consecutive threads whose number is known at run time: a block, or a part of one. Such a group only has sync().
 class thread_group {
  public:
   thread_group(const thread_block&) : size_(thread_block::size()) {}
@@ -129,7 +129,7 @@ inline thread_group tiled_partition(const thread_block& parent, unsigned size) {
   return tiled_partition(thread_group(parent), size);
 }
 
-/// The lanes that have converged: here, as CUDA allows, only the calling one (see __activemask).
+/// The lanes that have converged: only the calling one, which CUDA allows (see __activemask).
 class coalesced_group {
  public:
   static unsigned size() { return 1; }
@@ -195,7 +195,7 @@ TUNER_HOST_OF_ANY(bit_or)
 TUNER_HOST_OF_ANY(bit_xor)
 #undef TUNER_HOST_OF_ANY
 
-/// The value for all threads of a tile, combined in the order of a butterfly.
+/// The values of all threads of a tile, combined in the order of a butterfly. All threads get the result.
 template <unsigned N, typename Parent, typename T, typename Operation>
 inline T reduce(const thread_block_tile<N, Parent>& tile, T value, Operation operation, TUNER_HOST_HERE) {
   for (unsigned step = N / 2; step > 0; step /= 2) value = operation(value, tile.shfl_xor(value, step, file, line));
@@ -206,7 +206,7 @@ inline T reduce(const coalesced_group&, T value, Operation) {
   return value;
 }
 
-/// The value of all threads of a tile up to this one.
+/// The combined values of the threads of a tile up to this one.
 template <unsigned N, typename Parent, typename T, typename Operation = plus<T>>
 inline T inclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_HERE) {
   for (unsigned step = 1; step < N; step *= 2) {
@@ -215,14 +215,14 @@ inline T inclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Opera
   }
   return value;
 }
-/// The value of all threads of a tile before this one; that of the first is T().
+/// The combined values of the threads of a tile before this one; T() for the first.
 template <unsigned N, typename Parent, typename T, typename Operation = plus<T>>
 inline T exclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_HERE) {
   const T before = tile.shfl_up(inclusive_scan(tile, value, operation, file, line), 1, file, line);
   return tile.thread_rank() == 0 ? T() : before;
 }
 
-/// Each thread of \p group copies its share; wait() is where all have.
+/// Each thread of \p group copies its share. After wait() all shares are copied.
 template <typename Group, typename T>
 inline void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {
   for (size_t at = group.thread_rank(); at < bytes; at += group.size())

@@ -1,5 +1,5 @@
 #pragma once
-/// Of the driver's interface what device code can name; the rest is in tuner_host.h.
+/// The names of the driver's interface that device code can use; the rest is in tuner_host.h.
 #include "tuner_host.h"
 
 using CUdeviceptr = unsigned long long;

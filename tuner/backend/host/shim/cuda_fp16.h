@@ -1,7 +1,7 @@
 #pragma once
-/// __half and __half2 in software: each operation through float, rounded once to nearest even, as the CUDA Math API
-/// ("Half Precision Intrinsics") defines it for +, -, * and / (float has more than twice the bits, so that rounding
-/// twice is rounding once: Figueroa, "When is double rounding innocuous?", 1995).
+/// __half and __half2 in software. Each operation is done in float and rounded to nearest even, as the CUDA Math API
+/// ("Half Precision Intrinsics") defines it for +, -, * and /. Two roundings are as good as one, because float has more
+/// than twice the bits (Figueroa, "When is double rounding innocuous?", 1995).
 
 #include "tuner_host.h"
 #include "fill_value.hpp"

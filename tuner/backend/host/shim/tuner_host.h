@@ -1,11 +1,11 @@
 #pragma once
 /// Gives CUDA C++ its meaning on a CPU. Included before every kernel file that the host backend compiles. Semantics:
-/// CUDA C++ Programming Guide, "C++ Language Extensions"; what differs is told in the README beside this folder.
+/// CUDA C++ Programming Guide, "C++ Language Extensions". The README next to this folder lists the differences.
 
 #define TUNER_HOST 1
 
 #if __has_include(<bits/c++config.h>)
-// Half of what a small kernel's compile has to read are libstdc++'s special functions of C++17 (std::beta and others).
+// Without libstdc++'s special functions of C++17 (std::beta and others), a small kernel's compile reads half as much.
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
@@ -28,11 +28,11 @@
 #define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __align__(n) __attribute__((__aligned__(n)))
-// What an author's `__noinline__` is rewritten to: the C++ library's own attributes use that word.
+// An author's `__noinline__` is rewritten to this, because the C++ library's own attributes use that word.
 #define __tuner_noinline__ __attribute__((__noinline__))
 #define __builtin_assume(condition) (static_cast<void>(0))
 
-// An interleaved object (tuner_host_interleave.h) switches threads at memory accesses, but not inside of these.
+// An interleaved object (tuner_host_interleave.h) switches threads at memory accesses, but not inside these functions.
 #ifdef __tuner_interleaved
 #define __tuner_unseen __attribute__((__noinline__, __no_sanitize__("thread")))
 extern "C" void tuner_host_stay();
@@ -52,8 +52,8 @@ __tuner_unseen inline unsigned lane() { return context.thread->linear & 31u; }
 
 }  // namespace tuner_host
 
-// What the text of a kernel expands to has reserved names only, so that no macro of its own (block, index, …) changes
-// it.
+// Macros that are used in a kernel's text expand to reserved names only, so that no macro of the kernel (block, index,
+// …) changes them.
 __tuner_unseen inline const tuner_host::Index& __tuner_thread_idx() { return tuner_host::context.thread->index; }
 __tuner_unseen inline const tuner_host::Index& __tuner_block_idx() { return tuner_host::context.block->index; }
 __tuner_unseen inline dim3 __tuner_block_dim() { return tuner_host::context.block->dim; }

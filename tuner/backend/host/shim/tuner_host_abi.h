@@ -1,10 +1,10 @@
 #pragma once
 /// The contract between compiled kernels and the engine that runs them: plain structs and a table of functions, so
-/// that a kernel's shared object links against nothing. Included by both sides; no standard headers.
+/// that a kernel's shared object links against nothing. Both sides include it. It includes no standard headers.
 
 namespace tuner_host {
 
-/// Raised with every change below; a kernel of another version is not loaded.
+/// Increase this with every change below. A kernel of another version is not loaded.
 inline constexpr unsigned kAbiVersion = 7;
 
 struct Index {
@@ -17,19 +17,19 @@ struct Thread {
   unsigned linear;  // x + y * dim.x + z * dim.x * dim.y
 };
 
-/// What a texture or surface object points to. Begins with its own address, which tells it from other numbers.
+/// A texture or surface object is a pointer to this. It begins with its own address, by which it is recognised.
 struct TextureObject {
   const TextureObject* self;
   unsigned char* data;         // elements, x fastest
-  unsigned long long size[3];  // in elements; 1 where there is no such dimension
+  unsigned long long size[3];  // in elements; 1 for a missing dimension
   int dimensions;
   int components;
   int bytes;  // of a component
   enum Kind : int { kSigned, kUnsigned, kHalf, kFloat } kind;
   enum Outside : int { kClamp, kBorder, kWrap, kMirror } outside;
   bool linear, normalized, as_float;
-  bool fetched;  // linear memory: by tex1Dfetch alone
-  bool surface;  // and no texture
+  bool fetched;  // linear memory, which only tex1Dfetch reads
+  bool surface;  // a surface, not a texture
 };
 
 struct Api;
@@ -40,30 +40,30 @@ struct Block {
   void* shared;  // dynamic shared memory; the same address for the life of the operating-system thread
   Index index, dim, grid;
   unsigned threads;             // in the block
-  unsigned next;                // how many threads have been started
+  unsigned next;                // number of threads that have been started
   const unsigned short* order;  // linear indices in the order of their start; null: 0, 1, 2, …
   unsigned live;                // threads that have not returned
   unsigned waiting;             // threads inside a collective
   const int* stop;              // not 0: leave as soon as possible
   unsigned exited[32];          // by warp: lanes that have returned
-  bool cooperative;             // the blocks of the launch may meet
+  bool cooperative;             // the blocks of the launch may wait for each other
 };
 
-/// Where a kernel's shared object finds its thread and block; one for each operating-system thread.
+/// The current thread and block of a kernel's shared object; one for each operating-system thread.
 struct Context {
   Thread* thread;
   Block* block;
 };
 
-/// When an interleaved object switches to another thread of its block; one for each operating-system thread.
+/// Decides when an interleaved object switches to another thread of its block; one for each operating-system thread.
 struct Accesses {
-  unsigned long left;                          // switches when the accesses from now on weigh this much
-  unsigned long private_begin, private_bytes;  // the stacks of kernel threads, which no other thread looks at
+  unsigned long left;                          // weight of the accesses until the next switch
+  unsigned long private_begin, private_bytes;  // the stacks of kernel threads, which no other thread accesses
   void (*due)();                               // switches and sets left; null: never
-  unsigned long shared_begin, shared_bytes;    // dynamic shared memory, which no other block looks at
-  unsigned long updates;                       // until the next pause, in which other blocks run on; 0: none comes
+  unsigned long shared_begin, shared_bytes;    // dynamic shared memory, which no other block accesses
+  unsigned long updates;                       // until the next pause, in which other blocks continue; 0: no pause
   void (*pause)();                             // pauses and sets updates
-  const void* read[64];                        // addresses that were read lately, each in the place of its low bits
+  const void* read[64];                        // addresses that were read lately, each at an index from its low bits
 };
 
 enum BlockOperation : int { kBarrier, kBarrierCount, kBarrierAnd, kBarrierOr, kGridBarrier };
@@ -83,29 +83,29 @@ enum WarpOperation : int {
   kXor
 };
 
-/// Functions that kernels call. file and line name the place in the kernel, for messages.
+/// Functions that kernels call. For messages, file and line give the place in the kernel.
 struct Api {
   unsigned version;
-  /// Waits until every live thread of the block is here; the result is that of __syncthreads_count/and/or.
-  /// kGridBarrier: and until every other block is.
+  /// Waits until every live thread of the block is here. The result is that of __syncthreads_count/and/or.
+  /// kGridBarrier: waits for every other block too.
   int (*meet_block)(Block*, int operation, int predicate, const char* file, int line);
   /// Waits until every live lane of \p mask is here. kShuffle: \p lane is the lane to read from.
   unsigned long long (*meet_warp)(Block*, int operation, unsigned mask, unsigned long long value, unsigned lane,
                                   const char* file, int line);
-  /// Must be called when a thread returns while others wait: it may be the one that they waited for.
+  /// Must be called when a thread returns while others wait: they may wait for no other.
   void (*thread_exited)(Block*);
   /// Lets other threads of the block run.
   void (*yield)(Block*);
-  /// Ends the launch with an error; does not return. \p file may be null: no place is known.
+  /// Ends the launch with an error; does not return. \p file: null if the place is not known.
   void (*fail)(Block*, const char* message, const char* file, int line);
 };
 
-/// What the shared object exports as tuner_host_bind.
+/// Functions that the shared object exports: tuner_host_bind, tuner_host_context and, if it is interleaved,
+/// tuner_host_accesses.
 using Bind = int(const Api*);
 using GetContext = Context*();
-/// What an interleaved object exports as tuner_host_accesses.
 using GetAccesses = Accesses*();
-/// One kernel: runs threads of the current block until none is left to start.
+/// One kernel: runs threads of the current block until all have been started.
 using Entry = void(void* const* arguments);
 
 struct EntryInfo {

@@ -1,7 +1,7 @@
 #pragma once
-/// Atomic functions: real atomics, since blocks run on several operating-system threads. Each returns the old value.
-/// Acquire and release rather than CUDA's relaxed order: costs nothing on the CPUs at hand and lets ThreadSanitizer
-/// see the order that __threadfence() makes.
+/// Atomic functions. They are real atomics, because blocks run on several operating-system threads. Each returns the
+/// old value. Their order is acquire and release, not relaxed as in CUDA. This costs nothing on common CPUs, and
+/// ThreadSanitizer then sees the order that __threadfence() makes.
 
 namespace tuner_host {
 

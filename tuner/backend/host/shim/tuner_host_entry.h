@@ -1,14 +1,14 @@
 #pragma once
-/// Turns kernels into entries that the engine can call: arguments come as pointers to values of the kernel's own types.
+/// Makes entries of kernels that the engine can call. Arguments are pointers to values of the kernel's own types.
 
-#include <typeinfo>  // and with it std::exception: <exception> has ten times as many lines to read
+#include <typeinfo>  // also has std::exception; <exception> has ten times as many lines
 
 namespace tuner_host {
 
 /// Moves the current fiber on to the next thread of its block; false when all have been started.
 __tuner_unseen inline bool start_next_thread() {
   Block& block = *context.block;
-  // The atomic first: clang lets an interleaved object switch there whatever the function says.
+  // The atomic comes first: with clang, an interleaved object switches there in spite of __tuner_unseen.
   if (__atomic_load_n(block.stop, __ATOMIC_RELAXED) != 0 || block.next == block.threads) return false;
   Thread& thread = *context.thread;
   const unsigned started = block.next++;
@@ -65,7 +65,7 @@ struct Kernel {
   }
 
  private:
-  // Exceptions end here: the program that loaded this object may hold an unwinder of its own, and two do not mix.
+  // Exceptions end here: the program that loaded this object may have its own unwinder, and two cannot work together.
   template <unsigned long... I>
   static bool threw(void (*kernel)(P...), void* const* arguments, Indices<I...>, char (&message)[256]) {
     try {
@@ -118,12 +118,12 @@ extern "C" __attribute__((visibility("default"))) tuner_host::Context* tuner_hos
   return &tuner_host::context;
 }
 
-// Stands behind the kernel's text: reserved names, as in tuner_host.h.
+// Used after the kernel's text, therefore with reserved names, as in tuner_host.h.
 using __tuner_entry_info = tuner_host::EntryInfo;
 template <auto K>
 constexpr const __tuner_entry_info* __tuner_entry = &tuner_host::EntryOf<K>::info;
 
-// A variable: where it is, and how large.
+// Exports the address and size of a variable.
 #define TUNER_HOST_VARIABLE(number, name)                                                            \
   extern "C" __attribute__((__visibility__("default"))) void* __tuner_entry_##number(void** bytes) { \
     *bytes = reinterpret_cast<void*>(sizeof name);                                                   \

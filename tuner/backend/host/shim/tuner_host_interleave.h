@@ -1,7 +1,7 @@
 #pragma once
-/// What an interleaved object calls at its memory accesses: it is compiled with -fsanitize=thread and linked with this
-/// instead of that sanitizer's library, as a translation unit of its own, compiled without. Names and arguments:
-/// compiler-rt, tsan_interface.h and tsan_interface_atomic.h.
+/// The functions that an interleaved object calls at its memory accesses. The object is compiled with
+/// -fsanitize=thread, and this file takes the place of that sanitizer's library. It is a separate translation unit,
+/// compiled without the sanitizer. Names and arguments: compiler-rt, tsan_interface.h and tsan_interface_atomic.h.
 
 #include "tuner_host_abi.h"
 
@@ -19,15 +19,16 @@ inline void seen(const void* address, unsigned weight) {
   }
 }
 
-// A switch between a load and the store that depends on it is what shows a lost update.
+// A store weighs more than a load: a switch between a load and the store that depends on it shows a lost update.
 inline void reads(const void* address) {
   seen(address, 1);
   accesses.read[reinterpret_cast<unsigned long>(address) / 4 % 64] = address;
 }
 inline void writes(const void* address) { seen(address, 4); }
 
-/// A write that is no atomic. Where the address was read before, it may be an update, which loses what other blocks
-/// wrote in between. Static shared memory lies beside `accesses`: both are thread_local, and no other memory is near.
+/// A write that is not atomic. If its address was read before, it may be an update, which loses values that other
+/// blocks wrote in between. Static shared memory is not checked. It is near `accesses`, because both are thread_local,
+/// and no other memory is near.
 inline void stores(const void* address) {
   writes(address);
   Accesses& a = accesses;
@@ -50,7 +51,7 @@ extern "C" {
 
 __attribute__((visibility("default"))) tuner_host::Accesses* tuner_host_accesses() { return &tuner_host::accesses; }
 
-/// The next accesses belong to the start of a thread_local, which other threads must find done.
+/// The next accesses initialise a thread_local. No switch may come before it is initialised.
 void tuner_host_stay() {
   if (tuner_host::accesses.left < 64) tuner_host::accesses.left = 64;
 }

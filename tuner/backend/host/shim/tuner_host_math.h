@@ -191,7 +191,7 @@ inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline float rsqrt(float x) { return 1.0f / sqrtf(x); }
 inline float fdividef(float a, float b) { return a / b; }
 
-// min and max as the toolkit overloads them, so that mixed arguments convert as they do there.
+// min and max have the toolkit's overloads, so that mixed arguments convert in the same way.
 #define TUNER_HOST_MIN_MAX(R, A, B)                                                       \
   inline constexpr R min(A a, B b) {                                                      \
     return static_cast<R>(b) < static_cast<R>(a) ? static_cast<R>(b) : static_cast<R>(a); \
@@ -245,5 +245,5 @@ inline clock_t __tuner_clock() { return static_cast<clock_t>(tuner_host::ticks()
 namespace std {
 using ::__tuner_clock;
 }
-// The C library has a function of this name and type, which counts something else.
+// The C library has a function of this name and type that counts other ticks.
 #define clock() __tuner_clock()

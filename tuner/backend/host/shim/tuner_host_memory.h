@@ -1,6 +1,7 @@
 #pragma once
 /// Loads and stores with cache hints: CUDA C++ Programming Guide, "Read-Only Data Cache Load Function" and the two
-/// sections after it. A CPU has no such hints: plain accesses, which require the natural alignment just as a GPU does.
+/// sections after it. A CPU has no such hints, so these are plain accesses, which need their natural alignment as on a
+/// GPU.
 
 #define TUNER_HOST_LOAD(name)       \
   template <typename T>             \

@@ -1,10 +1,10 @@
 #pragma once
-/// What __half and __nv_bfloat16 have in common: operators, named arithmetic, pairs.
+/// The common parts of __half and __nv_bfloat16: operators, named arithmetic, pairs.
 
 namespace tuner_host {
 
-/// \p value as a float that rounds on to a shorter type as \p value itself would: to odd (Boldo and Melquiond,
-/// "Emulation of FMA and correctly rounded sums", 2008).
+/// \p value rounded to odd, as a float. If that is rounded to a shorter type, the result is the same as for \p value
+/// itself. Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008.
 inline float narrow(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || nearest != nearest) return nearest;
@@ -18,7 +18,7 @@ inline float narrow(double value) {
 
 }  // namespace tuner_host
 
-// Exact overloads rather than conversions to float, so that h + h is rounded to the type as it is on a GPU.
+// Overloads for the type itself, instead of conversions to float: h + h is rounded to the type, as on a GPU.
 #define TUNER_HOST_SMALL_FLOAT(T, T2)                                                         \
   inline T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }   \
   inline T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }   \

@@ -1,7 +1,7 @@
 #pragma once
-/// Texture and surface objects on a CPU, as "Texture Fetching" of the CUDA C++ Programming Guide defines them: the
-/// interpolation's weights have eight bits behind the point as there. Layers, cube maps and gathers are missing. And
-/// the toolkit's names for streams, events and errors, which device code declares but never uses.
+/// Texture and surface objects on a CPU, as "Texture Fetching" of the CUDA C++ Programming Guide defines them. Weights
+/// of interpolations have eight fractional bits, as on a GPU. Layers, cube maps and gathers are missing. This file also
+/// has the toolkit's names for streams, events and errors, which device code may declare but never uses.
 
 using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
@@ -12,7 +12,7 @@ enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cuda
 
 namespace tuner_host {
 
-/// Where in a kernel something is asked for.
+/// The place in a kernel of a call.
 struct TextureSite {
   const char* file;
   int line;
@@ -32,15 +32,15 @@ inline const TextureObject& texture_of(unsigned long long object, bool surface, 
                                        const TextureSite& site) {
   const auto* const texture = reinterpret_cast<const TextureObject*>(object);
   if (object % alignof(TextureObject) != 0 || object == 0 || texture->self != texture)
-    texture_fails("reads or writes through what is no texture or surface object", site);
+    texture_fails("reads or writes through a value that is not a texture or surface object", site);
   if (texture->surface != surface)
     texture_fails(surface ? "reads or writes a texture as a surface" : "reads a surface as a texture", site);
   if (texture->dimensions != dimensions)
-    texture_fails("reads or writes a texture or surface of another number of dimensions", site);
+    texture_fails("reads or writes a texture or surface with another number of dimensions", site);
   return *texture;
 }
 
-/// Moves \p at into the texture; false where zero is read instead.
+/// Moves \p at into the texture; false if zero is read instead.
 inline bool inside_texture(const TextureObject& texture, int axis, long long& at) {
   const auto size = static_cast<long long>(texture.size[axis]);
   if (at >= 0 && at < size) return true;
@@ -61,7 +61,7 @@ inline bool inside_texture(const TextureObject& texture, int axis, long long& at
   return false;
 }
 
-/// The element at \p at; null where zero is read instead.
+/// The element at \p wanted; null if zero is read instead.
 inline const unsigned char* texel(const TextureObject& texture, const long long (&wanted)[3]) {
   long long at[3] = {wanted[0], wanted[1], wanted[2]};
   for (int axis = 0; axis < texture.dimensions; ++axis)
@@ -85,7 +85,7 @@ inline Stored stored_component(const unsigned char* element, int component) {
   return value;
 }
 
-/// As a number of a floating texture, or from 0 or -1 to 1.
+/// A component as a number: its value if it is floating, otherwise scaled to 0 (or -1) to 1.
 inline float texture_number(const TextureObject& texture, const unsigned char* element, int component) {
   if (element == nullptr) return 0;
   const auto of_signed = [](float value) { return value < -1 ? -1.0f : value; };
@@ -104,7 +104,7 @@ inline float texture_number(const TextureObject& texture, const unsigned char* e
   return 0;
 }
 
-/// Interpolated between its neighbours in all dimensions.
+/// A component, interpolated between the neighbours of the coordinates in all dimensions.
 inline float texture_between(const TextureObject& texture, const float (&coordinates)[3], int component) {
   long long begin[3] = {0, 0, 0};
   float weight[3] = {0, 0, 0};
@@ -127,17 +127,17 @@ inline float texture_between(const TextureObject& texture, const float (&coordin
   return sum;
 }
 
-/// What integers can be made of; far outside is outside.
+/// Limits \p at to values that fit into an integer; a value that is far outside stays outside.
 inline float bounded_coordinate(float at) {
   constexpr float far = 1e12f;
   return at != at ? 0 : at < -far ? -far : at > far ? far : at;
 }
 
-/// What each component of an element is, by \p number(component), as a float or a vector of floats.
+/// The components of an element, each from \p number(component), as a float or a vector of floats.
 template <typename T, typename Number>
 inline T texture_numbers(const TextureObject& texture, Number number, const TextureSite& site) {
   if (sizeof(T) != sizeof(float) * static_cast<size_t>(texture.components))
-    texture_fails("reads a texture as another type than the float, or vector of floats, that it gives", site);
+    texture_fails("reads a texture of floats, or of vectors of floats, as another type", site);
   float numbers[4];
   for (int component = 0; component < texture.components; ++component) numbers[component] = number(component);
   T value{};
@@ -145,7 +145,7 @@ inline T texture_numbers(const TextureObject& texture, Number number, const Text
   return value;
 }
 
-/// \p element as it is read, which may be null for zero.
+/// The value of \p element for the kernel; null stands for zero.
 template <typename T>
 inline T texture_element(const TextureObject& texture, const unsigned char* element, const TextureSite& site) {
   if (texture.as_float || texture.kind == TextureObject::kHalf)
@@ -161,7 +161,7 @@ inline T texture_element(const TextureObject& texture, const unsigned char* elem
 template <typename T>
 inline T fetch_texture(unsigned long long object, int x, const TextureSite& site) {
   const TextureObject& texture = texture_of(object, false, 1, site);
-  if (!texture.fetched) texture_fails("tex1Dfetch reads linear memory, which a texture is that is 'fetched'", site);
+  if (!texture.fetched) texture_fails("tex1Dfetch reads linear memory, so the texture must be 'fetched'", site);
   const bool outside = x < 0 || static_cast<unsigned long long>(x) >= texture.size[0];
   return texture_element<T>(texture, outside ? nullptr : texel(texture, {x, 0, 0}), site);
 }
@@ -169,7 +169,7 @@ inline T fetch_texture(unsigned long long object, int x, const TextureSite& site
 template <typename T>
 inline T read_texture(unsigned long long object, int dimensions, float x, float y, float z, const TextureSite& site) {
   const TextureObject& texture = texture_of(object, false, dimensions, site);
-  if (texture.fetched) texture_fails("reads a texture that is 'fetched' otherwise than with tex1Dfetch", site);
+  if (texture.fetched) texture_fails("reads a texture that is 'fetched' without tex1Dfetch", site);
   float coordinates[3] = {x, y, z};
   long long nearest[3] = {0, 0, 0};
   for (int axis = 0; axis < dimensions; ++axis) {
@@ -182,7 +182,7 @@ inline T read_texture(unsigned long long object, int dimensions, float x, float 
       texture, [&](int component) { return texture_between(texture, coordinates, component); }, site);
 }
 
-/// The element of a surface \p byte bytes behind the beginning of its row; null: nothing is read or written.
+/// The element of a surface at \p byte bytes from the beginning of its row; null: nothing is read or written.
 template <typename T>
 inline unsigned char* surface_element(unsigned long long object, int dimensions, int byte, int y, int z,
                                       cudaSurfaceBoundaryMode mode, const TextureSite& site) {
@@ -229,7 +229,8 @@ inline void tex1Dfetch(T* to, cudaTextureObject_t texture, int x, TUNER_HOST_SIT
   *to = tuner_host::fetch_texture<T>(texture, x, {file, line});
 }
 
-// Each as a value, and into what a pointer points to. Levels of detail are all the same: there is but one.
+// Each function exists in two forms: one returns the value, one stores it. The level of detail is ignored: only one
+// exists.
 #define TUNER_HOST_TEXTURE(name, dimensions, parameters, x, y, z)                                     \
   template <typename T>                                                                               \
   inline T name(cudaTextureObject_t texture, TUNER_HOST_LIST parameters, TUNER_HOST_SITE) {           \

@@ -1,9 +1,9 @@
 #pragma once
 /// CUB's collectives for blocks and warps on a CPU, after their documentation (CUDA Core Compute Libraries, "CUB"): the
-/// same names, arguments and results. What an algorithm is called changes nothing but the order of a load.
+/// same names, arguments and results. The name of an algorithm changes only the order of a load or store.
 #include "../tuner_host.h"
 
-#define CUB_VERSION 200800  // knows both the operators of old and those of cuda/std/functional
+#define CUB_VERSION 200800  // this version has both its old operators and those of cuda/std/functional
 #define CUB_NS_QUALIFIER ::cub
 
 namespace cub {

@@ -3,8 +3,8 @@
 
 namespace cub {
 
-/// Moves items between threads: blocked (each thread's are consecutive), striped (item i of thread t is i * threads +
-/// t).
+/// Moves items between threads. Blocked: the items of each thread are consecutive. Striped: item i of thread t has
+/// number i * threads + t.
 template <typename T, int dim_x, int items, bool = false, int dim_y = 1, int dim_z = 1, int = 0>
 class BlockExchange {
   static constexpr int kThreads = dim_x * dim_y * dim_z;

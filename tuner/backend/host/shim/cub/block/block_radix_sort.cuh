@@ -7,8 +7,7 @@ namespace cub {
 
 enum TunerSorted { tuner_blocked, tuner_striped };
 
-/// Sorts the bits [begin, end) of all threads' keys, as their order is that of unsigned numbers; equal ones keep
-/// theirs.
+/// Sorts the keys of all threads by their bits [begin, end), as unsigned numbers. Equal keys keep their order.
 template <typename Key, int dim_x, int items, typename Value = NullType, int = 4, bool = true, int = 2, int = 0,
           int dim_y = 1, int dim_z = 1, int = 0>
 class BlockRadixSort {
@@ -45,14 +44,14 @@ class BlockRadixSort {
     return storage;
   }
 
-  /// Unsigned numbers in the order of the keys: negative ones first.
+  /// An unsigned number for each key, in the order of the keys: negative keys come first.
   static unsigned long long bits_of(const Key& key) {
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &key, sizeof(Key));
     constexpr unsigned long long sign = 1ull << (kBits - 1), all = sign | (sign - 1);
     if constexpr (static_cast<Key>(-1) < static_cast<Key>(0)) {
       constexpr bool is_floating = static_cast<Key>(0.5f) != static_cast<Key>(0);
-      if (is_floating && bits == sign) bits = 0;  // of equal order: -0 and 0
+      if (is_floating && bits == sign) bits = 0;  // -0 and 0 are equal
       bits = is_floating && (bits & sign) != 0 ? ~bits & all : bits ^ sign;
     }
     return bits;

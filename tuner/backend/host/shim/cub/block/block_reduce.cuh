@@ -10,7 +10,7 @@ enum BlockReduceAlgorithm {
   BLOCK_REDUCE_WARP_REDUCTIONS_NONDETERMINISTIC
 };
 
-/// Results are thread 0's; those of other threads are their own input.
+/// Thread 0 gets the result; other threads get their own input.
 template <typename T, int dim_x, BlockReduceAlgorithm algorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int dim_y = 1,
           int dim_z = 1, int = 0>
 class BlockReduce {

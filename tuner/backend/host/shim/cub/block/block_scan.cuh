@@ -45,7 +45,7 @@ class BlockScan {
   void ExclusiveScan(T input, T& output, T, Operation operation, Prefix& prefix) {
     ExclusiveScan(input, output, operation, prefix);
   }
-  /// That of thread 0 is not defined.
+  /// The output of thread 0 is not defined.
   template <typename Operation>
   void ExclusiveScan(T input, T& output, Operation operation) {
     T aggregate;
@@ -134,7 +134,7 @@ class BlockScan {
     return storage;
   }
 
-  /// What the threads before this one bring; false where there are none. \p aggregate: what all bring.
+  /// Combines the values of the threads before this one; false for the first. \p aggregate: of all threads.
   template <typename Operation>
   bool sum_before(T input, Operation operation, T& before, T& aggregate) {
     const int rank = tuner_rank();
@@ -154,7 +154,7 @@ class BlockScan {
     const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
     shift(input, output, has_before ? static_cast<T>(operation(initial, before)) : initial, operation);
   }
-  /// The items before each one, behind \p first. Both may be one array.
+  /// Gives each item the combination of \p first and the items before it. Both arrays may be the same.
   template <int items, typename Operation>
   static void shift(T (&input)[items], T (&output)[items], T first, Operation operation) {
     for (int i = 0; i < items; ++i) {
@@ -163,7 +163,7 @@ class BlockScan {
       first = next;
     }
   }
-  /// Called by the first warp, as CUB does; what its first lane says holds.
+  /// The first warp calls \p prefix, as in CUB. The result of its first lane counts.
   template <typename Prefix>
   T prefix_of(Prefix& prefix, T aggregate) {
     if (tuner_rank() < 32) {

@@ -32,7 +32,7 @@ inline void StoreDirectStriped(int rank, Iterator to, T (&from)[items], int vali
     if (rank + i * threads < valid) to[rank + i * threads] = from[i];
 }
 
-/// Consecutive items of each thread; but BLOCK_STORE_STRIPED takes the first ones of all threads first.
+/// Stores consecutive items of each thread. BLOCK_STORE_STRIPED stores the first items of all threads first.
 template <typename T, int dim_x, int items, BlockStoreAlgorithm algorithm = BLOCK_STORE_DIRECT, int dim_y = 1,
           int dim_z = 1, int = 0>
 class BlockStore {
@@ -52,7 +52,7 @@ class BlockStore {
   }
   template <typename Iterator>
   void Store(Iterator to, T (&from)[items], int valid) {
-    // Where CUB exchanges items all threads have to come.
+    // CUB exchanges items here, so all threads have to come.
     if constexpr (algorithm == BLOCK_STORE_TRANSPOSE || algorithm == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED)
       __syncthreads();
     if constexpr (algorithm == BLOCK_STORE_STRIPED) {

@@ -19,14 +19,14 @@ TUNER_HOST_OPERATOR(Equality, a == b)
 TUNER_HOST_OPERATOR(Inequality, a != b)
 #undef TUNER_HOST_OPERATOR
 
-/// Of pairs: the larger value, of equal ones that with the smaller key.
+/// The pair with the larger value; of equal values, that with the smaller key.
 struct ArgMax {
   template <typename Key, typename Value>
   KeyValuePair<Key, Value> operator()(const KeyValuePair<Key, Value>& a, const KeyValuePair<Key, Value>& b) const {
     return b.value > a.value || (a.value == b.value && b.key < a.key) ? b : a;
   }
 };
-/// Of pairs: the smaller value, of equal ones that with the smaller key.
+/// The pair with the smaller value; of equal values, that with the smaller key.
 struct ArgMin {
   template <typename Key, typename Value>
   KeyValuePair<Key, Value> operator()(const KeyValuePair<Key, Value>& a, const KeyValuePair<Key, Value>& b) const {

@@ -3,7 +3,7 @@
 
 namespace cub {
 
-/// Each item with those before it, and \p prefix before all where \p apply_prefix says so; the last of them.
+/// Combines each item with those before it, and with \p prefix before all if \p apply_prefix. Returns the last result.
 template <int items, typename T, typename Operation>
 inline T ThreadScanInclusive(T (&input)[items], T (&output)[items], Operation operation, T prefix,
                              bool apply_prefix = true) {

@@ -3,7 +3,7 @@
 
 namespace cub {
 
-/// Results are those of each (logical) warp's first lane.
+/// The first lane of each (logical) warp gets the result.
 template <typename T, int threads = 32, int = 0>
 class WarpReduce {
  public:
@@ -31,13 +31,13 @@ class WarpReduce {
   T Sum(T input) { return Reduce(input, cub::Sum()); }
   T Sum(T input, int valid) { return Reduce(input, cub::Sum(), valid); }
 
-  /// Of each lane up to the next head, in the lanes that are heads.
+  /// Combines the values from each head up to the next head. The heads get the results.
   template <typename Flag, typename Operation>
   T HeadSegmentedReduce(T input, Flag head, Operation operation) {
     const unsigned heads = __ballot_sync(mask(), static_cast<bool>(head)) >> first();
     return segmented(input, operation, [heads](int i) { return (heads >> i & 1u) != 0; });
   }
-  /// Of each lane up to the next tail, which belongs to it.
+  /// Combines the values from the lane up to the next tail, and with it.
   template <typename Flag, typename Operation>
   T TailSegmentedReduce(T input, Flag tail, Operation operation) {
     const unsigned tails = __ballot_sync(mask(), static_cast<bool>(tail)) >> first();

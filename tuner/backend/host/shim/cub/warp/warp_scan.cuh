@@ -27,7 +27,7 @@ class WarpScan {
     T before;
     output = sum_before(input, operation, before, aggregate) ? static_cast<T>(operation(before, input)) : input;
   }
-  /// That of the first lane is not defined.
+  /// The output of the first lane is not defined.
   template <typename Operation>
   void ExclusiveScan(T input, T& output, Operation operation) {
     T aggregate;
@@ -75,7 +75,7 @@ class WarpScan {
     return (threads == 32 ? 0xffffffffu : (1u << (threads % 32)) - 1u) << (tuner_host::lane() / threads * threads);
   }
 
-  /// What the lanes before this one bring; false where there are none.
+  /// Combines the values of the lanes before this one; false for the first.
   template <typename Operation>
   bool sum_before(T input, Operation operation, T& before, T& aggregate) {
     storage_.values[lane()] = input;
