@@ -1,8 +1,7 @@
 # tuner_embed(OUTPUT HEADER … NAMESPACE … TYPE … FUNCTION … FILES … [STEMS] [BELOW FOLDER]): writes a C++ file that
 # defines the function that HEADER declares, `std::span<const TYPE> NAMESPACE::FUNCTION()`. It returns the name and the
-# text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. BELOW: names of files
-# in FOLDER, which is relative to the current folder, are paths from there. The file is written again when one of FILES
-# changes.
+# text of each of FILES, in this order; each text ends with 0. STEMS: names without their ending. BELOW: the name of a
+# file in a folder called FOLDER is its path from there. The file is written again when one of FILES changes.
 #
 # This file is also the script that writes the C++ file. It splits string literals, because compilers limit their
 # length.
@@ -10,13 +9,12 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TUNER_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(tuner_embed output)
     cmake_parse_arguments(embed "STEMS" "HEADER;NAMESPACE;TYPE;FUNCTION;BELOW" "FILES" ${ARGN})
-    list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(TRANSFORM embed_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
     list(JOIN embed_FILES "|" files)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -DHEADER=${embed_HEADER}
               -DNAMESPACE=${embed_NAMESPACE} -DTYPE=${embed_TYPE} -DFUNCTION=${embed_FUNCTION} -DSTEMS=${embed_STEMS}
-              -DBELOW=${CMAKE_CURRENT_SOURCE_DIR}/${embed_BELOW}
-              -P ${TUNER_EMBED_SCRIPT}
+              -DBELOW=${embed_BELOW} -P ${TUNER_EMBED_SCRIPT}
       DEPENDS ${embed_FILES} ${TUNER_EMBED_SCRIPT} VERBATIM)
   endfunction()
   return()
@@ -41,9 +39,8 @@ foreach(file IN LISTS FILES)
     get_filename_component(name ${file} NAME_WE)
   else()
     get_filename_component(name ${file} NAME)
-    string(FIND "${file}" "${BELOW}/" at)
-    if(at EQUAL 0)
-      file(RELATIVE_PATH name "${BELOW}" "${file}")
+    if(BELOW AND file MATCHES ".*/${BELOW}/(.*)")
+      set(name ${CMAKE_MATCH_1})
     endif()
   endif()
   string(APPEND entries "    {\"${name}\",\n${literal}    },\n")
