@@ -12,7 +12,7 @@
 namespace tuner::host_test {
 namespace {
 
-/// What \p source leaves in the \p count numbers, zeros at first, that its function \p expression is given.
+/// Runs the function \p expression of \p source on \p count zeros, and returns the numbers that it leaves there.
 template <typename T, typename... A>
 std::vector<T> outputs(std::size_t count, const std::string& source, const std::string& expression,
                        const LaunchShape& at, const A&... more) {
@@ -145,6 +145,12 @@ __global__ void mirror(const int* in, int* out) {
   EXPECT_EQ(text(run(source, "mirror", shape(1, 128, 512), in.data(), out.data())), "done");
   EXPECT_EQ(out[0], 127);
   EXPECT_EQ(out[127], 0);
+}
+
+TEST(HostBlock, RunsKernelsThatAreNoexcept) {
+  int out = 0;
+  EXPECT_EQ(text(run("__global__ void k(int* out) noexcept { *out = 3; }", "k", shape(1, 1), &out)), "done");
+  EXPECT_EQ(out, 3);
 }
 
 TEST(HostBlock, FinishesInTheLastBlockByATicket) {
@@ -373,7 +379,7 @@ __global__ void read(int* out, int at) { *out = s[at]; }
 
 // ---------------------------------------------------------------- order
 
-/// What \p source's kernel k gives for 64 threads in 3 blocks, in each order.
+/// The results of kernel k of \p source with 64 threads in 3 blocks, in each order.
 std::vector<std::vector<int>> in_every_order(const std::string& source) {
   const std::unique_ptr<Module> module = load(source, {"k"});
   std::vector<std::vector<int>> results;

@@ -1,4 +1,4 @@
-// What kernels as they are found bring with them: headers, host functions, words that only CUDA's compiler knows.
+// Parts of real kernel files: headers, host functions, and words that only CUDA's compiler knows.
 
 #include "host_fixture.hpp"
 

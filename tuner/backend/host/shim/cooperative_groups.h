@@ -4,13 +4,11 @@
 
 #include "tuner_host.h"
 
-#define TUNER_HOST_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 namespace cooperative_groups {
 
 class thread_block {
  public:
-  static void sync(TUNER_HOST_HERE) { ::__syncthreads(file, line); }
+  static void sync(TUNER_HOST_SITE) { ::__syncthreads(file, line); }
   static unsigned thread_rank() { return tuner_host::context.thread->linear; }
   static unsigned size() { return tuner_host::context.block->threads; }
   static unsigned num_threads() { return size(); }
@@ -24,7 +22,7 @@ inline thread_block this_thread_block() { return {}; }
 /// All threads of the grid. They can wait for each other if the launch is cooperative.
 class grid_group {
  public:
-  static void sync(TUNER_HOST_HERE) {
+  static void sync(TUNER_HOST_SITE) {
     tuner_host::api->meet_block(tuner_host::context.block, tuner_host::kGridBarrier, 0, file, line);
   }
   static bool is_valid() { return tuner_host::context.block->cooperative; }
@@ -60,34 +58,34 @@ class thread_block_tile {
   static unsigned thread_rank() { return tuner_host::lane() & (N - 1); }
   static unsigned meta_group_rank() { return tuner_host::context.thread->linear / N; }
   static unsigned meta_group_size() { return (tuner_host::context.block->threads + N - 1) / N; }
-  static void sync(TUNER_HOST_HERE) { ::__syncwarp(mask(), file, line); }
+  static void sync(TUNER_HOST_SITE) { ::__syncwarp(mask(), file, line); }
   template <typename T>
-  static T shfl(T value, int source, TUNER_HOST_HERE) {
+  static T shfl(T value, int source, TUNER_HOST_SITE) {
     return ::__shfl_sync(mask(), value, source, static_cast<int>(N), file, line);
   }
   template <typename T>
-  static T shfl_up(T value, unsigned delta, TUNER_HOST_HERE) {
+  static T shfl_up(T value, unsigned delta, TUNER_HOST_SITE) {
     return ::__shfl_up_sync(mask(), value, delta, static_cast<int>(N), file, line);
   }
   template <typename T>
-  static T shfl_down(T value, unsigned delta, TUNER_HOST_HERE) {
+  static T shfl_down(T value, unsigned delta, TUNER_HOST_SITE) {
     return ::__shfl_down_sync(mask(), value, delta, static_cast<int>(N), file, line);
   }
   template <typename T>
-  static T shfl_xor(T value, unsigned lane_mask, TUNER_HOST_HERE) {
+  static T shfl_xor(T value, unsigned lane_mask, TUNER_HOST_SITE) {
     return ::__shfl_xor_sync(mask(), value, static_cast<int>(lane_mask), static_cast<int>(N), file, line);
   }
-  static int any(int predicate, TUNER_HOST_HERE) { return ::__any_sync(mask(), predicate, file, line); }
-  static int all(int predicate, TUNER_HOST_HERE) { return ::__all_sync(mask(), predicate, file, line); }
-  static unsigned ballot(int predicate, TUNER_HOST_HERE) {
+  static int any(int predicate, TUNER_HOST_SITE) { return ::__any_sync(mask(), predicate, file, line); }
+  static int all(int predicate, TUNER_HOST_SITE) { return ::__all_sync(mask(), predicate, file, line); }
+  static unsigned ballot(int predicate, TUNER_HOST_SITE) {
     return ::__ballot_sync(mask(), predicate, file, line) >> first();
   }
   template <typename T>
-  static unsigned match_any(T value, TUNER_HOST_HERE) {
+  static unsigned match_any(T value, TUNER_HOST_SITE) {
     return ::__match_any_sync(mask(), value, file, line) >> first();
   }
   template <typename T>
-  static unsigned match_all(T value, int& all, TUNER_HOST_HERE) {
+  static unsigned match_all(T value, int& all, TUNER_HOST_SITE) {
     return ::__match_all_sync(mask(), value, &all, file, line) >> first();
   }
 
@@ -108,7 +106,7 @@ class thread_group {
   unsigned size() const { return size_; }
   unsigned num_threads() const { return size_; }
   unsigned thread_rank() const { return thread_block::thread_rank() - first_; }
-  void sync(TUNER_HOST_HERE) const {
+  void sync(TUNER_HOST_SITE) const {
     if (size_ == thread_block::size()) return ::__syncthreads(file, line);
     ::__syncwarp((size_ == 32 ? 0xffffffffu : (1u << size_) - 1u) << (first_ % 32), file, line);
   }
@@ -151,53 +149,33 @@ class coalesced_group {
 inline coalesced_group coalesced_threads() { return {}; }
 
 template <typename Group>
-inline void sync(const Group& group, TUNER_HOST_HERE) {
+inline void sync(const Group& group, TUNER_HOST_SITE) {
   group.sync(file, line);
 }
 
-template <typename T = void>
-struct plus {
-  T operator()(T a, T b) const { return a + b; }
-};
-template <typename T = void>
-struct less {
-  T operator()(T a, T b) const { return b < a ? b : a; }
-};
-template <typename T = void>
-struct greater {
-  T operator()(T a, T b) const { return a < b ? b : a; }
-};
-template <typename T = void>
-struct bit_and {
-  T operator()(T a, T b) const { return a & b; }
-};
-template <typename T = void>
-struct bit_or {
-  T operator()(T a, T b) const { return a | b; }
-};
-template <typename T = void>
-struct bit_xor {
-  T operator()(T a, T b) const { return a ^ b; }
-};
-#define TUNER_HOST_OF_ANY(name)    \
-  template <>                      \
-  struct name<void> {              \
-    template <typename T>          \
-    T operator()(T a, T b) const { \
-      return name<T>{}(a, b);      \
-    }                              \
+#define TUNER_HOST_OPERATION(name, expression)          \
+  template <typename T = void>                          \
+  struct name {                                         \
+    T operator()(T a, T b) const { return expression; } \
+  };                                                    \
+  template <>                                           \
+  struct name<void> {                                   \
+    template <typename T>                               \
+    T operator()(T a, T b) const {                      \
+      return expression;                                \
+    }                                                   \
   };
-TUNER_HOST_OF_ANY(plus)
-TUNER_HOST_OF_ANY(less)
-TUNER_HOST_OF_ANY(greater)
-TUNER_HOST_OF_ANY(bit_and)
-TUNER_HOST_OF_ANY(bit_or)
-TUNER_HOST_OF_ANY(bit_xor)
-#undef TUNER_HOST_OF_ANY
+TUNER_HOST_OPERATION(plus, a + b)
+TUNER_HOST_OPERATION(less, b < a ? b : a)
+TUNER_HOST_OPERATION(greater, a < b ? b : a)
+TUNER_HOST_OPERATION(bit_and, a & b)
+TUNER_HOST_OPERATION(bit_or, a | b)
+TUNER_HOST_OPERATION(bit_xor, a ^ b)
+#undef TUNER_HOST_OPERATION
 
 /// The values of all threads of a tile, combined in the order of a butterfly. All threads get the result.
 template <unsigned N, typename Parent, typename T, typename Operation>
-inline T reduce(const thread_block_tile<N, Parent>& tile, T value, Operation operation, TUNER_HOST_HERE) {
+inline T reduce(const thread_block_tile<N, Parent>& tile, T value, Operation operation, TUNER_HOST_SITE) {
   for (unsigned step = N / 2; step > 0; step /= 2) value = operation(value, tile.shfl_xor(value, step, file, line));
   return value;
 }
@@ -208,7 +186,7 @@ inline T reduce(const coalesced_group&, T value, Operation) {
 
 /// The combined values of the threads of a tile up to this one.
 template <unsigned N, typename Parent, typename T, typename Operation = plus<T>>
-inline T inclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_HERE) {
+inline T inclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_SITE) {
   for (unsigned step = 1; step < N; step *= 2) {
     const T before = tile.shfl_up(value, step, file, line);
     if (tile.thread_rank() >= step) value = operation(before, value);
@@ -217,7 +195,7 @@ inline T inclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Opera
 }
 /// The combined values of the threads of a tile before this one; T() for the first.
 template <unsigned N, typename Parent, typename T, typename Operation = plus<T>>
-inline T exclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_HERE) {
+inline T exclusive_scan(const thread_block_tile<N, Parent>& tile, T value, Operation operation = {}, TUNER_HOST_SITE) {
   const T before = tile.shfl_up(inclusive_scan(tile, value, operation, file, line), 1, file, line);
   return tile.thread_rank() == 0 ? T() : before;
 }
@@ -229,10 +207,8 @@ inline void memcpy_async(const Group& group, T* to, const T* from, size_t bytes)
     reinterpret_cast<char*>(to)[at] = reinterpret_cast<const char*>(from)[at];
 }
 template <typename Group>
-inline void wait(const Group& group, TUNER_HOST_HERE) {
+inline void wait(const Group& group, TUNER_HOST_SITE) {
   group.sync(file, line);
 }
 
 }  // namespace cooperative_groups
-
-#undef TUNER_HOST_HERE

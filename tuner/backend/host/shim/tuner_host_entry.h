@@ -87,24 +87,14 @@ template <auto K>
 struct EntryOf {
   static_assert(sizeof(K) == 0, "a kernel is a __global__ function that returns void");
 };
-template <typename... P, void (*K)(P...)>
+template <typename... P, void (*K)(P...)>  // noexcept or not
 struct EntryOf<K> {
   static void run(void* const* arguments) {
     Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
   }
   static const EntryInfo info;
 };
-template <typename... P, void (*K)(P...) noexcept>
-struct EntryOf<K> {
-  static void run(void* const* arguments) {
-    Kernel<P...>::run(K, arguments, typename MakeIndices<sizeof...(P)>::type{});
-  }
-  static const EntryInfo info;
-};
-
 template <typename... P, void (*K)(P...)>
-const EntryInfo EntryOf<K>::info{&run, Kernel<P...>::sizes, sizeof...(P), typeid(void(P...)).name()};
-template <typename... P, void (*K)(P...) noexcept>
 const EntryInfo EntryOf<K>::info{&run, Kernel<P...>::sizes, sizeof...(P), typeid(void(P...)).name()};
 
 }  // namespace tuner_host

@@ -1,5 +1,9 @@
 #pragma once
-/// The common parts of __half and __nv_bfloat16: operators, named arithmetic, pairs.
+/// __half and __nv_bfloat16 in software: the types, their pairs, conversions, operators and named functions. Internal
+/// to cuda_fp16.h and cuda_bf16.h.
+
+#include "tuner_host.h"
+#include "fill_value.hpp"
 
 namespace tuner_host {
 
@@ -18,30 +22,76 @@ inline float narrow(double value) {
 
 }  // namespace tuner_host
 
-// Overloads for the type itself, instead of conversions to float: h + h is rounded to the type, as on a GPU.
-#define TUNER_HOST_SMALL_FLOAT(T, T2)                                                         \
-  inline T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }   \
-  inline T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }   \
-  inline T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }   \
-  inline T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }   \
-  inline T operator-(T a) { return T(-static_cast<float>(a)); }                               \
-  inline T operator+(T a) { return a; }                                                       \
-  inline T& operator+=(T& a, T b) { return a = a + b; }                                       \
-  inline T& operator-=(T& a, T b) { return a = a - b; }                                       \
-  inline T& operator*=(T& a, T b) { return a = a * b; }                                       \
-  inline T& operator/=(T& a, T b) { return a = a / b; }                                       \
-  inline bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); } \
-  inline bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); } \
-  inline bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }   \
-  inline bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); } \
-  inline bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }   \
-  inline bool operator>=(T a, T b) { return static_cast<float>(a) >= static_cast<float>(b); } \
-  inline T2 operator+(T2 a, T2 b) { return {a.x + b.x, a.y + b.y}; }                          \
-  inline T2 operator-(T2 a, T2 b) { return {a.x - b.x, a.y - b.y}; }                          \
-  inline T2 operator*(T2 a, T2 b) { return {a.x * b.x, a.y * b.y}; }                          \
-  inline T2 operator/(T2 a, T2 b) { return {a.x / b.x, a.y / b.y}; }
+// A type and its pair, with the conversions that have \p name in their names.
+#define TUNER_HOST_SMALL_FLOAT_TYPE(T, T2, name)                                                        \
+  struct T##_raw {                                                                                      \
+    unsigned short x;                                                                                   \
+  };                                                                                                    \
+  struct T {                                                                                            \
+    unsigned short bits;                                                                                \
+                                                                                                        \
+    T() = default;                                                                                      \
+    T(float value) : bits(tuner::fill_value::name##_bits(value)) {}                                     \
+    T(double value) : bits(tuner::fill_value::name##_bits(tuner_host::narrow(value))) {}                \
+    T(int value) : T(static_cast<double>(value)) {}                                                     \
+    T(unsigned value) : T(static_cast<double>(value)) {}                                                \
+    T(long long value) : T(static_cast<float>(value)) {}                                                \
+    T(unsigned long long value) : T(static_cast<float>(value)) {}                                       \
+    T(short value) : T(static_cast<float>(value)) {}                                                    \
+    T(unsigned short value) : T(static_cast<float>(value)) {}                                           \
+    T(T##_raw raw) : bits(raw.x) {}                                                                     \
+    operator float() const { return tuner::fill_value::name##_value(bits); }                            \
+    operator T##_raw() const { return {bits}; }                                                         \
+  };                                                                                                    \
+  struct __attribute__((aligned(4))) T2 {                                                               \
+    T x, y;                                                                                             \
+  };                                                                                                    \
+  inline T __float2##name(float x) { return T(x); }                                                     \
+  inline T __float2##name##_rn(float x) { return T(x); }                                                \
+  inline T __double2##name(double x) { return T(x); }                                                   \
+  inline float __##name##2float(T x) { return static_cast<float>(x); }                                  \
+  inline T __int2##name##_rn(int x) { return T(x); }                                                    \
+  inline T __uint2##name##_rn(unsigned x) { return T(x); }                                              \
+  inline int __##name##2int_rn(T x) { return __float2int_rn(static_cast<float>(x)); }                   \
+  inline int __##name##2int_rz(T x) { return static_cast<int>(static_cast<float>(x)); }                 \
+  inline T __ushort_as_##name(unsigned short x) { return T(T##_raw{x}); }                               \
+  inline T __short_as_##name(short x) { return __ushort_as_##name(static_cast<unsigned short>(x)); }    \
+  inline unsigned short __##name##_as_ushort(T x) { return x.bits; }                                    \
+  inline short __##name##_as_short(T x) { return static_cast<short>(x.bits); }                          \
+  inline T2 __halves2##name##2(T x, T y) { return {x, y}; }                                             \
+  inline T2 make_##name##2(T x, T y) { return {x, y}; }                                                 \
+  inline T2 __##name##2##name##2(T x) { return {x, x}; }                                                \
+  inline T2 __float2##name##2_rn(float x) { return {T(x), T(x)}; }                                      \
+  inline T2 __floats2##name##2_rn(float x, float y) { return {T(x), T(y)}; }                            \
+  inline T2 __float22##name##2_rn(float2 x) { return {T(x.x), T(x.y)}; }                                \
+  inline float2 __##name##22float2(T2 x) { return {static_cast<float>(x.x), static_cast<float>(x.y)}; } \
+  inline T __low2##name(T2 x) { return x.x; }                                                           \
+  inline T __high2##name(T2 x) { return x.y; }                                                          \
+  inline float __low2float(T2 x) { return static_cast<float>(x.x); }                                    \
+  inline float __high2float(T2 x) { return static_cast<float>(x.y); }
 
+// Overloads for the type itself, instead of conversions to float: h + h is rounded to the type, as on a GPU.
 #define TUNER_HOST_SMALL_FLOAT_FUNCTIONS(T, T2)                                                          \
+  inline T operator+(T a, T b) { return T(static_cast<float>(a) + static_cast<float>(b)); }              \
+  inline T operator-(T a, T b) { return T(static_cast<float>(a) - static_cast<float>(b)); }              \
+  inline T operator*(T a, T b) { return T(static_cast<float>(a) * static_cast<float>(b)); }              \
+  inline T operator/(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }              \
+  inline T operator-(T a) { return T(-static_cast<float>(a)); }                                          \
+  inline T operator+(T a) { return a; }                                                                  \
+  inline T& operator+=(T& a, T b) { return a = a + b; }                                                  \
+  inline T& operator-=(T& a, T b) { return a = a - b; }                                                  \
+  inline T& operator*=(T& a, T b) { return a = a * b; }                                                  \
+  inline T& operator/=(T& a, T b) { return a = a / b; }                                                  \
+  inline bool operator==(T a, T b) { return static_cast<float>(a) == static_cast<float>(b); }            \
+  inline bool operator!=(T a, T b) { return static_cast<float>(a) != static_cast<float>(b); }            \
+  inline bool operator<(T a, T b) { return static_cast<float>(a) < static_cast<float>(b); }              \
+  inline bool operator<=(T a, T b) { return static_cast<float>(a) <= static_cast<float>(b); }            \
+  inline bool operator>(T a, T b) { return static_cast<float>(a) > static_cast<float>(b); }              \
+  inline bool operator>=(T a, T b) { return static_cast<float>(a) >= static_cast<float>(b); }            \
+  inline T2 operator+(T2 a, T2 b) { return {a.x + b.x, a.y + b.y}; }                                     \
+  inline T2 operator-(T2 a, T2 b) { return {a.x - b.x, a.y - b.y}; }                                     \
+  inline T2 operator*(T2 a, T2 b) { return {a.x * b.x, a.y * b.y}; }                                     \
+  inline T2 operator/(T2 a, T2 b) { return {a.x / b.x, a.y / b.y}; }                                     \
   inline T __hadd(T a, T b) { return a + b; }                                                            \
   inline T __hadd_rn(T a, T b) { return a + b; }                                                         \
   inline T __hsub(T a, T b) { return a - b; }                                                            \

@@ -16,6 +16,13 @@ struct TunerValues {
   T& operator[](int i) { return reinterpret_cast<T*>(bytes)[i]; }
 };
 
+/// Shared memory for a collective that gets none from its caller.
+template <typename Storage>
+inline Storage& tuner_storage() {
+  __shared__ Storage storage;
+  return storage;
+}
+
 inline int tuner_rank() { return static_cast<int>(tuner_host::context.thread->linear); }
 
 }  // namespace cub

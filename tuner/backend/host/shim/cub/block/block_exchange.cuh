@@ -14,7 +14,7 @@ class BlockExchange {
     TunerValues<T, kThreads * items> values;
   };
 
-  BlockExchange() : storage_(own()) {}
+  BlockExchange() : storage_(tuner_storage<TempStorage>()) {}
   BlockExchange(TempStorage& storage) : storage_(storage) {}
 
   template <typename U>
@@ -49,10 +49,6 @@ class BlockExchange {
   void BlockedToStriped(T (&both)[items]) { BlockedToStriped(both, both); }
 
  private:
-  static TempStorage& own() {
-    __shared__ TempStorage storage;
-    return storage;
-  }
   static int blocked(int i) { return tuner_rank() * items + i; }
   static int warp_striped(int i) { return tuner_rank() / 32 * 32 * items + i * 32 + tuner_rank() % 32; }
 

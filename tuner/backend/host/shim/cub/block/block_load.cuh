@@ -32,7 +32,7 @@ inline void LoadDirectStriped(int rank, Iterator from, T (&to)[items], int valid
     if (rank + i * threads < valid) to[i] = from[rank + i * threads];
 }
 
-/// Consecutive items to each thread; but BLOCK_LOAD_STRIPED gives the first ones of all threads first.
+/// Loads consecutive items into each thread. BLOCK_LOAD_STRIPED loads the first items of all threads first.
 template <typename T, int dim_x, int items, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT, int dim_y = 1,
           int dim_z = 1, int = 0>
 class BlockLoad {
@@ -48,12 +48,7 @@ class BlockLoad {
 
   template <typename Iterator>
   void Load(Iterator from, T (&to)[items]) {
-    if constexpr (algorithm == BLOCK_LOAD_STRIPED) {
-      LoadDirectStriped<kThreads>(tuner_rank(), from, to);
-    } else {
-      LoadDirectBlocked(tuner_rank(), from, to);
-    }
-    meet();
+    Load(from, to, kThreads * items);
   }
   template <typename Iterator>
   void Load(Iterator from, T (&to)[items], int valid) {
@@ -62,19 +57,14 @@ class BlockLoad {
     } else {
       LoadDirectBlocked(tuner_rank(), from, to, valid);
     }
-    meet();
+    // CUB exchanges items here, so all threads have to come.
+    if constexpr (algorithm == BLOCK_LOAD_TRANSPOSE || algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED)
+      __syncthreads();
   }
   template <typename Iterator, typename Default>
   void Load(Iterator from, T (&to)[items], int valid, Default otherwise) {
     for (int i = 0; i < items; ++i) to[i] = otherwise;
     Load(from, to, valid);
-  }
-
- private:
-  // Where CUB exchanges items all threads have to come.
-  static void meet() {
-    if constexpr (algorithm == BLOCK_LOAD_TRANSPOSE || algorithm == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED)
-      __syncthreads();
   }
 };
 

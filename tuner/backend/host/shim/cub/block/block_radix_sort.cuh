@@ -21,7 +21,7 @@ class BlockRadixSort {
     TunerValues<int, kAll> order, from;
   };
 
-  BlockRadixSort() : storage_(own()) {}
+  BlockRadixSort() : storage_(tuner_storage<TempStorage>()) {}
   BlockRadixSort(TempStorage& storage) : storage_(storage) {}
 
 #define TUNER_HOST_SORT(name, descending, arrangement)                                  \
@@ -39,11 +39,6 @@ class BlockRadixSort {
 #undef TUNER_HOST_SORT
 
  private:
-  static TempStorage& own() {
-    __shared__ TempStorage storage;
-    return storage;
-  }
-
   /// An unsigned number for each key, in the order of the keys: negative keys come first.
   static unsigned long long bits_of(const Key& key) {
     unsigned long long bits = 0;

@@ -21,7 +21,7 @@ class BlockReduce {
     TunerValues<T, kThreads> values;
   };
 
-  BlockReduce() : storage_(own()) {}
+  BlockReduce() : storage_(tuner_storage<TempStorage>()) {}
   BlockReduce(TempStorage& storage) : storage_(storage) {}
 
   template <typename Operation>
@@ -49,11 +49,6 @@ class BlockReduce {
   }
 
  private:
-  static TempStorage& own() {
-    __shared__ TempStorage storage;
-    return storage;
-  }
-
   TempStorage& storage_;
 };
 

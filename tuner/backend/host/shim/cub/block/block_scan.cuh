@@ -17,10 +17,10 @@ class BlockScan {
     TunerValues<T, 1> prefix;
   };
 
-  BlockScan() : storage_(own()) {}
+  BlockScan() : storage_(tuner_storage<TempStorage>()) {}
   BlockScan(TempStorage& storage) : storage_(storage) {}
 
-  // One item a thread.
+  // One item a thread: mostly as an array of one.
   template <typename... More>
   void ExclusiveSum(T input, T& output, More&... more) {
     ExclusiveScan(input, output, T(), cub::Sum(), more...);
@@ -29,21 +29,17 @@ class BlockScan {
   void InclusiveSum(T input, T& output, More&... more) {
     InclusiveScan(input, output, cub::Sum(), more...);
   }
-  template <typename Operation>
-  void ExclusiveScan(T input, T& output, T initial, Operation operation) {
-    T inputs[1] = {input}, outputs[1], aggregate;
-    scan_from(inputs, outputs, initial, operation, aggregate);
-    output = outputs[0];
-  }
-  template <typename Operation>
-  void ExclusiveScan(T input, T& output, T initial, Operation operation, T& aggregate) {
+  template <typename... More>
+  void ExclusiveScan(T input, T& output, More&&... more) {
     T inputs[1] = {input}, outputs[1];
-    scan_from(inputs, outputs, initial, operation, aggregate);
+    ExclusiveScan(inputs, outputs, static_cast<More&&>(more)...);
     output = outputs[0];
   }
-  template <typename Operation, typename Prefix>
-  void ExclusiveScan(T input, T& output, T, Operation operation, Prefix& prefix) {
-    ExclusiveScan(input, output, operation, prefix);
+  template <typename... More>
+  void InclusiveScan(T input, T& output, More&&... more) {
+    T inputs[1] = {input}, outputs[1];
+    InclusiveScan(inputs, outputs, static_cast<More&&>(more)...);
+    output = outputs[0];
   }
   /// The output of thread 0 is not defined.
   template <typename Operation>
@@ -55,29 +51,6 @@ class BlockScan {
   void ExclusiveScan(T input, T& output, Operation operation, T& aggregate) {
     T before;
     if (sum_before(input, operation, before, aggregate)) output = before;
-  }
-  template <typename Operation, typename Prefix>
-  void ExclusiveScan(T input, T& output, Operation operation, Prefix& prefix) {
-    T inputs[1] = {input}, outputs[1];
-    ExclusiveScan(inputs, outputs, operation, prefix);
-    output = outputs[0];
-  }
-  template <typename Operation>
-  void InclusiveScan(T input, T& output, Operation operation) {
-    T aggregate;
-    InclusiveScan(input, output, operation, aggregate);
-  }
-  template <typename Operation>
-  void InclusiveScan(T input, T& output, Operation operation, T& aggregate) {
-    T inputs[1] = {input}, outputs[1];
-    InclusiveScan(inputs, outputs, operation, aggregate);
-    output = outputs[0];
-  }
-  template <typename Operation, typename Prefix>
-  void InclusiveScan(T input, T& output, Operation operation, Prefix& prefix) {
-    T inputs[1] = {input}, outputs[1];
-    InclusiveScan(inputs, outputs, operation, prefix);
-    output = outputs[0];
   }
 
   // Several items a thread.
@@ -92,11 +65,13 @@ class BlockScan {
   template <int items, typename Operation>
   void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, Operation operation) {
     T aggregate;
-    scan_from(input, output, initial, operation, aggregate);
+    ExclusiveScan(input, output, initial, operation, aggregate);
   }
   template <int items, typename Operation>
   void ExclusiveScan(T (&input)[items], T (&output)[items], T initial, Operation operation, T& aggregate) {
-    scan_from(input, output, initial, operation, aggregate);
+    T before;
+    const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
+    shift(input, output, has_before ? static_cast<T>(operation(initial, before)) : initial, operation);
   }
   template <int items, typename Operation, typename Prefix>
   void ExclusiveScan(T (&input)[items], T (&output)[items], T, Operation operation, Prefix& prefix) {
@@ -129,11 +104,6 @@ class BlockScan {
   }
 
  private:
-  static TempStorage& own() {
-    __shared__ TempStorage storage;
-    return storage;
-  }
-
   /// Combines the values of the threads before this one; false for the first. \p aggregate: of all threads.
   template <typename Operation>
   bool sum_before(T input, Operation operation, T& before, T& aggregate) {
@@ -147,12 +117,6 @@ class BlockScan {
       if (i + 1 == rank) before = aggregate;
     }
     return rank > 0;
-  }
-  template <int items, typename Operation>
-  void scan_from(T (&input)[items], T (&output)[items], T initial, Operation operation, T& aggregate) {
-    T before;
-    const bool has_before = sum_before(ThreadReduce(input, operation), operation, before, aggregate);
-    shift(input, output, has_before ? static_cast<T>(operation(initial, before)) : initial, operation);
   }
   /// Gives each item the combination of \p first and the items before it. Both arrays may be the same.
   template <int items, typename Operation>
