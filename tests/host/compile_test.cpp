@@ -22,7 +22,7 @@
 namespace tuner::host_test {
 namespace {
 
-/// What the backend's compiler says of \p source.
+/// The message of the backend's compiler about \p source.
 std::string refusal(const std::string& source, const std::string& expression = "k") {
   return why_not(backend().compiler().compile(request(source, {expression})));
 }
@@ -118,7 +118,7 @@ TEST(HostCompile, SaysWhatWasTriedWhenThereIsNoCompiler) {
               AllOf(HasSubstr("no C++ compiler found (tried no-such-compiler)"), HasSubstr("CXX")));
 }
 
-/// What is said when the environment's CXX is \p cxx, and whether a kernel compiles all the same.
+/// The warnings when the environment's CXX is \p cxx. Checks that a kernel compiles nevertheless.
 std::string said_of_cxx(const std::string& cxx) {
   const testing::EnvironmentVariable variable("CXX", cxx);
   std::string said;
@@ -345,7 +345,7 @@ class HostObjectCache : public ::testing::Test {
 };
 
 TEST_F(HostObjectCache, TrustsNoFolderThatOthersMayWriteTo) {
-  const host::ObjectCache cache(objects_, 1 << 20);
+  const host::ObjectCache cache(objects_);
   ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
   EXPECT_TRUE(cache.find("aa").has_value());
   std::filesystem::permissions(objects_, std::filesystem::perms::all);
@@ -356,19 +356,19 @@ TEST_F(HostObjectCache, TrustsNoFolderThatOthersMayWriteTo) {
 TEST_F(HostObjectCache, SaysWhyItKeepsNothing) {
   std::string said;
   const auto warn = [&said](const std::string& message) { said = message; };
-  const host::ObjectCache missing(objects_, 1 << 20, warn);
+  const host::ObjectCache missing(objects_, warn);
   EXPECT_EQ(said, "");
   std::filesystem::create_directory(objects_);
   std::filesystem::permissions(objects_, std::filesystem::perms::all);
-  const host::ObjectCache open(objects_, 1 << 20, warn);
+  const host::ObjectCache open(objects_, warn);
   EXPECT_THAT(said, AllOf(HasSubstr("compiled objects are not kept"), HasSubstr("may be written to by others")));
   std::filesystem::create_directory_symlink(objects_, folder_ / "link");
-  const host::ObjectCache link(folder_ / "link", 1 << 20, warn);
+  const host::ObjectCache link(folder_ / "link", warn);
   EXPECT_THAT(said, HasSubstr("is no folder"));
 }
 
 TEST_F(HostObjectCache, TakesNoObjectThatIsALinkAFolderAPipeOrOthersToWrite) {
-  const host::ObjectCache cache(objects_, 1 << 20);
+  const host::ObjectCache cache(objects_);
   ASSERT_TRUE(cache.store("aa", {std::byte{1}}));
   const auto object = [&](const std::string& key) { return objects_ / (key + ".so"); };
   std::filesystem::create_symlink("aa.so", object("bb"));
@@ -385,7 +385,7 @@ TEST_F(HostObjectCache, TakesNoObjectThatIsALinkAFolderAPipeOrOthersToWrite) {
 }
 
 TEST_F(HostObjectCache, DropsTheObjectsThatWereUsedLongestAgo) {
-  const host::ObjectCache cache(objects_, 3500);
+  const host::ObjectCache cache(objects_, {}, 3500);
   const std::vector<std::byte> object(1000);
   const auto age = [&](const char* key, int hours) {
     std::filesystem::last_write_time(objects_ / (std::string(key) + ".so"),

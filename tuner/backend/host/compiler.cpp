@@ -166,7 +166,7 @@ HostCompiler::HostCompiler(const HostOptions& options) : options_(options) {
   if (!options_.warn) options_.warn = &warn_once;
   if (!options.cache_objects) return;
   const auto directory = options.cache_directory ? options.cache_directory : cache::user_cache_dir();
-  if (directory) cache_.emplace(*directory / "host-objects", options.max_cache_bytes, options_.warn);
+  if (directory) cache_.emplace(*directory / "host-objects", options_.warn);
 }
 
 std::string HostCompiler::try_compiler(const std::vector<std::string>& command, bool by_name) const {

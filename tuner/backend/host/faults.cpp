@@ -4,9 +4,11 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include <tuner/backend/host/block_runner.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
@@ -16,11 +18,12 @@ namespace {
 
 // Ignored by default. Go's runtime uses it for the same purpose, because a signal without a cause does no harm.
 constexpr int kStopSignal = SIGURG;
-constexpr std::array<int, 5> kFaults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+constexpr std::array kAllSignals{kStopSignal, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+constexpr auto kSignals = std::span(kAllSignals).first(sanitizer::kActive ? 1 : kAllSignals.size());
 constexpr std::size_t kSignalStackBytes = 65536;
 
 std::mutex mutex;
-int users = 0, fault_users = 0;
+int users = 0;
 std::array<struct sigaction, 65> previous;
 
 struct Registers {
@@ -114,20 +117,14 @@ void uninstall(int signal) {
 
 }  // namespace
 
-FaultHandlers::FaultHandlers(bool faults) : faults_(faults && !sanitizer::kActive) {
+FaultHandlers::FaultHandlers() {
   const std::lock_guard lock(mutex);
-  if (users++ == 0) install(kStopSignal);
-  if (faults_ && fault_users++ == 0) {
-    for (const int signal : kFaults) install(signal);
-  }
+  if (users++ == 0) std::for_each(kSignals.begin(), kSignals.end(), install);
 }
 
 FaultHandlers::~FaultHandlers() {
   const std::lock_guard lock(mutex);
-  if (--users == 0) uninstall(kStopSignal);
-  if (faults_ && --fault_users == 0) {
-    for (const int signal : kFaults) uninstall(signal);
-  }
+  if (--users == 0) std::for_each(kSignals.begin(), kSignals.end(), uninstall);
 }
 
 SignalStack::SignalStack() {

@@ -8,16 +8,13 @@
 namespace tuner::host {
 
 /// Installs the handlers while an object of this class lives. Signals from outside of kernels go to earlier handlers.
+/// A sanitizer reports faults better, so under one there is only the handler of request_stop().
 class FaultHandlers {
  public:
-  /// \p faults: also SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP; otherwise only the request to stop.
-  explicit FaultHandlers(bool faults);
+  FaultHandlers();
   ~FaultHandlers();
   FaultHandlers(const FaultHandlers&) = delete;
   FaultHandlers& operator=(const FaultHandlers&) = delete;
-
- private:
-  bool faults_;
 };
 
 /// A stack for signal handlers of the calling thread: a fiber that overflowed its own stack has none left.

@@ -33,9 +33,7 @@ class HostBackend final : public Backend {
   explicit HostBackend(const HostOptions& options)
       : compiler_(options),
         device_(host::discover(thread_count(options), compiler_.short_name())),
-        handlers_(options.catch_faults),
-        pool_({thread_count(options), options.stack_bytes, static_cast<std::size_t>(device_.limits.max_shared_bytes)}) {
-  }
+        pool_(thread_count(options), options.stack_bytes, static_cast<std::size_t>(device_.limits.max_shared_bytes)) {}
 
   const Device& device() const override { return device_; }
   void measure_ceilings() override { device_.ceilings = host::ceilings(pool_.threads(), device_.key.l2_bytes); }
@@ -74,9 +72,7 @@ class HostBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     const Deadline deadline(timeout_s);
     for (const Launch& launch : launches) {
-      if (auto failure = run_one(launch, deadline)) {
-        return std::visit([](auto& value) { return Outcome(std::move(value)); }, *failure);
-      }
+      if (auto failure = run_one(launch, deadline)) return as<Outcome>(std::move(*failure));
     }
     return std::nullopt;
   }
@@ -86,20 +82,16 @@ class HostBackend final : public Backend {
     const Deadline deadline(request.timeout_s);
     const bool single = request.cold || !request.prepare.empty();
     const std::size_t batch = single ? 1 : std::max<std::size_t>(request.batch, 1);
-    const auto as_result = [](Failure& failure) {
-      return std::visit([](auto& value) { return SampleResult(std::move(value)); }, failure);
-    };
     std::vector<Sample> samples;
     samples.reserve(request.samples);
     for (std::size_t i = 0; i < request.samples; ++i) {
       for (const Launch& launch : request.prepare)
-        if (auto failure = run_one(launch, deadline)) return as_result(*failure);
+        if (auto failure = run_one(launch, deadline)) return as<SampleResult>(std::move(*failure));
       if (request.cold) host::flush_cache(device_.key.l2_bytes);
       const Clock::time_point begin = Clock::now();
       for (std::size_t repeat = 0; repeat < batch; ++repeat) {
-        for (const Launch& launch : launches) {
-          if (auto failure = run_one(launch, deadline)) return as_result(*failure);
-        }
+        for (const Launch& launch : launches)
+          if (auto failure = run_one(launch, deadline)) return as<SampleResult>(std::move(*failure));
       }
       const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
       samples.push_back({ns / static_cast<double>(batch), 0});
@@ -128,20 +120,23 @@ class HostBackend final : public Backend {
 
  private:
   using Failure = std::variant<LaunchError, Timeout>;
+  template <typename Result>
+  static Result as(Failure failure) {
+    return std::visit([](auto& value) { return Result(std::move(value)); }, failure);
+  }
 
   class Deadline {
    public:
-    explicit Deadline(double timeout_s) : timeout_s_(timeout_s), begin_(Clock::now()) {}
-    double timeout_s() const { return timeout_s_; }
+    explicit Deadline(double timeout_s) : timeout_s_(timeout_s) {}
     /// Seconds left, more than 0; 0 if there is no limit.
     double left() const {
       if (timeout_s_ <= 0) return 0;
-      return std::max(1e-9, timeout_s_ - std::chrono::duration<double>(Clock::now() - begin_).count());
+      return std::max(1e-9, timeout_s_ - seconds_since(begin_));
     }
 
    private:
     double timeout_s_;
-    Clock::time_point begin_;
+    Clock::time_point begin_ = Clock::now();
   };
 
   /// The reason why \p function cannot be started with \p shape.

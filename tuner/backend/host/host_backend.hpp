@@ -24,16 +24,13 @@ struct HostOptions {
   /// `$XDG_CACHE_HOME/tuner`, `~/.cache/tuner`. If it cannot be written, only time is lost.
   std::optional<std::filesystem::path> cache_directory;
   bool cache_objects = true;
-  std::uint64_t max_cache_bytes = std::uint64_t{256} << 20;  ///< oldest objects go first
   unsigned threads = 0;         ///< operating-system threads; 0: one for each core that this process may use
   std::size_t stack_bytes = 0;  ///< of one kernel thread; 0: 64 KiB, 256 KiB under a sanitizer
-  /// Turn faults in kernels (SIGSEGV, SIGFPE, …) into a LaunchError instead of the end of this process. Installs
-  /// signal handlers while a backend lives; without effect under a sanitizer, which reports them better.
-  bool catch_faults = true;
 };
 
 /// Does not fail if there is no compiler: then each compile is a CompileError that names the compilers that were tried.
-/// Throws Error when threads or stacks cannot be made.
+/// Throws Error when threads or stacks cannot be made. While the backend lives, signal handlers turn faults in kernels
+/// (SIGSEGV, SIGFPE, …) into a LaunchError.
 std::unique_ptr<Backend> make_host_backend(const HostOptions& options = {});
 
 /// The device of such a backend. Starts no threads; asks the compiler for its version.

@@ -36,8 +36,8 @@ std::string object_name(const std::string& key) { return key + ".so"; }
 
 }  // namespace
 
-ObjectCache::ObjectCache(std::filesystem::path directory, std::uint64_t max_bytes,
-                         const std::function<void(const std::string&)>& warn)
+ObjectCache::ObjectCache(std::filesystem::path directory, const std::function<void(const std::string&)>& warn,
+                         std::uint64_t max_bytes)
     : directory_(std::move(directory)), max_bytes_(max_bytes) {
   const Descriptor folder(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder && errno == ENOENT) return;

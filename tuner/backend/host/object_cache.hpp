@@ -17,10 +17,10 @@ namespace tuner::host {
 /// opened once. Their owner is checked and their bytes are read through that descriptor.
 class ObjectCache {
  public:
-  /// The first store() makes \p directory (0700). The objects in it take at most \p max_bytes. \p warn receives the
-  /// reason when nothing is kept there and the user can change that.
-  ObjectCache(std::filesystem::path directory, std::uint64_t max_bytes,
-              const std::function<void(const std::string&)>& warn = {});
+  /// The first store() makes \p directory (0700). \p warn receives the reason when nothing is kept there and the user
+  /// can change that. The objects take at most \p max_bytes: those that were not used for the longest time are removed.
+  explicit ObjectCache(std::filesystem::path directory, const std::function<void(const std::string&)>& warn = {},
+                       std::uint64_t max_bytes = std::uint64_t{256} << 20);
 
   /// The object stored under \p key (hexadecimal). Checks its checksum and marks it as used.
   std::optional<std::vector<std::byte>> find(const std::string& key) const;

@@ -37,7 +37,6 @@ void block_signals() {
 }  // namespace
 
 struct Pool::Impl {
-  PoolOptions options;
   std::mutex mutex;
   std::condition_variable start, done;
   std::vector<std::unique_ptr<BlockRunner>> runners;  // one for each thread; made by the constructor, which may throw
@@ -131,19 +130,16 @@ struct Pool::Impl {
   }
 };
 
-Pool::Pool(const PoolOptions& options) : impl_(std::make_unique<Impl>()) {
-  impl_->options = options;
-  if (impl_->options.stack_bytes == 0) impl_->options.stack_bytes = sanitizer::kActive ? 262144 : 65536;
-  const unsigned count = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  for (unsigned i = 0; i < count; ++i)
-    impl_->runners.push_back(
-        std::make_unique<BlockRunner>(kMaxThreads, impl_->options.max_shared, impl_->options.stack_bytes));
-  impl_->threads.reserve(count);
+Pool::Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared) : impl_(std::make_unique<Impl>()) {
+  if (stack_bytes == 0) stack_bytes = sanitizer::kActive ? 262144 : 65536;
+  for (unsigned i = 0; i < threads; ++i)
+    impl_->runners.push_back(std::make_unique<BlockRunner>(kMaxThreads, max_shared, stack_bytes));
+  impl_->threads.reserve(threads);
   try {
     for (const auto& runner : impl_->runners)
       impl_->threads.emplace_back([impl = impl_.get(), &runner = *runner] { impl->loop(runner); });
   } catch (const std::system_error& error) {
-    throw Error("host backend: cannot start " + std::to_string(count) +
+    throw Error("host backend: cannot start " + std::to_string(threads) +
                 " threads for kernels: " + error.code().message());
   }
 }

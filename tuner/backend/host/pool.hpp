@@ -14,15 +14,11 @@
 
 namespace tuner::host {
 
-struct PoolOptions {
-  unsigned threads = 0;             ///< 0: one for each core that this process may use
-  std::size_t stack_bytes = 0;      ///< of one kernel thread; 0: 64 KiB, 256 KiB under a sanitizer
-  std::size_t max_shared = 232448;  ///< dynamic shared memory per block, bytes
-};
-
 class Pool {
  public:
-  explicit Pool(const PoolOptions& options);
+  /// \p stack_bytes: of one kernel thread; 0: 64 KiB, 256 KiB under a sanitizer. \p max_shared: bytes of dynamic shared
+  /// memory that a block may have. Throws Error when threads or stacks cannot be made.
+  Pool(unsigned threads, std::size_t stack_bytes, std::size_t max_shared);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
