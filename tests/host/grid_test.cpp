@@ -1,4 +1,4 @@
-// Cooperative launches: blocks that wait for each other, each on an operating-system thread of its own.
+// Cooperative launches: blocks that wait for each other, each on its own operating-system thread.
 
 #include <tuner/core/error.hpp>
 

@@ -142,7 +142,7 @@ TEST_F(HostPrivateDirectory, IsNotRemovedByAForkedChildThatDestroysIt) {
 }
 
 TEST_F(HostPrivateDirectory, IsRemovedWhenItsProcessExitsWithoutDestroyingIt) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, whose folders are below this one's
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // another process, whose folders are in this one's
   EXPECT_EXIT(
       {
         (void)new host::PrivateDirectory;

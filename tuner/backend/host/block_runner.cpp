@@ -7,12 +7,14 @@
 #include <thread>
 #include <utility>
 
+#include <tuner/backend/fill_value.hpp>
 #include <tuner/backend/host/fiber.hpp>
 #include <tuner/backend/host/sanitizer.hpp>
 
 namespace tuner::host {
 
 namespace context = boost::context::detail;
+using fill_value::splitmix64;
 
 namespace {
 
@@ -27,14 +29,6 @@ constexpr std::uint64_t kSwitchesOfThread = 16;
 // it, and the update is not atomic, their value is lost.
 constexpr std::chrono::microseconds kPause{50};
 constexpr unsigned kPausesOfBlock = 4, kPausesOfLaunch = 256;
-
-/// SplitMix64.
-std::uint64_t mixed(std::uint64_t state) {
-  state += 0x9e3779b97f4a7c15;
-  state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9;
-  state = (state ^ state >> 27) * 0x94d049bb133111eb;
-  return state ^ state >> 31;
-}
 
 }  // namespace
 
@@ -112,7 +106,7 @@ std::optional<std::string> BlockRunner::run(std::uint64_t index) {
   failure_.reset();
   left_address_ = nullptr;
   if (accesses_ != nullptr) {
-    random_ = mixed(mixed(kernel_->seed) ^ index);
+    random_ = splitmix64(splitmix64(kernel_->seed) ^ index);
     // Some races show where threads switch at every access, others where one runs far ahead.
     mean_ = std::uint64_t{2} << 2 * (random_ >> 62);
     doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
@@ -260,7 +254,7 @@ void BlockRunner::plan_switch() {
     mean_ *= 2;
     doubles_after_ = std::uint64_t{state_->threads} * kSwitchesOfThread;
   }
-  random_ = mixed(random_);
+  random_ = splitmix64(random_);
   accesses_->left = 1 + (random_ >> 8) % (2 * mean_);
 }
 
@@ -279,7 +273,7 @@ void BlockRunner::switch_at_access() {
 void BlockRunner::plan_pause() {
   accesses_->updates = 0;
   if (pauses_of_block_ == 0 || pauses_of_launch_ == 0) return;
-  random_ = mixed(random_);
+  random_ = splitmix64(random_);
   accesses_->updates = 1 + (random_ >> 8) % (std::uint64_t{1} << 2 * (random_ & 3u));
 }
 
@@ -295,8 +289,7 @@ void BlockRunner::pause_at_update() {
 void BlockRunner::fail(tuner_host::Block* block, const char* message, const char* file, int line) {
   BlockRunner& runner = *static_cast<State*>(block)->runner;
   const std::string site = file != nullptr ? " (" + site_text(file, line) + ")" : "";
-  runner.failure_ =
-      message + site + " in " + runner.place() + ", " + runner.thread_text(runner.current()->thread.linear);
+  runner.fails_here(message + site);
   runner.abandon();
 }
 
@@ -332,8 +325,7 @@ void BlockRunner::leave_now() {
   char address[40] = "";
   if (runner.left_address_ != nullptr) std::snprintf(address, sizeof address, " at address %p", runner.left_address_);
   const std::string what = runner.left_shared_ ? runner.beyond_shared("reads or writes") : runner.left_because_;
-  runner.failure_ =
-      what + address + " in " + runner.place() + ", " + runner.thread_text(runner.current()->thread.linear);
+  runner.fails_here(what + address);
   runner.abandon();
 }
 
@@ -342,6 +334,10 @@ void BlockRunner::leave_now() {
 std::string BlockRunner::place() const {
   const tuner_host::Index& b = state_->index;
   return "block (" + std::to_string(b.x) + ", " + std::to_string(b.y) + ", " + std::to_string(b.z) + ")";
+}
+
+void BlockRunner::fails_here(const std::string& what) {
+  failure_ = what + " in " + place() + ", " + thread_text(current()->thread.linear);
 }
 
 std::string BlockRunner::thread_text(unsigned linear) const {

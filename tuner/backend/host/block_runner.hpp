@@ -95,6 +95,8 @@ class BlockRunner {
   void drop_fibers();
   void plan_switch();
   void plan_pause();
+  /// Sets failure_ to \p what, in the current thread.
+  void fails_here(const std::string& what);
   std::string deadlock() const;
   std::string beyond_shared(const char* does) const;
   std::string place() const;

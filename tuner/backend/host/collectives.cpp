@@ -140,9 +140,8 @@ unsigned long long BlockRunner::meet_warp(tuner_host::Block* block, int operatio
   self->file = file;
   self->line = line;
   if ((mask >> me & 1u) == 0) {
-    runner.failure_ = std::string(kWarpNames[operation]) + " (" + site_text(file, line) + "): mask " + hex(mask) +
-                      " does not name the calling lane " + std::to_string(me) + " in " + runner.place() + ", " +
-                      runner.thread_text(self->thread.linear);
+    runner.fails_here(std::string(kWarpNames[operation]) + " (" + site_text(file, line) + "): mask " + hex(mask) +
+                      " does not name the calling lane " + std::to_string(me));
     runner.abandon();
   }
   Meeting** link = &runner.meetings_[warp];

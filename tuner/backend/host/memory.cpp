@@ -57,30 +57,21 @@ std::uint64_t unclaimed_bytes() {
                                             " bytes on the host: " + std::to_string(unclaimed_bytes()) + " are free");
 }
 
-#if defined(TUNER_HOST_ASAN)
-/// AddressSanitizer guards both ends of what malloc gives, to the byte.
 class Memory final : public DeviceMemory {
  public:
+#if defined(TUNER_HOST_ASAN)
+  /// AddressSanitizer guards both ends of a malloc, to the byte.
   explicit Memory(std::size_t bytes) : bytes_(bytes) {
-    if (posix_memalign(&memory_, 4096, std::max<std::size_t>(bytes, 1)) != 0) no_room(bytes);
+    void* memory = nullptr;
+    if (posix_memalign(&memory, 4096, std::max<std::size_t>(bytes, 1)) != 0) no_room(bytes);
+    base_ = static_cast<char*>(memory);
     allocated += bytes;
   }
   ~Memory() override {
-    std::free(memory_);
+    std::free(base_);
     allocated -= bytes_;
   }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  DevicePointer address() const override { return reinterpret_cast<DevicePointer>(memory_); }
-  std::size_t bytes() const override { return bytes_; }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_;
-};
 #else
-class Memory final : public DeviceMemory {
- public:
   explicit Memory(std::size_t bytes) : bytes_(bytes) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (bytes > std::numeric_limits<std::size_t>::max() / 2) no_room(bytes);
@@ -94,6 +85,7 @@ class Memory final : public DeviceMemory {
     munmap(base_, mapped_);
     allocated -= bytes_;
   }
+#endif
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   DevicePointer address() const override { return reinterpret_cast<DevicePointer>(base_ + fence_); }
@@ -117,7 +109,6 @@ class Memory final : public DeviceMemory {
   char* base_ = nullptr;
   std::size_t mapped_ = 0, fence_ = 0, bytes_;
 };
-#endif
 
 }  // namespace
 
