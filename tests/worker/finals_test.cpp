@@ -1,4 +1,4 @@
-// What becomes of finalists that several devices measure again.
+// Finalists that several devices measure again.
 
 #include <memory>
 #include <span>

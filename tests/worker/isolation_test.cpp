@@ -1,4 +1,4 @@
-// What an isolated evaluator makes of workers that misbehave, with workers that are scripted (scripted_worker.cpp).
+// An isolated evaluator with workers that misbehave. The workers are scripted (scripted_worker.cpp).
 
 #include <dirent.h>
 #include <signal.h>
@@ -367,7 +367,7 @@ TEST_F(IsolationTest, CompilesNothingWhenTheStoreHasEverything) {
   EXPECT_EQ(evaluator.times().cached, 3u);
 }
 
-/// The fields of /proc/PID/stat behind the name; empty when there is no such process.
+/// The fields of /proc/PID/stat after the name; empty when there is no such process.
 std::string status_of(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -376,7 +376,7 @@ std::string status_of(pid_t pid) {
   return name_end == std::string::npos ? std::string() : line.substr(name_end + 2);
 }
 
-/// An orphan that nobody has waited for.
+/// An orphan is a zombie until its parent waits for it.
 bool is_zombie(pid_t pid) { return status_of(pid).starts_with("Z"); }
 
 /// Process ids of this process's children.

@@ -17,11 +17,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What a test does with a worker, and sees of it.
+/// The side of a worker that a test controls: the other ends of its pipes, and its end.
 struct Worker {
   Pipe to, from, said;
   bool killed = false;
-  std::optional<WorkerEnd> end;  // that it tells when it is asked
+  std::optional<WorkerEnd> end;  // the answer of ask_end()
 };
 
 class WorkerOfATest final : public WorkerLink {

@@ -100,6 +100,15 @@ CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size
   return result;
 }
 
+std::variant<CompileRequest, Invalid> request_or_reason(const KernelSpec& spec, const ProblemSize& size,
+                                                        const DeviceLimits& limits, std::string architecture,
+                                                        const Configuration& configuration) try {
+  if (auto reason = why_invalid(spec, size, limits, configuration)) return Invalid{std::move(*reason)};
+  return compile_request(spec, size, limits, std::move(architecture), configuration);
+} catch (const Error& error) {
+  return Invalid{error.what()};
+}
+
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                std::string architecture, const Configuration& configuration, std::string_view device) {
   if (const auto reason = why_invalid(spec, size, limits, configuration))

@@ -6,10 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
+#include <tuner/core/outcome.hpp>
 
 namespace tuner {
 
@@ -45,6 +47,11 @@ CompileRequest call_request(const KernelSpec& spec, const ProblemSize& size, con
 /// That of everything the reference needs.
 CompileRequest reference_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                  std::string architecture);
+
+/// That of everything \p configuration needs, or the reason why it cannot run.
+std::variant<CompileRequest, Invalid> request_or_reason(const KernelSpec& spec, const ProblemSize& size,
+                                                        const DeviceLimits& limits, std::string architecture,
+                                                        const Configuration& configuration);
 
 /// That of everything \p configuration needs. Throws Error when it cannot run within \p limits, those of \p device.
 CompileRequest compile_request(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,

@@ -146,11 +146,8 @@ void InProcessEvaluator::State::work() {
     const auto start = Clock::now();
     CompileResult result = compile(merge(jobs));
     for (CompileJob& job : jobs) job.seconds += seconds_since(start) / double(jobs.size());
-    if (auto* error = std::get_if<CompileError>(&result)) {
-      if (is_one_program(jobs)) {
-        for (CompileJob& job : jobs) finish(std::move(job), nullptr, *error);
-        continue;
-      }
+    const auto* error = std::get_if<CompileError>(&result);
+    if (error != nullptr && !is_one_program(jobs)) {
       {
         const std::lock_guard lock(mutex);
         queue.split(std::move(jobs));
@@ -158,10 +155,11 @@ void InProcessEvaluator::State::work() {
       work_there.notify_all();
       continue;
     }
-    const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
+    std::shared_ptr<const Image> image;
+    if (error == nullptr) image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
     for (CompileJob& job : jobs) {
-      if (options.images.put) options.images.put(job.request, identity, *image);
-      finish(std::move(job), image, std::nullopt);
+      if (image && options.images.put) options.images.put(job.request, identity, *image);
+      finish(std::move(job), image, error != nullptr ? std::optional<Outcome>(*error) : std::nullopt);
     }
   }
 }
@@ -196,15 +194,10 @@ void InProcessEvaluator::submit(const Configuration& configuration, double best_
   ++s.flying;
   s.saw_best(best_ns);
   CompileJob job{s.next_id++, configuration, {}, 0};
-  const DeviceLimits& limits = s.backend.device().limits;
-  try {
-    s.compiling.insert(configuration);
-    if (auto reason = why_invalid(s.spec, s.size, limits, configuration))
-      return s.finish(std::move(job), nullptr, Invalid{std::move(*reason)});
-    job.request = compile_request(s.spec, s.size, limits, s.backend.architecture(), configuration);
-  } catch (const Error& error) {
-    return s.finish(std::move(job), nullptr, Invalid{error.what()});
-  }
+  s.compiling.insert(configuration);
+  auto request = request_or_reason(s.spec, s.size, s.backend.device().limits, s.backend.architecture(), configuration);
+  if (auto* invalid = std::get_if<Invalid>(&request)) return s.finish(std::move(job), nullptr, std::move(*invalid));
+  job.request = std::move(std::get<CompileRequest>(request));
   {
     const std::lock_guard lock(s.mutex);
     s.queue.push(std::move(job));

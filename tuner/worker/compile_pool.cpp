@@ -42,7 +42,7 @@ void CompilePool::start(Worker& worker) {
   open.role = Role::compile;
   open.backend = options_.backend;
   worker.slot.send(open);
-  worker.slot.expect_within(options_.open_timeout_s);
+  worker.slot.expect_within(kOpenSeconds);
 }
 
 void CompilePool::stop() {
@@ -121,20 +121,20 @@ void CompilePool::handle(Worker& worker, Message message) {
   }
 }
 
-void CompilePool::finish(Worker& worker, std::variant<Image, CompileError> result, double seconds) {
+void CompilePool::finish(Worker& worker, CompileResult result, double seconds) {
   std::vector<CompileJob> jobs = std::exchange(worker.jobs, {});
   times_.compile += seconds;
   for (CompileJob& job : jobs) job.seconds += seconds / double(jobs.size());
+  CompiledImage shared;
   if (auto* error = std::get_if<CompileError>(&result)) {
     if (error->machine_fault && try_again(jobs)) return;
     if (!is_one_program(jobs)) return queue_.split(std::move(jobs));
-    times_.compiled += jobs.size();
-    for (CompileJob& job : jobs) events_.compiled(std::move(job), *error);
-    return;
+    shared = std::move(*error);
+  } else {
+    shared = std::make_shared<const Image>(std::move(std::get<Image>(result)));
   }
-  const auto image = std::make_shared<const Image>(std::move(std::get<Image>(result)));
   times_.compiled += jobs.size();
-  for (CompileJob& job : jobs) events_.compiled(std::move(job), image);
+  for (CompileJob& job : jobs) events_.compiled(std::move(job), shared);
 }
 
 void CompilePool::lost(Worker& worker, const Loss& loss) {
@@ -162,7 +162,7 @@ bool CompilePool::try_again(std::vector<CompileJob>& jobs) {
 }
 
 void CompilePool::start_failed(Worker& worker, const std::string& message, bool final) {
-  if (final || ++worker.host->start_failures >= options_.max_start_failures)
+  if (final || ++worker.host->start_failures >= kMostStartFailures)
     return give_up(*worker.host, "a compile worker cannot start: " + message);
   start(worker);
 }

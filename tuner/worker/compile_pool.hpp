@@ -63,7 +63,7 @@ class CompilePool {
   std::size_t sharing() const;
   void start(Worker& worker);
   void handle(Worker& worker, Message message);
-  void finish(Worker& worker, std::variant<Image, CompileError> result, double seconds);
+  void finish(Worker& worker, CompileResult result, double seconds);
   void lost(Worker& worker, const Loss& loss);
   bool try_again(std::vector<CompileJob>& jobs);
   void start_failed(Worker& worker, const std::string& message, bool final);

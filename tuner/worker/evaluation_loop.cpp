@@ -178,10 +178,6 @@ void EvaluationLoop::device_known(const Device& opened) {
   route_waiting();
 }
 
-CompileRequest EvaluationLoop::request_for(const Configuration& configuration) const {
-  return compile_request(spec_, size_, device_->limits, architecture_of(device_->key), configuration);
-}
-
 /// Continues with the configurations that had to wait until the device and, for the image store, the compiler were
 /// known.
 void EvaluationLoop::route_waiting() {
@@ -191,19 +187,14 @@ void EvaluationLoop::route_waiting() {
     look_up({kReferenceId, {}, reference_request(spec_, size_, device_->limits, architecture_of(device_->key)), 0});
   }
   for (CompileJob& job : std::exchange(waiting_, {})) {
-    std::optional<std::string> invalid;
-    try {
-      invalid = why_invalid(spec_, size_, device_->limits, job.configuration);
-      if (!invalid) job.request = request_for(job.configuration);
-    } catch (const Error& error) {
-      invalid = error.what();
-    }
-    if (!invalid) {
+    auto request = request_or_reason(spec_, size_, device_->limits, architecture_of(device_->key), job.configuration);
+    if (auto* invalid = std::get_if<Invalid>(&request)) {
+      compiling_.erase(job.configuration);
+      finish(std::move(job.configuration), std::move(*invalid), 0);
+    } else {
+      job.request = std::move(std::get<CompileRequest>(request));
       look_up(std::move(job));
-      continue;
     }
-    compiling_.erase(job.configuration);
-    finish(std::move(job.configuration), Invalid{std::move(*invalid)}, 0);
   }
 }
 
@@ -303,7 +294,8 @@ void EvaluationLoop::remeasure(std::vector<Configuration> configurations, double
   for (Finals::Finalist& one : finalists) one.image = shelf_.find(one.configuration);
   for (std::size_t i = 0; i < finalists.size(); ++i)
     if (const Configuration& one = finalists[i].configuration; !finalists[i].image)  // of an earlier session
-      look_up({kFirstFinalist + i, one, request_for(one), 0});
+      look_up({kFirstFinalist + i, one,
+               compile_request(spec_, size_, device_->limits, architecture_of(device_->key), one), 0});
   run_finalists();
 }
 

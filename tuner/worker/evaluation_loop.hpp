@@ -50,7 +50,6 @@ class EvaluationLoop {
 
   void device_known(const Device& device);
   void route_waiting();
-  CompileRequest request_for(const Configuration& configuration) const;
   void look_up(CompileJob job);
   void compile(CompileJob job);
   void compiled(CompileJob job, CompiledImage result, bool from_store);

@@ -55,12 +55,10 @@ struct IsolatedOptions {
   std::size_t batch = 0;               ///< configurations in one compile at most; 0: compile_batch()'s
   bool search_learns = true;           ///< compile_batch()'s
   double compile_timeout_s = 60;       ///< of one compile; then the compiler's process is killed
-  double open_timeout_s = 60;          ///< for opening the device, allocating and running the reference
   double grace_s = 1;                  ///< after a worker's own limit has passed, before it is killed
   /// If set, remeasure() returns at most this long after its time, and workers are killed at the end without waiting
   /// for them. If empty, remeasure() waits until all is measured, and workers are asked to end.
   std::optional<std::chrono::milliseconds> grace = {};
-  std::size_t max_start_failures = 3;  ///< in a row, then WorkerError
   /// The device, if it is known already. Compiling then starts before the run worker has opened it.
   std::optional<Device> known_device;
   std::vector<RemoteHost> hosts = {};  ///< besides this one

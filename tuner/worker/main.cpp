@@ -65,8 +65,9 @@ struct FinalError : Error {
   using Error::Error;
 };
 
+/// Turns an Error of \p step into a FinalError.
 template <typename Step>
-void finally(Step step) try {
+void once_for_all(Step step) try {
   step();
 } catch (const Error& error) {
   throw FinalError(error.what());
@@ -75,18 +76,18 @@ void finally(Step step) try {
 class RunWorker {
  public:
   RunWorker(Connection& connection, const Open& open) : connection_(connection) {
-    finally([&] { spec_ = parse_kernel_file(open.source, open.file_name, open.sources); });
+    once_for_all([&] { spec_ = parse_kernel_file(open.source, open.file_name, open.sources); });
     const Device device = find_device(open.backend, open.device);
     connection_.send(Opened{device, {}});  // at once: opening the device takes longer
     backend_ = open_backend(device, OwnKernels::of_trials);
     // The device is open: if the buffers do not fit now, they will not fit for another worker either.
-    finally([&] { runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure); });
+    once_for_all([&] { runner_ = std::make_unique<Runner>(*backend_, spec_, open.size, open.measure); });
     runner_->set_phase_listener([this](Phase phase, double limit_s) { connection_.send(PhaseReport{phase, limit_s}); });
   }
 
   /// False when no more can be run here.
   bool answer(const Prepare& message) {
-    finally([&] { runner_->prepare(message.image ? &*message.image : nullptr); });
+    once_for_all([&] { runner_->prepare(message.image ? &*message.image : nullptr); });
     connection_.send(Prepared{});
     return true;
   }

@@ -9,10 +9,8 @@
 #include <csignal>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include <tuner/core/without_signals.hpp>
 #include <tuner/worker/isolated_evaluator.hpp>
@@ -27,34 +25,10 @@ constexpr int kWorkerIn = 3, kWorkerOut = 4;  // the worker's own numbers of its
 
 /// Waits for the end of \p pid on a thread that does nothing else, so that it does not stay a zombie.
 void reap_some_time(pid_t pid) {
-  struct Ending {
-    std::mutex mutex;
-    std::vector<pid_t> pids;
-    bool has_thread = false;
-  };
-  static Ending& ending = *new Ending;  // the thread may outlive static objects
-  const std::lock_guard lock(ending.mutex);
-  ending.pids.push_back(pid);
-  if (ending.has_thread) return;
   const WithoutSignals calm;
   try {
-    std::thread([] {
-      for (;;) {
-        pid_t next = -1;
-        {
-          const std::lock_guard taking(ending.mutex);
-          if (ending.pids.empty()) {
-            ending.has_thread = false;
-            return;
-          }
-          next = ending.pids.back();
-          ending.pids.pop_back();
-        }
-        ::waitpid(next, nullptr, 0);
-      }
-    }).detach();
-    ending.has_thread = true;
-  } catch (const std::system_error&) {  // too many threads: a thread of the next call waits for this process too
+    std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
+  } catch (const std::system_error&) {  // too many threads: it stays a zombie until this process ends
   }
 }
 

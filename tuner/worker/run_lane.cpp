@@ -45,7 +45,7 @@ void RunLane::start_worker() {
   phase_ = Phase::prepare;
   slot_.start(start_);
   slot_.send(open_);
-  slot_.expect_within(options_.open_timeout_s);
+  slot_.expect_within(kOpenSeconds);
 }
 
 void RunLane::recall(std::span<const Configuration> configurations) {
@@ -65,7 +65,7 @@ void RunLane::schedule(std::size_t depth) {
     Prepare prepare;
     if (*queue_.reference) prepare.image = **queue_.reference;
     slot_.send(prepare);
-    slot_.expect_within(options_.open_timeout_s);
+    slot_.expect_within(kOpenSeconds);
     state_ = State::preparing;
   }
   if (state_ != State::prepared) return;
@@ -251,7 +251,7 @@ void RunLane::retire() {
 
 /// \p reference: the worker ran the kernel's reference. A second such failure is the reference's fault.
 void RunLane::start_failed(const std::string& message, bool reference) {
-  const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == options_.max_start_failures;
+  const bool is_last = reference ? ++reference_failures_ == 2 : ++start_failures_ == kMostStartFailures;
   if (!is_last) return start_worker();
   if (reference) throw PrepareError(message);
   throw DeviceLostError(message);

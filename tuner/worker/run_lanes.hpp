@@ -52,7 +52,6 @@ class RunLanes {
   /// Kills the workers.
   void stop();
 
-  std::size_t size() const { return lanes_.size(); }
   bool in_use(std::size_t lane) const { return lanes_.at(lane).in_use; }
 
  private:

@@ -17,6 +17,9 @@
 
 namespace tuner::worker {
 
+constexpr double kOpenSeconds = 60;            ///< for opening the device, allocating and running the reference
+constexpr std::size_t kMostStartFailures = 3;  ///< in a row; after them WorkerError
+
 /// How a worker was lost.
 struct Loss {
   bool hung = false;      ///< killed at its deadline
