@@ -110,7 +110,7 @@ TEST(Replay, IsDrawn) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
-/// What `<text …>` elements of \p svg say.
+/// The texts of the `<text …>` elements of \p svg.
 std::vector<std::string> texts_of(const std::string& svg) {
   std::vector<std::string> texts;
   for (std::size_t at = svg.find("<text"); at != std::string::npos; at = svg.find("<text", at + 1)) {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cache/exchange.hpp>
+
 #include <tuner/replay/read_recording.hpp>
 #include <tuner/replay/scorer.hpp>
 
@@ -19,7 +21,7 @@ Recording published_convolution() { return std::move(read_recordings(data + ".cs
 TEST(Scorer, ReproducesThePublishedBaseline) {
   const Recording recording = published_convolution();
   const Scorer scorer(recording);
-  std::istringstream lines(read_text(data + ".baseline.csv.gz"));
+  std::istringstream lines(cache::read_text(data + ".baseline.csv.gz"));
   std::string line;
   std::size_t i = 0;
   while (std::getline(lines, line)) {
@@ -36,7 +38,7 @@ TEST(Scorer, ReproducesThePublishedBaseline) {
 TEST(Scorer, ReproducesThePublishedScoreOfRecordedTraces) {
   const Recording recording = published_convolution();
   const Scorer scorer(recording);
-  std::istringstream lines(read_text(data + ".genetic_algorithm.traces.jsonl.gz"));
+  std::istringstream lines(cache::read_text(data + ".genetic_algorithm.traces.jsonl.gz"));
   std::string line;
   std::vector<RankCurve> repeats;
   while (std::getline(lines, line)) {

@@ -77,11 +77,7 @@ std::vector<Recording> read_database(const std::filesystem::path& file, const Wa
 
 std::vector<Recording> parse_exported(std::string_view text, const std::string& origin, const Warn& warn) {
   cache::Database database = cache::Database::in_memory();
-  try {
-    cache::import_text(database, text, origin);
-  } catch (const cache::CacheError& error) {
-    throw RecordingError(error.what());
-  }
+  cache::import_text(database, text, origin);
   return recordings_of(database, origin, warn);
 }
 

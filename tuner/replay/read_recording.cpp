@@ -23,22 +23,16 @@ bool is_exported(std::string_view text) {
 
 }  // namespace
 
-std::string read_text(const std::filesystem::path& path) {
-  try {
-    return cache::read_text(path);
-  } catch (const cache::CacheError& error) {
-    throw RecordingError(error.what());
-  }
-}
-
-std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) {
+std::vector<Recording> read_recordings(const std::filesystem::path& path, const Warn& warn) try {
   if (cache::is_database_file(path)) return read_database(path, warn);
-  const std::string text = read_text(path);
+  const std::string text = cache::read_text(path);
   if (cache::is_database(text)) throw RecordingError(path.string() + ": a compressed database: gunzip it first");
   if (is_exported(text)) return parse_exported(text, path.string(), warn);
   std::vector<Recording> out;
   out.push_back(parse_recording(text, path.string()));
   return out;
+} catch (const cache::CacheError& error) {
+  throw RecordingError(error.what());
 }
 
 Recording parse_recording(std::string_view text, const std::string& origin) {
