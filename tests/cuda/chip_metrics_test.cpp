@@ -75,9 +75,9 @@ TEST(MetricPlan, SuggestsANameForAMisspeltOne) {
 
 TEST(MetricPlan, AsksForTheRollUpThatAChipsOwnNameLacks) {
   EXPECT_EQ(refusal(SomeChip(), "smsp__inst_executed"),
-            "the counter smsp__inst_executed has no value by itself: put one of .avg, .sum behind it (tune metrics "
+            "the counter smsp__inst_executed has no value by itself: add one of .avg, .sum to it (tune metrics "
             "--all lists more)");
-  EXPECT_THAT(refusal(SomeChip(), "smsp__inst_executed.pct"), HasSubstr("has no '.pct': put one of .avg, .sum"));
+  EXPECT_THAT(refusal(SomeChip(), "smsp__inst_executed.pct"), HasSubstr("has no '.pct': add one of .avg, .sum"));
 }
 
 TEST(MetricPlan, SaysThatTheChipHasNoSuchCounter) {

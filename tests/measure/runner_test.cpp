@@ -954,7 +954,7 @@ TEST_F(PreparedRunner, PreparesEachPassThatIsCountedAndMeasuresNoEnergy) {
   EXPECT_THAT(order, ::testing::EndsWith("zszs")) << "two passes";
   EXPECT_EQ(trial.measurement()->metrics.at("ipc"), 3);
   EXPECT_EQ(trial.measurement()->no_metrics,
-            "energy is that of runs one behind the other, and here each has a 'prepare' launch before it");
+            "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run");
 }
 
 TEST_F(PreparedRunner, StartsTheDefaultConfigurationLikewiseWhereItIsTheReference) {

@@ -34,8 +34,8 @@ bool put(std::byte* to, From value) {
   return true;
 }
 
-/// Writes \p bits, the nearest number of a floating type to \p value. False, and nothing written, where a number became
-/// infinite.
+/// Writes \p bits, the number of a floating type that is nearest to \p value. Writes nothing and returns false if a
+/// finite number became infinite.
 template <typename Bits, typename Number>
 bool put_nearest(std::byte* to, Number value, Bits bits, double as_stored) {
   if (std::isinf(as_stored) && !std::isinf(static_cast<double>(value))) return false;

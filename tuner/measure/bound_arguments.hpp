@@ -1,6 +1,6 @@
 #pragma once
-/// Matches the arguments that a launch names with what the kernel declares: tuning then gives them buffers of its own,
-/// serving the caller's.
+/// Matches the arguments named by a launch with the kernel's declarations. The values come later: tuning uses its own
+/// buffers, serving those of the caller.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,35 +13,34 @@
 
 namespace tuner {
 
-/// What one argument of a launch stands for.
+/// The declaration that one argument of a launch refers to.
 struct BoundArgument {
   enum class Kind { buffer, size, scalar, texture, constant, computed };
   Kind kind = Kind::constant;
   std::size_t index = 0;                 ///< in the spec's buffers, sizes, scalars or textures
-  ElementType type{};                    ///< of a buffer's elements, or of the number as the kernel takes it
-  Argument constant;                     ///< the value of a parameter
-  const Expression* computed = nullptr;  ///< into the launch: worked out for each problem
+  ElementType type{};                    ///< of a buffer's elements, or of the kernel's parameter
+  Argument constant;                     ///< the value of a tuning parameter
+  const Expression* computed = nullptr;  ///< in the launch; evaluated for each problem
 };
 
-/// The arguments of \p launch in order. Of \p size only the choices count. Throws Error for a name that nothing
-/// declares.
+/// The arguments of \p launch in order. Uses only the choices in \p size. Throws Error for an undeclared name.
 std::vector<BoundArgument> bind_arguments(const KernelSpec& spec, const LaunchSpec& launch, const ProblemSize& size,
                                           const Configuration& configuration);
 
-/// The value of an argument that is worked out, with all that has a value in \p names. Throws Error when its type
-/// cannot hold it, EvaluationError when there is none.
+/// Evaluates a computed argument with the values in \p names. Throws Error if its type cannot hold the value,
+/// EvaluationError if there is none.
 Argument computed_argument(const BoundArgument& argument, const Bindings& names);
 
-/// Why a kernel that takes \p taken (Module::parameter_types()) cannot be given \p arguments, which bind_arguments()
-/// made for \p launch: the place, the argument, both types. Nothing when it can, or does not say what it takes. Of work
-/// space the type only says how much: it may be used as any.
+/// Why a kernel with parameters \p taken (Module::parameter_types()) cannot take \p arguments, which bind_arguments()
+/// made for \p launch: the place, the argument, both types. nullopt if it can, or if \p taken is empty. Work space may
+/// have any type in the kernel: its declared type only determines its size.
 std::optional<std::string> wrong_type(const KernelSpec& spec, const LaunchSpec& launch, const std::string& expression,
                                       const std::vector<BoundArgument>& arguments,
                                       const std::vector<std::string>& taken);
 
-/// Writes \p value in the bytes of \p type (at most 8) to \p to; fractions are cut off where it is an integer's. False,
-/// and nothing written, for a value that the type cannot hold, such as a number that would become infinite. half and
-/// bfloat16 are rounded from float.
+/// Writes \p value as a number of \p type (at most 8 bytes) to \p to. For integer types, the fraction is dropped; half
+/// and bfloat16 are rounded from float. Writes nothing and returns false if the type cannot hold the value, also if a
+/// finite number would become infinite.
 bool store_number(std::byte* to, ElementType type, double value);
 bool store_number(std::byte* to, ElementType type, std::int64_t value);
 bool store_number(std::byte* to, ElementType type, std::uint64_t value);

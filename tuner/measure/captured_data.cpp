@@ -25,7 +25,7 @@ bool reads_as(std::string_view text, Number& value) {
 
 std::string number_text(double value) {
   std::string text = shortest(value);
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";  // -0.0 is no integer
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";  // the integer -0 has no sign
   return text;
 }
 std::string number_text(std::int64_t value) { return shortest(value); }

@@ -1,6 +1,6 @@
 #pragma once
-/// What a captured launch was given and left, as measuring uses it. Internal to the measure room but for the text of
-/// numbers, which the capture writes, and weaker_reference().
+/// The inputs and results of a captured launch, as measuring uses them. Other rooms use only number_text(), to write
+/// captures, and weaker_reference().
 
 #include <cstdint>
 #include <string>
@@ -14,22 +14,22 @@
 
 namespace tuner {
 
-/// Text that captured_number() reads back to the same number: a floating one has a point, an exponent or is no number
-/// of digits, an integer is digits alone.
+/// Text from which captured_number() reads the same number. An integer has only digits. A floating-point number has a
+/// point, an exponent, or letters (`inf`, `nan`).
 std::string number_text(double value);
 std::string number_text(std::int64_t value);
 std::string number_text(std::uint64_t value);
 
-/// What \p text stands for as an argument. Throws Error for what is no number and for one that \p type cannot hold.
+/// The argument that \p text describes. Throws Error if it is not a number, or if \p type cannot hold it.
 Argument captured_number(ElementType type, std::string_view text);
 
-/// Whether what the captured launch left is what is right: \p spec has no reference that goes with any inputs.
+/// Whether the results of the captured launch are the expected outputs, because \p spec has no reference program.
 bool answers(const KernelSpec& spec, const CapturedData& captured);
-/// As weaker_reference() of \p spec alone; "captured launch" where that answers().
+/// Like weaker_reference() of \p spec, but "captured launch" if answers().
 std::string weaker_reference(const KernelSpec& spec, const CapturedData& captured);
 
-/// Gives what the captured launch of \p options left as what is expected. Throws Error when called, for a file that
-/// does not hold it.
+/// A reference that gives the results of the captured launch of \p options. When called, it throws Error if a file does
+/// not contain them.
 HostReference captured_answers(const KernelSpec& spec, const MeasureOptions& options);
 
 }  // namespace tuner

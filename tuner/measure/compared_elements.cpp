@@ -20,7 +20,7 @@ std::vector<NumberRun> runs_where(const Expression& when, std::size_t count, int
     if (!holds) {
       Bindings here = names;
       here.set(index, i);
-      static_cast<void>(when.evaluate_boolean(here));  // says why
+      static_cast<void>(when.evaluate_boolean(here));  // throws the reason
     }
     if (holds.value_or(0) == 0) continue;
     if (!runs.empty() && runs.back().end == begin)

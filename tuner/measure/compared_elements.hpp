@@ -1,6 +1,6 @@
 #pragma once
-/// Outputs that are compared in part (`compare c when i < n`): which numbers of them, and how they are compared where
-/// they lie too scattered to do so on the device. Pure.
+/// Outputs that are compared in part (`compare c when i < n`). Finds the numbers to compare, and compares them on the
+/// host if they are too scattered for the device. Pure.
 
 #include <cstddef>
 #include <vector>
@@ -11,19 +11,19 @@
 
 namespace tuner {
 
-/// Numbers of a buffer from `begin` up to, but without, `end`.
+/// The numbers of a buffer from `begin` to `end`, without `end`.
 struct NumberRun {
   std::size_t begin = 0, end = 0;
 };
 
-/// Those of \p count numbers whose element `i` meets \p when, in order; an element is \p components of them. Throws
-/// EvaluationError where \p when has no answer.
+/// The runs among \p count numbers whose element `i` satisfies \p when, in order. An element has \p components numbers.
+/// Throws EvaluationError if \p when has no value for an element.
 std::vector<NumberRun> runs_where(const Expression& when, std::size_t count, int components, const Bindings& names);
 
-/// Numbers in \p runs.
+/// The number of numbers in \p runs.
 std::size_t count_of(const std::vector<NumberRun>& runs);
 
-/// As Backend::compare(), of \p runs of two buffers of one type and size.
+/// Like Backend::compare(), for \p runs of two buffers of the same type and size.
 Comparison compare_on_host(const std::vector<NumberRun>& runs, const HostBuffer& actual, const HostBuffer& expected,
                            const Tolerance& tolerance);
 

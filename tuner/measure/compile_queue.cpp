@@ -83,7 +83,7 @@ void CompileQueue::withdraw(std::span<const Configuration> configurations) {
 
 void CompileQueue::split(std::vector<CompileJob> jobs) {
   std::stable_sort(jobs.begin(), jobs.end(), [](const CompileJob& a, const CompileJob& b) {
-    return a.request.expressions < b.request.expressions;  // those of one program side by side
+    return a.request.expressions < b.request.expressions;  // keeps jobs of one program together
   });
   const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
   std::vector<CompileJob> second(std::make_move_iterator(middle), std::make_move_iterator(jobs.end()));
@@ -93,7 +93,7 @@ void CompileQueue::split(std::vector<CompileJob> jobs) {
 }
 
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns) {
-  constexpr std::size_t cheapest = 8;  // of NVRTC's time a configuration; more in one program save little
+  constexpr std::size_t cheapest = 8;  // larger batches save little of NVRTC's time for a configuration
   constexpr std::size_t for_few_compilers = 4;
   const std::size_t wanted = traits(key).batch;
   if (wanted > 0) return wanted;

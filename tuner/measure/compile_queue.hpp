@@ -1,6 +1,6 @@
 #pragma once
 /// Configurations that wait for the compiler, grouped into batches: several in one compile cost less than one by one.
-/// A batch that fails is split until only the guilty configuration fails. Not thread-safe; knows no compiler.
+/// A batch that fails is split until only the faulty configuration fails. Not thread-safe; calls no compiler.
 
 #include <cstddef>
 #include <deque>
@@ -14,11 +14,11 @@
 namespace tuner {
 
 struct CompileJob {
-  std::size_t id = 0;  ///< the caller's
+  std::size_t id = 0;  ///< chosen by the caller
   Configuration configuration;
-  CompileRequest request;  ///< of this configuration alone
-  double seconds = 0;      ///< compile time so far, its share of batches
-  bool again = false;      ///< its compiler was killed from outside: this is its second try
+  CompileRequest request;  ///< for only this configuration
+  double seconds = 0;      ///< compile time so far, including its share of batches
+  bool again = false;      ///< second try, because something outside killed the compiler
 };
 
 class CompileQueue {
@@ -27,17 +27,16 @@ class CompileQueue {
   bool empty() const { return fresh_.empty() && split_.empty(); }
   std::size_t size() const;
 
-  /// The jobs of the next compile, oldest first: at most \p most, and no more than leaves some for each of
-  /// \p workers. The first is one job, and every further one at most twice as many as the one before: the device shall
-  /// soon have something to run. Jobs whose defines, options, macros or source differ never share a
-  /// compile: those that may share the oldest's come before older ones that may not. Then all that this compile covers
-  /// (below), whatever their number: they cost nothing. Empty when there are none.
+  /// The jobs of the next compile, oldest first; empty if there are none. At most \p most, and few enough that each of
+  /// \p workers gets some. The first compile has one job, and each further one at most twice as many as the one before,
+  /// so that the device soon has something to run. All jobs have the same defines, options, macros and source as the
+  /// oldest. All jobs that this compile covers (see covers()) are added: they cost nothing.
   std::vector<CompileJob> take(std::size_t most, std::size_t workers);
-  /// Forgets jobs of \p configurations.
+  /// Removes the jobs of \p configurations.
   void withdraw(std::span<const Configuration> configurations);
-  /// A compile of \p jobs did not end in time: no other has more than a half of that.
+  /// Call it after a compile of \p jobs did not end in time: later ones have at most half as many.
   void take_fewer_than(std::size_t jobs);
-  /// Takes a failed batch of several programs back, in two halves that come next. Precondition: jobs.size() > 1.
+  /// Puts a failed batch of several programs back, as two halves that come next. Precondition: jobs.size() > 1.
   void split(std::vector<CompileJob> jobs);
 
  private:
@@ -47,24 +46,24 @@ class CompileQueue {
   std::size_t in_time_ = std::numeric_limits<std::size_t>::max();
 };
 
-/// Whether a compile of \p jobs makes all that \p request asks for: configurations that differ in kernel arguments or
-/// launch shapes alone have one program. False where there are no jobs.
+/// Whether a compile of \p jobs also compiles \p request: configurations that differ only in kernel arguments or in
+/// launch shapes share a program. False if there are no jobs.
 bool covers(std::span<const CompileJob> jobs, const CompileRequest& request);
-/// Moves what the compile of \p jobs covers from \p waiting to them, but for second tries, which stay among themselves.
-/// Precondition: at least one job.
+/// Moves all jobs that the compile of \p jobs covers from \p waiting to \p jobs. First and second tries are never
+/// mixed. Precondition: at least one job.
 void take_covered(std::deque<CompileJob>& waiting, std::vector<CompileJob>& jobs);
-/// Whether \p jobs ask for the same: to compile a part of them would tell nothing new. Precondition: at least one job.
+/// Whether all \p jobs need the same program, so that splitting them is useless. Precondition: at least one job.
 bool is_one_program(std::span<const CompileJob> jobs);
 
-/// Configurations that one compile should have, at most, where \p compilers work side by side. Several share what each
-/// program costs, and are known later: on many cores a search that learns does without.
+/// The largest number of configurations that one compile should have if \p compilers work in parallel. Configurations
+/// of a batch share fixed costs, but their results come later: on many cores, a search that learns uses no batches.
 std::size_t compile_batch(const DeviceKey& key, std::size_t compilers, bool search_learns);
 
-/// Number of compilers among which waiting jobs are divided: \p all of them, or the \p idle ones where compilers take
-/// their time from the device's cores. Fewer and larger batches cost less there.
+/// The number of compilers among which waiting jobs are divided: usually \p all. If compilers run on the device's own
+/// cores, where fewer and larger batches cost less, only the \p idle ones.
 std::size_t sharing_compilers(const DeviceKey& key, std::size_t all, std::size_t idle);
 
-/// One request for all of \p jobs; expressions that several need appear once. Precondition: at least one job.
+/// One request for all \p jobs, with each expression once. Precondition: at least one job.
 CompileRequest merge(std::span<const CompileJob> jobs);
 
 }  // namespace tuner

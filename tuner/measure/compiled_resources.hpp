@@ -1,6 +1,6 @@
 #pragma once
-/// What a compiled configuration will need, told before it is loaded anywhere: registers and spills from the compiler's
-/// log, occupancy by calculation.
+/// The resources of a compiled configuration before it is loaded: registers and spills from the compiler's log, and the
+/// occupancy computed from them.
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/core/kernel_spec.hpp>
@@ -8,11 +8,11 @@
 
 namespace tuner {
 
-/// For each member the worse of the two: what limits a kernel that has several launches.
+/// The worse of the two values for each member.
 Resources worst(const Resources& a, const Resources& b);
 
-/// The worst over the launches of \p configuration on \p size. Of a backend whose compiler tells nothing (the host's)
-/// all members are 0. Precondition: why_invalid() has nothing against it, and \p image holds its launch_expressions().
+/// The worst resources of the launches of \p configuration on \p size. If the compiler reports none (that of the host
+/// backend), all members are 0. Precondition: why_invalid() finds no reason, and \p image has its launch_expressions().
 Resources compiled_resources(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                              const Configuration& configuration, const Image& image);
 

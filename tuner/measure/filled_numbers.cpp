@@ -16,7 +16,7 @@ namespace {
   throw SpecError(place, fmt::format("element {} is {}, which does not fit the type {}", i, value, info(type).name));
 }
 
-/// Element i is \p element with this `i`. Throws SpecError where that has no answer or does not fit \p type.
+/// Element i is the value of \p element for this `i`. Throws SpecError if it has no value or does not fit \p type.
 std::vector<std::byte> computed_elements(ElementType type, std::size_t count, const Expression& element,
                                          const Bindings& names) {
   if (element.has_reals() && !info(type).is_floating)
@@ -29,7 +29,7 @@ std::vector<std::byte> computed_elements(ElementType type, std::size_t count, co
     if (!value) {
       Bindings here = names;
       here.set(index, static_cast<std::int64_t>(i));
-      static_cast<void>(element.evaluate_number(here));  // says why
+      static_cast<void>(element.evaluate_number(here));  // throws the reason
     }
     if (!std::isfinite(static_cast<double>(*value)))
       throw SpecError(element.location(), fmt::format("element {} is {}", i, *value));

@@ -1,5 +1,5 @@
 #pragma once
-/// What inputs are filled with: numbers at random, computed of their index, or read from a file. Internal to the
+/// The contents of inputs: random numbers, numbers computed from their index, or numbers from a file. Internal to the
 /// measure room.
 
 #include <cstddef>
@@ -15,21 +15,21 @@
 
 namespace tuner {
 
-/// Numbers that lie one behind the other: a buffer's, or those of one field of its records.
+/// The numbers of a buffer, or of one field of its records, without gaps.
 struct FilledNumbers {
   ElementType type = ElementType::float32;
   std::size_t count = 0;
   Fill fill;
-  std::vector<std::byte> content;  ///< in its place
+  std::vector<std::byte> content;  ///< if not empty: used instead of `fill`
   std::uint64_t seed = 0;
 
   /// Whether another seed gives other numbers.
   bool are_random() const { return count > 0 && content.empty() && fill.kind == Fill::Kind::uniform; }
-  /// Writes them to \p to; \p other: those of another seed, where they are random.
+  /// Writes them to \p to. \p other: with another seed, if they are random.
   void write(Backend& backend, DevicePointer to, bool other) const;
 };
 
-/// Whose numbers they are, for messages and for what they are worked out of.
+/// The problem to which the numbers belong, for expressions and messages.
 struct FilledBy {
   const KernelSpec& spec;
   const Bindings& names;
@@ -37,15 +37,16 @@ struct FilledBy {
   const MeasureOptions& options;
 };
 
-/// Those that \p fill says. \p name: of the buffer, or `stars.mass`. Throws SpecError where it gives no number.
+/// The numbers of \p fill. \p name: the buffer, or `stars.mass`. Throws SpecError if one of them cannot be computed.
 FilledNumbers filled_numbers(const FilledBy& by, const std::string& name, const FieldFill& fill, ElementType type,
                              std::size_t count, std::uint64_t seed);
 
-/// read_data_file(), or what MeasureOptions::carried has in its place.
+/// Like read_data_file(), but takes the numbers from MeasureOptions::carried if they are there.
 std::vector<std::byte> read_numbers(const MeasureOptions& options, const std::filesystem::path& file, ElementType type,
                                     std::size_t count);
 
-/// \p count numbers of the file that \p by names as \p path. \p what: "fill" or "answer". Throws SpecError at \p place.
+/// \p count numbers of the file \p path, relative to the spec of \p by. \p what: "fill" or "answer". Throws SpecError
+/// with \p place.
 std::vector<std::byte> numbers_from_file(const FilledBy& by, const std::string& name, std::string_view what,
                                          const std::string& path, const SourceLocation& place, ElementType type,
                                          std::size_t count);

@@ -13,7 +13,7 @@ constexpr std::size_t kPageBytes = 4096;
 GuardedMemory::GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes,
                              std::uint64_t number)
     : backend_(&backend), guard_bytes_(guard_bytes), front_(guard_bytes + shift), bytes_(bytes), back_(guard_bytes) {
-  // Canaries to the end of the last page, behind which the host backend lets nobody write.
+  // The guard extends to the end of the last page; the host backend protects the next page.
   if (guard_bytes > 0) back_ += -(front_ + bytes_ + back_) % kPageBytes;
   memory_ = backend.allocate(std::max<std::size_t>(front_ + bytes_ + back_, 1));
   guards_.resize(std::max(front_, guard_bytes + kPageBytes));

@@ -1,5 +1,5 @@
 #pragma once
-/// Device memory with canaries on both sides: writes out of bounds show. Internal to the measure room.
+/// Device memory with guards on both sides, which show writes out of bounds. Internal to the measure room.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace tuner {
 
-/// [guard and shift][data][guard]. The guards hold numbers of its own: what was copied from behind another buffer shows
-/// too. Movable; empty until it is made.
+/// [guard and shift][data][guard]. Each memory has different numbers in its guards, so that a copy of another buffer's
+/// guard is noticed too. Movable; empty when it is constructed by default.
 class GuardedMemory {
  public:
   GuardedMemory() = default;
-  /// \p shift: bytes by which the data begins behind where it is aligned; \p number: others have another. Throws Error
-  /// when there is no room.
+  /// \p shift: bytes from an aligned address to the data. \p number: chooses the numbers in the guards. Throws Error if
+  /// there is no room.
   GuardedMemory(Backend& backend, std::size_t bytes, std::size_t shift, std::size_t guard_bytes, std::uint64_t number);
 
   bool is_made() const { return memory_ != nullptr; }
@@ -26,11 +26,11 @@ class GuardedMemory {
 
   /// Whether there is room for \p bytes of data and its guards.
   bool has_room(std::size_t bytes) const { return is_made() && memory_->bytes() >= bytes + 2 * guard_bytes_; }
-  /// Makes the data \p bytes long. Precondition: has_room().
+  /// Changes the size of the data to \p bytes. Precondition: has_room().
   void resize(std::size_t bytes);
 
   void write_guards() const;
-  /// Where a guard was written to, nearest to the data: bytes from its beginning.
+  /// The changed byte of a guard that is nearest to the data, in bytes from its beginning; nullopt: none.
   std::optional<std::ptrdiff_t> broken() const;
 
  private:
@@ -38,7 +38,7 @@ class GuardedMemory {
   std::unique_ptr<DeviceMemory> memory_;
   std::size_t guard_bytes_ = 0;
   std::size_t front_ = 0, bytes_ = 0, back_ = 0;
-  std::vector<unsigned char> guards_;  // as many as the longer one has
+  std::vector<unsigned char> guards_;  // contents, as long as the longer guard
 };
 
 }  // namespace tuner

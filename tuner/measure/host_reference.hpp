@@ -24,9 +24,9 @@ struct HostBuffer {
   }
 };
 
-/// Called once for the problem and once for each `verify` problem. \p buffers: every `in`, `inout`, `consumed` and
-/// `out` buffer by name, filled as a kernel would see it; the function writes what it expects into `out` and `inout`.
-/// A buffer of structs of several types is one of bytes (`uint8`): `as<Star>()` gives its elements.
+/// Called once for the problem and once for each `verify` problem. \p buffers: all `in`, `inout`, `consumed` and `out`
+/// buffers by name, filled as for a kernel. The function writes the expected outputs into `out` and `inout` buffers. A
+/// buffer of structs has the type `uint8`; `as<Star>()` gives its elements.
 using HostReference = std::function<void(const ProblemSize& size, std::map<std::string, HostBuffer>& buffers)>;
 
 }  // namespace tuner

@@ -1,5 +1,5 @@
 #pragma once
-/// The images of the fastest configurations so far, for measuring finalists again without compiling them again.
+/// The images of the fastest configurations so far, so that finalists need not be compiled again.
 
 #include <cstddef>
 #include <map>
@@ -14,9 +14,9 @@ namespace tuner {
 class ImageShelf {
  public:
   explicit ImageShelf(std::size_t capacity = 64) : capacity_(capacity) {}
-  /// Keeps \p image when \p trial has a measurement among the fastest.
+  /// Keeps \p image if the measurement of \p trial is among the fastest.
   void offer(const Trial& trial, std::shared_ptr<const Image> image);
-  /// Null when it was not kept.
+  /// Null: it was not kept.
   std::shared_ptr<const Image> find(const Configuration& configuration) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-/// The seam to a cache of compiled images: two functions, given by whoever owns the cache. An absent function means
-/// no cache. Called from several threads; must not throw (a broken cache is a miss).
+/// The interface to a cache of compiled images: two functions of the cache's owner. An empty function means: no cache.
+/// Called from several threads; must not throw (a broken cache is a miss).
 
 #include <functional>
 #include <optional>
@@ -11,9 +11,9 @@
 namespace tuner {
 
 struct ImageStore {
-  /// The image of exactly \p request by the compiler with \p identity (Compiler::identity()).
+  /// The image of exactly \p request from the compiler with \p identity (Compiler::identity()).
   std::function<std::optional<Image>(const CompileRequest& request, std::string_view identity)> get;
-  /// Keeps \p image for \p request; \p image may hold more functions than requested (a batched compile).
+  /// Stores \p image for \p request. After a compile of a batch, \p image has more functions than requested.
   std::function<void(const CompileRequest& request, std::string_view identity, const Image& image)> put;
 };
 

@@ -75,12 +75,12 @@ struct InProcessEvaluator::State {
   std::atomic<bool> stopping = false;
   std::vector<std::thread> threads;
 
-  // The caller's alone.
+  // Used only by the caller's thread.
   bool prepared = false;
   std::set<Configuration> compiling;  // submitted, and neither finished nor withdrawn
   std::deque<Finished> ready;         // for the device
   std::deque<Configuration> withdrawn;
-  double waited = 0;  // seconds, since the last run
+  double waited = 0;  // seconds since the last run
   double best_ns = 0;
   std::size_t flying = 0;
   std::size_t next_id = 0;
@@ -103,7 +103,7 @@ void InProcessEvaluator::State::compile_reference(const CompileRequest& request)
   result_there.notify_one();
 }
 
-/// Once the reference is compiled: computes the expected outputs.
+/// Computes the expected outputs. Precondition: the reference is compiled.
 void InProcessEvaluator::State::prepare() {
   if (std::exchange(prepared, true)) return;
   if (!needs_reference) return runner->prepare(nullptr);
@@ -214,7 +214,7 @@ std::optional<Event> InProcessEvaluator::next_event(std::chrono::duration<double
     --s.flying;
     return event;
   }
-  // What the compilers have finished is told before the device is busy again.
+  // Results of the compilers are reported first, because the device is then busy for a while.
   const auto start = Clock::now();
   std::optional<State::Finished> news;
   {
@@ -224,7 +224,7 @@ std::optional<Event> InProcessEvaluator::next_event(std::chrono::duration<double
     while (!s.finished.empty() && !news) {
       news = std::move(s.finished.front());
       s.finished.pop_front();
-      if (s.compiling.erase(news->job.configuration) == 0) news.reset();  // withdrawn meanwhile
+      if (s.compiling.erase(news->job.configuration) == 0) news.reset();  // it was withdrawn
     }
     if (!news && !can_run()) {
       s.waited += seconds_since(start);

@@ -1,6 +1,6 @@
 #pragma once
-/// Evaluates configurations in this process: a few compile threads ahead of one run thread. For backends whose
-/// faults do no harm here and for small jobs (tune on first use); where a kernel may fault or hang, use worker
+/// Evaluates configurations in this process: some threads compile ahead, and the caller's thread runs. For backends
+/// whose faults are harmless, and for small jobs (tune on first use). If a kernel may fault or hang, use worker
 /// processes (worker/isolated_evaluator.hpp).
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace tuner {
 
 struct InProcessOptions {
   std::size_t compile_threads = 0;  ///< 0: one for each core, at most 16
-  std::size_t batch = 0;            ///< configurations in one compile; 0: compile_batch()'s
-  bool search_learns = true;        ///< compile_batch()'s
+  std::size_t batch = 0;            ///< configurations in one compile; 0: compile_batch() decides
+  bool search_learns = true;        ///< for compile_batch()
   std::size_t ahead = 0;            ///< capacity(); 0: two batches for each compile thread
   ImageStore images;
   HostReference reference;
@@ -26,20 +26,20 @@ struct InProcessOptions {
 
 class InProcessEvaluator : public Evaluator {
  public:
-  /// \p backend and \p spec must outlive it. Allocates the problem's buffers and begins to compile the reference.
+  /// \p backend and \p spec must outlive it. Allocates the problem's buffers and starts compiling the reference.
   InProcessEvaluator(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions measure = {},
                      InProcessOptions options = {});
   ~InProcessEvaluator() override;
 
   std::size_t capacity() const override;
-  /// Once the backend is no longer usable every trial is a LaunchError that says so.
+  /// After the backend has become unusable, each trial is a LaunchError that says so.
   void submit(const Configuration& configuration, double best_ns) override;
   std::size_t in_flight() const override;
   /// Throws Error when the reference fails.
   std::optional<Event> next_event(std::chrono::duration<double> patience) override;
   void prefer(std::span<const Configuration> order) override;
   void withdraw(std::span<const Configuration> configurations) override;
-  /// MeasureOptions::finalist_rounds rounds, fewer when time is short.
+  /// MeasureOptions::finalist_rounds rounds, or fewer if \p seconds are too short.
   std::vector<Trial> remeasure(std::span<const Configuration> finalists,
                                double seconds = std::numeric_limits<double>::infinity()) override;
 

@@ -1,4 +1,3 @@
-// Small floating types go through backend/fill_value.hpp, which knows their bits.
 #include <tuner/measure/output_values.hpp>
 
 #include <algorithm>

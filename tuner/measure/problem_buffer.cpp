@@ -12,7 +12,7 @@
 namespace tuner {
 namespace {
 
-constexpr std::size_t kMostRunsOnDevice = 16;  // each is a launch and a copy of its own
+constexpr std::size_t kMostRunsOnDevice = 16;  // each needs a launch and a copy
 
 }  // namespace
 
@@ -95,7 +95,7 @@ void ProblemBuffer::fill(const GuardedMemory& region) {
   backend->upload(region.data(), filled.data(), filled.size());
 }
 
-/// The backend fills, so that the numbers are the same on every one; padding is zero.
+/// The backend computes the numbers, so that they are the same for all backends. Padding is zero.
 std::vector<std::byte> ProblemBuffer::filled_records(std::size_t which) const {
   const RecordType& record = *spec->record;
   std::vector<std::byte> filled(count);
@@ -123,7 +123,7 @@ std::optional<std::string> ProblemBuffer::broken_guard(const GuardedMemory& regi
   return fmt::format("writes out of bounds: {}", outside(*at));
 }
 
-/// That of \p element; of records that is the byte where the number begins.
+/// The number at \p element; in records, \p element is its first byte.
 ProblemBuffer::Number ProblemBuffer::number_at(std::size_t element) const {
   const auto& record = spec->record;
   if (!record) return {type, bytes_of(type, element), tolerances.front()};
@@ -143,7 +143,8 @@ std::string ProblemBuffer::type_text() const {
   return spec->record ? tuner::text(*spec->record) : std::string(info(type).name);
 }
 
-/// Whether \p number of an `out` buffer of integers differs from what is expected as what both began with differs.
+/// Whether \p number of an `out` buffer of integers differs from the expected one by the difference of the first
+/// contents of both.
 bool ProblemBuffer::adds_to_poison(const Number& number, std::size_t pass) const {
   if (spec->role != BufferRole::out || info(number.type).is_floating) return false;
   const auto integer_at = [&](const GuardedMemory& region) {
@@ -209,8 +210,8 @@ std::optional<std::string> ProblemBuffer::mismatch(std::size_t pass) const {
     allowed = fmt::format(", tolerance {:.2g}",
                           number.tolerance.absolute + number.tolerance.relative * std::abs(found.expected));
   const char* const hint = adds_to_poison(number, pass)
-                               ? ": as if it, and what it is compared with, added to what was there; a buffer that "
-                                 "is read before it is written is `inout`, or filled by `prepare`"
+                               ? ": it looks as if it, and what it is compared with, were added to what was there; a "
+                                 "buffer that is read before it is written is `inout`, or filled by `prepare`"
                                : "";
   return fmt::format("{} is {:.9g}, expected {:.9g}{} {}{}", element, found.actual, found.expected, allowed, differing,
                      hint);

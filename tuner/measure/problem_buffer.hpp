@@ -1,6 +1,6 @@
 #pragma once
-/// One buffer of a problem: its data, what it is filled with, and how it is compared with what is expected. Internal to
-/// the measure room.
+/// One buffer of a problem: its data, its fill, and the comparison with the expected data. Internal to the measure
+/// room.
 
 #include <array>
 #include <cstddef>
@@ -21,20 +21,20 @@
 
 namespace tuner {
 
-/// What outputs hold before they are written: the first two where the reference writes, the others for configurations.
-/// What both read before they wrote it would else be the same.
+/// Poisons are bytes that fill outputs before a run: the first two before the reference, the others before
+/// configurations. They differ, so that an output that is read before it is written gives another result.
 inline constexpr unsigned char kReferencePoisons[] = {0xff, 0x5a};
 inline constexpr unsigned char kPoisons[] = {0xa5, 0x96, 0x3c, 0x81};
 
 inline std::size_t bytes_of(ElementType type, std::size_t count) { return count * info(type).bytes; }
 
 struct ProblemBuffer {
-  /// What one set of inputs is known by, and what it gives.
+  /// The expected data for one set of inputs.
   struct Answer {
-    GuardedMemory expected;         // out and inout
-    std::uint64_t fingerprint = 0;  // in and constant: of the filled data
-    std::uint64_t expected_fingerprint = 0;
-    unsigned char poison = 0xff;
+    GuardedMemory expected;                  ///< out and inout
+    std::uint64_t fingerprint = 0;           ///< in and constant: of the filled data
+    std::uint64_t expected_fingerprint = 0;  ///< of `expected`
+    unsigned char poison = 0xff;             ///< for configurations
   };
   /// One number of a buffer.
   struct Number {
@@ -48,16 +48,16 @@ struct ProblemBuffer {
   const BufferSpec* spec = nullptr;
   ElementType type = ElementType::float32;
   std::size_t count = 0;
-  std::size_t used = 0;  ///< set of inputs
+  std::size_t used = 0;  ///< the set of inputs in use
   GuardedMemory actual;
   std::array<Answer, 2> answers;
-  std::vector<FilledNumbers> fills;  ///< one, or one for each field of its records
+  std::vector<FilledNumbers> fills;  ///< one, or one for each field of records
   bool is_filled_by_field = false;
   std::vector<std::pair<ArrayShape, std::unique_ptr<DeviceArray>>> arrays;  ///< of its textures and surfaces
-  std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: what the fills of fields make
-  std::vector<std::byte> expected_content;         ///< what a file says of it
-  std::vector<Tolerance> tolerances;               ///< one, or one for each field of its records
-  std::optional<std::vector<NumberRun>> compared;  ///< nothing: all numbers
+  std::array<std::vector<std::byte>, 2> records;   ///< by set of inputs: contents, if filled field by field
+  std::vector<std::byte> expected_content;         ///< from the file with the answer, if there is one
+  std::vector<Tolerance> tolerances;               ///< one, or one for each field of records
+  std::optional<std::vector<NumberRun>> compared;  ///< nullopt: all numbers
 
   bool is_output() const { return spec->role == BufferRole::out || spec->role == BufferRole::inout; }
   bool is_work_space() const { return spec->role == BufferRole::scratch || spec->role == BufferRole::zeroed; }
@@ -68,12 +68,12 @@ struct ProblemBuffer {
   std::string type_text() const;
   Answer& answer() { return answers[used]; }
   const Answer& answer() const { return answers[used]; }
-  /// What launches use; \p reference: of outputs the expected ones.
+  /// The memory for launches; \p reference: those of the reference, which write the expected outputs.
   const GuardedMemory& memory(bool reference) const { return reference && is_output() ? answer().expected : actual; }
 
-  // All throw Error where the kernel's file makes no sense of the problem.
+  // These throw Error if an expression of the kernel's file has no valid value for this problem.
   void set_count(const FilledBy& by);
-  /// \p captured: the file that takes the place of the fill; null: none.
+  /// \p captured: a file to use instead of the fill; null: none.
   void choose_fill(const FilledBy& by, const std::string* captured, std::uint64_t seed);
   void choose_compared(const FilledBy& by);
 
@@ -83,21 +83,21 @@ struct ProblemBuffer {
   std::uint64_t fingerprint(const GuardedMemory& region) const;
   HostBuffer copy(DevicePointer from) const;
   HostBuffer copy(const GuardedMemory& from) const { return copy(from.data()); }
-  /// Adds \p data by the buffer's name; of records, each field by its own.
+  /// Adds \p data to \p all under the buffer's name; for records, adds each field under its own name.
   void add(HostBuffers& all, HostBuffer data) const;
 
-  /// "c[1024], which has 1000 elements of float": \p bytes from its start.
+  /// Describes the place \p bytes from the start: "c[1024], which has 1000 elements of float".
   std::string outside(std::ptrdiff_t bytes) const;
   std::optional<std::string> broken_guard(const GuardedMemory& region) const;
 
-  /// Numbers that are compared.
+  /// The number of numbers that are compared.
   std::size_t compared_count() const;
   Comparison compare(Within within) const { return compare(actual, within); }
-  /// Of what is compared of \p region and of what is expected.
+  /// Compares \p region with the expected data.
   Comparison compare(const GuardedMemory& region, Within within) const;
   /// Whether all bytes of \p element are \p value.
   bool holds(const GuardedMemory& region, std::size_t element, unsigned char value) const;
-  /// Chooses a poison that differs from each expected element; false when there is none.
+  /// Chooses a poison that differs from each expected element; returns false if there is none.
   bool choose_poison();
   unsigned char poison_of(std::size_t pass) const { return pass == 0 ? answer().poison : kPoisons[1]; }
   /// The first element that differs from the expected one.

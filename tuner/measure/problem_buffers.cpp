@@ -17,7 +17,7 @@
 namespace tuner {
 namespace {
 
-constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // what a 32-bit index reaches when it overflows
+constexpr std::size_t kFarBytes = std::size_t{16} << 30;  // an overflowing 32-bit index does not reach farther
 
 const std::string* captured_text(const std::map<std::string, std::string>& texts, const std::string& name) {
   const auto at = texts.find(name);
@@ -86,7 +86,8 @@ ArrayShape ProblemBuffers::shape_of(const TextureSpec& spec, const ProblemBuffer
   return shape;
 }
 
-/// Textures and surfaces of one shape show one array: what is written through one is read through the others.
+/// Textures and surfaces of a buffer with the same shape share an array, so that data written through one is read
+/// through the others.
 void ProblemBuffers::add_texture(const TextureSpec& spec, const Bindings& names) {
   ProblemBuffer& buffer = *std::find_if(buffers_.begin(), buffers_.end(),
                                         [&](const ProblemBuffer& one) { return one.spec->name == spec.buffer; });
@@ -128,7 +129,7 @@ void ProblemBuffers::want_two_inputs() {
         buffer.records[1] = buffer.filled_records(1);
     }
     two_inputs_ = true;
-  } catch (const Error&) {  // no room: one set has to do
+  } catch (const Error&) {  // no room: uses one set
     give_up_second_inputs();
   }
 }
@@ -180,7 +181,7 @@ void ProblemBuffers::restore_inputs() {
 }
 
 void ProblemBuffers::reset_for_reference() {
-  // A reference that takes no parameters may be given work space whose size depends on them.
+  // A reference without parameters may use work space whose size depends on parameters.
   const bool is_default = spec_.reference_kind() == ReferenceKind::default_configuration;
   const std::vector<LaunchSpec>& launches = is_default ? spec_.launches : spec_.reference;
   const bool needs_work_space = std::any_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
@@ -240,7 +241,7 @@ void ProblemBuffers::accept_reference() {
   }
 }
 
-/// \p found: the elements that were not written, or some of them.
+/// \p found: elements that were not written.
 void ProblemBuffers::refuse_unwritten(const ProblemBuffer& buffer, const Comparison& found) const {
   throw Error(
       fmt::format("{}: {} does not write {}{} on {}, or adds to what was there. Is the grid large enough, and `{}` as "
@@ -272,7 +273,7 @@ void ProblemBuffers::check_written() {
   for (const ProblemBuffer& buffer : buffers_) {
     if (!buffer.has_integers_to_write()) continue;
     const Comparison found = buffer.compare(ProblemBuffer::Within::tolerance);
-    // What differs otherwise is a reference that gives something else each time: no configuration will match it.
+    // Any other difference means that the reference is not deterministic: then no configuration will match it.
     if (found.mismatches > 0 && buffer.holds(buffer.answer().expected, found.first_index, kReferencePoisons[1]))
       refuse_unwritten(buffer, found);
   }
@@ -280,7 +281,7 @@ void ProblemBuffers::check_written() {
 
 void ProblemBuffers::size_work_space(const Configuration& configuration) {
   if (work_space_for_ == configuration) return;
-  work_space_for_.reset();  // until all of it is there
+  work_space_for_.reset();  // until all of it is allocated
   const Bindings names = configuration.empty() ? bindings(spec_, size_, backend_.device().limits)
                                                : bindings(spec_, size_, backend_.device().limits, configuration);
   for (ProblemBuffer& buffer : buffers_) {
@@ -288,7 +289,7 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
     buffer.set_count({spec_, names, text(), options_});
     const std::size_t bytes = bytes_of(buffer.type, buffer.count);
     if (!buffer.actual.has_room(bytes)) {
-      buffer.actual = {};  // first, so that both never exist at once
+      buffer.actual = {};  // freed first, so that there is more room
       try {
         buffer.actual = allocate(buffer);
       } catch (const Error&) {
@@ -305,7 +306,7 @@ void ProblemBuffers::size_work_space(const Configuration& configuration) {
 
 void ProblemBuffers::reset(std::size_t pass) {
   for (ProblemBuffer& buffer : buffers_) {
-    if (!buffer.actual.is_made()) continue;  // work space that the reference does not use
+    if (!buffer.actual.is_made()) continue;  // work space that the reference does not need
     switch (buffer.spec->role) {
       case BufferRole::in:
       case BufferRole::constant:
@@ -334,7 +335,7 @@ void ProblemBuffers::reset_for_measuring() {
 
 void ProblemBuffers::reset_work_space(const ProblemBuffer& buffer) {
   buffer.actual.write_guards();
-  // 0xff shows reads of what was never written.
+  // With 0xff, reads of unwritten data give wrong results.
   buffer.set_bytes(buffer.actual, buffer.spec->role == BufferRole::zeroed ? 0 : 0xff);
 }
 
@@ -347,7 +348,7 @@ std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
       if (!region->is_made()) continue;
       const auto from_start = static_cast<std::ptrdiff_t>(address - region->data());
       const auto bytes = static_cast<std::ptrdiff_t>(region->bytes());
-      if (from_start >= 0 && from_start < bytes) return std::nullopt;  // a fault of another kind
+      if (from_start >= 0 && from_start < bytes) return std::nullopt;  // inside a buffer: another kind of fault
       const auto distance = static_cast<std::size_t>(from_start < 0 ? -from_start : from_start - bytes);
       if (distance >= least) continue;
       least = distance;
@@ -361,7 +362,7 @@ std::optional<std::string> ProblemBuffers::place(DevicePointer address) const {
 
 std::optional<std::string> ProblemBuffers::damage() {
   for (ProblemBuffer& buffer : buffers_) {
-    if (!buffer.actual.is_made()) continue;  // work space that the reference does not use
+    if (!buffer.actual.is_made()) continue;  // work space that the reference does not need
     if (auto broken = buffer.broken_guard(buffer.actual)) return broken;
     if (buffer.is_read_only() && buffer.fingerprint(buffer.actual) != buffer.answer().fingerprint)
       return fmt::format("writes to its input {}", buffer.spec->name);
@@ -385,7 +386,7 @@ std::optional<std::string> ProblemBuffers::mismatch(std::size_t pass) {
 
 bool ProblemBuffers::inputs_intact() {
   return std::all_of(buffers_.begin(), buffers_.end(), [&](const ProblemBuffer& buffer) {
-    if (buffer.is_work_space()) return true;  // reset() makes it anew
+    if (buffer.is_work_space()) return true;  // reset() fills it again
     if (buffer.actual.broken() || (buffer.is_output() && buffer.answer().expected.broken())) return false;
     return !buffer.is_read_only() || buffer.fingerprint(buffer.actual) == buffer.answer().fingerprint;
   });
@@ -428,7 +429,7 @@ std::vector<Launch::Constant> ProblemBuffers::constants(const Image& image, cons
   for (const ProblemBuffer& buffer : buffers_) {
     if (buffer.spec->role != BufferRole::constant) continue;
     const std::optional<std::size_t> at = find_function(image, variable_expression(*buffer.spec));
-    if (!at) continue;  // a reference may do without
+    if (!at) continue;  // the reference does not use it
     const Variable variable = module.variable(*at);
     if (variable.bytes < buffer.actual.bytes())
       throw Error(fmt::format("{}: constant buffer {}[{}] has {} bytes, but the variable {} of the program has {}",
@@ -445,7 +446,7 @@ std::vector<Launch::Array> ProblemBuffers::arrays(const LaunchSpec& launch, bool
     const TextureSpec& texture = spec_.textures[i];
     if (std::count(launch.arguments.begin(), launch.arguments.end(), texture.name) == 0) continue;
     const ProblemBuffer& buffer = *textures_[i].buffer;
-    // Of an input too: then damage() sees it.
+    // A surface on an input is also copied back, so that damage() notices writes.
     all.push_back({textures_[i].array, buffer.memory(reference).data(), texture.is_surface});
   }
   return all;

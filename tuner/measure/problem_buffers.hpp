@@ -1,6 +1,6 @@
 #pragma once
-/// The buffers of one problem on one backend: inputs, outputs with canaries on both sides, work space, and the
-/// expected outputs. Internal to the measure room.
+/// The buffers of one problem on one backend: inputs, outputs, work space, and the expected outputs. All have guards on
+/// both sides. Internal to the measure room.
 
 #include <array>
 #include <cstddef>
@@ -17,9 +17,8 @@ namespace tuner {
 
 class ProblemBuffers {
  public:
-  /// Allocates everything whose size does not depend on parameters. \p offset: elements by which in, out and inout
-  /// buffers are shifted. \p captured: what takes the place of the fills and numbers of \p spec; null: nothing. Throws
-  /// Error.
+  /// Allocates all buffers except work space. \p offset: elements by which in, out and inout buffers are shifted.
+  /// \p captured: replaces fills and scalars of \p spec; null: nothing does. Throws Error.
   ProblemBuffers(Backend& backend, const KernelSpec& spec, ProblemSize size, std::int64_t offset,
                  const MeasureOptions& options, std::uint64_t seed, const CapturedData* captured = nullptr);
 
@@ -27,72 +26,75 @@ class ProblemBuffers {
   /// For messages: "nx=33 ny=7 offset=1".
   std::string text() const;
 
-  /// How many sets of inputs there are: 2 once there is room for two sets of expected outputs and where other seeds
-  /// give other inputs, else 1.
+  /// The number of sets of inputs: 1, or 2 after want_two_inputs().
   std::size_t inputs() const { return two_inputs_ ? 2 : 1; }
-  /// Asks for a second set: other numbers for everything that is filled at random, with expected outputs of their own.
+  /// Makes a second set, with other random numbers and its own expected outputs. Does nothing if no input is random or
+  /// there is no room.
   void want_two_inputs();
-  /// Fills with set \p which. Everything below is about the set that is used: 0 until this is called.
+  /// Fills with set \p which. All functions below are about this set; at first it is 0.
   void use_inputs(std::size_t which);
 
-  /// Makes everything as it is before the reference runs (expected outputs are poisoned).
+  /// Prepares all buffers for a run of the reference; expected outputs are filled with a poison.
   void reset_for_reference();
-  /// Called when the expected outputs are complete: remembers their fingerprints and chooses poisons that differ from
-  /// each of their elements. Throws Error when an expected value is NaN: nothing could ever match it, and when the
-  /// reference wrote where it must not.
+  /// Call it when the expected outputs are complete. Stores their fingerprints, and chooses poisons that differ from
+  /// each of their elements. Throws Error if an expected value is NaN, which nothing could match, or if the reference
+  /// wrote out of bounds or to an input.
   void accept_reference();
-  /// Whether an element of an `out` buffer of integers still holds, or happens to be, what reset_for_reference() put
-  /// there. Then the reference is to run once more, behind poison_reference_again(), which remembers what it gave.
+  /// Whether an element of an `out` buffer of integers equals the poison of reset_for_reference(). Then call
+  /// poison_reference_again(), which keeps the results, run the reference once more, and call check_written().
   bool looks_unwritten();
   void poison_reference_again();
-  /// Throws Error when the reference left an element what it was before, in both runs.
+  /// Throws Error if the reference left an element unchanged in both runs.
   void check_written();
   void compute_reference(const HostReference& reference);
-  /// The expected outputs are those of the files.
+  /// Takes the expected outputs from the files with answers.
   void take_answers();
 
-  /// Work space as \p configuration needs it.
+  /// Allocates work space for \p configuration.
   void size_work_space(const Configuration& configuration);
-  /// The configuration of the last call; nothing before.
+  /// The configuration of the last call of size_work_space(); nullopt: none.
   const std::optional<Configuration>& work_space_for() const { return work_space_for_; }
-  /// How many differently poisoned runs prove that every output was written: 1, or 2 where an expected output holds
-  /// every possible byte.
+  /// The number of runs with different poisons that prove that each output element was written: 1, or 2 if no poison
+  /// differs from all expected elements.
   std::size_t passes() const { return two_passes_[used_] ? 2 : 1; }
-  /// Makes everything as it is before a run that is verified.
+  /// Prepares all buffers for a run that is verified.
   void reset(std::size_t pass);
 
-  /// Makes everything as it is before runs that are only measured: outputs stay as they are.
+  /// Prepares all buffers for runs that are only measured; outputs keep their contents.
   void reset_for_measuring();
 
-  /// What the last run did wrong, other than its results: writes out of bounds or to inputs, work space not zero.
+  /// An error of the last run other than wrong outputs: writes out of bounds or to inputs, work space not zero.
   std::optional<std::string> damage();
-  /// The first output of a run after reset(\p pass) that differs from the expected one.
+  /// The first difference between outputs and expected outputs after reset(\p pass) and a run.
   std::optional<std::string> mismatch(std::size_t pass);
-  /// Whether the inputs, and the guards of inputs and outputs, are what they were before anything ran.
+  /// Whether the inputs, and the guards of inputs and outputs, are unchanged.
   bool inputs_intact();
-  /// Whether the expected outputs are still what accept_reference() saw.
+  /// Whether the expected outputs are unchanged since accept_reference().
   bool expected_intact();
   /// Writes inputs and guards again after damage.
   void restore_inputs();
 
-  /// "c[1024], behind the last of 1000 elements" for an address near a buffer; nothing for one far from all.
+  /// Describes an address near a buffer: "c[1024], which has 1000 elements of float". nullopt if it is far from all, or
+  /// inside one.
   std::optional<std::string> place(DevicePointer address) const;
 
-  /// Copies of the outputs, or of what they are expected to be.
+  /// Copies of the outputs.
   HostBuffers outputs() const { return copies(false); }
-  /// The same of expected outputs, with the outputs' own elements where none is compared.
+  /// Copies of the expected outputs. Elements that are not compared are those of the outputs.
   HostBuffers expected_of_outputs() const;
   HostBuffers expected() const { return copies(true); }
 
-  /// The `constant` buffers and their variables of \p module, which was loaded from \p image. Throws Error where one is
-  /// too small.
+  // In these three, \p reference means: the launches of the reference, which write the expected outputs.
+
+  /// The `constant` buffers and their variables in \p module, which was loaded from \p image. Throws Error if a
+  /// variable is too small.
   std::vector<Launch::Constant> constants(const Image& image, const Module& module) const;
-  /// Those that the textures and surfaces of \p launch show; \p reference: of outputs the expected ones.
+  /// The arrays of the textures and surfaces of \p launch.
   std::vector<Launch::Array> arrays(const LaunchSpec& launch, bool reference) const;
-  /// Arguments of \p launch; \p reference: outputs are the expected ones. Throws Error for an unknown name.
+  /// The arguments of \p launch. Throws Error for an unknown name.
   std::vector<Argument> arguments(const LaunchSpec& launch, const Configuration& configuration, bool reference) const;
 
-  /// Longest time a run on this problem may take before it counts as hanging.
+  /// The longest time of a run on this problem that does not count as hanging.
   double run_limit_s() const;
   void saw_run(double seconds);
 
@@ -114,9 +116,9 @@ class ProblemBuffers {
   const CapturedData* captured_;
   ProblemSize size_;
   std::int64_t offset_ = 0;
-  std::uint64_t regions_ = 0;  // made so far
+  std::uint64_t regions_ = 0;  // number of allocations so far
   std::vector<ProblemBuffer> buffers_;
-  /// As in the spec.
+  /// In the order of the spec.
   struct Texture {
     const ProblemBuffer* buffer = nullptr;
     DeviceArray* array = nullptr;
@@ -124,9 +126,9 @@ class ProblemBuffers {
   };
   std::vector<Texture> textures_;
   std::optional<Configuration> work_space_for_;
-  std::size_t used_ = 0;  // set of inputs
+  std::size_t used_ = 0;  // the set of inputs in use
   bool two_inputs_ = false;
-  std::array<bool, 2> two_passes_{};  // by set
+  std::array<bool, 2> two_passes_{};  // by set of inputs
   double best_run_s_ = 0;
 };
 

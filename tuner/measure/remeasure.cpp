@@ -22,7 +22,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
   double pause_left_s = kThrottleBudgetSeconds;
 
   const auto launch_all = [&](Entry& entry, const Configuration& configuration, const Image& image) {
-    // Work space of the largest finalist serves all: addresses are taken anew whenever it was sized again.
+    // All finalists share the work space. Resizing it may change its address, which the launches then need.
     entry.run = s.ready(problem, configuration, image, *entry.module);
   };
 
@@ -98,7 +98,7 @@ std::vector<Trial> Runner::remeasure(std::span<const Finalist> finalists, double
     summarise(entry.measurement, entry.clocks, entry.batch, s.options);
     entry.measurement.converged =
         entry.measurement.high_ns - entry.measurement.low_ns <= s.options.target_width * entry.measurement.median_ns;
-    // Nothing is timed any more.
+    // Only now, because counting would disturb the timing.
     if (s.backend.usable()) s.collect_metrics(entry.run, entry.measurement);
     trials[i].outcome = std::move(entry.measurement);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// The line of compiled configurations before the device, as Evaluator::prefer() and withdraw() wish it.
+/// Changes the queue of compiled configurations for Evaluator::prefer() and withdraw().
 
 #include <algorithm>
 #include <deque>
@@ -12,8 +12,7 @@
 
 namespace tuner {
 
-/// Puts \p line in \p order; what is not named there stays behind it, in the order it had. \p configuration_of: of one
-/// job.
+/// Sorts \p line by \p order. Other jobs come last, in their old order. \p configuration_of returns that of a job.
 template <typename Job, typename ConfigurationOf>
 void put_in_order(std::deque<Job>& line, std::span<const Configuration> order, ConfigurationOf configuration_of) {
   std::map<Configuration, std::size_t> rank;
@@ -25,7 +24,7 @@ void put_in_order(std::deque<Job>& line, std::span<const Configuration> order, C
   std::stable_sort(line.begin(), line.end(), [&](const Job& a, const Job& b) { return rank_of(a) < rank_of(b); });
 }
 
-/// Removes what \p configurations name from \p line and returns it.
+/// Removes the jobs of \p configurations from \p line and returns them.
 template <typename Job, typename ConfigurationOf>
 std::vector<Job> take_out(std::deque<Job>& line, std::span<const Configuration> configurations,
                           ConfigurationOf configuration_of) {

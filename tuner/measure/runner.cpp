@@ -11,18 +11,19 @@
 namespace tuner {
 namespace {
 
-constexpr double kCompileSeconds = 180;  // a compiler ends by its own limit, this is for one that does not
+constexpr double kCompileSeconds = 180;  // for a compiler that does not keep its own limit
 
-/// Launches from the device may run one after the other, each with all that it launches: many times slower than
-/// anything else that is right. An H200 takes 0.15 ms for each of 32768 chains of eight.
+/// Time allowed for each launch from the device. They may run one after the other, each with all its own launches. An
+/// H200 takes 0.15 ms for each of 32768 chains of eight.
 constexpr double kPendingLaunchSeconds = 1e-3;
 
-/// A kernel may be right for its first runs only: what can win is verified again after its last timed run.
+/// A kernel may be right only in its first runs, so those that can win are verified again after their last timed run.
 constexpr std::string_view kAfterTiming = "right at first, but after its timed runs ";
-/// Or it may give what an earlier run computed, or what only these inputs give: that verification has other inputs.
+/// That verification uses other inputs: a kernel may return old results, or results that are right only for some
+/// inputs.
 constexpr std::string_view kOtherInputs = "right for the inputs it was timed with, but with others ";
 
-/// Some races show where threads switch often, others where they seldom do.
+/// Some races appear only if threads switch often, others only if they switch rarely.
 constexpr std::uint64_t kInterleavedRounds = 2;
 constexpr std::string_view kInReverse = "with its threads and blocks in reverse order (a missing __syncthreads()?) ";
 constexpr std::string_view kWhileInterleaved =
@@ -33,8 +34,8 @@ struct InOrderAgain {
   ~InOrderAgain() { backend.set_order({}); }
 };
 
-/// Limits that only the compiler's answer can break. Registers are given to warps in units of 256 (CUDA occupancy
-/// calculator, "register allocation unit size" since compute capability 3.0).
+/// Checks limits that depend on the compiled kernel. Warps get registers in units of 256 (CUDA occupancy calculator,
+/// "register allocation unit size" since compute capability 3.0).
 std::optional<std::string> violated_limit(const std::string& expression, const Resources& resources,
                                           const LaunchShape& shape, const DeviceLimits& limits) {
   const std::int64_t warps = (shape.threads_per_block() + limits.warp_size - 1) / limits.warp_size;
@@ -113,7 +114,7 @@ Runner::State::Ready Runner::State::ready_reference(const ProblemBuffers& proble
 
 void Runner::State::load_copies(const std::vector<Launch>& launches) {
   if (launches.empty()) return;
-  for (const Launch::Constant& constant : launches.front().constants) {  // all launches have the same
+  for (const Launch::Constant& constant : launches.front().constants) {  // the same for all launches
     std::vector<std::byte> bytes(constant.bytes);
     backend.download(bytes.data(), constant.from, bytes.size());
     backend.upload(constant.variable.address, bytes.data(), bytes.size());
@@ -148,7 +149,7 @@ std::optional<Outcome> Runner::State::run(Phase phase, ProblemBuffers& problem, 
   return failure;
 }
 
-/// Of the inputs that are used.
+/// Computes the expected outputs of the inputs in use.
 void Runner::State::compute_reference(ProblemBuffers& problem) {
   announce(Phase::prepare, kHousekeepingSeconds);
   const std::optional<Configuration> work_space = problem.work_space_for();
@@ -175,7 +176,7 @@ void Runner::State::run_reference(ProblemBuffers& problem) {
     throw Error(fmt::format("{}: {} failed on {}: {}", spec.file, what, problem.text(), message(*failure)));
 }
 
-/// Runs and looks at everything the run left behind. \p failure: it did not run to its end.
+/// Runs \p launches and checks all buffers. Returns what is wrong. Sets \p failure if the run did not end normally.
 std::optional<std::string> Runner::State::wrong(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                                 std::optional<Outcome>& failure) {
   for (std::size_t pass = 0; pass < problem.passes(); ++pass) {
@@ -197,16 +198,16 @@ std::optional<Outcome> Runner::State::verify(ProblemBuffers& problem, const Conf
   if (prepared.invalid) return Invalid{*prepared.invalid};
   if (auto seen = judge(problem, prepared.launches, "")) return seen;
 
-  // Threads and blocks may run in any order, and where a __syncthreads() is missing one order may still give what is
-  // right.
+  // Threads and blocks may run in any order. Without a needed __syncthreads(), one order may be right and another
+  // wrong.
   if (!backend.set_order({ThreadOrder::Kind::reverse})) return std::nullopt;
   const InOrderAgain afterwards{backend};
   return judge(problem, prepared.launches, kInReverse);
 }
 
-/// Runs once more, or twice where that takes two poisons, and returns what went wrong. Stray writes, of this
-/// configuration or one before it, may be the cause: then everything is made anew and the launches are judged once
-/// more. \p when: for the message.
+/// Runs \p launches once, or twice if two poisons are needed, and returns what went wrong. The cause may be stray
+/// writes of this configuration or of an earlier one: if so, restores all buffers and judges once more. \p when: for
+/// the message.
 std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::vector<Launch>& launches,
                                             std::string_view when) {
   for (bool again = false;; again = true) {
@@ -218,8 +219,7 @@ std::optional<Outcome> Runner::State::judge(ProblemBuffers& problem, const std::
   }
 }
 
-/// Makes inputs, guards and expected outputs what they were before anything ran. Returns whether any had changed; false
-/// if the device is lost.
+/// Restores inputs, guards and expected outputs. Returns whether any had changed; false if the device is lost.
 bool Runner::State::restore(ProblemBuffers& problem) {
   if (!backend.usable()) return false;
   announce(Phase::verify, kHousekeepingSeconds);
@@ -230,7 +230,7 @@ bool Runner::State::restore(ProblemBuffers& problem) {
   return true;
 }
 
-/// After a configuration that failed: the next one finds nothing of it.
+/// Restores all buffers after a configuration that failed, so that it cannot disturb the next one.
 void Runner::State::restore_after(const std::optional<Outcome>& outcome) {
   if (!outcome || std::holds_alternative<Measurement>(*outcome)) return;
   for (const auto& problem : problems) restore(*problem);
@@ -251,8 +251,8 @@ std::optional<Outcome> Runner::State::judge_after_timing(ProblemBuffers& problem
   return judge(problem, launches, kAfterTiming);
 }
 
-/// Looks for races that no order of uninterrupted threads shows. It takes a compile of its own, so only what may be
-/// named best is run so: a backend without such images (a GPU) has nothing against it.
+/// Looks for races that appear only if threads are interrupted. This needs another compile, so it is done only for
+/// configurations that may become the best. A backend without such images (a GPU) accepts all.
 std::optional<Outcome> Runner::State::judge_interleaved(Trial& trial) {
   const std::string name = trial.configuration.text();
   if (!has_reference() || right_interleaved.contains(name)) return std::nullopt;
@@ -273,7 +273,7 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
   announce(Phase::load, kCompileSeconds);
   const CompileResult compiled = backend.compiler().compile(request);
   const auto* image = std::get_if<Image>(&compiled);
-  if (image == nullptr) return std::nullopt;  // it compiles without: nothing is known
+  if (image == nullptr) return std::nullopt;  // only the ordinary image compiles: nothing can be checked
   auto loaded = backend.load(*image);
   if (std::holds_alternative<LaunchError>(loaded)) return std::nullopt;
   const Module& module = *std::get<std::unique_ptr<Module>>(loaded);
@@ -285,7 +285,7 @@ std::optional<Outcome> Runner::State::run_interleaved(const Configuration& confi
       ProblemBuffers& problem = *problems[i];
       if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
       auto seen = judge(problem, ready(problem, configuration, *image, module).launches, kWhileInterleaved);
-      if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // slow so, and right so far
+      if (seen && std::holds_alternative<Timeout>(*seen)) return std::nullopt;  // too slow this way, but not wrong
       if (auto* error = seen ? std::get_if<LaunchError>(&*seen) : nullptr) error->message.insert(0, kWhileInterleaved);
       if (seen) return seen;
     }
@@ -309,7 +309,7 @@ Outcome Runner::State::evaluate(Trial& trial, const Image& image, double best_ns
   if (ready_now.timed.empty()) return Invalid{"no launch is timed: every one that happens is untimed"};
 
   start = Clock::now();
-  // The smallest problems come first in time but the main one, which is problem 0, last: faults show up cheaply.
+  // The main problem, number 0, comes last, so that faults are found on smaller problems, which takes less time.
   for (std::size_t i = problems.size(); i-- > 0;) {
     ProblemBuffers& problem = *problems[i];
     if (i > 0 && why_invalid(spec, problem.size(), limits(), configuration)) continue;
@@ -377,7 +377,7 @@ Trial Runner::evaluate(const Configuration& configuration, const Image& image, d
     trial.outcome = state_->evaluate(trial, image, best_ns);
     state_->restore_after(trial.outcome);
   } catch (const Error& error) {
-    // A fault that only a later call to the device told, or no room for this configuration's work space.
+    // A later call reported a fault, or there is no room for this configuration's work space.
     trial.outcome = LaunchError{error.what(), 0, state_->backend.usable()};
   }
   state_->conclude(trial);

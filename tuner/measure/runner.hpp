@@ -1,7 +1,7 @@
 #pragma once
-/// Proves configurations of one (kernel, problem) correct and measures them on a backend. Owns the buffers, the
-/// expected outputs and the knowledge of what is normal here (clock, times). Runs only: compiling is left to others
-/// (expressions.hpp), so that it can happen elsewhere and earlier.
+/// Verifies and measures configurations of one kernel and problem on a backend. Owns the buffers, the expected outputs,
+/// and the usual clock and times. It does not compile (see expressions.hpp), so that compiling can happen elsewhere and
+/// earlier.
 
 #include <cstddef>
 #include <functional>
@@ -21,22 +21,22 @@
 
 namespace tuner {
 
-/// What a runner is busy with.
+/// The current work of a runner.
 enum class Phase { prepare, load, verify, measure };
 std::string_view text(Phase phase);
 
-/// Whether \p outcome is one that another order of a kernel's threads gave after this order gave what is right: a race.
+/// Whether \p outcome shows a race: the kernel was right with one order of its threads, and failed with another.
 bool depends_on_order(const Outcome& outcome);
 
-/// Told before each step that could hang: what it is, and how long it may take. A supervisor that hears nothing for
-/// much longer than \p limit_s may conclude that the step hangs.
+/// Called before each step that could hang, with the time that it may take. If the next call comes much later than
+/// \p limit_s, a supervisor may conclude that the step hangs.
 using PhaseListener = std::function<void(Phase phase, double limit_s)>;
 
 class Runner {
  public:
-  /// Allocates and fills the buffers of \p size and of every `verify` problem. \p backend and \p spec must outlive
-  /// the runner; \p size is completed. \p reference: a C++ function that replaces the spec's reference kernels.
-  /// Throws Error when there is no room or a buffer's count cannot be evaluated.
+  /// Allocates and fills the buffers of \p size, which is completed, and of each `verify` problem. \p backend and \p
+  /// spec must outlive the runner. \p reference: a C++ function that replaces the spec's reference kernels. Throws
+  /// Error if there is no room or a buffer's count cannot be evaluated.
   Runner(Backend& backend, const KernelSpec& spec, const ProblemSize& size, MeasureOptions options = {},
          HostReference reference = {});
   ~Runner();
@@ -45,41 +45,41 @@ class Runner {
 
   void set_phase_listener(PhaseListener listener);
 
-  /// Computes the expected outputs. \p image holds reference_expressions(); null when there are none (a C++
-  /// reference, or nothing to compare with). Must be called once, before evaluate(). Throws Error when the
-  /// reference itself fails: nothing could be verified.
+  /// Computes the expected outputs. Call it once, before evaluate(). \p image has the reference_expressions(); null if
+  /// there are none (a C++ reference, or no reference). Throws Error if the reference fails, because then nothing could
+  /// be verified.
   void prepare(const Image* image);
 
-  /// Verifies and measures one configuration, and collects its metrics where options() ask for them of all. \p image
-  /// holds at least launch_expressions() of it. \p best_ns: median of the best so far, 0 when there is none. Never
-  /// throws for what a kernel does.
+  /// Verifies and measures one configuration. Collects its metrics if options() ask for those of all. \p image has at
+  /// least its launch_expressions(). \p best_ns: the median of the best so far; 0: none. A kernel's failure is an
+  /// outcome, not an exception.
   Trial evaluate(const Configuration& configuration, const Image& image, double best_ns);
 
   struct Finalist {
     Configuration configuration;
     const Image* image = nullptr;
   };
-  /// Measures \p finalists again, interleaved: in each of finalist_rounds rounds each of them gives finalist_samples
-  /// samples, in an order that changes by round, so that drift meets all alike: all trials have the same Trial::round.
-  /// After \p seconds no round begins, but three there are. They must have been verified by evaluate() (of this or
-  /// another runner), and are verified again behind their last sample. Then their metrics are collected.
+  /// Measures \p finalists again, side by side. In each of finalist_rounds rounds, finalist_samples samples are taken
+  /// of each. Their order changes between rounds, so that drift affects all alike. No round begins after \p seconds,
+  /// except the first three. All trials get the same Trial::round. The finalists must have been verified by evaluate()
+  /// (of this or another runner). They are verified again after their last sample; then their metrics are collected.
   std::vector<Trial> remeasure(std::span<const Finalist> finalists,
                                double seconds = std::numeric_limits<double>::infinity());
 
-  /// Launches one configuration exactly once on the problem, with fresh inputs and poisoned outputs. What stopped it,
-  /// if anything did. Throws nothing for what a kernel does.
+  /// Launches one configuration exactly once on the problem, with fresh inputs and poisoned outputs. Returns the
+  /// failure that stopped it, if any.
   std::optional<Outcome> launch(const Configuration& configuration, const Image& image);
-  /// Times the reference kernels on the problem. What is expected holds afterwards only where they leave the same
-  /// however often they run. Precondition: prepare() was given their image.
+  /// Times the reference kernels on the problem. If their results change from run to run, the expected outputs change
+  /// too. Precondition: prepare() was given their image.
   Outcome measure_reference();
-  /// Copies of what the last run left in the outputs of the problem, and of what the reference wants there (empty
-  /// without one): where it wants nothing, because that is not compared, what is there.
+  /// Copies of the outputs of the problem after the last run.
   HostBuffers outputs() const;
+  /// Copies of the expected outputs; empty without a reference. Elements that are not compared are those of outputs().
   HostBuffers expected() const;
-  /// Copies of what the reference computed.
+  /// Copies of the reference's results.
   HostBuffers reference_outputs() const;
 
-  /// Whether further configurations can run here (Backend::usable()).
+  /// Whether it can run more configurations (Backend::usable()).
   bool usable() const;
   const MeasureOptions& options() const;
 

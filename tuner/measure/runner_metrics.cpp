@@ -10,7 +10,7 @@
 namespace tuner {
 namespace {
 
-/// The energy sensor is read over this time. A second of warming up comes before.
+/// The energy sensor is read for this time, after a second of warming up.
 constexpr double kEnergySeconds = 1;
 
 void add_reason(std::string& reasons, std::string_view reason) {
@@ -20,12 +20,12 @@ void add_reason(std::string& reasons, std::string_view reason) {
 
 }  // namespace
 
-/// Of the main problem. Comes after everything that is timed.
+/// For the main problem. Call it after all timing.
 void Runner::State::collect_metrics(const Ready& run, Measurement& measurement) {
   std::map<MetricSource, std::vector<std::string>> asked;
   for (const std::string& name : options.metrics) asked[source_of(name)].push_back(name);
   measurement.no_metrics.clear();
-  load_copies(run.launches);  // other inputs were there last
+  load_copies(run.launches);  // the last verification used other inputs
   if (asked.contains(MetricSource::counters)) count(run, asked[MetricSource::counters], measurement);
   if (asked.contains(MetricSource::sensor)) measure_energy(run, asked[MetricSource::sensor], measurement);
   if (asked.contains(MetricSource::outputs)) measure_error(run.launches, measurement);
@@ -57,7 +57,7 @@ void Runner::State::count(const Ready& counted_run, std::vector<std::string> cou
 void Runner::State::measure_energy(const Ready& repeated, const std::vector<std::string>& asked,
                                    Measurement& measurement) {
   if (!repeated.prepare.empty() && no_energy.empty())
-    no_energy = "energy is that of runs one behind the other, and here each has a 'prepare' launch before it";
+    no_energy = "energy is measured over runs without a gap, and here a 'prepare' launch comes before each run";
   if (no_energy.empty()) {
     announce(Phase::measure, kHousekeepingSeconds + kEnergySeconds);
     problems.front()->reset_for_measuring();

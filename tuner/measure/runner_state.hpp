@@ -1,6 +1,6 @@
 #pragma once
-/// All that a Runner has and does. Private to the room: runner.cpp proves and measures one configuration,
-/// runner_metrics.cpp collects metrics, remeasure.cpp measures finalists again.
+/// The state of a Runner. Private to the room: runner.cpp verifies and measures one configuration, runner_metrics.cpp
+/// collects metrics, remeasure.cpp measures finalists again.
 
 #include <memory>
 #include <optional>
@@ -20,19 +20,19 @@
 
 namespace tuner {
 
-inline constexpr double kHousekeepingSeconds = 60;  ///< filling, comparing: slow at worst, never hanging
+inline constexpr double kHousekeepingSeconds = 60;  ///< filling and comparing may be slow, but do not hang
 inline constexpr double kLoadSeconds = 30;          ///< a driver may compile PTX while it loads
 
 struct Runner::State {
   /// The launches of one problem, ready to run.
   struct Ready {
-    std::vector<Launch> launches;  ///< those that prepare first
+    std::vector<Launch> launches;  ///< all; those that prepare come first
     std::vector<Launch> prepare;
-    std::vector<Launch> timed;  ///< those of the rest that are part of the time
+    std::vector<Launch> timed;  ///< the others that are part of the time
     std::optional<Resources> resources;
     std::optional<std::string> invalid;
 
-    /// A run as it is timed.
+    /// The launches of a sample.
     std::vector<Launch> prepared_and_timed() const {
       std::vector<Launch> all = prepare;
       all.insert(all.end(), timed.begin(), timed.end());
@@ -48,7 +48,7 @@ struct Runner::State {
     if (from_capture) host_reference = captured_answers(spec, options);
     problems.push_back(
         std::make_unique<ProblemBuffers>(backend, spec, main, 0, options, options.seed, &options.captured));
-    if (!options.verify || from_capture) return;  // a capture answers for one problem, and one set of inputs
+    if (!options.verify || from_capture) return;  // a capture has results for one problem and one set of inputs
     if (has_reference() && options.second_inputs) problems.front()->want_two_inputs();
     for (const VerifySpec& verify : spec.verify)
       problems.push_back(std::make_unique<ProblemBuffers>(backend, spec, complete(spec, verify_size(main, verify)),
@@ -66,7 +66,7 @@ struct Runner::State {
 
   Ready ready(const ProblemBuffers& problem, const std::vector<ResolvedLaunch>& launches, const Image& image,
               const Module& module, const Configuration& configuration, bool reference) const;
-  /// Those of \p configuration, whose work space is made first.
+  /// The launches of \p configuration. Allocates its work space first.
   Ready ready(ProblemBuffers& problem, const Configuration& configuration, const Image& image,
               const Module& module) const;
   Ready ready_reference(const ProblemBuffers& problem) const;
@@ -74,9 +74,9 @@ struct Runner::State {
     announce(phase, kLoadSeconds);
     return backend.load(image);
   }
-  /// What \p launches read that is a copy of buffers.
+  /// Copies buffers to the constants, textures and surfaces that \p launches read.
   void load_copies(const std::vector<Launch>& launches);
-  /// What they wrote to copies.
+  /// Copies the surfaces that \p launches wrote back to buffers.
   static void store_copies(const std::vector<Launch>& launches);
   std::optional<Outcome> run(Phase phase, ProblemBuffers& problem, const std::vector<Launch>& launches,
                              double* seconds = nullptr);
@@ -97,7 +97,7 @@ struct Runner::State {
   void count(const Ready& counted_run, std::vector<std::string> counters, Measurement& measurement);
   void measure_energy(const Ready& repeated, const std::vector<std::string>& asked, Measurement& measurement);
   void measure_error(const std::vector<Launch>& launches, Measurement& measurement);
-  /// What its outcome means for \p trial.
+  /// Sets the flags of \p trial that depend on its outcome.
   void conclude(Trial& trial) const {
     if (trial.measurement() == nullptr) trial.verified = false;
     trial.crashed = std::holds_alternative<Timeout>(trial.outcome) || !backend.usable();
@@ -114,7 +114,7 @@ struct Runner::State {
   std::set<std::string> right_interleaved;                // configurations
   std::unique_ptr<Module> reference_module;
   Image reference_image;               // its function table only
-  std::string no_counters, no_energy;  // why they could not be had the first time: not asked for again
+  std::string no_counters, no_energy;  // why they failed the first time; then they are not tried again
 };
 
 }  // namespace tuner

@@ -13,28 +13,29 @@
 namespace tuner {
 namespace {
 
-/// Samples that the interval of \p n samples, \p width wide, suggests are still missing for \p target: widths shrink
-/// with the square root. At least a few, at most as many as there are, so that a lucky estimate is checked again.
+/// The number of samples still needed for an interval of width \p target, if \p n samples have one of \p width: widths
+/// shrink with the square root. At least a few, and at most \p n, so that the estimate is soon checked again.
 std::size_t still_missing(std::size_t n, double width, double target) {
   const double total = double(n) * (width / target) * (width / target);
   return std::clamp<std::size_t>(total > double(2 * n) ? n : std::size_t(std::ceil(std::max(total - double(n), 0.0))),
                                  std::min<std::size_t>(5, n), n);
 }
 
-/// On cores that others use too, a search takes so many samples of a configuration at most. More would make the
-/// interval little narrower, and finalists are measured again side by side.
+/// The most samples that a search takes of a configuration on cores that other programs use. More samples would hardly
+/// narrow the interval, and finalists are measured again side by side.
 constexpr std::size_t kMostOnSharedCores = 20;
-/// There, so few samples can abandon a configuration whose last run took kClearlySlower times as long as the best.
+/// On such cores, this number of samples is enough to abandon a configuration whose last run took kClearlySlower times
+/// as long as the best.
 constexpr std::size_t kFewestOnSharedCores = 3;
 constexpr double kClearlySlower = 3;
 
-/// Short hot runs are repeated until one sample takes this.
+/// Short hot runs are repeated until a sample takes this time.
 constexpr double kBatchNs = 200e3;
-/// Step of the device's clock, assumed where samples cannot show it. CUDA driver API, cuEventElapsedTime:
-/// "resolution of around 0.5 microseconds".
+/// The step of the device's clock if samples do not show it. CUDA driver API, cuEventElapsedTime: "resolution of around
+/// 0.5 microseconds".
 constexpr double kClockStepNs = 500;
 
-/// Samples whose clock is below this part of the typical clock are retaken after a pause.
+/// Samples with a clock below this part of the typical clock are taken again after a pause.
 constexpr double kThrottledClock = 0.75;
 constexpr double kThrottlePauseSeconds = 0.05;
 
@@ -74,7 +75,7 @@ std::size_t Sampler::batch_for(double ns) const {
 SampleRequest Sampler::request(std::size_t samples, std::size_t batch, double run_s,
                                std::span<const Launch> prepare) const {
   SampleRequest result{samples, batch, options_.cold, 0, prepare};
-  // A verified kernel seldom hangs: generous, because a slow moment of the machine must not look like one.
+  // The limit is generous: a verified kernel rarely hangs, and the machine may be slow for a moment.
   result.timeout_s =
       5 * hang_floor_s(backend_, options_) + kHangFactor * double(samples) * (double(batch) * run_s + 1e-3);
   return result;
@@ -106,7 +107,7 @@ std::variant<Sampler::Group, LaunchError, Timeout> Sampler::take(std::span<const
     if (slow.empty()) continue;
     group.throttled = true;
     if (pause_left_s < pause) {
-      // The card stays slow: that is what can be measured here. Later samples are compared with the new clock.
+      // The card stays slow, so slow samples are accepted. Later samples are compared with the new clock.
       group.samples.insert(group.samples.end(), slow.begin(), slow.end());
       continue;
     }
@@ -142,7 +143,7 @@ std::variant<Measurement, LaunchError, Timeout> Sampler::measure(std::span<const
   std::vector<double> clocks;
   std::size_t batch = 1;
 
-  if (!options_.cold && prepare.empty()) {  // the first sample only tells how many runs a sample needs
+  if (!options_.cold && prepare.empty()) {  // a first sample determines how many runs a sample needs
     const SampleRequest probe = request(1, 1, run_s);
     before(probe.timeout_s);
     auto taken = take(launches, probe, pause_left_s);

@@ -12,7 +12,7 @@
 namespace tuner {
 namespace {
 
-/// `64`, `(64, 512)`: without dimensions of 1 at its end.
+/// `64`, `(64, 512)`: leaves out dimensions of 1 at the end.
 std::string dimensions(const std::array<std::int64_t, 3>& extent) {
   if (extent[1] == 1 && extent[2] == 1) return fmt::format("{}", extent[0]);
   if (extent[2] == 1) return fmt::format("({}, {})", extent[0], extent[1]);
@@ -88,7 +88,7 @@ SingleRun::~SingleRun() = default;
 const std::vector<LaunchDetail>& SingleRun::launches() const { return state_->launches; }
 Trial SingleRun::measure() {
   Trial trial = state_->runner.evaluate(state_->configuration, state_->image, 0);
-  // The last verification may have had other inputs than expected() is for.
+  // The last verification may have used other inputs than expected().
   if (trial.measurement() != nullptr && state_->runner.usable()) launch();
   return trial;
 }
@@ -107,7 +107,7 @@ ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const Probl
   const Image image = compiled_reference(backend, spec, size);
   runner.prepare(&image);
   ReferenceRun run;
-  run.outputs = runner.reference_outputs();  // before it is run again and again
+  run.outputs = runner.reference_outputs();  // before timing runs it again
   run.outcome = runner.measure_reference();
   return run;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// One configuration by itself: compiled, verified, timed, and everything about it told. Works in this process, so that
-/// a profiler sees the kernel and what the kernel prints is seen.
+/// Compiles, verifies and times one configuration, and gives all facts about it. Runs in this process, so that a
+/// profiler sees the kernel, and the kernel's output appears.
 
 #include <memory>
 #include <optional>
@@ -16,31 +16,31 @@
 
 namespace tuner {
 
-/// One launch of a configuration and what it needs.
+/// One launch of a configuration and its resources.
 struct LaunchDetail {
   std::string expression;  ///< C++ name expression: `sumMatrix2D<float, 32, 8>`
   LaunchShape shape;
   bool timed = true;
-  Resources resources;                 ///< with occupancy; all 0 where the compiler does not tell
-  std::optional<Occupancy> occupancy;  ///< theoretical, with its limiter; absent where registers are not known
+  Resources resources;                 ///< with occupancy; all 0 if the compiler reports none
+  std::optional<Occupancy> occupancy;  ///< theoretical, with its limiter; nullopt if registers are not known
 
-  /// Of a block, static and dynamic.
+  /// Shared memory of a block, static and dynamic.
   std::int64_t shared_bytes() const { return resources.static_shared_bytes + shape.shared_bytes; }
 };
 
-/// The launches of \p configuration in order, with what \p image says of each. Precondition: why_invalid() has nothing
-/// against it.
+/// The launches of \p configuration in order, with their resources from \p image. Precondition: why_invalid() finds no
+/// reason.
 std::vector<LaunchDetail> launch_details(const KernelSpec& spec, const ProblemSize& size, const DeviceLimits& limits,
                                          const Configuration& configuration, const Image& image);
 
-/// `<<<(64, 512), (32, 8), 4096>>>`: grid, block and, where there is any, dynamic shared memory in bytes.
+/// `<<<(64, 512), (32, 8), 4096>>>`: grid, block, and the bytes of dynamic shared memory if there is any.
 std::string text(const LaunchShape& shape);
 
 class SingleRun {
  public:
-  /// Compiles \p configuration, and the reference where it is verified. \p backend and \p spec must outlive it; \p size
-  /// is completed. Throws Error with the reason when it cannot run on the device or does not compile, or when the
-  /// reference fails.
+  /// Compiles \p configuration, and the reference if options.verify is set. \p backend and \p spec must outlive this
+  /// object; \p size is completed. Throws Error if the configuration cannot run on the device or does not compile, or
+  /// if the reference fails.
   SingleRun(Backend& backend, const KernelSpec& spec, const ProblemSize& size, Configuration configuration,
             const MeasureOptions& options = {});
   ~SingleRun();
@@ -49,15 +49,15 @@ class SingleRun {
 
   const std::vector<LaunchDetail>& launches() const;
 
-  /// Verifies and times it, as a trial of a tuning is.
+  /// Verifies and times it like a trial of a tuning.
   Trial measure();
-  /// Launches it exactly once, on fresh inputs: no warm-up, no flush, nothing else between. What it did wrong, if
-  /// anything; its results are not compared.
+  /// Launches it exactly once, on fresh inputs, without warm-up or flush. Returns its failure, if any; does not compare
+  /// its results.
   std::optional<Outcome> launch();
 
-  /// What the last run left in the outputs.
+  /// The outputs after the last run.
   HostBuffers outputs() const;
-  /// What the reference says of them; empty without verification.
+  /// The expected outputs; empty without verification.
   HostBuffers expected() const;
 
  private:
@@ -65,13 +65,13 @@ class SingleRun {
   std::unique_ptr<State> state_;
 };
 
-/// The reference kernels by themselves.
+/// The result of running only the reference kernels.
 struct ReferenceRun {
   Outcome outcome;  ///< their time
   HostBuffers outputs;
 };
-/// Compiles, runs and times the reference of \p spec on \p backend, on the inputs that configurations get there and
-/// elsewhere. Throws Error when there is none, or it fails.
+/// Compiles, runs and times the reference of \p spec on \p backend, with the same inputs as configurations. Throws
+/// Error if there is no reference or it fails.
 ReferenceRun run_reference(Backend& backend, const KernelSpec& spec, const ProblemSize& size,
                            const MeasureOptions& options = {});
 

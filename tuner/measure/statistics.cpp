@@ -70,7 +70,7 @@ double clock_step(std::span<const double> values, double when_equal) {
   bool repeats = false;
   for (std::size_t i = 1; i < ordered.size(); ++i) {
     const double gap = ordered[i] - ordered[i - 1];
-    // Times come as float milliseconds: gaps of a rounding error are no gaps.
+    // Times were floats in milliseconds: smaller gaps are rounding errors.
     if (gap <= 1e-6 * ordered[i])
       repeats = true;
     else

@@ -48,7 +48,7 @@ class History {
 
   /// A uniformly drawn fresh configuration; nullopt when there is none.
   std::optional<Index> random_fresh(Random& random);
-  /// The same, but any configuration when none is fresh.
+  /// The same, but any configuration if all are known.
   Index anywhere(Random& random) {
     return random_fresh(random).value_or(static_cast<Index>(random.below(space_.size())));
   }

@@ -44,7 +44,7 @@ class RankModel {
   void learn_prior(const std::vector<Known>& sorted, Random& random);
 
   /// The probability that one of the 32 most promising fresh configurations of \p wanted beats the best by the share
-  /// \p factor, if their predictions were independent. nullopt when none is fresh. Uses a separate forest for the
+  /// \p factor, if their predictions were independent. nullopt if all are known. Uses a separate forest for the
   /// objective itself. Precondition: something worked.
   std::optional<double> improvement_chance(const History& history, std::span<const Index> wanted, double factor) const;
 

@@ -1,5 +1,6 @@
 #pragma once
-/// What a CUDA backend shares with its modules and memory, so that each may outlive the others. Private to this folder.
+/// The state that a CUDA backend shares with its modules and memory, so that each may outlive the others. Private to
+/// this folder.
 
 #include <atomic>
 #include <memory>
@@ -17,8 +18,8 @@ struct BackendState {
     if (gone()) context.leak();
   }
 
-  /// Whether handles must be dropped: after a fault or a hang, or when the context was destroyed, perhaps for another
-  /// one that now has its handle and gives out its addresses again.
+  /// Whether handles must be dropped: after a fault or a hang, or when the context was destroyed. A new context may
+  /// then have the same handle and give out the same addresses.
   bool gone() const noexcept { return !usable || context_id(context.handle()) != id; }
 
   /// Throws CudaError unless \p result is CUDA_SUCCESS. A fault of an earlier kernel can surface in any call.

@@ -37,8 +37,8 @@ Unavailable unknown_metric(const ChipMetrics& chip, const std::string& name) {
       if (std::count(roll_up.begin(), roll_up.end(), '.') == 1) examples += (examples.empty() ? "" : ", ") + roll_up;
     }
     return {"the " + std::string(metric.kind) + " " + base + " has no " +
-            (name == base ? "value by itself" : in_quotes(name.substr(base.size()))) + ": put one of " + examples +
-            " behind it (tune metrics --all lists more)"};
+            (name == base ? "value by itself" : in_quotes(name.substr(base.size()))) + ": add one of " + examples +
+            " to it (tune metrics --all lists more)"};
   }
   const auto near = nearest_name(base, known);
   return {

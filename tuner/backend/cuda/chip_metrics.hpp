@@ -1,6 +1,6 @@
 #pragma once
-/// What can be counted on a chip, as CUPTI tells without a GPU: names, units, and how many runs of a kernel a set of
-/// metrics takes. Unavailable, with its reason, where there is no CUPTI or tuner was built without its headers.
+/// The metrics that CUPTI can count on a chip: names, units, and how many runs of a kernel a set of metrics takes.
+/// Needs no GPU. Unavailable, with the reason, if CUPTI is missing or tuner was built without its headers.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tuner::cuda {
 
-/// One of the chip's own metrics; its values have a roll-up or part behind the name: `dram__bytes_read.sum`.
+/// One of the chip's own metrics. To name a value, a roll-up or part follows the name: `dram__bytes_read.sum`.
 struct ChipMetric {
   std::string name;
   std::string_view kind;  ///< "counter", "ratio" or "throughput"
@@ -24,11 +24,11 @@ struct ChipMetric {
   std::string meaning;
 };
 
-/// Which counters the metrics asked for are made of.
+/// The counters from which the requested metrics are computed.
 struct MetricPlan {
   std::vector<std::string> counters;  ///< the chip's names, each once
   struct Value {
-    std::string name;                                   ///< as asked for
+    std::string name;                                   ///< as requested
     std::vector<std::pair<std::size_t, double>> terms;  ///< index into counters, factor
   };
   std::vector<Value> values;
@@ -39,32 +39,32 @@ class ChipMetrics {
  public:
   virtual ~ChipMetrics() = default;
   virtual const std::string& chip() const = 0;    ///< "GH100"
-  virtual const std::string& source() const = 0;  ///< the library that tells
-  /// Every metric of the chip, by name; those of special configurations ("FE_A.TriageCompute.…") last.
+  virtual const std::string& source() const = 0;  ///< CUPTI's library file
+  /// All metrics of the chip, sorted by name; those of special configurations ("FE_A.TriageCompute.…") come last.
   virtual std::vector<ChipMetric> all() const = 0;
-  /// What may stand behind a name of \p kind: ".sum", ".avg.per_second", …
+  /// The suffixes that a name of \p kind may have: ".sum", ".avg.per_second", …
   virtual std::vector<std::string> roll_ups(std::string_view kind) const = 0;
   /// Whether \p counter, with its roll-up, can be counted.
   virtual bool has(const std::string& counter) const = 0;
-  /// The first of the blank-parted \p counters that the chip has; empty when it has none.
+  /// The first of \p counters, separated by blanks, that the chip has; empty when it has none.
   std::string first_of(std::string_view counters) const;
 
-  /// How to count \p metrics: names of core/metric.hpp or the chip's own, no sets. Unavailable for a name that is
+  /// How to count \p metrics: names of core/metric.hpp or of the chip, but no sets. Unavailable for a name that is
   /// unknown (with a suggestion) or that this chip does not have.
   std::variant<MetricPlan, Unavailable> plan(std::span<const std::string> metrics) const;
   /// How often a kernel has to run for \p plan.
   virtual std::size_t passes(const MetricPlan& plan) const = 0;
 
-  /// What the profiler is configured with. Throws Error.
+  /// The image that configures the profiler. Throws Error.
   virtual std::vector<std::uint8_t> config_image(const MetricPlan& plan) const = 0;
-  /// Values of range \p range of a decoded image of counter data. Throws Error.
+  /// The values of range \p range in \p counter_data, a decoded image. Throws Error.
   virtual Metrics evaluate(const MetricPlan& plan, std::span<const std::uint8_t> counter_data,
                            std::size_t range) const = 0;
 };
 
 /// The chips that CUPTI knows, in its order.
 std::variant<std::vector<std::string>, Unavailable> known_chips();
-/// Upper and lower case are the same in \p chip.
+/// Ignores upper and lower case in \p chip.
 std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(std::string_view chip);
 /// The chip of device \p ordinal of this machine: "GH100". Needs a driver.
 std::variant<std::string, Unavailable> chip_of_device(int ordinal);

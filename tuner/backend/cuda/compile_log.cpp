@@ -19,7 +19,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// The sum of the numbers that stand before \p unit in \p line: 400 for " bytes cmem[" in "4 gmem, 400 bytes cmem[0]".
+/// The sum of the numbers before each \p unit in \p line: 400 for " bytes cmem[" in "4 gmem, 400 bytes cmem[0]".
 std::int64_t number_before(std::string_view line, std::string_view unit) {
   std::int64_t sum = 0;
   for (std::size_t at = line.find(unit); at != std::string_view::npos; at = line.find(unit, at + unit.size())) {
@@ -64,7 +64,7 @@ std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view 
     } else if (contains(line, "Used ") && contains(line, " registers") && !entry.empty()) {
       Resources& kernel = kernels[entry];
       kernel.registers = static_cast<int>(number_before(line, " registers"));
-      // With that of the functions that it calls, where these are none of its own code (`-G`).
+      // Includes the stacks of called functions that were not inlined (`-G`).
       kernel.stack_bytes =
           std::max(kernel.stack_bytes, static_cast<int>(number_before(line, " bytes cumulative stack size")));
       kernel.static_shared_bytes = number_before(line, " bytes smem");
@@ -90,7 +90,7 @@ std::string first_error(std::string_view log) {
              message;
     }
   }
-  // ptxas refuses too much static shared memory without a word.
+  // ptxas refuses too much static shared memory without a message.
   for (const auto& [symbol, resources] : resources_in_log(log)) {
     if (resources.static_shared_bytes > kMostStaticShared) {
       return symbol + " uses " + std::to_string(resources.static_shared_bytes) +

@@ -1,6 +1,6 @@
 #pragma once
-/// Reads NVRTC's program log: the numbers that `--ptxas-options=-v` prints for each kernel, the first error, and what
-/// remains for people. Knows the forms of CUDA 11.4 to 13.
+/// Reads NVRTC's program log: the numbers that `--ptxas-options=-v` prints for each kernel, the first error, and the
+/// text for people. Knows the formats of CUDA 11.4 to 13.
 
 #include <map>
 #include <string>
@@ -13,8 +13,8 @@ namespace tuner::cuda {
 /// By lowered name. Kernels that the log does not mention are absent.
 std::map<std::string, Resources, std::less<>> resources_in_log(std::string_view log);
 
-/// `mine.cu:14: expected a ";"` for the first error of the front end, ptxas's own words for one of its; the first
-/// line, possibly empty, when nothing looks like an error.
+/// The first error: `mine.cu:14: expected a ";"` for one of the front end, the unchanged line for one of ptxas. The
+/// first line, possibly empty, when nothing looks like an error.
 std::string first_error(std::string_view log);
 
 /// \p log without ptxas's resource lines.

@@ -1,6 +1,6 @@
 #pragma once
-/// Contexts and the owning handles of what lives in them. A Context never changes what is current for the caller:
-/// ContextGuard pushes it for the length of a scope. Deleters never throw: a handle of a lost context is dropped.
+/// Contexts, and owning handles of the objects in them. A Context never changes the caller's current context:
+/// ContextGuard pushes one for the length of a scope. Deleters never throw: a handle of a lost context is dropped.
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ class Context {
 
   CUcontext handle() const { return handle_; }
   CUdevice device() const { return device_; }
-  /// Never releases it: that would wait for a kernel that hangs.
+  /// From now on never releases it: that would wait for a kernel that hangs.
   void leak() noexcept { owned_ = false; }
 
  private:
@@ -36,12 +36,12 @@ class Context {
   bool owned_ = false;
 };
 
-/// A number that no other context of this process ever has; null: of the one that is current on this thread. 0: \p
-/// context is destroyed, none is current, or the driver has shut down. The handle itself where the driver is too old to
-/// number contexts (before CUDA 12).
+/// A number that no other context of this process ever has. Null means the context that is current on this thread.
+/// Returns 0 if the context is destroyed, if no context is current, or after the driver has shut down. Drivers before
+/// CUDA 12 do not number contexts: for them, returns the handle itself.
 std::uint64_t context_id(CUcontext context) noexcept;
 
-/// Makes \p context current for a scope. Costs one query when it is current already.
+/// Makes a context current for a scope. Costs one query when it is current already.
 class ContextGuard {
  public:
   explicit ContextGuard(CUcontext context);
@@ -74,7 +74,7 @@ UniqueEvent make_event(unsigned flags = CU_EVENT_DEFAULT);
 /// Not synchronised with the legacy default stream.
 UniqueStream make_stream();
 
-/// Page-locked host memory that the device sees too.
+/// Page-locked host memory that the device can access too.
 class MappedMemory {
  public:
   MappedMemory() = default;

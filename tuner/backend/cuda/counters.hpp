@@ -1,6 +1,6 @@
 #pragma once
-/// Reads a device's hardware counters around launches: the device half of counting. Unavailable, with its reason, where
-/// there is no CUPTI, or the driver does not permit it.
+/// Reads a device's hardware counters around launches. Unavailable, with the reason, if CUPTI is missing or the driver
+/// does not permit it. Planning, which needs no device, is in chip_metrics.hpp.
 
 #include <cuda.h>
 
@@ -15,24 +15,24 @@
 
 namespace tuner::cuda {
 
-/// What is counted. It runs once for each pass.
+/// The work that is counted. It runs once for each pass.
 struct CountedWork {
-  std::function<void()> before;  ///< not counted: makes inputs and caches as they should be, and waits
-  /// Launches, and waits for the end; its failure ends the counting.
+  std::function<void()> before;  ///< not counted: prepares inputs and caches, and waits until that is done
+  /// Launches and waits for the end. A failure ends the counting.
   std::function<std::optional<Unavailable>()> run;
-  /// Several are one range, from the first's beginning to the last's end.
+  /// Several launches are one range, from the beginning of the first to the end of the last.
   std::size_t launches = 1;
 };
 
-/// Counters of one context, which must be current in every call and at the end. One thread.
+/// Counters of one context, which must be current in every call and in the destructor. One thread.
 class Counters {
  public:
   virtual ~Counters() = default;
-  /// Leaves profiling on, since switching it on takes longer than counting.
+  /// Leaves profiling on, because switching it on takes longer than counting.
   virtual CountResult collect(std::span<const std::string> metrics, const CountedWork& work) = 0;
-  /// Switches profiling off: before anything is timed.
+  /// Switches profiling off. Call it before anything is timed.
   virtual void rest() = 0;
-  /// Gives up what belongs to a context that was lost.
+  /// Drops all handles: those of a lost context cannot be freed.
   virtual void leak() noexcept = 0;
 };
 

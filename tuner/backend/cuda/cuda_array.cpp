@@ -63,7 +63,7 @@ std::uint64_t CudaArray::texture(const TextureReading& reading) {
   const ContextGuard guard(state_->context.handle());
   const CUDA_RESOURCE_DESC of = resource();
   CUDA_TEXTURE_DESC how{};
-  // Along a dimension that it does not have, a texture would be interpolated with what is outside.
+  // Other modes would interpolate with values from outside along a dimension that the texture does not have.
   for (std::size_t i = 0; i < shape_.extent.size(); ++i)
     how.addressMode[i] = shape_.extent[i] > 0 ? mode_of(reading.outside) : CU_TR_ADDRESS_MODE_CLAMP;
   how.filterMode = reading.linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
@@ -87,7 +87,7 @@ std::uint64_t CudaArray::surface() {
 
 void CudaArray::copy(DevicePointer memory, bool into_array) {
   const ContextGuard guard(state_->context.handle());
-  // On the default stream, which waits for nobody: fills go to a stream of their own.
+  // The copy uses the default stream, which does not wait for the fills: they have their own stream.
   watch(driver().cuCtxSynchronize(), "what comes before the copy of a texture");
   if (shape_.is_fetched) {
     watch(driver().cuMemcpyDtoDAsync(into_array ? memory_ : memory, into_array ? memory : memory_, shape_.bytes(),

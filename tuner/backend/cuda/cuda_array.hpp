@@ -1,6 +1,6 @@
 #pragma once
-/// Arrays and linear memory behind texture and surface objects ("Texture Object Management", CUDA Driver API). Private
-/// to this folder.
+/// Arrays and linear memory that texture and surface objects read and write ("Texture Object Management", CUDA Driver
+/// API). Private to this folder.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace tuner::cuda {
 
 class CudaArray final : public DeviceArray {
  public:
-  /// In the state's context, which must be current. Throws Error where there is no room or no such array.
+  /// In the state's context, which must be current. Throws Error if there is no room or the driver refuses the array.
   CudaArray(SharedState state, const ArrayShape& shape);
   ~CudaArray() override;
 
@@ -31,7 +31,7 @@ class CudaArray final : public DeviceArray {
   SharedState state_;
   ArrayShape shape_;
   CUarray array_ = nullptr;
-  CUdeviceptr memory_ = 0;  ///< in its place, for tex1Dfetch
+  CUdeviceptr memory_ = 0;  ///< instead of the array, for tex1Dfetch
   std::vector<CUtexObject> textures_;
   std::vector<CUsurfObject> surfaces_;
 };

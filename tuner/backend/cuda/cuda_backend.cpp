@@ -30,8 +30,8 @@ std::string place(std::size_t launch, std::size_t launches) {
   return launches == 1 ? std::string() : " in launch " + std::to_string(launch + 1) + " of " + std::to_string(launches);
 }
 
-/// tuner's own kernels, where they are compiled before they are needed, on threads that NVRTC lets in one by one: begun
-/// in the order in which they are needed.
+/// tuner's own kernels that are compiled on other threads before they are needed. NVRTC compiles one program at a time,
+/// so compiles begin in the order in which the kernels are needed.
 struct CompiledAhead {
   std::future<CompileResult> data, sampling, ceilings, peaks;
 
@@ -204,7 +204,7 @@ class CudaBackend final : public Backend {
     if (std::optional<LaunchError> error = pending_.make_room_for(launches)) return *error;
     StreamTimer& timer = made_timer();
     if (counters_ != nullptr) counters_->rest();
-    // A first run of the launches finds what theirs do.
+    // The timer needs kernels that have run before; the launches' first run needs what the preparing ones make.
     if (!all_have_run(request.prepare) || !all_have_run(launches)) {
       std::optional<Outcome> failure = run_prepared(request.prepare, before, request.timeout_s, deadline);
       if (!failure) failure = run_prepared(launches, prepared, request.timeout_s, deadline);
@@ -308,7 +308,7 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  /// For everything but run and sample, whose failures are values.
+  /// For all functions except run() and sample(), whose failures are values.
   ContextGuard enter() const {
     if (!usable()) throw Error(ErrorCode::context_lost, lost().message);
     return ContextGuard(state_->context.handle());
@@ -325,7 +325,7 @@ class CudaBackend final : public Backend {
     watch(wait_for(stream, std::nullopt), "cuStreamQuery", at);
   }
 
-  /// Fills are the only work that is not waited for where it is asked for.
+  /// Fills are the only functions that return before their work is done.
   void follow_fills() { watch(driver().cuStreamWaitEvent(transfers_.get(), filled_.get(), 0), "cuStreamWaitEvent"); }
 
   CompileResult compiled(std::future<CompileResult>& ahead, const CompileRequest& request) {
@@ -348,7 +348,7 @@ class CudaBackend final : public Backend {
     return *timer_;
   }
 
-  /// Where compare and fingerprint leave their answers, for downloaded().
+  /// Memory for the answers of compare and fingerprint; see downloaded().
   DevicePointer result() {
     if (result_ == nullptr) result_ = allocate(sizeof(DataKernels::Found));
     return result_->address();
@@ -438,7 +438,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Compiler> compiler_;
   CompiledAhead ahead_;
   bool line_info_;
-  std::mutex mutex_;  // of stream_ and what runs there; what only moves data has a stream of its own
+  std::mutex mutex_;  // protects stream_ and its work; transfers have their own stream
   UniqueStream stream_;
   UniqueStream transfers_;
   UniqueEvent filled_;  // after the latest fill on stream_
@@ -447,13 +447,13 @@ class CudaBackend final : public Backend {
   std::unique_ptr<DeviceMemory> result_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<EnergySensor> energy_sensor_;
-  PendingLaunches pending_{*state_};  // its runs are under mutex_
+  PendingLaunches pending_{*state_};  // make_room_for() needs mutex_
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
-  (void)driver();  // says what is missing
+  (void)driver();  // throws an Error that says what is missing
   CompiledAhead ahead = CompiledAhead::begin(options.own, options.device);
   Context context = options.use_current_context ? Context::current() : Context::primary(options.device);
   const int ordinal = options.use_current_context ? current_ordinal() : options.device;

@@ -1,6 +1,6 @@
 #pragma once
-/// The backend that runs kernels on a GPU through the CUDA driver. Its pieces (driver, context, kernel functions,
-/// occupancy) are usable on their own; see the headers of this folder.
+/// The backend that runs kernels on a GPU through the CUDA driver. Its parts (driver, context, kernel functions) can be
+/// used without it; see the headers of this folder.
 
 #include <memory>
 
@@ -16,10 +16,12 @@ struct CudaOptions {
   bool line_info = false;  ///< compile with source lines, for profilers
 };
 
-/// Threads: see Backend. NVRTC is needed by compiler() (which throws NvrtcError without it) and by everything that runs
-/// tuner's own kernels: fill, compare, fingerprint, sample. Everything but fills is over when its call returns, and
-/// what follows a fill sees it. Throws Error without a usable device. sample() may return fewer samples than asked for
-/// when its time ends between two of them.
+/// Threads: see Backend. Throws Error without a usable device.
+///
+/// NVRTC is needed by compiler(), which throws NvrtcError without it, and by all functions that run tuner's own
+/// kernels: fill, compare, fingerprint, sample. Fills may still run when their call returns, but later calls see their
+/// result; all other work is done when its call returns. sample() returns fewer samples than requested if its time ends
+/// between two of them.
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options = {});
 
 }  // namespace tuner

@@ -12,8 +12,8 @@ namespace tuner::cuda {
 
 class CudaModule final : public Module {
  public:
-  /// In the state's context, which must be current. Functions opt in to all the shared memory that they may have, so
-  /// that launches from several threads need no state. Throws CudaError when the image does not load.
+  /// In the state's context, which must be current. Functions opt in to as much shared memory as they may have, so that
+  /// a launch changes no state and needs no lock. Throws CudaError when the image does not load.
   CudaModule(SharedState state, const Image& image);
   ~CudaModule() override;
 
@@ -27,8 +27,8 @@ class CudaModule final : public Module {
     KernelFunction kernel;
     Variable variable;  ///< instead of a kernel
     std::string symbol;
-    int spill_bytes = 0;           ///< by the compiler
-    mutable bool has_run = false;  ///< set by run(): its first launch is over
+    int spill_bytes = 0;           ///< reported by the compiler
+    mutable bool has_run = false;  ///< its first launch has ended
   };
   const Entry& entry(std::size_t function) const { return entries_.at(function); }
 

@@ -16,7 +16,7 @@ constexpr LibraryName kCuptiNames[] = {{"libcupti.so.13", 13}, {"libcupti.so.12"
 
 /// Fills in \p cupti; the reason when \p file cannot be used.
 std::string try_cupti(const fs::path& file, Cupti& cupti) {
-  // CUPTI opens its helper by name; where it lies beside it, the loader must have seen it already.
+  // CUPTI opens its helper by name, which the loader finds in CUPTI's folder only if it is open already.
   if (file.has_parent_path()) static_cast<void>(Library(file.parent_path() / "libnvperf_host.so"));
   Library library(file);
   if (!library) return library.error();
@@ -67,7 +67,7 @@ std::variant<Cupti, Unavailable> load_cupti(const CuptiSearch& search) {
 }
 
 const std::variant<Cupti, Unavailable>& process_cupti() {
-  // Never destroyed, as NVRTC's table.
+  // Never destroyed, like NVRTC's table.
   static const auto& loaded = *new const std::variant<Cupti, Unavailable>([] {
     CuptiSearch search;
     search.asked = environment("TUNER_CUPTI");

@@ -1,7 +1,7 @@
 #pragma once
-/// CUPTI's Range Profiler (libcupti.so.13 or .12), found and loaded at run time: a table of its functions typed from
-/// its headers, and the one place that says why counters cannot be had and what to do. Private to this folder: only
-/// where TUNER_HAS_CUPTI is defined (CUPTI's headers of CUDA 12.6 or newer were there at build time).
+/// CUPTI's Range Profiler (libcupti.so.13 or .12), found and loaded at run time: a table of its functions, typed by its
+/// headers, and an explanation for each failure, with its cure. Private to this folder. Compiled only if
+/// TUNER_HAS_CUPTI is defined: CUPTI's headers, of CUDA 12.6 or newer, were found at build time.
 
 #include <cuda.h>
 #include <cupti_result.h>
@@ -46,24 +46,24 @@ struct Cupti {
 
 /// Where to look.
 struct CuptiSearch {
-  std::string asked = {};            ///< a file or a folder: nothing else is tried
-  std::filesystem::path nvrtc = {};  ///< the NVRTC in use: the folder it lies in is tried first
-  int newest_major = 0;              ///< a driver of CUDA 12 serves no CUPTI 13: newer ones are tried last; 0: any
+  std::string asked = {};            ///< a file or a folder; if set, nothing else is tried
+  std::filesystem::path nvrtc = {};  ///< the NVRTC in use: its folder is tried first
+  int newest_major = 0;              ///< the driver's CUDA version: newer CUPTIs do not work, so come last; 0: any
 };
 
-/// The files that would be tried, best first. Entries without a folder are left to the loader.
+/// The files that would be tried, best first. The loader searches for entries without a folder.
 std::vector<std::filesystem::path> cupti_candidates(const CuptiSearch& search);
 
-/// The first candidate that loads, or why none did and what to do.
+/// The first candidate that loads; or why there is none, and what to do.
 std::variant<Cupti, Unavailable> load_cupti(const CuptiSearch& search);
 
-/// The process's CUPTI: $TUNER_CUPTI when set, else the best that load_cupti finds; loaded at the first call.
+/// The process's CUPTI: $TUNER_CUPTI if set, else the result of load_cupti(). Loaded at the first call.
 const std::variant<Cupti, Unavailable>& process_cupti();
 
 /// Why \p call of \p cupti failed with \p result, and what to do about it.
 Unavailable why_no_counters(const Cupti& cupti, CUptiResult result, const char* call);
 
-/// Parameters of a function of CUPTI, zeroed, with the size that tells their version.
+/// Parameters of a function of CUPTI, zeroed, with the size from which CUPTI derives their version.
 template <typename Parameters>
 Parameters sized_parameters(std::size_t size) {
   Parameters parameters{};

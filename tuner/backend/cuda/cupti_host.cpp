@@ -88,7 +88,7 @@ class CuptiChipMetrics final : public ChipMetrics {
       metric.unit = text_or_empty(parameters.pDimUnit);
       metric.meaning = text_or_empty(parameters.pDescription);
     }
-    // Those of a special configuration of the profiler last.
+    // Metrics that need a special configuration of the profiler come last.
     const auto special = [](const ChipMetric& metric) { return metric.name.find('.') != std::string::npos; };
     std::sort(found.begin(), found.end(), [&](const ChipMetric& a, const ChipMetric& b) {
       return special(a) != special(b) ? special(b) : a.name < b.name;
@@ -115,7 +115,7 @@ class CuptiChipMetrics final : public ChipMetrics {
   }
 
   bool has(const std::string& counter) const override {
-    // A name without its roll-up has properties too, but cannot be counted.
+    // A name without a roll-up has properties too, but cannot be counted.
     const std::size_t unit = counter.find("__");
     if (unit == std::string::npos || counter.find('.', unit) == std::string::npos) return false;
     auto parameters = properties(counter);
@@ -133,7 +133,7 @@ class CuptiChipMetrics final : public ChipMetrics {
   }
 
   std::vector<std::uint8_t> config_image(const MetricPlan& plan) const override {
-    const HostObject host(cupti_, chip_, availability_);  // metrics add up in an object
+    const HostObject host(cupti_, chip_, availability_);  // a new one, because an object collects all added metrics
     check(host.result(), "cuptiProfilerHostInitialize");
     std::vector<const char*> names = pointers(plan.counters);
     auto add = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
@@ -209,7 +209,7 @@ std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(const Cupti
   std::string name(chip);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
-  // A chip that is newer than CUPTI is described by its counters' availability alone.
+  // The availability of its counters is enough to describe a chip that CUPTI does not know by name.
   if (availability.empty() && std::find(chips.begin(), chips.end(), name) == chips.end())
     return Unavailable{unknown_name("chip", name, chips)};
   auto made = std::make_unique<CuptiChipMetrics>(cupti, std::move(name), std::move(availability));

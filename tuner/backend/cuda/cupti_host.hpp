@@ -1,5 +1,5 @@
 #pragma once
-/// ChipMetrics from a CUPTI that was loaded. Private to this folder; see cupti.hpp.
+/// ChipMetrics of a loaded CUPTI. Private to this folder; see cupti.hpp.
 
 #include <memory>
 #include <string_view>
@@ -12,7 +12,7 @@
 namespace tuner::cuda {
 
 std::variant<std::vector<std::string>, Unavailable> known_chips(const Cupti& cupti);
-/// \p cupti must outlive it. \p availability: which counters of the chip can be used on a device; empty: all.
+/// \p cupti must outlive it. \p availability: the counters of the chip that can be used on a device; empty: all.
 std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(const Cupti& cupti, std::string_view chip,
                                                                      std::vector<std::uint8_t> availability = {});
 std::variant<std::string, Unavailable> chip_of_device(const Cupti& cupti, int ordinal);

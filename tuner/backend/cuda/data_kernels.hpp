@@ -10,12 +10,12 @@
 
 namespace tuner::cuda {
 
-/// Number of type \p type in the low bytes of \p bits.
+/// The number of type \p type in the low bytes of \p bits.
 double value_of(ElementType type, std::uint64_t bits);
 
 class DataKernels {
  public:
-  /// What compare() leaves on the device; all zero before.
+  /// The result of compare() on the device; all zero at first.
   struct Found {
     std::uint64_t mismatches = 0;
     std::uint64_t inverted_first = 0;      ///< ~index of the first mismatch
@@ -23,10 +23,10 @@ class DataKernels {
   };
 
   DataKernels(const CompileResult& compiled, CUstream stream, int sm_count);
-  /// What \p compiled is the result of.
+  /// The request whose result is the constructor's \p compiled.
   static CompileRequest request(const std::string& architecture);
 
-  // All of them are asynchronous. \p result is zeroed first.
+  // All are asynchronous. They set \p result to zero first.
   void fill(CUdeviceptr to, ElementType type, std::size_t count, const Fill& fill, std::uint64_t seed) const;
   void compare(CUdeviceptr actual, CUdeviceptr expected, ElementType type, std::size_t count,
                const Tolerance& tolerance,

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With nothing in them that device code could use.
+/// Headers that contain nothing for device code. They are empty here.
 constexpr std::string_view kOfTheHost[] = {
     "chrono",
     "cctype",
@@ -73,7 +73,7 @@ constexpr std::string_view kOfTheHost[] = {
     "unordered_set",
     "vector",
 };
-/// Of the toolkit's own, by their usual names.
+/// Headers that the toolkit has as <cuda/std/…>.
 constexpr std::string_view kOfTheToolkit[] = {"array",    "atomic", "bit",  "complex", "functional", "numbers",
                                               "optional", "ratio",  "span", "tuple",   "variant"};
 constexpr std::string_view kBuiltIn[] = {"initializer_list", "stdbool.h"};
@@ -83,14 +83,14 @@ std::string of_the_toolkit(std::string_view name) {
          ">\nnamespace std {\nusing namespace ::cuda::std;\n}\n";
 }
 
-/// Where the headers of a kernel's author lie.
+/// The folders with the headers of a kernel's author.
 std::vector<fs::path> own_folders(const CompileRequest& request) {
   std::vector<fs::path> folders{fs::path(request.file_name).parent_path()};
   folders.insert(folders.end(), request.include_paths.begin(), request.include_paths.end());
   return folders;
 }
 
-/// The names under which \p path can be included, from one of \p folders each.
+/// The names by which \p path can be included: one for each of \p folders.
 std::vector<std::string> names_of(const fs::path& path, const std::vector<fs::path>& folders) {
   std::vector<std::string> names;
   for (const fs::path& folder : folders) {
@@ -122,11 +122,11 @@ DeviceHeaders device_headers(const CompileRequest& request) {
 
 namespace {
 
-/// Adds the author's files, each as \p change makes it of its text.
+/// Adds the author's files, with their text as \p change returns it.
 template <typename Change>
 void add_own(const CompileRequest& request, DeviceHeaders& headers, Change change) {
   std::set<std::string, std::less<>> taken(headers.names.begin(), headers.names.end());
-  std::map<std::string, int> bare;  // names without their folders, by which files beside them include them
+  std::map<std::string, int> bare;  // names without folders: files of the same folder include them by these
   for (const IncludedFile& file : request.includes->files) ++bare[fs::path(file.path).filename().generic_string()];
   std::vector<std::pair<std::string, const IncludedFile*>> wanted;
   const auto add_names = [&](const std::vector<fs::path>& folders) {

@@ -1,7 +1,6 @@
 #pragma once
-/// What NVRTC reads for headers that it has none of: those of the C and C++ libraries. Some are this folder's own text,
-/// with what device code can use; some are those of the toolkit's <cuda/std/…> under their usual names; those that
-/// serve host code alone are empty.
+/// Headers of the C and C++ libraries, which NVRTC lacks. Some are texts of this folder with the parts that device code
+/// can use. Some include the toolkit's <cuda/std/…> under their usual names. Those that only host code needs are empty.
 
 #include <span>
 #include <string>
@@ -14,7 +13,7 @@ namespace tuner::cuda {
 
 /// A text of headers/, embedded at build time.
 struct HeaderFile {
-  std::string_view name;  ///< as `#include` says it
+  std::string_view name;  ///< as in `#include <name>`
   std::string_view text;
 };
 std::span<const HeaderFile> header_files();
@@ -30,17 +29,17 @@ struct DeviceHeaders {
   }
 };
 
-/// All but those whose place a file beside the kernel's, or in its folders of headers, takes.
+/// All headers, except those for which the kernel's folder or its include folders have a file of the same name.
 DeviceHeaders device_headers(const CompileRequest& request);
 
-/// The files that \p request includes from its own folders, without their host functions (core/host_functions.hpp), by
-/// the names that they can be included by.
+/// Adds the files that \p request includes from its own folders, without their host functions
+/// (core/host_functions.hpp), under each name by which they can be included.
 void add_without_host_functions(const CompileRequest& request, DeviceHeaders& headers);
-/// The same files as they are, also by their names beside one another: NVRTC finds them nowhere else. Where two files
-/// have one name, that is the first one's.
+/// Adds the same files unchanged, also under the names by which files of one folder include each other: a request from
+/// another host carries files that NVRTC cannot find here. If two files have the same name, the first one gets it.
 void add_carried(const CompileRequest& request, DeviceHeaders& headers);
 
-/// Of all texts: changes where one of them does.
+/// Changes whenever one of the texts changes.
 std::string device_headers_version();
 
 }  // namespace tuner::cuda

@@ -17,7 +17,7 @@ constexpr int kLinked = 0;  // nvJitLinkResult
 
 constexpr const char* kDeviceRuntime = "libcudadevrt.a";
 
-/// A link under way.
+/// A link in progress.
 class LinkJob {
  public:
   LinkJob(const NvJitLink& functions, const std::string& architecture) : functions_(functions) {
@@ -70,7 +70,7 @@ std::string listed_folders(const std::vector<fs::path>& folders) {
   return text.empty() ? "no folder of a CUDA toolkit" : text;
 }
 
-/// Fills in \p functions; what \p file lacks, or why it does not load.
+/// Fills in \p functions. Returns why \p file cannot be used; empty: it can.
 std::string bind_linker(const fs::path& file, NvJitLink& functions) {
   Library library(file);
   if (!library) return library.error();
@@ -88,7 +88,7 @@ std::string bind_linker(const fs::path& file, NvJitLink& functions) {
 
 std::string linker_missing(const std::string& what, const std::string& where, const std::string& packages) {
   return "a kernel that launches kernels is linked by CUDA's nvJitLink with libcudadevrt.a: " + what + "; looked in " +
-         where + "; install the CUDA toolkit, or of it " + packages;
+         where + "; install the CUDA toolkit, or only " + packages;
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ std::vector<fs::path> device_linker_folders(const Nvrtc& nvrtc) {
   for (const fs::path& file : {nvrtc.library, fs::canonical(nvrtc.library, ignored)}) {
     const fs::path folder = file.parent_path();
     if (folder.empty()) continue;
-    // Beside it; and the Python packages of CUDA 12, a folder for each library.
+    // Its own folder, and those of the Python packages of CUDA 12, which have a folder for each library.
     for (const fs::path& one : {folder, folder / "../../nvjitlink/lib", folder / "../../cuda_runtime/lib"}) {
       const fs::path plain = one.lexically_normal();
       if (std::find(folders.begin(), folders.end(), plain) == folders.end()) folders.push_back(plain);

@@ -1,7 +1,7 @@
 #pragma once
-/// Links what NVRTC compiled as relocatable device code with CUDA's device runtime, so that its kernels can launch
-/// kernels: nvJitLink (libnvJitLink.so, CUDA 12 or newer), found and loaded at run time, and libcudadevrt.a, which it
-/// reads. Needs no GPU. Thread-safe once loaded.
+/// Links relocatable device code with CUDA's device runtime (libcudadevrt.a), so that kernels can launch kernels. Uses
+/// nvJitLink (libnvJitLink.so, CUDA 12 or newer), which is found and loaded at run time. Needs no GPU. Thread-safe once
+/// loaded.
 
 #include <cstddef>
 #include <filesystem>
@@ -15,8 +15,8 @@
 
 namespace tuner::cuda {
 
-/// nvJitLink.h's functions. Written out, because the header is not in every package that has NVRTC's, and there turns
-/// the names into those of one version; the library has them without a version too.
+/// The functions of nvJitLink.h. They are declared here, because some packages with nvrtc.h lack that header. It would
+/// also add a version to each name; the library has the names without a version too.
 struct NvJitLink {
   using Handle = void*;
   int (*nvJitLinkCreate)(Handle*, unsigned options, const char** option) = nullptr;
@@ -32,7 +32,7 @@ struct NvJitLink {
 
 class DeviceLinker {
  public:
-  /// \p cubin of relocatable device code for \p architecture ("sm_90"), linked: a cubin that loads. \p name is used in
+  /// Links \p cubin, relocatable device code for \p architecture ("sm_90"), to a cubin that can be loaded. \p name: for
   /// messages.
   std::variant<std::vector<std::byte>, CompileError> link(std::span<const std::byte> cubin,
                                                           const std::string& architecture,
@@ -43,12 +43,13 @@ class DeviceLinker {
   std::filesystem::path device_runtime;  ///< libcudadevrt.a
 };
 
-/// Folders where the libraries that belong to \p nvrtc may lie, best first: beside it, toolkits, Python packages. They
+/// Folders that may contain the libraries that belong to \p nvrtc, best first: its own, toolkits, Python packages. They
 /// need not exist.
 std::vector<std::filesystem::path> device_linker_folders(const Nvrtc& nvrtc);
 
-/// nvJitLink and libcudadevrt.a of CUDA \p major from the first of \p folders that have them, nvJitLink from the
-/// loader's own path otherwise; or in one sentence what is missing, where it was looked for and what to install.
+/// Loads nvJitLink of CUDA \p major from the first of \p folders that has it, else from the loader's search path, and
+/// finds libcudadevrt.a in \p folders. On failure, a sentence: what is missing, where it was searched for, and what to
+/// install.
 std::variant<DeviceLinker, std::string> load_device_linker(int major,
                                                            const std::vector<std::filesystem::path>& folders);
 

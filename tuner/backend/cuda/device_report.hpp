@@ -1,5 +1,5 @@
 #pragma once
-/// The facts about a GPU that people look up, as names and values with units, for `tune devices`.
+/// Facts about a GPU for `tune devices`: names, and values with units.
 
 #include <string>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace tuner::cuda {
 
-/// One row each, in reading order. Creates no context. Throws Error, CudaError.
+/// One row for each fact, in reading order. Creates no context. Throws Error, CudaError.
 std::vector<std::pair<std::string, std::string>> device_report(int ordinal);
 
 }  // namespace tuner::cuda

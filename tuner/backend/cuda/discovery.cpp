@@ -14,7 +14,7 @@ int device_attribute(CUdevice device, CUdevice_attribute attribute, SourcePlace 
 
 CUdevice device_handle(int ordinal) {
   const int devices = driver_status().devices;
-  const Driver& functions = driver();  // a missing driver is the better message
+  const Driver& functions = driver();  // its error about a missing driver is clearer
   if (ordinal < 0 || ordinal >= devices) {
     throw Error(ErrorCode::not_found,
                 "device " + std::to_string(ordinal) + " does not exist: this machine has " + std::to_string(devices));

@@ -1,5 +1,5 @@
 #pragma once
-/// What the driver says about a device. Creates no context.
+/// The driver's facts about a device. Creates no context.
 
 #include <cstdint>
 #include <string>
@@ -11,18 +11,18 @@ namespace tuner::cuda {
 
 /// One attribute. Throws CudaError.
 int device_attribute(CUdevice device, CUdevice_attribute attribute, SourcePlace place = SourcePlace::current());
-/// The device of ordinal \p ordinal. Throws Error when it does not exist.
+/// The device with number \p ordinal. Throws Error when it does not exist.
 CUdevice device_handle(int ordinal);
-/// The ordinal of the device whose context is current on this thread. Throws CudaError.
+/// The number of the device whose context is current on this thread. Throws CudaError.
 int current_ordinal();
 
-/// Where \p device is plugged in, as NVIDIA's tools write it: "0000:1b:00.0".
+/// The PCI address of \p device, as NVIDIA's tools write it: "0000:1b:00.0".
 std::string pci_address(CUdevice device);
 
-/// Key, limits, environment and name of device \p ordinal; ceilings are left 0. \p compiler: find out which NVRTC is
-/// here, and name it in the environment. Throws Error, CudaError.
+/// Key, limits, environment and name of device \p ordinal; ceilings remain 0. \p compiler: also find NVRTC, and name it
+/// in the environment. Throws Error, CudaError.
 Device query_device(int ordinal, bool compiler = true);
-/// Its limits alone.
+/// Only its limits.
 DeviceLimits query_limits(CUdevice device);
 /// 90 for 9.0.
 int query_compute_capability(CUdevice device);

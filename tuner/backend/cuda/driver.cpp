@@ -7,7 +7,7 @@
 namespace tuner::cuda {
 namespace {
 
-/// Binds all functions. \p library then knows which of the required ones it lacks.
+/// Binds all functions. Afterwards, \p library.missing() names the first required one that it lacks.
 void bind_all(Library& library, Driver& driver) {
 #define TUNER_CUDA_NAME(name) #name
 #define TUNER_CUDA_BIND(name) library.require(TUNER_CUDA_NAME(name), driver.name);
@@ -17,7 +17,7 @@ void bind_all(Library& library, Driver& driver) {
 #undef TUNER_CUDA_TRY
 #undef TUNER_CUDA_BIND
 #undef TUNER_CUDA_NAME
-  // Older drivers know it only without the suffix of its version, with the same parameters.
+  // Older drivers have it only without a version in its name, with the same parameters.
   if (driver.cuEventElapsedTime == nullptr) library.require("cuEventElapsedTime", driver.cuEventElapsedTime);
 }
 
@@ -34,12 +34,12 @@ std::string describe(const Driver& driver, CUresult result) {
 constexpr const char* kLibrary = "libcuda.so.1";
 
 const LoadedDriver& process_driver() {
-  // Never destroyed: destructors of static objects may launch kernels.
+  // Never destroyed, because destructors of static objects may launch kernels.
   static const LoadedDriver& loaded = *new const LoadedDriver(load_driver(kLibrary));
   return loaded;
 }
 
-/// The path inside the repository: nobody needs to know where it was built.
+/// The path inside the repository, without the build machine's folders.
 std::string_view short_path(std::string_view path) {
   const std::size_t at = path.rfind("/tuner/");
   return at == std::string_view::npos ? path : path.substr(at + 1);

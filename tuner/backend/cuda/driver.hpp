@@ -1,7 +1,7 @@
 #pragma once
-/// The CUDA driver (libcuda.so.1), loaded at run time: a table of its functions typed from cuda.h, errors, and
-/// whether there is a driver at all. Nothing of CUDA is linked; a machine without a driver gets a reason, not a
-/// failure to start. Everything here is thread-safe.
+/// The CUDA driver (libcuda.so.1), loaded at run time: a table of its functions, typed by cuda.h, its errors, and why
+/// it is missing. tuner links no CUDA library, so programs also start on a machine without a driver. All functions are
+/// thread-safe.
 
 #include <cuda.h>
 
@@ -11,8 +11,8 @@
 
 namespace tuner::cuda {
 
-// cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2): both the member and the
-// symbol looked up follow it.
+// cuda.h maps many of these names to their current version (cuMemAlloc to cuMemAlloc_v2). This maps the member's name
+// and the symbol that is looked up alike.
 // clang-format off
 #define TUNER_CUDA_REQUIRED(X) \
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) \
@@ -39,8 +39,8 @@ namespace tuner::cuda {
 #endif
 // clang-format on
 
-/// The driver's functions under their own names: `driver().cuLaunchKernel(...)`. Optional ones are null when this
-/// driver does not have them. cuEventElapsedTime is always there, under one of its names.
+/// The driver's functions under their own names: `driver().cuLaunchKernel(...)`. Optional ones are null if this driver
+/// lacks them, except cuEventElapsedTime, which every driver has under one of its names.
 struct Driver {
 #define TUNER_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
   TUNER_CUDA_REQUIRED(TUNER_CUDA_MEMBER)
@@ -48,23 +48,23 @@ struct Driver {
 #undef TUNER_CUDA_MEMBER
 };
 
-/// The oldest driver that is used: 11.4 (cuGraphInstantiateWithFlags, NVRTC cubins by minor-version compatibility).
+/// The oldest supported driver: 11.4 (cuGraphInstantiateWithFlags, NVRTC cubins by minor-version compatibility).
 inline constexpr int kOldestDriver = 11040;
 
-/// What the driver's "not initialized" means after a successful start.
+/// The message for the driver's "not initialized" after a successful start.
 inline constexpr const char* kForked =
     "this process was forked from one that had used CUDA, which does not survive fork(): start it with exec, or fork "
     "before the first call to CUDA";
 
 struct DriverStatus {
-  bool available = false;  ///< a driver and at least one device
-  bool forked = false;     ///< not, because the process was forked from one that had used CUDA
-  std::string reason;      ///< why not: "libcuda.so.1 not found: no NVIDIA driver is installed"; empty when available
+  bool available = false;  ///< there are a driver and at least one device
+  bool forked = false;     ///< not available, because the process was forked from one that had used CUDA
+  std::string reason;      ///< "libcuda.so.1 not found: no NVIDIA driver is installed"; empty if available
   int version = 0;         ///< 13000 for CUDA 13.0; 0 without a driver
   int devices = 0;
 };
 
-/// A library that was opened, and what came of it. The library is never closed.
+/// An opened library and its state. The library is never closed.
 struct LoadedDriver {
   Driver functions;
   DriverStatus status;
@@ -72,11 +72,11 @@ struct LoadedDriver {
 /// Opens \p library and initialises it. Never throws; see LoadedDriver::status. For tests; others call driver().
 LoadedDriver load_driver(const char* library);
 
-/// Of libcuda.so.1, opened at the first call.
+/// The state of libcuda.so.1, which the first call opens.
 const DriverStatus& driver_status();
-/// DriverStatus::version alone. Initialises nothing: who only compiles needs no device.
+/// Only DriverStatus::version. Does not initialise the driver, so that compiling needs no device.
 int driver_version();
-/// The process's table. Throws Error with DriverStatus::reason when it is not available.
+/// The functions of libcuda.so.1. Throws Error with DriverStatus::reason if it is not available.
 const Driver& driver();
 
 /// "13.0" for 13000.
@@ -98,14 +98,14 @@ class CudaError : public Error {
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
 std::string error_text(CUresult result);
-/// Whether \p result says that the context is lost: nothing can run in this process any more.
+/// Whether \p result means that the context is lost: this process cannot run kernels any more.
 bool is_sticky(CUresult result);
 
-/// A line of source text. Stands for std::source_location, which clang 14 lacks.
+/// A line of source text: a substitute for std::source_location, which clang 14 lacks.
 struct SourcePlace {
   const char* file;
   int line;
-  /// As a default argument: the line that calls.
+  /// As a default argument: the caller's line.
   static constexpr SourcePlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }

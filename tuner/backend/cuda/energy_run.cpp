@@ -8,9 +8,9 @@
 namespace tuner::cuda {
 namespace {
 
-/// The power a card reports follows the load by up to a second (its mean over that time).
+/// The power that a card reports is a mean over up to a second, so it follows the load late.
 constexpr double kWarmUpSeconds = 1.0;
-constexpr double kBatchSeconds = 0.01;  // of work between two looks at the clock
+constexpr double kBatchSeconds = 0.01;  // work between two reads of the clock
 constexpr std::size_t kLargestBatch = 1000;
 
 /// Keeps a stream busy: two batches are queued at any time.
@@ -18,17 +18,17 @@ class Treadmill {
  public:
   Treadmill(std::span<PreparedLaunch> launches, CUstream stream) : launches_(launches), stream_(stream) {}
 
-  /// Runs for \p seconds. The runs, and the seconds they took on the device. Nothing is queued behind it.
+  /// Runs for \p seconds. Sets \p runs, and \p took to the seconds they took on the device. Nothing remains queued.
   CUresult run(double seconds, std::size_t& runs, double& took) {
     const UniqueEvent first = make_event(), last = make_event();
-    const UniqueEvent behind[2] = {make_event(CU_EVENT_DISABLE_TIMING), make_event(CU_EVENT_DISABLE_TIMING)};
+    const UniqueEvent batch_end[2] = {make_event(CU_EVENT_DISABLE_TIMING), make_event(CU_EVENT_DISABLE_TIMING)};
     const Driver& cu = driver();
     const Clock::time_point begin = Clock::now();
     if (const CUresult result = cu.cuEventRecord(first.get(), stream_); result != CUDA_SUCCESS) return result;
     runs = 0;
     for (std::size_t i = 0; seconds_since(begin) < seconds; ++i) {
       if (i >= 2) {
-        if (const CUresult result = reached(behind[i % 2].get()); result != CUDA_SUCCESS) return result;
+        if (const CUresult result = reached(batch_end[i % 2].get()); result != CUDA_SUCCESS) return result;
       }
       for (std::size_t k = 0; k < batch_; ++k) {
         for (PreparedLaunch& launch : launches_) {
@@ -36,7 +36,8 @@ class Treadmill {
         }
       }
       runs += batch_;
-      if (const CUresult result = cu.cuEventRecord(behind[i % 2].get(), stream_); result != CUDA_SUCCESS) return result;
+      if (const CUresult result = cu.cuEventRecord(batch_end[i % 2].get(), stream_); result != CUDA_SUCCESS)
+        return result;
     }
     if (const CUresult result = cu.cuEventRecord(last.get(), stream_); result != CUDA_SUCCESS) return result;
     if (const CUresult result = wait_for(stream_, std::nullopt); result != CUDA_SUCCESS) return result;
@@ -81,7 +82,7 @@ EnergyResult measure_energy(EnergySensor& sensor, std::span<PreparedLaunch> laun
   Treadmill treadmill(launches, stream);
   std::size_t runs = 0;
   double took = 0;
-  // The first few runs only tell how many a batch takes.
+  // The first few runs determine the size of a batch.
   for (const double warm_up : {0.02, kWarmUpSeconds}) {
     if (const CUresult result = treadmill.run(warm_up, runs, took); result != CUDA_SUCCESS) return failed_run(result);
   }

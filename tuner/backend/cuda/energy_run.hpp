@@ -1,5 +1,5 @@
 #pragma once
-/// The energy of launches: runs them back to back for as long as the sensor needs.
+/// Measures the energy of launches: runs them back to back for as long as the sensor needs.
 
 #include <span>
 

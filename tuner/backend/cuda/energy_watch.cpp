@@ -28,7 +28,7 @@ std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> step
   MeanPower power;
   power.seconds = steps.back().seconds - steps.front().seconds;
   power.watts = watts_between(steps.front(), steps.back());
-  // The parts are longer than the sensor's memory where there are enough steps, so that they vary as the mean would.
+  // With enough steps, the parts are longer than the time over which the sensor averages, so they are independent.
   const std::size_t parts = std::min(intervals, kMostParts);
   double squares = 0;
   for (std::size_t part = 0; part < parts; ++part) {

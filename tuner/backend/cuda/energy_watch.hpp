@@ -1,6 +1,6 @@
 #pragma once
-/// Watches an energy counter while work runs, and says what its steps tell about the power. The counter is updated a
-/// few times a second: energy is known at its steps alone, never at the beginning or end of the work.
+/// Watches an energy counter while work runs, and computes the mean power from its steps. The card updates the counter
+/// only a few times a second, so the energy is known at these steps, but not at the beginning or end of the work.
 
 #include <atomic>
 #include <span>
@@ -22,20 +22,20 @@ struct MeanPower {
   double low = 0, high = 0;  ///< 95% confidence interval of the mean
   double seconds = 0;        ///< between the first and the last step
 };
-/// Of \p steps, in order of time. Unavailable when they are too few for an interval.
+/// The power between \p steps, in order of time. Unavailable when they are too few for an interval.
 std::variant<MeanPower, Unavailable> mean_power(std::span<const EnergyStep> steps);
 
-/// Reads a sensor in a thread of its own from the beginning to stop().
+/// Reads a sensor on a separate thread, from construction to stop().
 class EnergyWatch {
  public:
-  /// \p sensor must outlive it, and is its alone until then.
+  /// \p sensor must outlive it. Until stop(), nobody else may use the sensor.
   explicit EnergyWatch(EnergySensor& sensor);
   ~EnergyWatch();
   EnergyWatch(const EnergyWatch&) = delete;
   EnergyWatch& operator=(const EnergyWatch&) = delete;
 
-  /// The steps seen, times in seconds since the beginning. The value found at the beginning is none of them: since
-  /// when it stood there is not known.
+  /// The steps, with times in seconds since construction. The first value read is not a step, because its time is
+  /// unknown.
   std::vector<EnergyStep> stop();
 
  private:

@@ -8,7 +8,7 @@ namespace tuner::cuda {
 
 class EventStopwatch final : public Stopwatch {
  public:
-  /// In the state's context, which is current. Throws CudaError.
+  /// In the state's context, which must be current. Throws CudaError.
   explicit EventStopwatch(SharedState state) : state_(std::move(state)), first_(make_event()), last_(make_event()) {}
   ~EventStopwatch() override {
     if (!state_->gone()) return;
@@ -33,7 +33,7 @@ class EventStopwatch final : public Stopwatch {
 
   const SharedState state_;
   UniqueEvent first_, last_;
-  bool runs_ = false;  // both are recorded, or the first one is
+  bool runs_ = false;  // all events up to now were recorded
 };
 
 }  // namespace tuner::cuda

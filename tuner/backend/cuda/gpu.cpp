@@ -22,7 +22,8 @@ ContextName name_of(CUcontext handle) {
 
 ContextName primary_gpu_context(int ordinal) {
   static std::mutex mutex;
-  static std::map<int, ContextName>& kept = *new std::map<int, ContextName>;  // never released: see Serving::process()
+  // Never destroyed: see Serving::process().
+  static std::map<int, ContextName>& kept = *new std::map<int, ContextName>;
   const std::lock_guard lock(mutex);
   ContextName& known = kept[ordinal];
   if (known.id == 0 || !is_alive(known)) {
@@ -107,7 +108,7 @@ StreamName CallContext::stream_name() const {
   if (id_ == kHostContext.id) return of_its_own(this_thread_as_a_stream());
   auto* const handle = static_cast<CUstream>(stream_);
   const auto place = reinterpret_cast<std::uintptr_t>(handle);
-  // A context has one legacy default stream as long as it lives: nobody need be asked for its id.
+  // A context has exactly one legacy default stream, so a constant identifies it.
   constexpr std::uint64_t kLegacyStream = ~std::uint64_t{0};
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return of_its_own(kLegacyStream);
 #if CUDA_VERSION >= 12000
@@ -118,14 +119,14 @@ StreamName CallContext::stream_name() const {
     return handle == CU_STREAM_PER_THREAD ? of_its_own(id) : StreamName{id, place};
   }
 #endif
-  // An older driver: the handle.
+  // Older drivers give streams no number: the handle identifies the stream.
   return of_its_own(handle == CU_STREAM_PER_THREAD ? this_thread_as_a_stream() << 32 : place);
 }
 
 std::string CallContext::why_unreachable(const void* pointer) const {
   if (id_ == kHostContext.id) return {};
   const cuda::PointerInfo info = cuda::pointer_info(pointer);
-  const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // a peer's memory too, where it is allowed
+  const bool here = info.here == reinterpret_cast<std::uintptr_t>(pointer);  // true for accessible memory of a peer too
   if (info.kind == cuda::PointerKind::managed || (info.kind != cuda::PointerKind::unknown && here)) return {};
   const int ordinal = cuda::current_ordinal();
   const std::string gpu = "GPU " + std::to_string(ordinal);
@@ -152,7 +153,7 @@ void keep_until_destroyed(void* graph, void (*release)(void*), void* object) {
   }
 #endif
   (void)release, (void)object;
-  throw Error("this driver cannot lend work space to a graph: use CUDA 12.3 or later, or pass a Workspace of your own");
+  throw Error("this driver cannot lend work space to a graph: use CUDA 12.3 or later, or pass your own Workspace");
 }
 
 BesideCaptures::BesideCaptures(const ContextName& context) {
@@ -171,8 +172,8 @@ void wait_for_all(const ContextName& context) {
   if (is_host(context)) return;
   const cuda::ContextGuard guard(handle_of(context));
   const BesideCaptures allowed(context);
-  // cuCtxSynchronize() fails while a stream of the context is captured, and ends the capture. To free memory waits too,
-  // and harms no capture.
+  // cuCtxSynchronize() fails while a stream of the context is captured, and ends the capture. Freeing memory waits too,
+  // and does not harm a capture.
   CUdeviceptr memory = 0;
   const CUresult allocated = cuda::driver().cuMemAlloc(&memory, 1);
   if (allocated == CUDA_ERROR_OUT_OF_MEMORY) return cuda::check(cuda::driver().cuCtxSynchronize(), "cuCtxSynchronize");

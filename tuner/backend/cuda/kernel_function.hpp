@@ -1,5 +1,5 @@
 #pragma once
-/// A kernel of a loaded module, with what the driver says about it and what a launch of it must respect.
+/// A kernel of a loaded module, with its resources and the limits of its launches.
 
 #include <optional>
 #include <string>
@@ -14,21 +14,21 @@ namespace tuner::cuda {
 struct KernelFunction {
   CUfunction handle = nullptr;
   Resources resources;            ///< registers, local memory (stack_bytes), static shared, constant; no spills
-  int max_threads_per_block = 0;  ///< by its registers and launch bounds
+  int max_threads_per_block = 0;  ///< from its registers and launch bounds
 };
 
-/// \p symbol: lowered name. In the module's context. Throws CudaError.
+/// The kernel with the lowered name \p symbol. The module's context must be current. Throws CudaError.
 KernelFunction get_function(CUmodule module, const std::string& symbol);
-/// The same of a variable.
+/// The same for a variable.
 Variable get_variable(CUmodule module, const std::string& symbol);
 
-/// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, a cooperative grid that is
-/// not resident. Nothing when it can.
+/// Why \p shape cannot be launched: a device limit, launch bounds, shared memory, registers, or a cooperative grid that
+/// does not fit onto the device at once. nullopt: it can.
 std::optional<std::string> why_not_launchable(const KernelFunction& kernel, const LaunchShape& shape,
                                               const DeviceLimits& limits);
 
-/// Enqueues \p kernel on \p stream, a cooperative shape by cuLaunchCooperativeKernel: older than any driver that is
-/// used, and captured like any other launch. \p arguments as cuLaunchKernel takes them. No check of \p shape.
+/// Enqueues \p kernel on \p stream. A cooperative shape uses cuLaunchCooperativeKernel, which every supported driver
+/// has and which can be captured. \p arguments: as for cuLaunchKernel. Does not check \p shape.
 inline CUresult launch_kernel(CUfunction kernel, const LaunchShape& shape, void** arguments, CUstream stream) {
   const auto grid = [&](std::size_t d) { return static_cast<unsigned>(shape.grid[d]); };
   const auto block = [&](std::size_t d) { return static_cast<unsigned>(shape.block[d]); };
@@ -41,8 +41,8 @@ inline CUresult launch_kernel(CUfunction kernel, const LaunchShape& shape, void*
                                  arguments, nullptr);
 }
 
-/// Opts in to \p dynamic_bytes of dynamic shared memory where that passes the default limit; does nothing otherwise.
-/// Needed once for a function, before its first such launch. Throws CudaError.
+/// Allows \p dynamic_bytes of dynamic shared memory, which a function needs once before its first launch with more than
+/// the default limit. Does nothing if the default limit is enough. Throws CudaError.
 void allow_shared_memory(const KernelFunction& kernel, std::int64_t dynamic_bytes, const DeviceLimits& limits);
 
 }  // namespace tuner::cuda

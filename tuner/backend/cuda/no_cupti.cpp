@@ -1,4 +1,4 @@
-// The answers of a build without CUPTI's headers.
+// Used in builds without CUPTI's headers.
 #include <tuner/backend/cuda/chip_metrics.hpp>
 #include <tuner/backend/cuda/counters.hpp>
 

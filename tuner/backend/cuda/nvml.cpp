@@ -41,8 +41,8 @@ std::variant<std::unique_ptr<EnergySensor>, Unavailable> open_energy_sensor(cons
   Library opened(library, RTLD_NOW);
   if (!opened)
     return Unavailable{"energy needs " + std::string(library) +
-                       ", a part of the NVIDIA driver that is not here: install it (in a container, ask for the driver "
-                       "capability `utility`)"};
+                       ", a part of the NVIDIA driver, which was not found: install it (in a container, request the "
+                       "driver capability `utility`)"};
   Nvml nvml;
   opened.require("nvmlInit_v2", nvml.nvmlInit_v2);
   opened.require("nvmlErrorString", nvml.nvmlErrorString);
@@ -63,7 +63,7 @@ std::variant<std::unique_ptr<EnergySensor>, Unavailable> open_energy_sensor(cons
   double joules = 0;
   const NvmlResult result = sensor->read(joules);
   if (result == kNvmlNotSupported)
-    return Unavailable{"this card has no energy counter (cards since Volta have one): measure on another"};
+    return Unavailable{"this card has no energy counter (cards since Volta have one): measure on another card"};
   if (result != kNvmlSuccess) return failed(result, "nvmlDeviceGetTotalEnergyConsumption");
   return sensor;
 }

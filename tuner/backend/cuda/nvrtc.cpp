@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Since 11.2 the soname follows the major version.
+// Since 11.2, the library's name contains only the major version.
 constexpr LibraryName kNames[] = {{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}, {"libnvrtc.so.11.2", 11}};
 
 /// Library folders of the Python packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
 std::vector<fs::path> python_folders() { return python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}); }
 
-/// NVRTC opens its builtins by name; where they lie beside it, the loader must have seen them already.
+/// NVRTC opens its builtins by name, which the loader finds in NVRTC's folder only if they are open already.
 void open_builtins(const fs::path& folder) {
   for (const fs::path& file : entries_starting_with(folder, "libnvrtc-builtins.so")) {
     if (Library(file, RTLD_LAZY | RTLD_GLOBAL)) return;
@@ -51,7 +51,7 @@ std::vector<fs::path> header_folders(const fs::path& library) {
   return {};
 }
 
-/// What \p file defines \p macro as; empty where it does not.
+/// The value that \p file defines for \p macro; empty if it defines none.
 std::string defined_in(const fs::path& file, const std::string& macro) {
   std::ifstream text(file);
   for (std::string line; std::getline(text, line);) {
@@ -62,7 +62,7 @@ std::string defined_in(const fs::path& file, const std::string& macro) {
   return {};
 }
 
-/// The versions of the toolkit's headers in \p folders, and of CUB and libcu++, which may be newer ones.
+/// The versions in \p folders: of the toolkit's headers, and of CUB and libcu++, which may be newer.
 std::string headers_version(const std::vector<fs::path>& folders) {
   std::string version;
   for (const fs::path& folder : folders) {
@@ -75,10 +75,10 @@ std::string headers_version(const std::vector<fs::path>& folders) {
   return version;
 }
 
-/// Fills in \p nvrtc; the reason when \p file cannot be used.
+/// Fills in \p nvrtc. Returns why \p file cannot be used; empty: it can.
 std::string try_load(const fs::path& file, Nvrtc& nvrtc) {
   if (file.has_parent_path()) open_builtins(file.parent_path());
-  Library library(file);  // lazily: it has 100 MB, and binding it all would take 25 ms
+  Library library(file);  // binds functions when they are called: binding all of its 100 MB would take 25 ms
   if (!library) return library.error();
 #define TUNER_NVRTC_BIND(name) library.require(#name, nvrtc.name);
   TUNER_NVRTC_FUNCTIONS(TUNER_NVRTC_BIND)
@@ -124,7 +124,7 @@ std::optional<fs::path> facts_file() {
 }
 
 const std::variant<Nvrtc, std::string>& process_nvrtc() {
-  // Never destroyed: destructors of static objects may launch kernels.
+  // Never destroyed, because destructors of static objects may launch kernels.
   static const auto& loaded = *new const std::variant<Nvrtc, std::string>([] {
     auto found = load_nvrtc(process_search());
     const auto* const nvrtc = std::get_if<Nvrtc>(&found);

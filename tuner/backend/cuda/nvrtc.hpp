@@ -1,6 +1,6 @@
 #pragma once
-/// NVRTC (libnvrtc.so), found and loaded at run time: a table of its functions typed from nvrtc.h, its version, the
-/// architectures it compiles for, and the CUDA headers that belong to it. Thread-safe once loaded.
+/// NVRTC (libnvrtc.so), found and loaded at run time: a table of its functions, typed by nvrtc.h, its version, its
+/// architectures, and the CUDA headers that belong to it. Thread-safe once loaded.
 
 #include <nvrtc.h>
 
@@ -28,7 +28,7 @@ namespace tuner::cuda {
       X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 
 // clang-format on
-/// What is asked of an NVRTC without compiling.
+/// The facts about an NVRTC that are needed before anything is compiled.
 struct NvrtcFacts {
   int version = 0;                 ///< 13000 for 13.0
   std::vector<int> architectures;  ///< 75, 80, … ascending
@@ -46,37 +46,37 @@ struct Nvrtc : NvrtcFacts {
 
 /// Where to look.
 struct NvrtcSearch {
-  std::string asked = {};  ///< a file or a folder, nothing else is tried; "python" for Python packages only
-  bool python = false;     ///< also in Python packages (nvidia-cuda-nvrtc), last
-  int newest_major = 0;    ///< a driver of CUDA 12 loads no code of NVRTC 13: newer ones are tried last; 0: any
+  std::string asked = {};  ///< a file, a folder, or "python" for Python packages; if set, nothing else is tried
+  bool python = false;     ///< try Python packages (nvidia-cuda-nvrtc) as well, last
+  int newest_major = 0;    ///< the driver's CUDA version: it loads no code of a newer NVRTC, so these come last; 0: any
   std::vector<int> capabilities = {};  ///< of the GPUs that it must compile for: 90 for 9.0
 };
 
-/// The files that would be tried, best first: $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, the loader's own path.
-/// Entries without a folder are left to the loader.
+/// The files that would be tried, best first: $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, the loader's own path. The
+/// loader searches for entries without a folder.
 std::vector<std::filesystem::path> nvrtc_candidates(const NvrtcSearch& search);
 
-/// The first candidate that loads and compiles for all of NvrtcSearch::capabilities; if there is none, the first that
-/// loads; else why none did and what to do.
+/// The first candidate that loads and compiles for all of NvrtcSearch::capabilities, else the first that loads. If none
+/// loads: why, and what to do.
 std::variant<Nvrtc, std::string> load_nvrtc(const NvrtcSearch& search);
 
-/// The process's NVRTC: $TUNER_NVRTC when set, else the best that load_nvrtc finds for this driver; loaded at the
-/// first call. Null when there is none.
+/// The process's NVRTC: $TUNER_NVRTC if set, else the result of load_nvrtc() for this driver. Loaded at the first call.
+/// Null: there is none.
 const Nvrtc* find_nvrtc();
-/// The same; throws NvrtcError saying where it was looked for.
+/// The same. Throws NvrtcError, which lists the places tried, if there is none.
 const Nvrtc& nvrtc();
-/// The facts of the process's NVRTC, without loading its 100 MB: an earlier process has left them in the cache folder,
-/// and no file that was looked at has changed since. Otherwise loads it. Null when there is none.
+/// The facts about the process's NVRTC. If an earlier process stored them in the cache folder, and none of the files on
+/// which they depend has changed, this does not load its 100 MB. Null: there is none.
 const NvrtcFacts* find_nvrtc_facts();
 
-/// Every file that decides which NVRTC is found, with its size and time, and what else decides it.
+/// All that decides which NVRTC \p search finds: its settings, and each candidate with size and time.
 std::string nvrtc_search_text(const NvrtcSearch& search);
-/// Keeps \p nvrtc, which \p search has found, in \p file for read_nvrtc_facts(). A failure is ignored.
+/// Stores the facts about \p nvrtc, the result of \p search, in \p file for read_nvrtc_facts(). Ignores failures.
 void write_nvrtc_facts(const std::filesystem::path& file, const NvrtcSearch& search, const Nvrtc& nvrtc);
-/// What \p file holds. Nothing if another search wrote it, or if a file has changed since.
+/// The facts in \p file. nullopt if another search wrote them, or if one of the files has changed since.
 std::optional<NvrtcFacts> read_nvrtc_facts(const std::filesystem::path& file, const NvrtcSearch& search);
 
-/// NVRTC is missing or failed in a way that is not the source's fault.
+/// NVRTC is missing, or failed for a reason other than the source.
 class NvrtcError : public Error {
  public:
   explicit NvrtcError(const std::string& message) : Error(ErrorCode::compiler, message) {}

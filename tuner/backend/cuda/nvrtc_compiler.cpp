@@ -72,7 +72,7 @@ class Program {
     return text;
   }
 
-  /// Nothing when \p expression named nothing.
+  /// nullopt if \p expression names nothing.
   std::optional<std::string> symbol(const std::string& expression) {
     const char* lowered = nullptr;
     if (nvrtc_.nvrtcGetLoweredName(program_, expression.c_str(), &lowered) != NVRTC_SUCCESS) return std::nullopt;
@@ -90,7 +90,8 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
-/// NVRTC reads headers of its own before the text, in which macros given as options would be replaced too.
+/// Puts the macros before the text. Given as options, they would also be replaced in NVRTC's own headers, which it
+/// reads first.
 std::string with_macros(const std::string& source, const std::string& name, const std::vector<std::string>& macros) {
   if (macros.empty()) return source;
   std::string text;
@@ -101,17 +102,17 @@ std::string with_macros(const std::string& source, const std::string& name, cons
   return text + line_directive(1, name) + source;
 }
 
-/// With a zero byte at the end, by which the driver knows where PTX ends.
+/// With a zero byte at the end, which marks the end of PTX for the driver.
 std::vector<std::byte> bytes_of(const std::string& ptx) {
   std::vector<std::byte> bytes(ptx.size() + 1);
   std::memcpy(bytes.data(), ptx.c_str(), bytes.size());
   return bytes;
 }
 
-/// Whether \p log is that of a text with functions for the host.
+/// Whether \p log complains about functions for the host.
 bool tells_of_host_functions(const std::string& log) { return log.find("in JIT mode") != std::string::npos; }
 
-/// \p message behind the place of the option that it is about, where the kernel file gives that.
+/// \p message after the place in the kernel file of the option that it names, if there is one.
 std::string with_origin(const std::vector<CompileOption>& options, std::string message) {
   const auto named = [&](const CompileOption& option) {
     return message.find('-' + std::string(option_name(option.text))) != std::string::npos;
@@ -125,12 +126,12 @@ constexpr const char* kLanguage = "--std=c++17";
 
 class NvrtcCompiler : public Compiler {
  public:
-  /// \p library: null for the process's, which is loaded when something is compiled.
+  /// \p library: null for the process's NVRTC, which is then loaded for the first compile.
   NvrtcCompiler(const NvrtcFacts& facts, const Nvrtc* library, NvrtcOptions options) : library_(library) {
     fixed_.emplace_back(kLanguage);
     fixed_.emplace_back("--ptxas-options=-v");                               // resources in the log
-    if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // `#pragma tuner` is unknown to it
-    // A hit of the driver's compute cache would leave the log without the resources.
+    if (facts.version >= 11080) fixed_.emplace_back("--diag-suppress=161");  // the warning about `#pragma tuner`
+    // With a hit in the driver's compute cache, the log would not contain the resources.
     if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
     for (const std::string& path : options.include_paths) fixed_.push_back("--include-path=" + path);
@@ -155,7 +156,7 @@ class NvrtcCompiler : public Compiler {
     return result;
   }
 
-  /// A real architecture's program holds PTX beside the cubin.
+  /// A program for a real architecture contains PTX beside the cubin.
   std::variant<std::string, CompileError> ptx(const CompileRequest& request) {
     auto built = build(request);
     if (auto* const error = std::get_if<CompileError>(&built)) return std::move(*error);
@@ -168,10 +169,10 @@ class NvrtcCompiler : public Compiler {
     std::string log;
   };
 
-  /// As the text is; where that fails for its host functions, without them.
+  /// Compiles the whole text. If that fails because of host functions, compiles it without them.
   std::variant<Built, CompileError> build(const CompileRequest& asked) const {
     CompileRequest request = asked;
-    if (!request.includes)  // a request that came from another process
+    if (!request.includes)  // the request came from another process
       request.includes = std::make_shared<const Includes>(includes_of(request));
     const std::size_t text = std::hash<std::string>{}(request.source);
     if (!is_known_to_have_host_functions(text)) {
@@ -249,7 +250,7 @@ class NvrtcCompiler : public Compiler {
     return CompileError{message, {}};
   }
 
-  /// Looked for when the first kernel needs it.
+  /// Searched for when the first kernel needs it.
   const std::variant<DeviceLinker, std::string>& linker() const {
     linker_sought_.run(
         [this] { linker_ = load_device_linker(library().version / 1000, device_linker_folders(library())); });
@@ -285,12 +286,12 @@ class NvrtcCompiler : public Compiler {
   mutable Once linker_sought_;
   mutable std::variant<DeviceLinker, std::string> linker_;
   mutable std::mutex with_host_functions_mutex_;
-  mutable std::set<std::size_t> with_host_functions_;  // hashes of texts that compile without these alone
+  mutable std::set<std::size_t> with_host_functions_;  // hashes of texts that compile only without host functions
 };
 
 }  // namespace
 
-/// Raised with every change of what is made of a kernel's text before it is compiled (with_macros(), host functions).
+/// Increase it with each change to how a kernel's text is prepared for compiling (with_macros(), host functions).
 constexpr const char* kTexts = "texts 1";
 
 std::string own_part_of_images() {

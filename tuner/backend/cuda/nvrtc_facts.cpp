@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr const char* kTitle = "tuner nvrtc 1";
 constexpr const char* kEndOfSearch = "found";
 
-/// Size, time of the last change and inode of \p file; "none" without such a file.
+/// Size, time of the last change, and inode of \p file; "none" if it does not exist.
 std::string stamp(const fs::path& file) {
   struct stat is {};
   if (::stat(file.c_str(), &is) != 0) return "none";
@@ -50,7 +50,7 @@ void write_nvrtc_facts(const fs::path& file, const NvrtcSearch& search, const Nv
   const fs::path part = file.string() + ".part-" + std::to_string(::getpid());
   std::error_code ignored;
   std::ofstream(part) << text.str() << std::flush;
-  fs::rename(part, file, ignored);  // whole, or not at all
+  fs::rename(part, file, ignored);  // readers find the whole file or none
   if (ignored) fs::remove(part, ignored);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Room for launches from the device that wait, which is a limit of the context. Private to this folder.
+/// The number of launches from the device that may wait, a limit of the context. Private to this folder.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace tuner::cuda {
 
-/// All in the context of \p state, which outlives this.
+/// The context of \p state, which must outlive this, is current in each call.
 class PendingLaunches {
  public:
   explicit PendingLaunches(BackendState& state) : state_(state) {}
 
-  /// From now on at least \p pending. Any thread. Throws Error.
+  /// Makes the limit at least \p pending from now on. Thread-safe. Throws Error.
   void allow(std::int64_t pending) {
     const std::lock_guard lock(mutex_);
     const std::int64_t before = for_good();
-    // Not less than there is: another thread's run may need it now.
+    // Never lowers the limit here: a run on another thread may need it.
     if (const std::optional<std::string> why = make_room(std::max(pending, now())))
       throw Error(ErrorCode::out_of_memory, *why);
     for_good_ = std::max(before, pending);
   }
 
-  /// For \p launches, which run next, and takes back what an earlier run had. One run at a time.
+  /// Sets the limit for \p launches, which run next; undoes what an earlier run needed. One run at a time.
   std::optional<LaunchError> make_room_for(std::span<const Launch> launches) {
     std::int64_t pending = 0;
     for (const Launch& launch : launches) pending = std::max(pending, launch.device_launches);
@@ -45,12 +45,12 @@ class PendingLaunches {
     state_.watch(driver().cuCtxGetLimit(&limit, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT), "cuCtxGetLimit");
     return static_cast<std::int64_t>(limit);
   }
-  /// What the context's limit never falls below: what it was at first, which may be the program's own choice.
+  /// The limit never becomes lower than this: at first the context's limit, which the program may have chosen.
   std::int64_t for_good() {
     if (!for_good_) for_good_ = now();
     return *for_good_;
   }
-  /// Why \p pending launches from the device cannot wait, if they cannot.
+  /// Sets the limit for \p pending launches. Returns the reason if it is too high.
   std::optional<std::string> make_room(std::int64_t pending) {
     const std::int64_t wanted = std::max(pending, for_good()), there = now();
     if (wanted == there) return std::nullopt;
@@ -63,7 +63,7 @@ class PendingLaunches {
   }
 
   BackendState& state_;
-  std::mutex mutex_;  // of the limit
+  std::mutex mutex_;  // protects the limit
   std::optional<std::int64_t> for_good_;
   bool room_of_a_run_ = false;  // the limit may be above for_good_
 };

@@ -30,7 +30,7 @@ PointerInfo pointer_info(const void* address) {
                                       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT,
                                       CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
   void* answers[] = {&memory_type, &managed, &device, &context, &here};
-  // The plural call answers zeros for an address it does not know; the singular one fails.
+  // For an unknown address, this call returns zeros; cuPointerGetAttribute fails.
   const CUresult result = driver().cuPointerGetAttributes(std::size(attributes), attributes, answers,
                                                           reinterpret_cast<std::uintptr_t>(address));
   if (result == CUDA_ERROR_INVALID_VALUE) return {};

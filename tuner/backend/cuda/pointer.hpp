@@ -1,5 +1,5 @@
 #pragma once
-/// What an address is to the CUDA driver, so that a host pointer given to a GPU is a clear error and not a fault.
+/// The CUDA driver's facts about an address. With them, a host pointer given to a GPU is a clear error, not a fault.
 
 #include <cuda.h>
 
@@ -10,19 +10,19 @@ namespace tuner::cuda {
 enum class PointerKind {
   device,
   host,     ///< page-locked and known to the driver
-  managed,  ///< both
-  unknown,  ///< the driver has never heard of it: ordinary host memory, or no memory
+  managed,  ///< for the host and the device
+  unknown,  ///< not known to the driver: ordinary host memory, or no memory
 };
 std::string_view name(PointerKind kind);  ///< "device" …
 
 struct PointerInfo {
   PointerKind kind = PointerKind::unknown;
-  CUcontext context = nullptr;  ///< it was allocated in; null for pool memory and unknown pointers
+  CUcontext context = nullptr;  ///< in which it was allocated; null for pool memory and unknown pointers
   int device = -1;              ///< ordinal; -1 when unknown
-  CUdeviceptr here = 0;         ///< the address for kernels of the current context; 0: they cannot access it
+  CUdeviceptr here = 0;         ///< its address for kernels of the current context; 0: they cannot access it
 };
 
-/// Needs no current context, but for \ref PointerInfo::here. Throws CudaError.
+/// Only \ref PointerInfo::here needs a current context. Throws CudaError.
 PointerInfo pointer_info(const void* address);
 
 }  // namespace tuner::cuda

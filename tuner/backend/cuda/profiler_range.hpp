@@ -1,5 +1,5 @@
 #pragma once
-/// A named range in the timeline of whatever profiler watches this process (NVTX); nothing where none does.
+/// A named range in a profiler's timeline (NVTX). Does nothing when no profiler watches this process.
 
 #include <string>
 

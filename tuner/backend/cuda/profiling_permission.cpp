@@ -8,7 +8,7 @@
 namespace tuner::cuda {
 namespace {
 
-/// What stands behind \p key at the beginning of a line, blanks skipped; empty when there is no such line.
+/// The rest of the first line that begins with \p key, without leading blanks; empty if there is none.
 std::string_view value_of_line(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

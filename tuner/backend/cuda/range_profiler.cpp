@@ -5,14 +5,14 @@
 namespace tuner::cuda {
 namespace {
 
-/// A call of CUPTI that failed, on its way to collect().
+/// Thrown when a call of CUPTI fails; collect() catches it.
 struct Refused {
   Unavailable why;
 };
 
-/// Profiling of a context, on as long as this lives, for one plan. Its ranges are single launches, as a profiler sees
-/// them, from the first to the last instruction; or several launches between push() and pop(). It cannot change from
-/// one to the other, and CUPTI looks at the images that it was given until the end.
+/// Profiling of a context for one plan; on as long as this object lives. A range is either a single launch, from its
+/// first to its last instruction, or all launches between push() and pop(); this cannot change later. CUPTI reads the
+/// images, which are members, until the end.
 class RangeProfiler {
  public:
   RangeProfiler(const Cupti& cupti, CUcontext context, std::vector<std::uint8_t> config, bool single_launches)
@@ -31,7 +31,7 @@ class RangeProfiler {
 
   bool single_launches() const { return single_launches_; }
 
-  /// Makes room for what is counted in one range, and configures. \p counters: of the plan.
+  /// Allocates the data of one range and configures the profiler. \p counters: those of the plan.
   void prepare(std::vector<const char*> counters) {
     auto size = with_object<CUpti_RangeProfiler_GetCounterDataSize_Params>(
         CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
@@ -54,7 +54,7 @@ class RangeProfiler {
     parameters.counterDataImageSize = data_.size();
     parameters.pCounterDataImage = data_.data();
     parameters.range = single_launches_ ? CUPTI_AutoRange : CUPTI_UserRange;
-    parameters.replayMode = CUPTI_UserReplay;  // so that inputs and caches are ours to make before each pass
+    parameters.replayMode = CUPTI_UserReplay;  // so that inputs and caches can be prepared before each pass
     parameters.maxRangesPerPass = 1;
     parameters.numNestingLevels = 1;
     parameters.minNestingLevel = 1;
@@ -78,7 +78,7 @@ class RangeProfiler {
     auto parameters = with_object<CUpti_RangeProfiler_PopRange_Params>(CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE);
     watch(cupti_.cuptiRangeProfilerPopRange(&parameters), "cuptiRangeProfilerPopRange");
   }
-  /// Whether that was the last pass.
+  /// Ends a pass. Returns whether it was the last one.
   bool stop() {
     auto parameters = with_object<CUpti_RangeProfiler_Stop_Params>(CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE);
     watch(cupti_.cuptiRangeProfilerStop(&parameters), "cuptiRangeProfilerStop");
@@ -120,7 +120,7 @@ class CuptiCounters final : public Counters {
     try {
       if (std::optional<Unavailable> why = prepare(metrics)) return *why;
       CountResult result = count(work);
-      if (std::holds_alternative<Unavailable>(result)) rest();  // it may be in the middle of a pass
+      if (std::holds_alternative<Unavailable>(result)) rest();  // a pass may not have ended
       return result;
     } catch (const Refused& refused) {
       rest();
@@ -134,7 +134,7 @@ class CuptiCounters final : public Counters {
   void leak() noexcept override { (void)profiler_.release(); }
 
  private:
-  /// Planning takes longer than counting: the plan of the last names is kept.
+  /// Keeps the plan for the last names, because planning takes longer than counting.
   std::optional<Unavailable> prepare(std::span<const std::string> metrics) {
     if (std::equal(metrics.begin(), metrics.end(), planned_.begin(), planned_.end())) return std::nullopt;
     planned_.clear();
@@ -152,12 +152,12 @@ class CuptiCounters final : public Counters {
     for (const std::string& counter : plan_.counters) names.push_back(counter.c_str());
     const bool one_launch = work.launches == 1;
     if (profiler_ == nullptr || profiler_->single_launches() != one_launch) {
-      rest();  // two cannot be on at once
+      rest();  // only one can be on at a time
       profiler_ = std::make_unique<RangeProfiler>(cupti_, context_, config_, one_launch);
     }
     RangeProfiler& profiler = *profiler_;
     profiler.prepare(std::move(names));
-    constexpr int most_passes = 1000;  // an end in any case
+    constexpr int most_passes = 1000;  // prevents an endless loop
     int passes = 0;
     for (bool last = false; !last;) {
       if (++passes > most_passes) return Unavailable{"CUPTI asked for more than 1000 passes: ask for fewer metrics"};
@@ -182,7 +182,7 @@ class CuptiCounters final : public Counters {
   std::unique_ptr<RangeProfiler> profiler_;
 };
 
-/// Which of its chip's counters a device has; empty when CUPTI does not tell.
+/// The counters of its chip that a device has, as an image for CUPTI.
 std::variant<std::vector<std::uint8_t>, Unavailable> counter_availability(const Cupti& cupti, CUcontext context) {
   auto parameters = TUNER_CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params);
   parameters.ctx = context;

@@ -1,5 +1,5 @@
 #pragma once
-/// Counters through a CUPTI that was loaded. Private to this folder; see cupti.hpp.
+/// Counters of a loaded CUPTI. Private to this folder; see cupti.hpp.
 
 #include <memory>
 #include <variant>
@@ -9,7 +9,7 @@
 
 namespace tuner::cuda {
 
-/// As open_counters(); \p cupti must outlive it.
+/// Like open_counters(). \p cupti must outlive the result.
 std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal);
 
 }  // namespace tuner::cuda

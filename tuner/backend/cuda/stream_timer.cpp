@@ -7,10 +7,11 @@
 namespace tuner::cuda {
 namespace {
 
-constexpr std::size_t kGroup = 16;      // samples released together
-constexpr std::size_t kFirstGroup = 4;  // before it is known how long one takes
-constexpr double kGroupSeconds = 0.05;  // of work in a group, so that deadlines are kept
-// The driver blocks a launch when about 1024 are outstanding; held, that would last until the hold expires.
+constexpr std::size_t kGroup = 16;      // samples released together, at most
+constexpr std::size_t kFirstGroup = 4;  // the same while the time of one sample is unknown
+constexpr double kGroupSeconds = 0.05;  // time of a group, short enough to notice a deadline
+
+// The driver blocks a launch while about 1024 are queued. On a held stream, that would last until the hold expires.
 constexpr std::size_t kQueueLimit = 600;
 constexpr unsigned long long kHoldLimitNs = 500'000'000;
 
@@ -21,7 +22,7 @@ struct Stamp {  // as in support/sampling.cu
   unsigned sm, expired;
 };
 
-/// 0 when the stamps are of different SMs or too near for the timer's resolution.
+/// 0 if the stamps are from different SMs, or too close together for the timer's resolution.
 double megahertz(const Stamp& begin, const Stamp& end) {
   constexpr unsigned long long kShortest = 10'000;
   if (begin.sm != end.sm || end.nanoseconds < begin.nanoseconds + kShortest || end.cycles <= begin.cycles) return 0;
@@ -48,7 +49,7 @@ CUresult wait_for(CUstream stream, const Deadline& deadline) {
     if (result != CUDA_ERROR_NOT_READY) return result;
     const Clock::time_point now = Clock::now();
     if (deadline && now > *deadline) return CUDA_ERROR_NOT_READY;
-    // Spinning answers a short kernel at once; a long one should not cost a core.
+    // Notices the end of a short kernel at once, but does not occupy a core for a long one.
     if (now - start > std::chrono::milliseconds(5)) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
@@ -68,7 +69,7 @@ StreamTimer::StreamTimer(const CompileResult& compiled, CUstream stream, std::in
   const std::size_t bytes = static_cast<std::size_t>(flush_bytes_) + 256;  // the last word is the kernel's sink
   check(driver().cuMemAlloc(&flush_data_, bytes), "cuMemAlloc");
   check(driver().cuMemsetD8Async(flush_data_, 0, bytes, stream_), "cuMemsetD8Async");
-  // First launches happen here, not while the stream is held.
+  // First launches happen here, because they may wait for the device, which is not possible while the stream is held.
   release();
   hold();
   launch_support(kernels_[kStamp], 1, 1, stream_, mapped_.device() + offsetof(Shared, after));
@@ -89,7 +90,7 @@ void StreamTimer::leak() noexcept {
 
 StreamTimer::Shared& StreamTimer::shared() const { return *static_cast<Shared*>(mapped_.host()); }
 
-/// From here on the stream waits until release() has been called for the same ticket.
+/// Makes the stream wait until release() is called for the same ticket.
 void StreamTimer::hold() {
   launch_support(kernels_[kHold], 1, 1, stream_, mapped_.device() + offsetof(Shared, released), ticket_, kHoldLimitNs,
                  mapped_.device() + offsetof(Shared, held), mapped_.device() + offsetof(Shared, let_go));
@@ -103,7 +104,7 @@ void StreamTimer::flush() {
                  flush_data_ + static_cast<CUdeviceptr>(flush_bytes_));
 }
 
-/// Across the group where possible, else from the kernel that held the stream just before it.
+/// The clock during the group; if its stamps do not show it, during the kernel that held the stream before.
 double StreamTimer::clock_mhz() const {
   const double around = megahertz(shared().let_go, shared().after);
   return around > 0 ? around : megahertz(shared().held, shared().let_go);
@@ -124,7 +125,7 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
   };
   for (std::size_t sample = 0; sample < count; ++sample) {
     CUresult result = launch_all(before);
-    // Behind what prepares, which leaves L2 warm with the very data.
+    // After the preparing launches, which leave the data in L2.
     if (request.cold && result == CUDA_SUCCESS) flush();
     if (result == CUDA_SUCCESS) check(cu.cuEventRecord(events_[2 * sample].get(), stream_), "cuEventRecord");
     for (std::size_t run = 0; run < request.batch && result == CUDA_SUCCESS; ++run) result = launch_all(launches);
@@ -140,8 +141,8 @@ std::optional<SamplingFailure> StreamTimer::queue(std::span<PreparedLaunch> befo
   return std::nullopt;
 }
 
-/// How long a group whose deadline has passed may still take when its samples do end: a slow kernel is no hang, and
-/// giving up a running one costs the process. \p each: seconds a sample took before, 0 when unknown.
+/// Until when a group whose deadline has passed may continue. If its samples do end, the kernel is slow but does not
+/// hang, and giving up a running kernel costs the process. \p each: seconds of earlier samples; 0: unknown.
 Deadline StreamTimer::grace(Clock::time_point start, std::size_t size, double each) const {
   const Clock::time_point now = Clock::now();
   if (each <= 0) {
@@ -160,7 +161,7 @@ std::optional<SamplingFailure> StreamTimer::sample(std::span<PreparedLaunch> lau
   const std::size_t a_sample = 3 + before.size() + request.batch * launches.size();
   const std::size_t most = std::clamp<std::size_t>(kQueueLimit / a_sample, 1, kGroup);
   std::size_t size = std::min(most, kFirstGroup);
-  double each = 0;  // seconds that a sample takes
+  double each = 0;  // seconds for a sample
   for (std::size_t left = request.samples; left > 0;) {
     if (deadline && !samples.empty() && Clock::now() > *deadline) return std::nullopt;
     size = std::min(size, left);

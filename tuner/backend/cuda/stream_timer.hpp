@@ -1,6 +1,6 @@
 #pragma once
-/// Times launches on one stream. Preparation, flush, event, work, event are queued for a group of samples behind a
-/// kernel that holds the stream, then released together: nothing the host does falls into a timed interval.
+/// Times launches on one stream. A kernel holds the stream while the host queues a group of samples, each of which is
+/// preparation, flush, event, work, event. Then the stream is released, so no delay of the host is timed.
 
 #include <chrono>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace tuner::cuda {
 
-/// A launch that can be made; \p arguments point into memory that outlives it.
+/// A launch with all that the driver needs. \p arguments point into memory that outlives it.
 struct PreparedLaunch {
   CUfunction function = nullptr;
   LaunchShape shape;
@@ -24,42 +24,42 @@ struct PreparedLaunch {
   CUresult operator()(CUstream stream) { return launch_kernel(function, shape, arguments.data(), stream); }
 };
 
-/// When to stop waiting; never without a value.
+/// When to stop waiting; nullopt: never.
 using Deadline = std::optional<Clock::time_point>;
 Deadline deadline_after(double seconds);  ///< 0: never
 
-/// CUDA_SUCCESS once \p stream is idle, CUDA_ERROR_NOT_READY when \p deadline passed first, else the stream's error.
+/// Waits for \p stream. CUDA_SUCCESS: it is idle. CUDA_ERROR_NOT_READY: \p deadline passed first. Else: its error.
 CUresult wait_for(CUstream stream, const Deadline& deadline);
 
-/// How a group of samples ended when it was not measured.
+/// Why a group of samples was not measured.
 struct SamplingFailure {
   CUresult result = CUDA_SUCCESS;  ///< CUDA_ERROR_NOT_READY: the deadline passed
-  bool launching = false;          ///< refused by the driver; nothing is running
+  bool launching = false;          ///< the driver refused a launch
 };
 
 class StreamTimer {
  public:
-  /// In the current context, on \p stream. \p l2_bytes: what a cold sample evicts.
+  /// In the current context, on \p stream. \p l2_bytes: the size of the cache that is flushed for a cold sample.
   StreamTimer(const CompileResult& compiled, CUstream stream, std::int64_t l2_bytes, int sm_count);
-  /// What \p compiled is the result of.
+  /// The request whose result is the constructor's \p compiled.
   static CompileRequest request(const std::string& architecture);
   ~StreamTimer();
   StreamTimer(const StreamTimer&) = delete;
   StreamTimer& operator=(const StreamTimer&) = delete;
 
-  /// Appends samples to \p samples; fewer than asked for when the deadline passes; a sample that
-  /// alone takes longer fails. A group under way is finished. Every kernel
-  /// has to have run before: a first launch may wait for the device, which is held. \p before: SampleRequest::prepare.
+  /// Appends samples to \p samples. Stops early when the deadline passes, but first finishes the current group; fails
+  /// if not even one sample ends in time. Each kernel must have run before: a first launch may wait for the device,
+  /// which is held. \p before: SampleRequest::prepare.
   std::optional<SamplingFailure> sample(std::span<PreparedLaunch> launches, const SampleRequest& request,
                                         const Deadline& deadline, std::vector<Sample>& samples,
                                         std::span<PreparedLaunch> before = {});
-  /// Queues the eviction of everything from L2.
+  /// Queues a kernel that evicts all data from L2.
   void flush();
-  /// Gives up every handle: a lost context cannot free them.
+  /// Drops all handles: those of a lost context cannot be freed.
   void leak() noexcept;
 
  private:
-  struct Shared;  // memory that the host and the kernels see
+  struct Shared;  // memory that the host and the kernels share
   std::optional<SamplingFailure> queue(std::span<PreparedLaunch> before, std::span<PreparedLaunch> launches,
                                        const SampleRequest& request, std::size_t count);
   Deadline grace(Clock::time_point start, std::size_t size, double each) const;

@@ -12,7 +12,7 @@ std::string support_text(std::string_view name) {
   throw Error("tuner has no kernels of its own called " + std::string(name));
 }
 
-/// As NVRTC takes it, which knows these functions by other names.
+/// For NVRTC, which has these functions under other names.
 std::string fill_value_text() {
   constexpr std::string_view once = "#pragma once\n";
   return "#define __builtin_memcpy memcpy\n"

@@ -1,5 +1,5 @@
 #pragma once
-/// tuner's own kernels (support/*.cu, embedded as text), compiled when they are first needed or ahead of that.
+/// tuner's own kernels (support/*.cu, embedded as text).
 
 #include <span>
 #include <string>
@@ -17,19 +17,19 @@ struct SupportFile {
 /// fill_value.hpp and the files of support/.
 std::span<const SupportFile> support_files();
 
-/// What compiles \p file ("data.cu") for \p architecture.
+/// The request that compiles \p kernels of \p file ("data.cu") for \p architecture.
 CompileRequest support_request(std::string_view file, std::vector<std::string> kernels,
                                const std::string& architecture);
 
-/// A loaded module of them.
+/// A loaded module of support kernels.
 class SupportKernels {
  public:
-  /// In the current context. Throws Error when they did not compile, or do not load.
+  /// In the current context. Throws Error if they did not compile or do not load.
   explicit SupportKernels(const CompileResult& compiled);
 
   /// By position in CompileRequest::expressions.
   CUfunction operator[](std::size_t kernel) const { return functions_[kernel]; }
-  /// The handle is given up: a lost context cannot unload it.
+  /// Drops the module: a lost context cannot unload it.
   void leak() noexcept { (void)module_.release(); }
 
  private:

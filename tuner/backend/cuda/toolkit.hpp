@@ -1,5 +1,5 @@
 #pragma once
-/// CUDA's libraries: where toolkits and the libraries in them lie on this machine, and their functions by name.
+/// Finds CUDA's toolkits and libraries on this machine, and the functions in them by name.
 
 #include <dlfcn.h>
 
@@ -17,33 +17,33 @@ inline constexpr const char* kLibraryFolders[] = {"lib64", "lib", "targets/x86_6
 /// The value of an environment variable; empty when it is not set.
 std::string environment(const char* name);
 
-/// What lies in \p parent with a name that starts with \p prefix, the highest name first.
+/// The entries of \p parent whose names start with \p prefix, the highest name first.
 std::vector<std::filesystem::path> entries_starting_with(const std::filesystem::path& parent, std::string_view prefix);
 
 /// $CUDA_PATH, $CUDA_HOME, /usr/local/cuda*, best first. They need not exist.
 std::vector<std::filesystem::path> toolkit_folders();
 
-/// \p packages ("nvidia/cu13/lib") below each Python's folder of packages, best first. They need not exist.
+/// The folders \p packages ("nvidia/cu13/lib") of each Python installation, best first. They need not exist.
 std::vector<std::filesystem::path> python_package_folders(const std::vector<const char*>& packages);
 
 /// A library that is opened at run time and never closed.
 class Library {
  public:
-  /// Opens \p file, with the \p flags of dlopen(). A name without a folder is left to the loader.
+  /// Opens \p file, with the \p flags of dlopen(). The loader searches for a name without a folder.
   explicit Library(const std::filesystem::path& file, int flags = RTLD_LAZY);
-  /// Whether it was opened; error() says why not.
+  /// Whether it is open. If not, error() has the reason.
   explicit operator bool() const { return handle_ != nullptr; }
   const std::string& error() const { return error_; }
   /// The file that was loaded, once it is open.
   std::filesystem::path file() const;
 
-  /// Sets \p function to the function called \p name, or to null. Precondition: it is open.
+  /// Sets \p function to the function called \p name, or to null. Precondition: the library is open.
   template <typename Function>
   bool bind(const char* name, Function*& function) const {
     function = reinterpret_cast<Function*>(find(name));
     return function != nullptr;
   }
-  /// The same. missing() is the first name that was not there; empty when all were.
+  /// The same. Afterwards, missing() is the first name that was not found; empty if all were.
   template <typename Function>
   void require(const char* name, Function*& function) {
     if (!bind(name, function) && missing_.empty()) missing_ = name;
@@ -64,9 +64,9 @@ struct LibraryName {
 };
 using LibraryNames = std::span<const LibraryName>;
 
-/// Adds those of \p names that lie in \p folder to \p files, each once.
+/// Adds the libraries \p names that exist in \p folder to \p files, each once.
 void add_libraries(LibraryNames names, const std::filesystem::path& folder, std::vector<std::filesystem::path>& files);
-/// \p asked itself, or those of \p names in it when it is a folder.
+/// If \p asked is a folder, the libraries \p names in it; else \p asked itself.
 std::vector<std::filesystem::path> asked_libraries(LibraryNames names, const std::filesystem::path& asked);
 /// Moves files of CUDA versions above \p newest_major (0: any) to the end of \p files.
 void put_newer_last(LibraryNames names, int newest_major, std::vector<std::filesystem::path>& files);

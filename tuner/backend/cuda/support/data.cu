@@ -1,5 +1,5 @@
-// Fills, compares and fingerprints device memory. Compiled behind the text of tuner/backend/fill_value.hpp, so that a
-// GPU and a CPU compute the same numbers. Element types are told at run time: one kernel serves all twelve.
+// Fills, compares and fingerprints device memory. The text of tuner/backend/fill_value.hpp comes before this one, so
+// that a GPU and a CPU compute the same numbers. The element type is an argument: one kernel serves all twelve.
 
 namespace tuner_support {
 
@@ -126,7 +126,7 @@ __global__ void compare(const void* actual, const void* expected, int type, Bits
   if (error_bits != 0) atomicMax(&result->largest_error_bits, error_bits);
 }
 
-// A sum over 8-byte words mixed with their position: the order of the threads does not matter.
+// A sum of 8-byte words, each mixed with its position, so that the order of the threads does not matter.
 __global__ void fingerprint(const unsigned char* from, Bits bytes, Bits* result) {
   using tuner::fill_value::splitmix64;
   const bool aligned = reinterpret_cast<Bits>(from) % 8 == 0;

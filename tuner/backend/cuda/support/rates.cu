@@ -1,17 +1,17 @@
-// What a device computes at best, how long a load from its memory takes, and how long nothing takes.
+// Measures the arithmetic peaks of a device, the latency of its memory, and the time of an empty kernel.
 
 namespace tuner_support {
 
 using Bits = unsigned long long;
 
-// What a chain is multiplied with: part of the instruction, which then reads two registers and not three.
+// The factor in each chain. It is a constant in the instruction, which then reads two registers instead of three.
 template <typename T>
 __device__ constexpr T kFactor = static_cast<T>(0.5);
 template <>
 __device__ constexpr int kFactor<int> = 1664525;
 
-// Eight chains of multiply-adds a thread, \p rounds of 32 steps each: 512 operations a round, so many that counting the
-// rounds costs next to nothing. Chains begin with what the compiler cannot know.
+// Eight chains of multiply-adds in each thread, with \p rounds of 32 steps. A round has 512 operations, so counting
+// rounds costs almost nothing. The compiler cannot know the first values.
 template <typename T>
 __global__ void __launch_bounds__(256) multiply_add(T* sink, int rounds, T summand) {
   T chain[8];
@@ -27,17 +27,17 @@ __global__ void __launch_bounds__(256) multiply_add(T* sink, int rounds, T summa
   T sum = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) sum += chain[i];
-  if (sum == static_cast<T>(-1)) *sink = sum;  // never in all likelihood; the compiler cannot know
+  if (sum == static_cast<T>(-1)) *sink = sum;  // practically never, but the compiler cannot know that
 }
 
-// One ring through all \p lines (a power of two) lines of 128 bytes, in an order that no prefetcher follows: a linear
-// congruential generator of full period (Knuth, The Art of Computer Programming, volume 2, section 3.2.1.2).
+// Links all \p lines (a power of two) of 128 bytes to one ring, in an order that no prefetcher can follow. The order is
+// a linear congruential generator of full period (Knuth, "The Art of Computer Programming", volume 2, 3.2.1.2).
 __global__ void link_ring(unsigned* data, unsigned lines) {
   for (unsigned line = blockIdx.x * blockDim.x + threadIdx.x; line < lines; line += gridDim.x * blockDim.x)
     data[line * Bits{32}] = (line * 1664525u + 1013904223u) & (lines - 1);
 }
 
-// One thread follows the ring: each load waits for the one before.
+// One thread follows the ring: each load waits for the previous one.
 __global__ void follow_ring(const unsigned* data, unsigned* at, int steps) {
   unsigned line = *at;
   for (int i = 0; i < steps; ++i) line = data[line * Bits{32}];

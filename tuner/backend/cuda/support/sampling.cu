@@ -1,4 +1,4 @@
-// What happens around a timed kernel: hold the stream until the host has queued everything, evict L2, and read clocks.
+// Kernels for timing other kernels: hold the stream until the host has queued all work, evict L2, and read clocks.
 
 namespace tuner_support {
 
@@ -7,7 +7,7 @@ using Bits = unsigned long long;
 struct Stamp {
   Bits cycles;       // SM clock
   Bits nanoseconds;  // the GPU's timer
-  unsigned sm;       // cycles of different SMs do not compare
+  unsigned sm;       // cycles of different SMs are not comparable
   unsigned expired;  // hold() gave up waiting
 };
 
@@ -26,8 +26,8 @@ __device__ void write_stamp(volatile Stamp* to, unsigned expired) {
   to->cycles = clock64();
 }
 
-// One thread that keeps the stream busy until *released reaches \p ticket (counting modulo 2^32), or \p limit_ns have
-// passed: a host that died or must wait for the device itself would otherwise block it for ever.
+// One thread that keeps the stream busy until *released reaches \p ticket (counting modulo 2^32). It gives up after
+// \p limit_ns: a host that died, or that waits for the device itself, must not block the stream for ever.
 __global__ void hold(const volatile unsigned* released, unsigned ticket, Bits limit_ns, Stamp* began, Stamp* ended) {
   write_stamp(began, 0);
   const Bits start = nanoseconds();
@@ -38,8 +38,8 @@ __global__ void hold(const volatile unsigned* released, unsigned ticket, Bits li
 
 __global__ void stamp(Stamp* to) { write_stamp(to, 0); }
 
-// Reads \p count 16-byte words (twice the size of L2), which evicts everything else and leaves only clean lines: those
-// of a memset would be written back while the next kernel is timed.
+// Reads \p count 16-byte words (twice the size of L2). This evicts all other data and leaves only clean lines. A memset
+// would leave dirty lines, which would be written back while the next kernel is timed.
 __global__ void flush(const uint4* data, Bits count, unsigned* sink) {
   const Bits stride = gridDim.x * static_cast<Bits>(blockDim.x);
   unsigned seen = 0;
@@ -48,7 +48,7 @@ __global__ void flush(const uint4* data, Bits count, unsigned* sink) {
     const uint4 word = data[i];
     seen |= word.x | word.y | word.z | word.w;
   }
-  if (seen != 0) *sink = seen;  // the data is zero: never, but the compiler cannot know
+  if (seen != 0) *sink = seen;  // never, because the data is zero, but the compiler cannot know that
 }
 
 }  // namespace tuner_support

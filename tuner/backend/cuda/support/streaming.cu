@@ -1,10 +1,10 @@
-// The fastest plain streams over global memory: what a memory-bound kernel can hope for on this device.
+// The fastest plain streams over global memory: the best that a memory-bound kernel can reach on this device.
 
 namespace tuner_support {
 
 using Bits = unsigned long long;
 
-// 16-byte loads, \p in_flight of them outstanding a thread. \p tiles of blockDim.x * in_flight words each.
+// 16-byte loads, \p in_flight of them outstanding in each thread. Each of \p tiles has blockDim.x * in_flight words.
 template <int in_flight>
 __global__ void __launch_bounds__(1024) read(const uint4* data, Bits tiles, unsigned* sink) {
   unsigned seen = 0;
@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(1024) read(const uint4* data, Bits tiles, unsi
 #pragma unroll
     for (int i = 0; i < in_flight; ++i) seen |= words[i].x | words[i].y | words[i].z | words[i].w;
   }
-  if (seen != 0) *sink = seen;  // the data is zero
+  if (seen != 0) *sink = seen;  // never, because the data is zero
 }
 
 template <int in_flight>
