@@ -50,7 +50,7 @@ TEST(Architecture, EveryKnownOneHoldsItsOwnBlockLimits) {
 }
 
 TEST(Architecture, GivesTheRatesOfTheWhitePapers) {
-  // TFLOP/s at the clock that the paper names: A100 SXM 19.5 and 9.7, tensor cores 312; H100 SXM5 at 1.83 GHz 989.
+  // TFLOP/s at the clock in the white papers: A100 SXM 19.5 and 9.7, tensor cores 312; H100 SXM5 at 1.83 GHz 989.
   const Throughput ampere = throughput_per_sm(80), hopper = throughput_per_sm(90);
   EXPECT_NEAR(2 * cores_per_sm(80) * 108 * 1.41e-3, 19.5, 0.05);
   EXPECT_NEAR(2 * ampere.fp64 * 108 * 1.41e-3, 9.7, 0.05);

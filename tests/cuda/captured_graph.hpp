@@ -5,7 +5,7 @@
 
 namespace tuner::testing {
 
-/// Captures what \p calls enqueues on \p stream; destroyed with the object.
+/// A graph of the work that \p calls enqueues on \p stream; destroyed with the object.
 class CapturedGraph {
  public:
   CapturedGraph(CUstream stream, const auto& calls) {

@@ -8,7 +8,7 @@
 namespace tuner::cuda {
 namespace {
 
-/// A chip whose counters are given, for what needs no CUPTI.
+/// A chip with given counters, for tests without CUPTI.
 class SomeChip final : public ChipMetrics {
  public:
   const std::string& chip() const override { return chip_; }
@@ -85,7 +85,7 @@ TEST(MetricPlan, SaysThatTheChipHasNoSuchCounter) {
   EXPECT_THAT(refusal(SomeChip(), "energy"), HasSubstr("no counter"));
 }
 
-/// What CUPTI says where it is installed; it needs no GPU.
+/// The real CUPTI, if it is installed. Needs no GPU.
 class CuptiHost : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-/// What NVRTC reads for the headers of the C and C++ libraries, and files with more in them than kernels.
+/// NVRTC with headers of the C and C++ libraries, and with files that contain more than kernels.
 #include <tuner/backend/cuda/device_headers.hpp>
 
 #include <tests/matchers.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 class DeviceHeadersTest : public NvrtcTest {
  protected:
-  /// What NVRTC has against \p request; empty where it has nothing.
+  /// NVRTC's error for \p request; empty: it compiles.
   std::string why_not(const CompileRequest& request) {
     const CompileResult result = compiler_->compile(request);
     const auto* const error = std::get_if<CompileError>(&result);
@@ -20,7 +20,7 @@ class DeviceHeadersTest : public NvrtcTest {
   std::string why_not(const std::string& source, const std::string& expression = "k") {
     return why_not({source, "dir/mine.cu", {expression}, {"TUNER=1"}, "sm_80"});
   }
-  /// Checks that \p source compiles as the kernel k of \p file, whose included files are read on the way or before.
+  /// Checks that \p source compiles as the kernel k of \p file, with included files read by NVRTC and read before.
   void expect_compiles(const std::string& source, const std::filesystem::path& file) {
     CompileRequest request{source, file.string(), {"k"}, {}, "sm_80"};
     EXPECT_EQ(why_not(request), "") << "as a compile worker is asked";

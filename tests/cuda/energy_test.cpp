@@ -1,6 +1,6 @@
 #include <tests/environment_variable.hpp>
 #include <tests/matchers.hpp>
-#include <tuner/backend/cuda/energy_watch.hpp>
+#include <tuner/backend/cuda/energy.hpp>
 #include <tuner/backend/cuda/nvml.hpp>
 
 namespace tuner::cuda {
@@ -34,7 +34,7 @@ TEST(EnergySensor, ReadsJoules) {
   EXPECT_DOUBLE_EQ(sensor.joules().value(), first + 1);
 }
 
-/// Counts up at each reading, and does not answer at some.
+/// Increases with each third reading; each fifth reading fails.
 class SteppingSensor final : public EnergySensor {
  public:
   std::optional<double> joules() override {

@@ -1,5 +1,5 @@
-// Answers as CUPTI would for a chip FK100 on which every counter is known and a set takes two passes.
-// $TUNER_FAKE_CUPTI_ENABLE: what enabling the profiler returns. fake_cupti_log() tells what was done.
+// A fake CUPTI for a chip FK100 that has every counter and needs two passes for a set.
+// $TUNER_FAKE_CUPTI_ENABLE: the result of enabling the profiler. fake_cupti_log() returns a log of all calls.
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -15,7 +15,7 @@ namespace {
 std::string done;
 int passes = 0;
 const char* const kChips[] = {"FK100"};
-int object;  // its address stands for whatever CUPTI gives out
+int object;  // its address serves as each handle
 
 template <typename Object>
 Object* handle() {

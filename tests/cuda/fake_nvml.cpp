@@ -1,5 +1,5 @@
-// Answers as NVML would for one card whose energy counter moves by 1 J at each reading. $TUNER_FAKE_NVML_RESULT:
-// what reading the counter returns.
+// A fake NVML for one card, whose energy counter moves by 1 J at each reading. $TUNER_FAKE_NVML_RESULT: the result of
+// reading the counter.
 #include <cstdlib>
 
 extern "C" {

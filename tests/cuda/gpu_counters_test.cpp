@@ -27,7 +27,7 @@ __global__ void multiply_add(float* to, float x) {
 __global__ void increment(unsigned* value) { *value += 1; }
 )";
 
-/// Skipped where counters cannot be had, with the sentence that users get.
+/// Skipped if counters are not available, with the message that users get.
 class GpuCounters : public GpuTest {
  protected:
   void SetUp() override {

@@ -9,8 +9,8 @@
 
 #include "gpu_fixture.hpp"
 
-/// A fault or a hang loses the context for good, so each happens in a process of its own: this program again, with
-/// one DISABLED_ test that prints what it saw and leaves by _exit (a normal exit may wait for the hanging kernel).
+/// A fault or a hang destroys the context, so each happens in a separate process: this program again, with one
+/// DISABLED_ test that prints its result and calls _exit (a normal exit may wait for the hanging kernel).
 
 namespace tuner::cuda {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-/// What tests on a GPU share: skip without one, compile a source, wrap device memory.
+/// A fixture for tests on a GPU: skips without one, compiles a source, wraps device memory.
 
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ class GpuTest : public ::testing::Test {
     return ready;
   }
 
-  /// How \p one ends when it is run.
+  /// Runs \p one and returns how it ended.
   static std::string run(const Launch& one, double timeout_s = 10) {
     return failure(backend().run({&one, 1}, timeout_s));
   }

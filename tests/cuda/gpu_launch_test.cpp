@@ -162,7 +162,7 @@ TEST_F(GpuLaunch, EnqueuesOnTheCallersStream) {
   EXPECT_EQ(contents<float>(py, 1)[0], 7);
 }
 
-// Block b waits for all blocks and takes what the block behind it wrote.
+// Block b waits for all blocks and takes the result of the next block.
 constexpr const char* kMeeting = R"(
 #define _CG_LIMIT_INCLUDED_DEPENDENCIES
 #include <cooperative_groups.h>

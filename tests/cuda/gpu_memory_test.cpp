@@ -159,7 +159,7 @@ TEST_F(GpuMemory, SaysHowMuchIsFreeWhenThereIsNoRoom) {
 }
 
 TEST_F(GpuMemory, MayBeUsedByEveryThreadWhileAnotherSamples) {
-  const auto own = make_cuda_backend();  // nothing of it has been made yet
+  const auto own = make_cuda_backend();  // a new one, which has not loaded any kernel yet
   const auto compiled =
       own->compiler().compile({"__global__ void wait(long long cycles) { for (long long begin = clock64(); "
                                "clock64() < begin + cycles;) {} }",

@@ -62,7 +62,7 @@ using GpuSample = GpuTest;
 
 class GpuPreparedSample : public GpuTest {
  protected:
-  /// `take` adds to the second number what `start`, which prepares its runs, left in the first.
+  /// `start` prepares runs and changes the first number; `take` adds that number to the second one.
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
@@ -160,7 +160,7 @@ TEST_F(GpuSample, GivesFewerSamplesWhenTheTimeEndsAfterSomeOfThem) {
   }
 }
 
-/// Not a test of speed: prints what the README and the engine's budget rely on.
+/// Not a test of speed: prints numbers that the README and the design rely on.
 TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeilings) {
   const auto module = load(kTimed, {"empty", "sum", "spin"});
   Launch empty = launch(*module, 0, 1, 32, {});
@@ -234,7 +234,7 @@ TEST_F(GpuSample, EvictsL2BeforeColdSamplesSeesHowLongAKernelRunsAndKnowsItsCeil
   EXPECT_GT(peaks.fp32, 0);
   EXPECT_GT(peaks.fp64, 0);
   EXPECT_GT(peaks.integer, 0);
-  EXPECT_GT(peaks.latency_ns, 50);  // no memory behind a bus is nearer
+  EXPECT_GT(peaks.latency_ns, 50);  // no memory outside the chip is faster
   EXPECT_GT(peaks.launch_ns, 0);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What tests that compile with NVRTC share.
+/// A fixture for tests that compile with NVRTC.
 
 #include <gtest/gtest.h>
 

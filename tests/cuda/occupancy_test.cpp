@@ -11,7 +11,7 @@
 namespace tuner::cuda {
 namespace {
 
-/// What NVIDIA's calculator says, for a kernel that opts in to the shared memory it uses.
+/// The results of NVIDIA's calculator for a kernel that opts in to the shared memory it uses.
 cudaOccResult expected(const DeviceLimits& limits, int threads, int registers, std::int64_t static_shared,
                        std::int64_t dynamic_shared) {
   cudaOccDeviceProp device;

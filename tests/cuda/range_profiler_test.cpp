@@ -1,5 +1,5 @@
-// Counting against a library that answers as CUPTI would.
-#include <tuner/backend/cuda/range_profiler.hpp>
+// Counting with a fake CUPTI.
+#include <tuner/backend/cuda/cupti.hpp>
 
 #include <dlfcn.h>
 
@@ -23,7 +23,7 @@ class RangeProfilerTest : public ::testing::Test {
     auto opened = open_counters(fake(), nullptr, 0);
     return std::get<std::unique_ptr<Counters>>(std::move(opened));
   }
-  /// What CUPTI was asked to do since the last call.
+  /// The calls of CUPTI since the last call of this function.
   static std::string log() {
     void* const library = ::dlopen(TUNER_FAKE_CUPTI, RTLD_NOW);
     const auto told = reinterpret_cast<const char* (*)()>(::dlsym(library, "fake_cupti_log"));
@@ -33,7 +33,7 @@ class RangeProfilerTest : public ::testing::Test {
     const auto* const why = std::get_if<Unavailable>(&result);
     return why != nullptr ? why->reason : "it was counted";
   }
-  /// Work that tells when it is made ready and when it runs.
+  /// Work that logs when it is prepared and when it runs.
   static CountedWork work(std::string& told, std::size_t launches) {
     CountedWork one;
     one.before = [&told] { told += "ready "; };

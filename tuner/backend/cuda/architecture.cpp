@@ -1,5 +1,6 @@
 #include <tuner/backend/cuda/architecture.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -13,59 +14,43 @@ struct Row {
   int threads_per_sm;
   int blocks_per_sm;
   int shared_kib_per_sm;
-  int shared_kib_per_block;  ///< opted in
+  int shared_kib_per_block;  ///< after opting in
   int reserved_kib;
   int cores_per_sm;
   int registers_per_block;
   UsualProduct usual;
-};
-
-// Registers of an SM (65536; 255 per thread), block and grid dimensions and the 48 KB of shared memory without opting
-// in are the same for all of them.
-constexpr std::array<Row, 19> kRows{{
-    {50, 2048, 32, 64, 48, 0, 128, 65536, {"GeForce GTX 750 Ti", 5}},
-    {52, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla M40", 24}},
-    {53, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX1", 2}},
-    {60, 2048, 32, 64, 48, 0, 64, 65536, {"Tesla P100", 56}},
-    {61, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla P40", 30}},
-    {62, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX2", 2}},
-    {70, 2048, 32, 96, 96, 0, 64, 65536, {"Tesla V100", 80}},
-    {72, 2048, 32, 96, 96, 0, 64, 65536, {"Jetson AGX Xavier", 8}},
-    {75, 1024, 16, 64, 64, 0, 64, 65536, {"T4", 40}},
-    {80, 2048, 32, 164, 163, 1, 64, 65536, {"A100", 108}},
-    {86, 1536, 16, 100, 99, 1, 128, 65536, {"A40", 84}},
-    {87, 1536, 16, 164, 163, 1, 128, 65536, {"Jetson AGX Orin", 16}},
-    {89, 1536, 24, 100, 99, 1, 128, 65536, {"L40S", 142}},
-    {90, 2048, 32, 228, 227, 1, 128, 65536, {"H100 or H200 SXM", 132}},
-    {100, 2048, 32, 228, 227, 1, 128, 65536, {"B200", 148}},
-    {103, 2048, 32, 228, 227, 1, 128, 65536, {"B300", 148}},
-    {110, 1536, 24, 228, 227, 1, 128, 65536, {"Jetson AGX Thor", 20}},
-    {120, 1536, 24, 100, 99, 1, 128, 65536, {"GeForce RTX 5090", 170}},
-    {121, 1536, 24, 100, 99, 1, 128, 65536, {"GB10", 48}},
-}};
-
-struct ThroughputRow {
-  int compute_capability;
   Throughput throughput;
 };
 
-constexpr std::array<ThroughputRow, 17> kThroughputs{{{50, {4, 0}},
-                                                      {52, {4, 0}},
-                                                      {53, {4, 0}},
-                                                      {60, {32, 0}},
-                                                      {61, {4, 0}},
-                                                      {62, {4, 0}},
-                                                      {70, {32, 512}},
-                                                      {72, {32, 512}},
-                                                      {75, {2, 512}},
-                                                      {80, {32, 1024}},
-                                                      {86, {2, 512}},
-                                                      {89, {2, 512}},
-                                                      {90, {64, 2048}},
-                                                      {100, {64, 4096}},
-                                                      {103, {0, 4096}},
-                                                      {120, {2, 512}},
-                                                      {121, {2, 512}}}};
+// The same for all: registers of an SM (65536; 255 per thread), block and grid dimensions, and 48 KB of shared memory
+// without opting in.
+constexpr std::array<Row, 19> kRows{{
+    {50, 2048, 32, 64, 48, 0, 128, 65536, {"GeForce GTX 750 Ti", 5}, {4, 0}},
+    {52, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla M40", 24}, {4, 0}},
+    {53, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX1", 2}, {4, 0}},
+    {60, 2048, 32, 64, 48, 0, 64, 65536, {"Tesla P100", 56}, {32, 0}},
+    {61, 2048, 32, 96, 48, 0, 128, 65536, {"Tesla P40", 30}, {4, 0}},
+    {62, 2048, 32, 64, 48, 0, 128, 32768, {"Jetson TX2", 2}, {4, 0}},
+    {70, 2048, 32, 96, 96, 0, 64, 65536, {"Tesla V100", 80}, {32, 512}},
+    {72, 2048, 32, 96, 96, 0, 64, 65536, {"Jetson AGX Xavier", 8}, {32, 512}},
+    {75, 1024, 16, 64, 64, 0, 64, 65536, {"T4", 40}, {2, 512}},
+    {80, 2048, 32, 164, 163, 1, 64, 65536, {"A100", 108}, {32, 1024}},
+    {86, 1536, 16, 100, 99, 1, 128, 65536, {"A40", 84}, {2, 512}},
+    {87, 1536, 16, 164, 163, 1, 128, 65536, {"Jetson AGX Orin", 16}, {}},
+    {89, 1536, 24, 100, 99, 1, 128, 65536, {"L40S", 142}, {2, 512}},
+    {90, 2048, 32, 228, 227, 1, 128, 65536, {"H100 or H200 SXM", 132}, {64, 2048}},
+    {100, 2048, 32, 228, 227, 1, 128, 65536, {"B200", 148}, {64, 4096}},
+    {103, 2048, 32, 228, 227, 1, 128, 65536, {"B300", 148}, {0, 4096}},
+    {110, 1536, 24, 228, 227, 1, 128, 65536, {"Jetson AGX Thor", 20}, {}},
+    {120, 1536, 24, 100, 99, 1, 128, 65536, {"GeForce RTX 5090", 170}, {2, 512}},
+    {121, 1536, 24, 100, 99, 1, 128, 65536, {"GB10", 48}, {2, 512}},
+}};
+
+const Row* find_row(std::optional<int> compute_capability) {
+  const auto* const at = std::find_if(kRows.begin(), kRows.end(),
+                                      [&](const Row& row) { return row.compute_capability == compute_capability; });
+  return at == kRows.end() ? nullptr : at;
+}
 
 }  // namespace
 
@@ -90,45 +75,38 @@ std::vector<std::string> known_architectures() {
 }
 
 DeviceLimits limits_of_architecture(std::string_view architecture) {
-  const std::optional<int> wanted = compute_capability(architecture);
-  for (const Row& row : kRows) {
-    if (wanted != row.compute_capability) continue;
-    DeviceLimits limits;
-    limits.max_shared_bytes = row.shared_kib_per_block * std::int64_t{1024};
-    limits.shared_bytes_per_sm = row.shared_kib_per_sm * std::int64_t{1024};
-    limits.reserved_shared_bytes = row.reserved_kib * std::int64_t{1024};
-    limits.registers_per_block = row.registers_per_block;
-    limits.sm_count = row.usual.sm_count;
-    limits.max_threads_per_sm = row.threads_per_sm;
-    limits.max_blocks_per_sm = row.blocks_per_sm;
-    limits.compute_capability = row.compute_capability;
-    limits.cooperative_launch = row.compute_capability >= 60;
-    return limits;
+  const Row* const row = find_row(compute_capability(architecture));
+  if (row == nullptr) {
+    std::string known;
+    for (const std::string& name : known_architectures()) known += ' ' + name;
+    throw Error("unknown architecture '" + std::string(architecture) + "'; known are" + known);
   }
-  std::string known;
-  for (const std::string& name : known_architectures()) known += ' ' + name;
-  throw Error("unknown architecture '" + std::string(architecture) + "'; known are" + known);
+  DeviceLimits limits;
+  limits.max_shared_bytes = row->shared_kib_per_block * std::int64_t{1024};
+  limits.shared_bytes_per_sm = row->shared_kib_per_sm * std::int64_t{1024};
+  limits.reserved_shared_bytes = row->reserved_kib * std::int64_t{1024};
+  limits.registers_per_block = row->registers_per_block;
+  limits.sm_count = row->usual.sm_count;
+  limits.max_threads_per_sm = row->threads_per_sm;
+  limits.max_blocks_per_sm = row->blocks_per_sm;
+  limits.compute_capability = row->compute_capability;
+  limits.cooperative_launch = row->compute_capability >= 60;
+  return limits;
 }
 
 std::optional<UsualProduct> usual_product(int compute_capability) {
-  for (const Row& row : kRows) {
-    if (row.compute_capability == compute_capability) return row.usual;
-  }
-  return std::nullopt;
+  const Row* const row = find_row(compute_capability);
+  return row != nullptr ? std::optional(row->usual) : std::nullopt;
 }
 
 int cores_per_sm(int compute_capability) {
-  for (const Row& row : kRows) {
-    if (row.compute_capability == compute_capability) return row.cores_per_sm;
-  }
-  return 0;
+  const Row* const row = find_row(compute_capability);
+  return row != nullptr ? row->cores_per_sm : 0;
 }
 
 Throughput throughput_per_sm(int compute_capability) {
-  for (const ThroughputRow& row : kThroughputs) {
-    if (row.compute_capability == compute_capability) return row.throughput;
-  }
-  return {};
+  const Row* const row = find_row(compute_capability);
+  return row != nullptr ? row->throughput : Throughput{};
 }
 
 }  // namespace tuner::cuda

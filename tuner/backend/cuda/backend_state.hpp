@@ -22,6 +22,19 @@ struct BackendState {
   /// then have the same handle and give out the same addresses.
   bool gone() const noexcept { return !usable || context_id(context.handle()) != id; }
 
+  /// Calls \p free, which frees handles, in the context. Returns false if they must be dropped instead.
+  template <typename Free>
+  bool free_in_context(Free free) noexcept {
+    if (gone()) return false;
+    try {
+      const ContextGuard guard(context.handle());
+      free();
+      return true;
+    } catch (const CudaError&) {  // the context is gone, with all that was in it
+      return false;
+    }
+  }
+
   /// Throws CudaError unless \p result is CUDA_SUCCESS. A fault of an earlier kernel can surface in any call.
   void watch(CUresult result, const char* call, SourcePlace at = SourcePlace::current()) {
     if (is_sticky(result)) usable = false;

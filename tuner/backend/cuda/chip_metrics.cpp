@@ -45,7 +45,7 @@ Unavailable unknown_metric(const ChipMetrics& chip, const std::string& name) {
       "the metric " + in_quotes(name) + " is not known on " + chip.chip() +
       (near ? "; did you mean '" + *near + (near->find("__") != std::string::npos ? name.substr(base.size()) : "") + "'"
             : "") +
-      ": tune metrics lists what is"};
+      ": tune metrics lists all known ones"};
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include <tuner/backend/cuda/discovery.hpp>
+
 namespace tuner::cuda {
 
 Context Context::current() {
@@ -15,13 +17,7 @@ Context Context::current() {
 }
 
 Context Context::primary(int ordinal) {
-  const int devices = driver_status().devices;
-  if (ordinal < 0 || ordinal >= devices) {
-    (void)driver();  // a missing driver is the better message
-    throw Error("device " + std::to_string(ordinal) + " does not exist: this machine has " + std::to_string(devices));
-  }
-  CUdevice device = 0;
-  check(driver().cuDeviceGet(&device, ordinal), "cuDeviceGet");
+  const CUdevice device = device_handle(ordinal);
   CUcontext handle = nullptr;
   check(driver().cuDevicePrimaryCtxRetain(&handle, device), "cuDevicePrimaryCtxRetain");
   return Context(handle, device, true);
@@ -32,21 +28,8 @@ Context::Context(Context&& other) noexcept
       device_(other.device_),
       owned_(std::exchange(other.owned_, false)) {}
 
-Context& Context::operator=(Context&& other) noexcept {
-  if (this != &other) {
-    release();
-    handle_ = std::exchange(other.handle_, nullptr);
-    device_ = other.device_;
-    owned_ = std::exchange(other.owned_, false);
-  }
-  return *this;
-}
-
-Context::~Context() { release(); }
-
-void Context::release() noexcept {
+Context::~Context() {
   if (owned_) driver().cuDevicePrimaryCtxRelease(device_);
-  owned_ = false;
 }
 
 std::uint64_t context_id(CUcontext context) noexcept {

@@ -19,7 +19,7 @@ class Context {
   static Context primary(int ordinal);
 
   Context(Context&& other) noexcept;
-  Context& operator=(Context&& other) noexcept;
+  Context& operator=(Context&& other) = delete;
   ~Context();
 
   CUcontext handle() const { return handle_; }
@@ -29,7 +29,6 @@ class Context {
 
  private:
   Context(CUcontext handle, CUdevice device, bool owned) : handle_(handle), device_(device), owned_(owned) {}
-  void release() noexcept;
 
   CUcontext handle_ = nullptr;
   CUdevice device_ = 0;

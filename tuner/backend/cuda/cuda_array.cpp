@@ -47,15 +47,12 @@ CudaArray::CudaArray(SharedState state, const ArrayShape& shape) : state_(std::m
 }
 
 CudaArray::~CudaArray() {
-  if (state_->gone()) return;
-  try {
-    const ContextGuard guard(state_->context.handle());
+  state_->free_in_context([this] {
     for (const CUtexObject texture : textures_) driver().cuTexObjectDestroy(texture);
     for (const CUsurfObject surface : surfaces_) driver().cuSurfObjectDestroy(surface);
     if (array_ != nullptr) driver().cuArrayDestroy(array_);
     if (memory_ != 0) driver().cuMemFree(memory_);
-  } catch (const CudaError&) {  // the context is gone, and everything in it
-  }
+  });
 }
 
 std::uint64_t CudaArray::texture(const TextureReading& reading) {
@@ -88,7 +85,7 @@ std::uint64_t CudaArray::surface() {
 void CudaArray::copy(DevicePointer memory, bool into_array) {
   const ContextGuard guard(state_->context.handle());
   // The copy uses the default stream, which does not wait for the fills: they have their own stream.
-  watch(driver().cuCtxSynchronize(), "what comes before the copy of a texture");
+  watch(driver().cuCtxSynchronize(), "the work before the copy of a texture");
   if (shape_.is_fetched) {
     watch(driver().cuMemcpyDtoDAsync(into_array ? memory_ : memory, into_array ? memory : memory_, shape_.bytes(),
                                      nullptr),

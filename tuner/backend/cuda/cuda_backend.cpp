@@ -7,18 +7,17 @@
 #include <utility>
 
 #include <tuner/backend/cuda/architecture.hpp>
-#include <tuner/backend/cuda/ceilings.hpp>
 #include <tuner/backend/cuda/counters.hpp>
 #include <tuner/backend/cuda/cuda_array.hpp>
 #include <tuner/backend/cuda/cuda_module.hpp>
 #include <tuner/backend/cuda/data_kernels.hpp>
 #include <tuner/backend/cuda/discovery.hpp>
-#include <tuner/backend/cuda/energy_run.hpp>
+#include <tuner/backend/cuda/energy.hpp>
 #include <tuner/backend/cuda/event_stopwatch.hpp>
 #include <tuner/backend/cuda/nvrtc_compiler.hpp>
-#include <tuner/backend/cuda/peaks.hpp>
 #include <tuner/backend/cuda/pending_launches.hpp>
 #include <tuner/backend/cuda/stream_timer.hpp>
+#include <tuner/backend/cuda/yardsticks.hpp>
 #include <tuner/core/once.hpp>
 
 namespace tuner {
@@ -65,12 +64,7 @@ class CudaBackend final : public Backend {
   }
 
   ~CudaBackend() override {
-    if (state_->gone()) {
-      drop_handles();
-      return;
-    }
-    try {
-      const ContextGuard guard(state_->context.handle());
+    const bool freed = state_->free_in_context([this] {
       counters_.reset();
       result_.reset();
       timer_.reset();
@@ -78,9 +72,8 @@ class CudaBackend final : public Backend {
       filled_.reset();
       transfers_.reset();
       stream_.reset();
-    } catch (const CudaError&) {
-      drop_handles();  // the context is gone, and everything in it
-    }
+    });
+    if (!freed) drop_handles();
   }
 
   const Device& device() const override { return state_->device; }

@@ -24,16 +24,7 @@ CudaModule::CudaModule(SharedState state, const Image& image)
 }
 
 CudaModule::~CudaModule() {
-  if (state_->gone()) {
-    (void)module_.release();
-    return;
-  }
-  try {
-    const ContextGuard guard(state_->context.handle());
-    module_.reset();
-  } catch (const CudaError&) {
-    (void)module_.release();  // the context is gone, and the module with it
-  }
+  if (!state_->free_in_context([this] { module_.reset(); })) (void)module_.release();
 }
 
 Resources CudaModule::resources(std::size_t function, const LaunchShape& shape) const {
@@ -52,12 +43,7 @@ std::vector<std::string> CudaModule::parameter_types(std::size_t function) const
 }
 
 CudaMemory::~CudaMemory() {
-  if (state_->gone()) return;
-  try {
-    const ContextGuard guard(state_->context.handle());
-    driver().cuMemFree(address_);
-  } catch (const CudaError&) {  // the context is gone, and the memory with it
-  }
+  state_->free_in_context([this] { driver().cuMemFree(address_); });
 }
 
 }  // namespace tuner::cuda

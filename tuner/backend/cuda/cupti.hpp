@@ -14,11 +14,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include <tuner/backend/backend.hpp>
+#include <tuner/backend/cuda/chip_metrics.hpp>
+#include <tuner/backend/cuda/counters.hpp>
 
 namespace tuner::cuda {
 
@@ -62,6 +66,15 @@ const std::variant<Cupti, Unavailable>& process_cupti();
 
 /// Why \p call of \p cupti failed with \p result, and what to do about it.
 Unavailable why_no_counters(const Cupti& cupti, CUptiResult result, const char* call);
+
+// The functions of chip_metrics.hpp and counters.hpp, for a given CUPTI. \p cupti must outlive their results.
+
+std::variant<std::vector<std::string>, Unavailable> known_chips(const Cupti& cupti);
+/// \p availability: the counters of the chip that can be used on a device; empty: all.
+std::variant<std::unique_ptr<ChipMetrics>, Unavailable> chip_metrics(const Cupti& cupti, std::string_view chip,
+                                                                     std::vector<std::uint8_t> availability = {});
+std::variant<std::string, Unavailable> chip_of_device(const Cupti& cupti, int ordinal);
+std::variant<std::unique_ptr<Counters>, Unavailable> open_counters(const Cupti& cupti, CUcontext context, int ordinal);
 
 /// Parameters of a function of CUPTI, zeroed, with the size from which CUPTI derives their version.
 template <typename Parameters>

@@ -1,4 +1,4 @@
-#include <tuner/backend/cuda/cupti_host.hpp>
+#include <tuner/backend/cuda/cupti.hpp>
 
 #include <algorithm>
 #include <array>

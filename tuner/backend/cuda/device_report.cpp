@@ -32,15 +32,6 @@ std::string extents_text(const Extents& extents) {
 
 std::string yes_no(int value) { return value != 0 ? "yes" : "no"; }
 
-std::string pci_text(CUdevice device) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%04x:%02x:%02x",
-                static_cast<unsigned>(device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)),
-                static_cast<unsigned>(device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)),
-                static_cast<unsigned>(device_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)));
-  return buffer;
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
@@ -103,7 +94,8 @@ std::vector<std::pair<std::string, std::string>> device_report(int ordinal) {
   add("unified addressing", yes_no(get(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING)));
   add("managed memory", yes_no(get(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)));
   add("cooperative launch", yes_no(get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)));
-  add("PCI", pci_text(handle));
+  const std::string pci = pci_address(handle);
+  add("PCI", pci.substr(0, pci.rfind('.')));
   add("driver", device.environment.driver);
   add("run-time compiler",
       device.environment.compiler.empty() ? "none (libnvrtc not found)" : device.environment.compiler);

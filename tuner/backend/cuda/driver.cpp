@@ -126,11 +126,9 @@ ErrorCode error_code(CUresult result) {
 
 }  // namespace
 
-CudaError::CudaError(CUresult code, std::string name, std::string description, std::string call, std::string place)
-    : Error(error_code(code), call + " failed at " + place + ": " + name + " (" + description + ")"),
-      result_(code),
-      name_(std::move(name)),
-      call_(std::move(call)),
+CudaError::CudaError(CUresult result, const std::string& call, std::string place)
+    : Error(error_code(result), call + " failed at " + place + ": " + describe(process_driver().functions, result)),
+      result_(result),
       place_(std::move(place)) {}
 
 std::string error_text(CUresult result) { return describe(driver(), result); }
@@ -157,14 +155,7 @@ bool is_sticky(CUresult result) {
 }
 
 void throw_error(CUresult result, const char* call, SourcePlace place) {
-  const Driver& functions = process_driver().functions;
-  const char* name = nullptr;
-  const char* description = nullptr;
-  functions.cuGetErrorName(result, &name);
-  functions.cuGetErrorString(result, &description);
-  throw CudaError(result, name != nullptr ? name : "CUDA error " + std::to_string(static_cast<int>(result)),
-                  description != nullptr ? description : "unknown", call,
-                  std::string(short_path(place.file)) + ':' + std::to_string(place.line));
+  throw CudaError(result, call, std::string(short_path(place.file)) + ':' + std::to_string(place.line));
 }
 
 }  // namespace tuner::cuda

@@ -18,9 +18,10 @@ namespace tuner::cuda {
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) \
   X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) \
   X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) \
-  X(cuCtxSynchronize) X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) X(cuFuncGetAttribute) \
-  X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuLaunchCooperativeKernel) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) \
-  X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) \
+  X(cuCtxSynchronize) X(cuCtxGetLimit) X(cuCtxSetLimit) X(cuModuleLoadData) X(cuModuleUnload) \
+  X(cuModuleGetFunction) X(cuModuleGetGlobal) X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) \
+  X(cuLaunchCooperativeKernel) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuMemAlloc) X(cuMemFree) \
+  X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemHostGetDevicePointer) X(cuMemGetInfo) \
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemsetD8Async) X(cuMemAllocManaged) X(cuPointerGetAttributes) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamWaitEvent) \
   X(cuStreamIsCapturing) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery)
@@ -85,15 +86,14 @@ std::string version_text(int version);
 /// A call to the driver that failed.
 class CudaError : public Error {
  public:
-  CudaError(CUresult code, std::string name, std::string description, std::string call, std::string place);
+  /// \p call: "cuModuleLoadData".
+  CudaError(CUresult result, const std::string& call, std::string place);
   CUresult result() const { return result_; }
-  const std::string& name() const { return name_; }    ///< "CUDA_ERROR_ILLEGAL_ADDRESS"
-  const std::string& call() const { return call_; }    ///< "cuModuleLoadData"
   const std::string& place() const { return place_; }  ///< "tuner/backend/cuda/context.cpp:31"
 
  private:
   CUresult result_;
-  std::string name_, call_, place_;
+  std::string place_;
 };
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".

@@ -19,9 +19,6 @@ namespace fs = std::filesystem;
 // Since 11.2, the library's name contains only the major version.
 constexpr LibraryName kNames[] = {{"libnvrtc.so.13", 13}, {"libnvrtc.so.12", 12}, {"libnvrtc.so.11.2", 11}};
 
-/// Library folders of the Python packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
-std::vector<fs::path> python_folders() { return python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}); }
-
 /// NVRTC opens its builtins by name, which the loader finds in NVRTC's folder only if they are open already.
 void open_builtins(const fs::path& folder) {
   for (const fs::path& file : entries_starting_with(folder, "libnvrtc-builtins.so")) {
@@ -140,8 +137,9 @@ const std::variant<Nvrtc, std::string>& process_nvrtc() {
 
 std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
   std::vector<fs::path> files;
-  if (search.asked == "python") {
-    for (const fs::path& folder : python_folders()) add_libraries(kNames, folder, files);
+  if (search.asked == "python") {  // the packages nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12
+    for (const fs::path& folder : python_package_folders({"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}))
+      add_libraries(kNames, folder, files);
     return files;
   }
   if (!search.asked.empty()) return asked_libraries(kNames, search.asked);
@@ -149,9 +147,6 @@ std::vector<fs::path> nvrtc_candidates(const NvrtcSearch& search) {
     for (const char* folder : kLibraryFolders) add_libraries(kNames, toolkit / folder, files);
   }
   for (const LibraryName& name : kNames) files.emplace_back(name.file);
-  if (search.python) {
-    for (const fs::path& folder : python_folders()) add_libraries(kNames, folder, files);
-  }
   put_newer_last(kNames, search.newest_major, files);
   return files;
 }

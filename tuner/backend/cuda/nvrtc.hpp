@@ -47,7 +47,6 @@ struct Nvrtc : NvrtcFacts {
 /// Where to look.
 struct NvrtcSearch {
   std::string asked = {};  ///< a file, a folder, or "python" for Python packages; if set, nothing else is tried
-  bool python = false;     ///< try Python packages (nvidia-cuda-nvrtc) as well, last
   int newest_major = 0;    ///< the driver's CUDA version: it loads no code of a newer NVRTC, so these come last; 0: any
   std::vector<int> capabilities = {};  ///< of the GPUs that it must compile for: 90 for 9.0
 };

@@ -134,7 +134,6 @@ class NvrtcCompiler : public Compiler {
     // With a hit in the driver's compute cache, the log would not contain the resources.
     if (facts.version >= 12090) fixed_.emplace_back("--no-cache");
     if (options.line_info) fixed_.emplace_back("--generate-line-info");
-    for (const std::string& path : options.include_paths) fixed_.push_back("--include-path=" + path);
     identity_ = "nvrtc " + version_text(facts.version);
     for (const std::string& option : fixed_) identity_ += ' ' + option;
     identity_ += "; headers " + device_headers_version();
@@ -298,18 +297,18 @@ std::string own_part_of_images() {
   return std::string(kLanguage) + "; " + kTexts + "; headers " + device_headers_version();
 }
 
-std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options) {
-  return std::make_unique<NvrtcCompiler>(library, &library, std::move(options));
+std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library) {
+  return std::make_unique<NvrtcCompiler>(library, &library, NvrtcOptions{});
 }
 
 std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options) {
   const NvrtcFacts* const facts = find_nvrtc_facts();
-  return std::make_unique<NvrtcCompiler>(facts != nullptr ? *facts : nvrtc(), nullptr, std::move(options));
+  return std::make_unique<NvrtcCompiler>(facts != nullptr ? *facts : nvrtc(), nullptr, options);
 }
 
 std::variant<std::string, CompileError> compile_to_ptx(const Nvrtc& library, const CompileRequest& request,
                                                        NvrtcOptions options) {
-  return NvrtcCompiler(library, &library, std::move(options)).ptx(request);
+  return NvrtcCompiler(library, &library, options).ptx(request);
 }
 
 }  // namespace tuner::cuda

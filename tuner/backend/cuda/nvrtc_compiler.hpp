@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include <tuner/backend/backend.hpp>
 #include <tuner/backend/cuda/nvrtc.hpp>
@@ -13,15 +12,14 @@
 namespace tuner::cuda {
 
 struct NvrtcOptions {
-  bool line_info = false;                       ///< source lines for profilers
-  std::vector<std::string> include_paths = {};  ///< searched before those of the CUDA headers
+  bool line_info = false;  ///< source lines for profilers
 };
 
 /// Thread-safe. \p library must outlive it; nvrtc() does. For an unknown architecture, compiling returns a CompileError
 /// that lists the known ones.
-std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library, NvrtcOptions options = {});
+std::unique_ptr<Compiler> make_nvrtc_compiler(const Nvrtc& library);
 /// Uses the process's NVRTC, which the first compile loads. Throws NvrtcError if there is none.
-std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options = {});
+std::unique_ptr<Compiler> make_lazy_nvrtc_compiler(NvrtcOptions options);
 
 /// The part of each image's key that tuner itself decides: the language and its own headers. Needs no NVRTC.
 std::string own_part_of_images();

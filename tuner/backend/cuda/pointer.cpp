@@ -7,20 +7,6 @@
 
 namespace tuner::cuda {
 
-std::string_view name(PointerKind kind) {
-  switch (kind) {
-    case PointerKind::device:
-      return "device";
-    case PointerKind::host:
-      return "host";
-    case PointerKind::managed:
-      return "managed";
-    case PointerKind::unknown:
-      return "unknown";
-  }
-  return "unknown";
-}
-
 PointerInfo pointer_info(const void* address) {
   unsigned memory_type = 0, managed = 0;
   int device = -1;

@@ -3,8 +3,6 @@
 
 #include <cuda.h>
 
-#include <string_view>
-
 namespace tuner::cuda {
 
 enum class PointerKind {
@@ -13,7 +11,6 @@ enum class PointerKind {
   managed,  ///< for the host and the device
   unknown,  ///< not known to the driver: ordinary host memory, or no memory
 };
-std::string_view name(PointerKind kind);  ///< "device" …
 
 struct PointerInfo {
   PointerKind kind = PointerKind::unknown;

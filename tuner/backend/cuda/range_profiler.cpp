@@ -1,6 +1,4 @@
-#include <tuner/backend/cuda/range_profiler.hpp>
-
-#include <tuner/backend/cuda/cupti_host.hpp>
+#include <tuner/backend/cuda/cupti.hpp>
 
 namespace tuner::cuda {
 namespace {
@@ -23,7 +21,7 @@ class RangeProfiler {
     object_ = parameters.pRangeProfilerObject;
   }
   ~RangeProfiler() {
-    auto parameters = with_object<CUpti_RangeProfiler_Disable_Params>(CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params));
     cupti_.cuptiRangeProfilerDisable(&parameters);
   }
   RangeProfiler(const RangeProfiler&) = delete;
@@ -33,22 +31,19 @@ class RangeProfiler {
 
   /// Allocates the data of one range and configures the profiler. \p counters: those of the plan.
   void prepare(std::vector<const char*> counters) {
-    auto size = with_object<CUpti_RangeProfiler_GetCounterDataSize_Params>(
-        CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
+    auto size = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params));
     size.pMetricNames = counters.data();
     size.numMetrics = counters.size();
     size.maxNumOfRanges = 1;
     size.maxNumRangeTreeNodes = 1;
     watch(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
     data_.resize(size.counterDataSize);
-    auto initialise = with_object<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
-        CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
+    auto initialise = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params));
     initialise.counterDataSize = data_.size();
     initialise.pCounterData = data_.data();
     watch(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&initialise),
           "cuptiRangeProfilerCounterDataImageInitialize");
-    auto parameters =
-        with_object<CUpti_RangeProfiler_SetConfig_Params>(CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params));
     parameters.configSize = config_.size();
     parameters.pConfig = config_.data();
     parameters.counterDataImageSize = data_.size();
@@ -65,37 +60,33 @@ class RangeProfiler {
   std::span<const std::uint8_t> counter_data() const { return data_; }
 
   void start() {
-    auto parameters = with_object<CUpti_RangeProfiler_Start_Params>(CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params));
     watch(cupti_.cuptiRangeProfilerStart(&parameters), "cuptiRangeProfilerStart");
   }
   void push() {
-    auto parameters =
-        with_object<CUpti_RangeProfiler_PushRange_Params>(CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_PushRange_Params));
     parameters.pRangeName = "run";
     watch(cupti_.cuptiRangeProfilerPushRange(&parameters), "cuptiRangeProfilerPushRange");
   }
   void pop() {
-    auto parameters = with_object<CUpti_RangeProfiler_PopRange_Params>(CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_PopRange_Params));
     watch(cupti_.cuptiRangeProfilerPopRange(&parameters), "cuptiRangeProfilerPopRange");
   }
   /// Ends a pass. Returns whether it was the last one.
   bool stop() {
-    auto parameters = with_object<CUpti_RangeProfiler_Stop_Params>(CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params));
     watch(cupti_.cuptiRangeProfilerStop(&parameters), "cuptiRangeProfilerStop");
     return parameters.isAllPassSubmitted != 0;
   }
   void decode() {
-    auto parameters =
-        with_object<CUpti_RangeProfiler_DecodeData_Params>(CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE);
+    auto parameters = with_object(TUNER_CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params));
     watch(cupti_.cuptiRangeProfilerDecodeData(&parameters), "cuptiRangeProfilerDecodeData");
     if (parameters.numOfRangeDropped > 0) throw Refused{{"counters were lost: more was counted than one run"}};
   }
 
  private:
   template <typename Parameters>
-  Parameters with_object(std::size_t size) const {
-    Parameters parameters{};
-    parameters.structSize = size;
+  Parameters with_object(Parameters parameters) const {
     parameters.pRangeProfilerObject = object_;
     return parameters;
   }

@@ -9,7 +9,7 @@ namespace {
 std::string support_text(std::string_view name) {
   for (const SupportFile& file : support_files())
     if (file.name == name) return std::string(file.text);
-  throw Error("tuner has no kernels of its own called " + std::string(name));
+  throw Error("tuner has no embedded kernels called " + std::string(name));
 }
 
 /// For NVRTC, which has these functions under other names.

@@ -1,6 +1,6 @@
 #pragma once
-/// Watches an energy counter while work runs, and computes the mean power from its steps. The card updates the counter
-/// only a few times a second, so the energy is known at these steps, but not at the beginning or end of the work.
+/// The energy of launches from a card's energy counter. The card updates the counter only a few times a second, so the
+/// energy is known at these steps, but not at the beginning or end of the work. Private to this folder.
 
 #include <atomic>
 #include <span>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tuner/backend/cuda/nvml.hpp>
+#include <tuner/backend/cuda/stream_timer.hpp>
 
 namespace tuner::cuda {
 
@@ -43,5 +44,9 @@ class EnergyWatch {
   std::atomic<bool> ended_ = false;
   std::thread reader_;
 };
+
+/// Like Backend::energy(), on \p stream in the current context. Runs \p launches back to back for as long as the sensor
+/// needs.
+EnergyResult measure_energy(EnergySensor& sensor, std::span<PreparedLaunch> launches, CUstream stream, double seconds);
 
 }  // namespace tuner::cuda
